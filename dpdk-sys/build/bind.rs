@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Runs bindgen over `src/wrapper.h`, from an allow-list, and compiles the wrappers of static inline functions.
+
+use crate::probe::Dpdk;
+use std::{fs, panic, path::Path};
+
+const HEADER: &str = "src/wrapper.h";
+const BUNDLED: &str = "bindings/dpdk-22.11.rs";
+
+const FUNCTIONS: &[&str] = &[
+    "dpdk_sys_.*",
+    "rte_eal_(init|cleanup|remote_launch|wait_lcore|process_type|has_hugepages)",
+    "rte_eal_lcore_role",
+    "rte_eth_(allmulticast|promiscuous)_(enable|disable|get)",
+    "rte_eth_call_(rx|tx)_callbacks",
+    "rte_eth_dev_(adjust_nb_rx_tx_desc|close|configure|count_avail|get_mtu|get_name_by_port|info_get|is_valid_port)",
+    "rte_eth_dev_(set_mtu|socket_id|start|stop)",
+    "rte_eth_macaddr_get",
+    "rte_eth_(rx|tx)_queue_setup",
+    "rte_eth_stats_(get|reset)",
+    "rte_get_(main_lcore|tsc_hz)",
+    "rte_get_next_lcore",
+    "rte_lcore_(count|id|to_socket_id)",
+    "rte_mempool_(avail_count|free|in_use_count)",
+    "rte_pktmbuf_(alloc|alloc_bulk|free|free_bulk|pool_create)",
+    "rte_rdtsc",
+    "rte_socket_id",
+    "rte_strerror",
+    "rte_version",
+];
+
+const TYPES: &[&str] = &[
+    "dpdk_sys_link",
+    "rte_eth_(conf|dev_info|fp_ops|rxconf|stats|txconf)",
+    "rte_ether_addr",
+    "rte_mbuf",
+    "rte_mempool",
+];
+
+const VARIABLES: &[&str] = &[
+    "DPDK_SYS_.*",
+    "LCORE_ID_ANY",
+    "RTE_ETHER_(ADDR_LEN|CRC_LEN|HDR_LEN|MTU)",
+    "RTE_ETH_(DEV_FALLBACK_RX_RINGSIZE|NAME_MAX_LEN)",
+    "RTE_MAX_(ETHPORTS|LCORE|QUEUES_PER_PORT)",
+    "RTE_MBUF_DEFAULT_(BUF_SIZE|DATAROOM)",
+    "RTE_MBUF_PRIV_ALIGN",
+    "RTE_MEMPOOL_CACHE_MAX_SIZE",
+    "RTE_PKTMBUF_HEADROOM",
+    "SOCKET_ID_ANY",
+    "rte_eth_fp_ops",
+];
+
+/// Writes `bindings.rs` into `out`, and links the wrappers' object code.
+pub fn generate(dpdk: &Dpdk, out: &Path) -> Result<(), String> {
+    let wrappers = out.join("static_inlines");
+    let mut builder = bindgen::Builder::default()
+        .header(HEADER)
+        .clang_args(&dpdk.cflags)
+        .rust_target(bindgen::RustTarget::stable(85, 0).map_err(|error| error.to_string())?)
+        .rust_edition(bindgen::RustEdition::Edition2024)
+        .use_core()
+        .wrap_static_fns(true)
+        .wrap_static_fns_path(&wrappers)
+        // dpdk-rs reaches an mbuf's fields by the offsets in wrapper.h, and a pool only by pointer.
+        .opaque_type("rte_mbuf")
+        .opaque_type("rte_mempool")
+        .opaque_type("rte_eth_(fdir_conf|dcb_.*|vmdq_.*)")
+        .derive_default(true)
+        .prepend_enum_name(false)
+        .generate_comments(false)
+        .layout_tests(true);
+    for name in FUNCTIONS {
+        builder = builder.allowlist_function(name);
+    }
+    for name in TYPES {
+        builder = builder.allowlist_type(name);
+    }
+    for name in VARIABLES {
+        builder = builder.allowlist_var(name);
+    }
+    // bindgen panics when it cannot load libclang: turn that into our own sentence.
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let result = panic::catch_unwind(panic::AssertUnwindSafe(|| builder.generate()));
+    panic::set_hook(hook);
+    let bindings = match result {
+        Ok(Ok(bindings)) => bindings,
+        Ok(Err(error)) => return Err(one_line(&format!("bindgen cannot read DPDK's headers: {error}"))),
+        Err(_) => return Err("libclang was not found: install the package libclang-dev, or set LIBCLANG_PATH".into()),
+    };
+    bindings.write_to_file(out.join("bindings.rs")).map_err(|error| format!("cannot write the bindings: {error}"))?;
+    compile(dpdk, &wrappers.with_extension("c"))
+}
+
+fn compile(dpdk: &Dpdk, source: &Path) -> Result<(), String> {
+    let mut build = cc::Build::new();
+    for flag in &dpdk.cflags {
+        build.flag(flag);
+    }
+    build
+        .file(source)
+        .include(".")
+        .opt_level(3)
+        .warnings(false)
+        .try_compile("dpdk_sys_static_inlines")
+        .map_err(|error| one_line(&format!("cannot compile the wrappers of DPDK's inline functions: {error}")))
+}
+
+/// Takes the checked-in bindings instead of generating them.
+pub fn copy_bundled(out: &Path) -> Result<(), String> {
+    println!("cargo:rerun-if-changed={BUNDLED}");
+    fs::copy(BUNDLED, out.join("bindings.rs"))
+        .map(|_| ())
+        .map_err(|error| format!("cannot copy the checked-in bindings {BUNDLED}: {error}"))
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Finds DPDK, makes the bindings, compiles the wrappers of its static inline functions, and links.
+
+mod bind;
+mod link;
+mod probe;
+
+use std::{env, path::PathBuf, process::ExitCode};
+
+fn main() -> ExitCode {
+    println!("cargo:rerun-if-changed=src/wrapper.h");
+    println!("cargo:rerun-if-env-changed=DPDK_SYS_BINDINGS");
+    println!("cargo:rerun-if-env-changed=DOCS_RS");
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            println!("cargo:error={message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), String> {
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this through cargo")?);
+    if bundled()? {
+        return bind::copy_bundled(&out);
+    }
+    let dpdk = probe::find()?;
+    bind::generate(&dpdk, &out)?;
+    link::emit(&dpdk)
+}
+
+/// Whether to take the bindings in `bindings/` and not to link, for documentation on a machine without DPDK.
+fn bundled() -> Result<bool, String> {
+    match env::var("DPDK_SYS_BINDINGS").as_deref() {
+        Ok("bundled") => Ok(true),
+        Ok("generate") | Err(_) => Ok(env::var_os("DOCS_RS").is_some()),
+        Ok(other) => Err(format!("DPDK_SYS_BINDINGS is '{other}': set it to 'bundled' or 'generate', or unset it")),
+    }
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The l2fwd-rs authors
+ *
+ * What bindgen reads. Whatever differs between the DPDK versions that we support is settled here, in C, where the
+ * headers of the installed version are at hand: offsets instead of nested anonymous fields, and plain structs
+ * instead of bit-fields.
+ */
+#ifndef DPDK_SYS_WRAPPER_H
+#define DPDK_SYS_WRAPPER_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include <rte_config.h>
+#include <rte_version.h>
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <rte_ether.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_log.h>
+#include <rte_mbuf.h>
+#include <rte_mempool.h>
+
+/* struct rte_mbuf: 24.11 nests these fields in anonymous unions, 22.11 does not. */
+enum {
+	DPDK_SYS_MBUF_BUF_ADDR = offsetof(struct rte_mbuf, buf_addr),
+	DPDK_SYS_MBUF_DATA_OFF = offsetof(struct rte_mbuf, data_off),
+	DPDK_SYS_MBUF_REFCNT = offsetof(struct rte_mbuf, refcnt),
+	DPDK_SYS_MBUF_NB_SEGS = offsetof(struct rte_mbuf, nb_segs),
+	DPDK_SYS_MBUF_PORT = offsetof(struct rte_mbuf, port),
+	DPDK_SYS_MBUF_OL_FLAGS = offsetof(struct rte_mbuf, ol_flags),
+	DPDK_SYS_MBUF_PKT_LEN = offsetof(struct rte_mbuf, pkt_len),
+	DPDK_SYS_MBUF_DATA_LEN = offsetof(struct rte_mbuf, data_len),
+	DPDK_SYS_MBUF_BUF_LEN = offsetof(struct rte_mbuf, buf_len),
+	DPDK_SYS_MBUF_POOL = offsetof(struct rte_mbuf, pool),
+	DPDK_SYS_MBUF_NEXT = offsetof(struct rte_mbuf, next),
+	DPDK_SYS_MBUF_PRIV_SIZE = offsetof(struct rte_mbuf, priv_size),
+	DPDK_SYS_MBUF_SIZE = sizeof(struct rte_mbuf),
+};
+
+/* The width of a field that Rust reads through an offset is part of the promise. */
+_Static_assert(sizeof(((struct rte_mbuf *)0)->data_off) == 2, "rte_mbuf.data_off");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->refcnt) == 2, "rte_mbuf.refcnt");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->nb_segs) == 2, "rte_mbuf.nb_segs");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->port) == 2, "rte_mbuf.port");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->ol_flags) == 8, "rte_mbuf.ol_flags");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->pkt_len) == 4, "rte_mbuf.pkt_len");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->data_len) == 2, "rte_mbuf.data_len");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->buf_len) == 2, "rte_mbuf.buf_len");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->priv_size) == 2, "rte_mbuf.priv_size");
+
+/* Macros with casts, which bindgen cannot evaluate. */
+static const uint64_t DPDK_SYS_MBUF_F_INDIRECT = RTE_MBUF_F_INDIRECT;
+static const uint64_t DPDK_SYS_MBUF_F_EXTERNAL = RTE_MBUF_F_EXTERNAL;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_SCATTER = RTE_ETH_RX_OFFLOAD_SCATTER;
+static const uint64_t DPDK_SYS_TX_OFFLOAD_MULTI_SEGS = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+static const uint64_t DPDK_SYS_RSS_IP = RTE_ETH_RSS_IP;
+static const uint64_t DPDK_SYS_RSS_UDP = RTE_ETH_RSS_UDP;
+static const uint64_t DPDK_SYS_RSS_TCP = RTE_ETH_RSS_TCP;
+static const uint32_t DPDK_SYS_VERSION_YEAR = RTE_VER_YEAR;
+static const uint32_t DPDK_SYS_VERSION_MONTH = RTE_VER_MONTH;
+
+/* struct rte_eth_link without its bit-fields and without the union that 24.11 puts around them. */
+struct dpdk_sys_link {
+	uint32_t speed_mbps;
+	uint8_t full_duplex;
+	uint8_t autoneg;
+	uint8_t up;
+};
+
+/* rte_eth_link_get_nowait(), or rte_eth_link_get() when `wait` is not 0. */
+static inline int
+dpdk_sys_eth_link_get(uint16_t port_id, int wait, struct dpdk_sys_link *out)
+{
+	struct rte_eth_link link = {0};
+	int ret = wait ? rte_eth_link_get(port_id, &link) : rte_eth_link_get_nowait(port_id, &link);
+
+	out->speed_mbps = link.link_speed;
+	out->full_duplex = link.link_duplex;
+	out->autoneg = link.link_autoneg;
+	out->up = link.link_status;
+	return ret;
+}
+
+/* rte_errno is a macro over a thread-local variable. */
+static inline int
+dpdk_sys_errno(void)
+{
+	return rte_errno;
+}
+
+/* Sends the log to stderr from the first line on: the EAL's own default writes to stdout and syslog. */
+static inline int
+dpdk_sys_log_to_stderr(void)
+{
+	return rte_openlog_stream(stderr);
+}
+
+/* Ports that no other port or application owns, as RTE_ETH_FOREACH_DEV walks them. */
+static inline uint64_t
+dpdk_sys_eth_find_next(uint16_t port_id)
+{
+	return rte_eth_find_next_owned_by(port_id, RTE_ETH_DEV_NO_OWNER);
+}
+
+/* Every mbuf of the pool is back in it (caches included). The fence orders the caller's later free of the
+ * pool's memory after the last put by a thread that has no cache.
+ */
+static inline int
+dpdk_sys_mempool_full(const struct rte_mempool *mp)
+{
+	int full = rte_mempool_full(mp);
+
+	rte_smp_mb();
+	return full;
+}
+
+#endif
