@@ -88,7 +88,9 @@ pub fn generate(dpdk: &Dpdk, out: &Path) -> Result<(), String> {
     panic::set_hook(hook);
     let bindings = match result {
         Ok(Ok(bindings)) => bindings,
-        Ok(Err(error)) => return Err(one_line(&format!("bindgen cannot read DPDK's headers: {error}"))),
+        Ok(Err(error)) => {
+            return Err(one_line(&format!("bindgen cannot read DPDK's headers: {error}")));
+        }
         Err(_) => return Err("libclang was not found: install the package libclang-dev, or set LIBCLANG_PATH".into()),
     };
     bindings.write_to_file(out.join("bindings.rs")).map_err(|error| format!("cannot write the bindings: {error}"))?;

@@ -38,8 +38,23 @@ const WHOLE: &[&str] = &["ethdev", "mempool", "eal", "telemetry", "log", "argpar
 
 /// What those two lists refer to, in the order of the linker's single pass.
 const REFERRED: &[&str] = &[
-    "vhost", "gso", "ip_frag", "security", "cryptodev", "dmadev", "hash", "bpf", "timer", "pci", "stack", "net", "mbuf",
-    "meter", "rcu", "ring", "kvargs",
+    "vhost",
+    "gso",
+    "ip_frag",
+    "security",
+    "cryptodev",
+    "dmadev",
+    "hash",
+    "bpf",
+    "timer",
+    "pci",
+    "stack",
+    "net",
+    "mbuf",
+    "meter",
+    "rcu",
+    "ring",
+    "kvargs",
 ];
 
 /// What the archives above need of the system.

@@ -85,6 +85,14 @@ dpdk_sys_eth_link_get(uint16_t port_id, int wait, struct dpdk_sys_link *out)
 	return ret;
 }
 
+/* Spreads frames over the RX queues by a hash of these fields; with none, the device decides. */
+static inline void
+dpdk_sys_eth_conf_rss(struct rte_eth_conf *conf, uint64_t fields)
+{
+	conf->rxmode.mq_mode = fields != 0 ? RTE_ETH_MQ_RX_RSS : RTE_ETH_MQ_RX_NONE;
+	conf->rx_adv_conf.rss_conf.rss_hf = fields;
+}
+
 /* rte_errno is a macro over a thread-local variable. */
 static inline int
 dpdk_sys_errno(void)
@@ -97,6 +105,13 @@ static inline int
 dpdk_sys_log_to_stderr(void)
 {
 	return rte_openlog_stream(stderr);
+}
+
+/* A line in DPDK's log, at level WARNING. */
+static inline void
+dpdk_sys_log_warning(const char *message)
+{
+	rte_log(RTE_LOG_WARNING, RTE_LOGTYPE_USER1, "%s\n", message);
 }
 
 /* Ports that no other port or application owns, as RTE_ETH_FOREACH_DEV walks them. */

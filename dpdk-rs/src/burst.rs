@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Several packets at once.
+
+use crate::{Packet, PrivateData};
+use arrayvec::ArrayVec;
+use core::{
+    fmt,
+    mem::MaybeUninit,
+    ops::{Deref, DerefMut},
+};
+use dpdk_sys::rte_mbuf;
+
+/// Up to `N` packets in place, as received by [`RxQueue::rx`](crate::RxQueue::rx) and sent by
+/// [`TxQueue::tx`](crate::TxQueue::tx). A burst is a slice of packets; dropping it returns them to their pools with one
+/// call (`rte_pktmbuf_free_bulk`), also when they come from several pools.
+#[doc(alias = "rte_pktmbuf_free_bulk")]
+pub struct Burst<P: PrivateData = (), const N: usize = 32> {
+    packets: ArrayVec<Packet<P>, N>,
+}
+
+impl<P: PrivateData, const N: usize> Burst<P, N> {
+    /// An empty burst.
+    #[inline]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { packets: ArrayVec::new_const() }
+    }
+
+    /// How many packets fit in all.
+    #[inline]
+    #[must_use]
+    pub const fn capacity(&self) -> usize {
+        N
+    }
+
+    /// How many more packets fit.
+    #[inline]
+    #[must_use]
+    pub fn remaining_capacity(&self) -> usize {
+        self.packets.remaining_capacity()
+    }
+
+    /// Adds a packet at the end.
+    ///
+    /// # Errors
+    /// The packet itself, if the burst is full.
+    #[inline]
+    pub fn push(&mut self, packet: Packet<P>) -> Result<(), Packet<P>> {
+        self.packets.try_push(packet).map_err(arrayvec::CapacityError::element)
+    }
+
+    /// Takes the last packet.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Packet<P>> {
+        self.packets.pop()
+    }
+
+    /// Takes the packet at `index`; the last one moves to its place.
+    #[inline]
+    pub fn swap_remove(&mut self, index: usize) -> Option<Packet<P>> {
+        self.packets.swap_pop(index)
+    }
+
+    /// Takes every packet, in order.
+    #[inline]
+    pub fn drain(&mut self) -> impl Iterator<Item = Packet<P>> + '_ {
+        self.packets.drain(..)
+    }
+
+    /// Keeps the packets for which `keep` is true, in order, and frees the others.
+    #[inline]
+    pub fn retain(&mut self, keep: impl FnMut(&mut Packet<P>) -> bool) {
+        self.packets.retain(keep);
+    }
+
+    /// Frees all packets with one call.
+    #[inline]
+    pub fn clear(&mut self) {
+        let count = self.packets.len();
+        if count == 0 {
+            return;
+        }
+        // SAFETY: 0 is not above the capacity. From here on the burst does not own the packets any more.
+        unsafe { self.packets.set_len(0) };
+        let first = self.packets.as_mut_ptr().cast::<*mut rte_mbuf>();
+        // A burst longer than the call's count is no use case, but must not be cut short silently.
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        // SAFETY: `Packet` is a transparent pointer to an mbuf, and the first `count` of them were owned by the burst.
+        unsafe { dpdk_sys::rte_pktmbuf_free_bulk(first, count) };
+    }
+
+    /// Moves packets from the front of `other` until this burst is full or `other` is empty.
+    ///
+    /// Returns how many were moved.
+    #[inline]
+    pub fn append<const M: usize>(&mut self, other: &mut Burst<P, M>) -> usize {
+        let count = other.len().min(self.remaining_capacity());
+        let end = self.len();
+        let from = other.packets.as_ptr();
+        // SAFETY: `end` is within the array.
+        let to = unsafe { self.packets.as_mut_ptr().add(end) };
+        // SAFETY: `count` packets are there to read, there is room for as many, and two bursts do not overlap.
+        unsafe { core::ptr::copy_nonoverlapping(from, to, count) };
+        // SAFETY: those `count` entries have just been written; `other` gives up its copies in the next line.
+        unsafe { self.packets.set_len(end + count) };
+        // SAFETY: the first `count` packets now belong to this burst.
+        unsafe { other.forget_front(count) };
+        count
+    }
+
+    /// The uninitialised tail of the array as room for `rte_mbuf` pointers.
+    #[inline]
+    pub(crate) fn spare(&mut self) -> &mut [MaybeUninit<*mut rte_mbuf>] {
+        let len = self.packets.len();
+        // SAFETY: `len` is within the array.
+        let start = unsafe { self.packets.as_mut_ptr().add(len) };
+        // SAFETY: a `Packet` is a transparent pointer to an mbuf; the tail belongs to the array and is borrowed with it.
+        unsafe { core::slice::from_raw_parts_mut(start.cast(), N - len) }
+    }
+
+    /// Takes over `count` packets that were written to [`Self::spare`].
+    ///
+    /// # Safety
+    /// The first `count` entries of the spare part hold mbufs that nobody else owns.
+    #[inline]
+    pub(crate) unsafe fn grow(&mut self, count: usize) {
+        let len = self.packets.len() + count;
+        // SAFETY: the caller wrote the entries.
+        unsafe { self.packets.set_len(len) };
+    }
+
+    /// The packets as `rte_mbuf` pointers.
+    #[inline]
+    pub(crate) fn as_mbufs(&mut self) -> *mut *mut rte_mbuf {
+        self.packets.as_mut_ptr().cast()
+    }
+
+    /// Gives up the first `count` packets without freeing them; the rest moves to the front.
+    ///
+    /// # Safety
+    /// There are at least `count` packets, and somebody else owns them now.
+    #[inline]
+    pub(crate) unsafe fn forget_front(&mut self, count: usize) {
+        let left = self.packets.len() - count;
+        if left > 0 {
+            let to = self.packets.as_mut_ptr();
+            // SAFETY: `count` is not above the length.
+            let from = unsafe { to.add(count) };
+            // SAFETY: both ranges are inside the array; `copy` allows them to overlap.
+            unsafe { core::ptr::copy(from, to, left) };
+        }
+        // SAFETY: the first `left` entries are packets.
+        unsafe { self.packets.set_len(left) };
+    }
+}
+
+impl<P: PrivateData, const N: usize> Drop for Burst<P, N> {
+    #[inline]
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+impl<P: PrivateData, const N: usize> Default for Burst<P, N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: PrivateData, const N: usize> Deref for Burst<P, N> {
+    type Target = [Packet<P>];
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        &self.packets
+    }
+}
+
+impl<P: PrivateData, const N: usize> DerefMut for Burst<P, N> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.packets
+    }
+}
+
+impl<'a, P: PrivateData, const N: usize> IntoIterator for &'a Burst<P, N> {
+    type Item = &'a Packet<P>;
+    type IntoIter = core::slice::Iter<'a, Packet<P>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a, P: PrivateData, const N: usize> IntoIterator for &'a mut Burst<P, N> {
+    type Item = &'a mut Packet<P>;
+    type IntoIter = core::slice::IterMut<'a, Packet<P>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+impl<P: PrivateData, const N: usize> fmt::Debug for Burst<P, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The environment abstraction layer: once per process, and last to go.
+
+use crate::{
+    Clock, Errno, Port,
+    lcore::{Lcore, LcoreId},
+    port::{self, Unconfigured},
+};
+use core::{
+    ffi::{CStr, c_char, c_int},
+    fmt,
+    marker::PhantomData,
+    ptr::{self, NonNull},
+};
+use dpdk_sys as sys;
+use std::{
+    ffi::CString,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread::{self, ThreadId},
+};
+
+/// Why the EAL did not start.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EalError {
+    /// DPDK starts once in the life of a process, whether it succeeds or not.
+    #[error("the EAL was already initialized in this process")]
+    AlreadyInitialized,
+    /// There is no argument, not even the program's name.
+    #[error("no arguments: give at least the program's name")]
+    NoArguments,
+    /// An argument has a NUL byte.
+    #[error("argument {0:?} contains a NUL byte")]
+    Argument(String),
+    /// The library that runs is of another release than the headers that this program was built with.
+    #[error("built with DPDK {built}, but DPDK {running} is running: build again, or install DPDK {built}")]
+    Version {
+        /// Release of the headers, as `22.11`.
+        built: String,
+        /// Version of the library.
+        running: String,
+    },
+    /// `rte_eal_init` failed; its log says more.
+    #[error("cannot initialize the EAL: {0}")]
+    Init(Errno),
+}
+
+/// The initialised environment. It stays on the thread that made it, which is DPDK's main lcore.
+///
+/// Everything made from it keeps it alive. It is cleaned up (`rte_eal_cleanup`) when the last of those is dropped, if that
+/// happens on this thread and every mbuf is back in its pool; otherwise clean-up is skipped and logged, so that a leak
+/// never dangles.
+///
+/// ```compile_fail
+/// # fn other(eal: dpdk_rs::Eal) {
+/// std::thread::spawn(move || drop(eal)); // `Eal` is not `Send`
+/// # }
+/// ```
+#[doc(alias = "rte_eal_init")]
+#[doc(alias = "rte_eal_cleanup")]
+pub struct Eal {
+    environment: Arc<Environment>,
+    main_thread: PhantomData<*const ()>,
+}
+
+/// Set by the first call of [`Eal::init`], and never unset.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+impl Eal {
+    /// Initialises the EAL from a command line: the program's name, the EAL's options, `--`, the program's own options.
+    ///
+    /// Returns the EAL and the program's own options: what follows the first `--`. Log messages go to stderr.
+    ///
+    /// ```no_run
+    /// let (eal, args) = dpdk_rs::Eal::init(std::env::args())?;
+    /// # Ok::<(), dpdk_rs::EalError>(())
+    /// ```
+    ///
+    /// With the option `--help` DPDK prints its options and ends the process.
+    ///
+    /// # Errors
+    /// See [`EalError`]. After [`EalError::Init`] the process cannot try again.
+    pub fn init<I>(args: I) -> Result<(Self, Vec<String>), EalError>
+    where
+        I: IntoIterator,
+        I::Item: Into<String>,
+    {
+        let mut args = args.into_iter().map(Into::into);
+        let eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").collect();
+        let own_args = args.collect();
+        if eal_args.is_empty() {
+            return Err(EalError::NoArguments);
+        }
+        let eal_args = eal_args
+            .into_iter()
+            .map(|arg| CString::new(arg.as_str()).map_err(|_| EalError::Argument(arg)))
+            .collect::<Result<Vec<_>, _>>()?;
+        check_version()?;
+        if STARTED.swap(true, Ordering::SeqCst) {
+            return Err(EalError::AlreadyInitialized);
+        }
+        start(eal_args)?;
+        let environment = Environment {
+            main_thread: thread::current().id(),
+            scopes: AtomicUsize::new(0),
+            control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS] }),
+        };
+        Ok((Self { environment: Arc::new(environment), main_thread: PhantomData }, own_args))
+    }
+
+    /// The ports that nobody has taken yet, in ascending order. Each is handed out once; one that is dropped before it
+    /// was configured can be had again.
+    #[doc(alias = "RTE_ETH_FOREACH_DEV")]
+    #[must_use]
+    pub fn ports(&self) -> Vec<Port<Unconfigured>> {
+        port::take_all(&self.environment)
+    }
+
+    /// The time stamp counter.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        Clock::new(self)
+    }
+
+    /// Every enabled lcore, in ascending order.
+    #[doc(alias = "RTE_LCORE_FOREACH")]
+    #[must_use]
+    pub fn lcores(&self) -> Vec<Lcore> {
+        crate::lcore::enabled(self)
+    }
+
+    /// The enabled lcores other than the main one, in ascending order.
+    #[doc(alias = "RTE_LCORE_FOREACH_WORKER")]
+    #[must_use]
+    pub fn worker_lcores(&self) -> Vec<Lcore> {
+        let main = self.main_lcore();
+        self.lcores().into_iter().filter(|lcore| lcore.id() != main).collect()
+    }
+
+    /// The main lcore: the one of this thread.
+    #[doc(alias = "rte_get_main_lcore")]
+    #[must_use]
+    pub fn main_lcore(&self) -> LcoreId {
+        // SAFETY: the EAL is initialised.
+        LcoreId::new(unsafe { sys::rte_get_main_lcore() })
+    }
+
+    /// Whether the EAL uses hugepages.
+    #[doc(alias = "rte_eal_has_hugepages")]
+    #[must_use]
+    pub fn has_hugepages(&self) -> bool {
+        // SAFETY: the EAL is initialised.
+        unsafe { sys::rte_eal_has_hugepages() != 0 }
+    }
+
+    pub(crate) const fn environment(&self) -> &Arc<Environment> {
+        &self.environment
+    }
+}
+
+impl fmt::Debug for Eal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Eal").field("main_lcore", &self.main_lcore()).finish_non_exhaustive()
+    }
+}
+
+/// Calls `rte_eal_init`. The strings are leaked: DPDK keeps pointers into them.
+fn start(args: Vec<CString>) -> Result<(), EalError> {
+    // SAFETY: the log may be directed at any time.
+    unsafe { sys::dpdk_sys_log_to_stderr() };
+    let mut argv: Vec<*mut c_char> = args.into_iter().map(CString::into_raw).collect();
+    let argc = c_int::try_from(argv.len()).unwrap_or(c_int::MAX);
+    argv.push(ptr::null_mut());
+    let argv = argv.leak();
+    // SAFETY: `argv` holds `argc` strings and a null pointer, all of which live for ever and nobody else writes.
+    let result = unsafe { sys::rte_eal_init(argc, argv.as_mut_ptr()) };
+    if result < 0 { Err(EalError::Init(Errno::last())) } else { Ok(()) }
+}
+
+/// The bindings describe the headers; a library of another release may lay out its structs differently.
+fn check_version() -> Result<(), EalError> {
+    let built = format!("{}.{:02}", sys::DPDK_SYS_VERSION_YEAR, sys::DPDK_SYS_VERSION_MONTH);
+    let running = running_version();
+    if running.split('.').take(2).eq(built.split('.')) { Ok(()) } else { Err(EalError::Version { built, running }) }
+}
+
+pub(crate) fn running_version() -> String {
+    // SAFETY: returns a static string, at any time.
+    let text = unsafe { sys::rte_version() };
+    // SAFETY: as above.
+    let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
+    text.strip_prefix("DPDK ").unwrap_or(&text).to_owned()
+}
+
+const PORTS: usize = sys::RTE_MAX_ETHPORTS as usize;
+
+/// What everything made from the EAL shares. Dropped last.
+pub(crate) struct Environment {
+    main_thread: ThreadId,
+    /// How many `lcore::scope`s are open.
+    scopes: AtomicUsize,
+    control: Mutex<Control>,
+}
+
+/// DPDK's control plane is not thread-safe, not even for two different devices: calls to it are made under this lock.
+pub(crate) struct Control {
+    /// Pools without a handle whose memory has not been given back yet.
+    retired: Vec<RawPool>,
+    /// Ports that were handed out.
+    pub(crate) taken: [bool; PORTS],
+}
+
+/// A pool that has not been freed.
+#[derive(Clone, Copy)]
+pub(crate) struct RawPool(NonNull<sys::rte_mempool>);
+
+// SAFETY: DPDK's pools may be used from any thread.
+unsafe impl Send for RawPool {}
+// SAFETY: as above.
+unsafe impl Sync for RawPool {}
+
+impl RawPool {
+    pub(crate) const fn new(pool: NonNull<sys::rte_mempool>) -> Self {
+        Self(pool)
+    }
+
+    #[inline]
+    pub(crate) const fn as_ptr(self) -> *mut sys::rte_mempool {
+        self.0.as_ptr()
+    }
+}
+
+impl Environment {
+    /// Locks the control plane. A panic of another holder leaves nothing half-done that matters here.
+    pub(crate) fn control(&self) -> MutexGuard<'_, Control> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn on_main_thread(&self) -> bool {
+        thread::current().id() == self.main_thread
+    }
+
+    pub(crate) fn scope_opened(&self) {
+        self.scopes.fetch_add(1, Ordering::SeqCst);
+    }
+
+    pub(crate) fn scope_closed(&self) {
+        self.scopes.fetch_sub(1, Ordering::SeqCst);
+        self.free_retired(&mut self.control());
+    }
+
+    /// Gives a pool back as soon as that is safe.
+    pub(crate) fn retire_pool(&self, pool: RawPool) {
+        let mut control = self.control();
+        control.retired.push(pool);
+        self.free_retired(&mut control);
+    }
+
+    /// Frees the retired pools whose mbufs are all back.
+    ///
+    /// Returning an mbuf is not one atomic step for a thread with an lcore id: it goes to the lcore's cache, which counts
+    /// it before it is stored. So this is done only when no such thread can be inside DPDK: on the main lcore's own thread,
+    /// with no lcore scope open. Any other thread returns mbufs straight to the pool's ring, and its last access is the
+    /// store that makes the mbuf count as returned.
+    fn free_retired(&self, control: &mut Control) {
+        if !self.on_main_thread() || self.scopes.load(Ordering::SeqCst) != 0 {
+            return;
+        }
+        control.retired.retain(|pool| {
+            // SAFETY: a retired pool is live until it leaves this list.
+            let full = unsafe { sys::dpdk_sys_mempool_full(pool.as_ptr()) } != 0;
+            if full {
+                // SAFETY: no handle and no mbuf of the pool is left, and nobody is inside a call that uses it.
+                unsafe { sys::rte_mempool_free(pool.as_ptr()) };
+            }
+            !full
+        });
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        self.free_retired(&mut self.control());
+        let held = self.control().retired.len();
+        let reason = if !self.on_main_thread() {
+            "the last object made from it was dropped on another thread".to_owned()
+        } else if held > 0 {
+            format!("{held} pools have mbufs that were never returned")
+        } else {
+            // SAFETY: nothing made from the EAL is left, and this is the thread that initialised it.
+            unsafe { sys::rte_eal_cleanup() };
+            return;
+        };
+        log(&format!("the EAL is not cleaned up: {reason}"));
+    }
+}
+
+/// Writes a warning to DPDK's log.
+fn log(message: &str) {
+    if let Ok(message) = CString::new(message) {
+        // SAFETY: the message is a string; the call copies it.
+        unsafe { sys::dpdk_sys_log_warning(message.as_ptr()) };
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! DPDK's error numbers.
+
+use core::{ffi::CStr, fmt};
+
+/// An error number of DPDK or of the system, always positive. Prints as `rte_strerror` words it.
+#[doc(alias = "rte_errno")]
+#[doc(alias = "rte_strerror")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Errno(i32);
+
+impl Errno {
+    /// From an error number of either sign, such as `std::io::Error::raw_os_error` gives.
+    #[must_use]
+    pub const fn new(number: i32) -> Self {
+        Self(number.wrapping_abs())
+    }
+
+    /// The number, as in `errno.h`.
+    #[must_use]
+    pub const fn get(self) -> i32 {
+        self.0
+    }
+
+    /// The calling thread's `rte_errno`.
+    pub(crate) fn last() -> Self {
+        // SAFETY: reads a thread-local variable.
+        Self::new(unsafe { dpdk_sys::dpdk_sys_errno() })
+    }
+
+    /// The convention of most calls: a negative result is the error, anything else the value.
+    pub(crate) const fn check(result: i32) -> Result<i32, Self> {
+        if result < 0 { Err(Self::new(result)) } else { Ok(result) }
+    }
+}
+
+impl fmt::Display for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // SAFETY: any number is allowed.
+        let text = unsafe { dpdk_sys::rte_strerror(self.0) };
+        // SAFETY: the text is a string that lives until this thread's next call.
+        f.write_str(&unsafe { CStr::from_ptr(text) }.to_string_lossy())
+    }
+}
+
+impl fmt::Debug for Errno {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Errno({}: {self})", self.0)
+    }
+}
+
+impl core::error::Error for Errno {}
+
+#[cfg(test)]
+mod tests {
+    use super::Errno;
+
+    #[test]
+    fn sign_does_not_matter() {
+        assert_eq!(Errno::new(-22), Errno::new(22));
+        assert_eq!(Errno::check(-12), Err(Errno::new(12)));
+        assert_eq!(Errno::check(3), Ok(3));
+    }
+
+    #[test]
+    fn words_are_those_of_dpdk() {
+        assert_eq!(Errno::new(12).to_string(), "Cannot allocate memory");
+    }
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Logical cores, and closures that run on them.
+
+use crate::{Eal, Errno, SocketId, eal::Environment};
+use core::{
+    any::Any,
+    ffi::{c_int, c_void},
+    fmt,
+    marker::PhantomData,
+};
+use dpdk_sys as sys;
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+/// The number of an lcore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LcoreId(u32);
+
+impl LcoreId {
+    pub(crate) const fn new(id: u32) -> Self {
+        Self(id)
+    }
+
+    /// The number, as in the EAL's option `-l`.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for LcoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An enabled lcore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lcore {
+    id: LcoreId,
+    socket: SocketId,
+    main: bool,
+}
+
+impl Lcore {
+    /// Its number.
+    #[must_use]
+    pub const fn id(self) -> LcoreId {
+        self.id
+    }
+
+    /// Its NUMA node.
+    #[doc(alias = "rte_lcore_to_socket_id")]
+    #[must_use]
+    pub const fn socket(self) -> SocketId {
+        self.socket
+    }
+
+    /// Whether it is the main lcore, on which the EAL was initialised.
+    #[must_use]
+    pub const fn is_main(self) -> bool {
+        self.main
+    }
+}
+
+pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
+    let main = eal.main_lcore();
+    let mut lcores = Vec::new();
+    // SAFETY: the EAL is initialised; u32::MAX asks for the first lcore.
+    let mut next = unsafe { sys::rte_get_next_lcore(u32::MAX, 0, 0) };
+    while next < sys::RTE_MAX_LCORE {
+        let id = LcoreId(next);
+        // SAFETY: `next` is an lcore.
+        let socket = unsafe { sys::rte_lcore_to_socket_id(next) };
+        lcores.push(Lcore { id, socket: SocketId::new(socket.cast_signed()), main: id == main });
+        // SAFETY: as above.
+        next = unsafe { sys::rte_get_next_lcore(next, 0, 0) };
+    }
+    lcores
+}
+
+/// The lcore of the calling thread; `None` for a thread that the EAL did not make.
+#[doc(alias = "rte_lcore_id")]
+#[must_use]
+pub fn current() -> Option<LcoreId> {
+    // SAFETY: reads a thread-local variable.
+    let id = unsafe { sys::rte_lcore_id() };
+    (id != sys::LCORE_ID_ANY).then_some(LcoreId(id))
+}
+
+/// Why a closure was not launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The main lcore runs the code that calls `scope`; call the function there instead of launching it.
+    #[error("lcore {0} is the main lcore: call the function instead of launching it")]
+    Main(LcoreId),
+    /// `rte_eal_remote_launch` failed: the lcore still runs another closure (`EBUSY`).
+    #[error("cannot launch on lcore {lcore}: {errno}")]
+    Launch {
+        /// The lcore.
+        lcore: LcoreId,
+        /// DPDK's error.
+        errno: Errno,
+    },
+}
+
+/// A closure ended by a panic. The payload is that of `std::thread::JoinHandle::join`.
+pub struct Panicked {
+    lcore: LcoreId,
+    payload: Option<Box<dyn Any + Send>>,
+}
+
+impl Panicked {
+    /// The lcore on which it happened.
+    #[must_use]
+    pub const fn lcore(&self) -> LcoreId {
+        self.lcore
+    }
+
+    /// What was passed to `panic!`, for `std::panic::resume_unwind`; `None` once a join has returned it.
+    #[must_use]
+    pub fn into_payload(self) -> Option<Box<dyn Any + Send>> {
+        self.payload
+    }
+
+    fn message(&self) -> &str {
+        let payload = self.payload.as_deref();
+        payload
+            .and_then(|payload| payload.downcast_ref::<&str>().copied())
+            .or_else(|| payload.and_then(|payload| payload.downcast_ref::<String>()).map(String::as_str))
+            .unwrap_or("no message")
+    }
+}
+
+impl fmt::Debug for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Panicked({self})")
+    }
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the closure on lcore {} panicked: {}", self.lcore, self.message())
+    }
+}
+
+impl core::error::Error for Panicked {}
+
+/// Runs `f`, which may launch closures on worker lcores, and waits for all of them.
+///
+/// The closures may borrow whatever outlives the call, as with [`std::thread::scope`].
+///
+/// ```no_run
+/// use dpdk_rs::{Eal, lcore};
+///
+/// let (eal, _args) = Eal::init(std::env::args())?;
+/// let greeting = "hello";
+/// lcore::scope(&eal, |scope| {
+///     for worker in eal.worker_lcores() {
+///         scope.launch(worker.id(), move || println!("{greeting} from lcore {}", worker.id()))?;
+///     }
+///     Ok::<(), lcore::LaunchError>(())
+/// })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`Panicked`] if a closure panicked whose handle was not joined: the first one found.
+///
+/// # Panics
+/// If `f` panics: after all closures have ended.
+#[doc(alias = "rte_eal_remote_launch")]
+#[doc(alias = "rte_eal_mp_wait_lcore")]
+pub fn scope<'env, F, T>(eal: &'env Eal, f: F) -> Result<T, Panicked>
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    eal.environment().scope_opened();
+    let scope = Scope {
+        environment: eal.environment(),
+        main: eal.main_lcore(),
+        running: Mutex::new(Vec::new()),
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    let result = panic::catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    let panicked = scope.wait();
+    eal.environment().scope_closed();
+    match result {
+        Err(payload) => panic::resume_unwind(payload),
+        Ok(value) => panicked.map_or(Ok(value), Err),
+    }
+}
+
+/// Launches closures on lcores; passed to the closure of [`scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    environment: &'env Environment,
+    main: LcoreId,
+    running: Mutex<Vec<(LcoreId, Arc<Ending>)>>,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// Runs `f` on a worker lcore.
+    ///
+    /// # Errors
+    /// [`LaunchError::Main`] for the main lcore, [`LaunchError::Launch`] for one that is busy.
+    pub fn launch<F, T>(&'scope self, lcore: LcoreId, f: F) -> Result<JoinHandle<'scope, T>, LaunchError>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        if lcore == self.main {
+            return Err(LaunchError::Main(lcore));
+        }
+        let handle = JoinHandle { lcore, value: Arc::default(), ending: Arc::default(), scope: PhantomData };
+        let (value, ending) = (Arc::clone(&handle.value), Arc::clone(&handle.ending));
+        let task: Task<'scope> = Box::new(move || {
+            let result = panic::catch_unwind(AssertUnwindSafe(move || {
+                *lock(&value) = Some(f());
+                // Here, since the scope may end right after: the value can borrow from it, and its drop can panic.
+                drop(value);
+            }));
+            ending.set(result.err());
+        });
+        // One allocation more than a thin pointer needs, once per launch.
+        let argument = Box::into_raw(Box::new(task)).cast::<c_void>();
+        let control = self.environment.control();
+        // SAFETY: `run` takes back the box that `argument` points to. `scope` waits for the lcore before 'scope ends.
+        let result = unsafe { sys::rte_eal_remote_launch(Some(run), argument, lcore.get()) };
+        drop(control);
+        if let Err(errno) = Errno::check(result) {
+            // SAFETY: the launch failed, so the box is still ours.
+            drop(unsafe { Box::from_raw(argument.cast::<Task<'scope>>()) });
+            return Err(LaunchError::Launch { lcore, errno });
+        }
+        lock(&self.running).push((lcore, Arc::clone(&handle.ending)));
+        Ok(handle)
+    }
+
+    /// Waits for every closure; one panic that nobody has joined.
+    fn wait(&self) -> Option<Panicked> {
+        let mut panicked = None;
+        // One at a time: a closure may launch more of them.
+        while let Some((lcore, ending)) = self.pop_running() {
+            ending.wait();
+            // SAFETY: the lcore was launched. It has finished the closure, and leaves DPDK's launch code soon.
+            unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
+            panicked = panicked.or_else(|| ending.take_panic(lcore));
+        }
+        panicked
+    }
+
+    fn pop_running(&self) -> Option<(LcoreId, Arc<Ending>)> {
+        lock(&self.running).pop()
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("main", &self.main).finish_non_exhaustive()
+    }
+}
+
+type Task<'scope> = Box<dyn FnOnce() + Send + 'scope>;
+
+/// What DPDK calls on the lcore.
+unsafe extern "C" fn run(argument: *mut c_void) -> c_int {
+    // SAFETY: `launch` passed this box, once. Its lifetime is shortened to this call, within 'scope.
+    let task = unsafe { Box::from_raw(argument.cast::<Task<'_>>()) };
+    // The task catches the closure's panic; what is left to panic is the drop of a value that nobody joined.
+    match panic::catch_unwind(AssertUnwindSafe(task)) {
+        Ok(()) => 0,
+        Err(_) => -1,
+    }
+}
+
+/// Waits for a closure on an lcore, as [`std::thread::ScopedJoinHandle`] does for a thread. Dropping it does not: the
+/// scope does.
+pub struct JoinHandle<'scope, T> {
+    lcore: LcoreId,
+    value: Arc<Mutex<Option<T>>>,
+    ending: Arc<Ending>,
+    scope: PhantomData<&'scope ()>,
+}
+
+impl<T> JoinHandle<'_, T> {
+    /// Waits for the closure and returns its value.
+    ///
+    /// # Errors
+    /// [`Panicked`] if it panicked.
+    pub fn join(self) -> Result<T, Panicked> {
+        self.ending.wait();
+        let value = lock(&self.value).take();
+        value.ok_or_else(|| self.ending.take_panic(self.lcore).unwrap_or(Panicked { lcore: self.lcore, payload: None }))
+    }
+
+    /// The lcore it runs on.
+    #[must_use]
+    pub const fn lcore(&self) -> LcoreId {
+        self.lcore
+    }
+
+    /// Whether the closure has ended.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        lock(&self.ending.state).ended
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("lcore", &self.lcore).finish_non_exhaustive()
+    }
+}
+
+/// How a closure ended. It borrows nothing, so that the scope can hold it to its end.
+#[derive(Default)]
+struct Ending {
+    state: Mutex<EndingState>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct EndingState {
+    ended: bool,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+impl Ending {
+    fn set(&self, panic: Option<Box<dyn Any + Send>>) {
+        *lock(&self.state) = EndingState { ended: true, panic };
+        self.changed.notify_all();
+    }
+
+    fn wait(&self) {
+        let mut state = lock(&self.state);
+        while !state.ended {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn take_panic(&self, lcore: LcoreId) -> Option<Panicked> {
+        let payload = lock(&self.state).panic.take()?;
+        Some(Panicked { lcore, payload: Some(payload) })
+    }
+}
+
+/// Locks; no code that can panic runs under these locks.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Ethernet addresses.
+
+use core::{fmt, str::FromStr};
+
+/// A 48-bit Ethernet address, in the order of transmission.
+#[doc(alias = "rte_ether_addr")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MacAddr(pub [u8; 6]);
+
+/// A text is not six hexadecimal bytes with colons between them.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid MAC address '{0}': give six hexadecimal bytes, for example 02:00:00:00:00:01")]
+pub struct ParseMacError(String);
+
+impl MacAddr {
+    /// The six bytes.
+    #[must_use]
+    pub const fn octets(self) -> [u8; 6] {
+        self.0
+    }
+}
+
+impl fmt::Display for MacAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+impl FromStr for MacAddr {
+    type Err = ParseMacError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut octets = [0; 6];
+        let mut parts = text.split(':');
+        for octet in &mut octets {
+            *octet = parts
+                .next()
+                .filter(|part| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
+                .and_then(|part| u8::from_str_radix(part, 16).ok())
+                .ok_or_else(|| ParseMacError(text.to_owned()))?;
+        }
+        if parts.next().is_some() { Err(ParseMacError(text.to_owned())) } else { Ok(Self(octets)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MacAddr, ParseMacError};
+
+    #[test]
+    fn text_round_trip() {
+        let mac = MacAddr([2, 0, 0xab, 0xcd, 0xef, 1]);
+        assert_eq!(mac.to_string(), "02:00:ab:cd:ef:01");
+        assert_eq!(mac.to_string().parse(), Ok(mac));
+    }
+
+    #[test]
+    fn bad_texts_are_named() {
+        for text in ["", "1:2:3:4:5", "1:2:3:4:5:6:7", "1:2:3:4:5:g", "+1:2:3:4:5:6", "001:2:3:4:5:6"] {
+            assert_eq!(text.parse::<MacAddr>(), Err(ParseMacError(text.to_owned())));
+        }
+    }
+}

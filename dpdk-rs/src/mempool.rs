@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Pools of mbufs.
+
+use crate::{
+    Burst, Eal, Errno, Packet,
+    eal::{Environment, RawPool},
+};
+use core::{fmt, marker::PhantomData, ptr::NonNull};
+use dpdk_sys as sys;
+use std::{ffi::CString, sync::Arc};
+
+/// What a pool's mbufs can hold in their private area: plain bytes of any pattern (`bytemuck::Pod`).
+///
+/// At most 65,528 bytes, aligned to at most 8: both are checked when the pool's type is compiled. The bound `Pod` makes
+/// a packet harmless whose area was last written under another type, which a device may hand back.
+pub trait PrivateData: bytemuck::Pod + Send + Sync {}
+
+impl<T: bytemuck::Pod + Send + Sync> PrivateData for T {}
+
+/// A NUMA node, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SocketId(i32);
+
+impl SocketId {
+    /// Any node (`SOCKET_ID_ANY`).
+    pub const ANY: Self = Self(sys::SOCKET_ID_ANY);
+
+    pub(crate) const fn new(id: i32) -> Self {
+        Self(id)
+    }
+
+    /// The number; -1 for [`SocketId::ANY`].
+    #[must_use]
+    pub const fn get(self) -> i32 {
+        self.0
+    }
+}
+
+impl fmt::Display for SocketId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Why a pool was not made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MempoolError {
+    /// The name has a NUL byte.
+    #[error("pool name {0:?} contains a NUL byte")]
+    Name(String),
+    /// `rte_pktmbuf_pool_create` failed.
+    #[error("cannot create pool '{name}' of {size} mbufs on socket {socket}: {errno}")]
+    Create {
+        /// The pool's name.
+        name: String,
+        /// Mbufs asked for.
+        size: u32,
+        /// Where.
+        socket: SocketId,
+        /// `EEXIST` for a name in use, `ENOMEM` without enough hugepages, `EINVAL` for a cache larger than allowed, …
+        errno: Errno,
+    },
+}
+
+/// A pool of mbufs, with a private area of type `P` in each.
+///
+/// A clone is another handle of the same pool. Ports keep the pools of their queues alive, and packets may outlive every
+/// handle: the memory is given back once all mbufs have returned, checked when the last handle is dropped, when another
+/// pool is made, when an [`lcore::scope`](crate::lcore::scope) ends and when the EAL is cleaned up.
+#[doc(alias = "rte_mempool")]
+pub struct Mempool<P: PrivateData = ()> {
+    handle: Arc<PoolHandle>,
+    private: PhantomData<P>,
+}
+
+/// Shared by the handles of one pool, and by the ports that receive into it.
+pub(crate) struct PoolHandle {
+    pub(crate) pool: RawPool,
+    eal: Arc<Environment>,
+    size: u32,
+    data_room: u16,
+}
+
+impl Drop for PoolHandle {
+    fn drop(&mut self) {
+        self.eal.retire_pool(self.pool);
+    }
+}
+
+impl<P: PrivateData> Clone for Mempool<P> {
+    fn clone(&self) -> Self {
+        Self { handle: Arc::clone(&self.handle), private: PhantomData }
+    }
+}
+
+impl<P: PrivateData> Mempool<P> {
+    /// The size of the private area in bytes, a multiple of 8 (`RTE_MBUF_PRIV_ALIGN`).
+    const PRIVATE_LEN: u16 = {
+        assert!(align_of::<P>() <= sys::RTE_MBUF_PRIV_ALIGN as usize, "private data may be aligned to 8 bytes at most");
+        assert!(size_of::<P>() <= 65_528, "private data may be 65,528 bytes long at most");
+        size_of::<P>().next_multiple_of(sys::RTE_MBUF_PRIV_ALIGN as usize) as u16
+    };
+
+    /// Starts to describe a pool. The name is the process's own: two pools cannot share one.
+    pub fn builder(name: impl Into<String>) -> MempoolBuilder<P> {
+        MempoolBuilder {
+            name: name.into(),
+            size: 8191,
+            cache: 256,
+            data_room: sys::RTE_MBUF_DEFAULT_BUF_SIZE as u16,
+            socket: SocketId::ANY,
+            private: PhantomData,
+        }
+    }
+
+    /// An empty packet, with the default headroom; `None` if the pool is exhausted.
+    #[doc(alias = "rte_pktmbuf_alloc")]
+    #[inline]
+    #[must_use]
+    pub fn alloc(&self) -> Option<Packet<P>> {
+        // SAFETY: the pool is live, and allocation is safe from any thread.
+        let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_alloc(self.as_ptr()) })?;
+        // SAFETY: the mbuf is fresh, from a pool with a private area for a `P`.
+        Some(unsafe { Packet::from_mbuf(mbuf) })
+    }
+
+    /// Fills what room `burst` has with empty packets: all of it, or none if the pool does not hold as many.
+    ///
+    /// Returns how many were added.
+    #[doc(alias = "rte_pktmbuf_alloc_bulk")]
+    #[inline]
+    pub fn alloc_bulk<const N: usize>(&self, burst: &mut Burst<P, N>) -> usize {
+        let room = burst.spare();
+        let Ok(count) = u32::try_from(room.len()) else {
+            return 0;
+        };
+        // SAFETY: the pool is live, and there is room for `count` pointers.
+        if count == 0 || unsafe { sys::rte_pktmbuf_alloc_bulk(self.as_ptr(), room.as_mut_ptr().cast(), count) } != 0 {
+            return 0;
+        }
+        let count = room.len();
+        // SAFETY: all `count` pointers were written: fresh mbufs from a pool with a private area for a `P`.
+        unsafe { burst.grow(count) };
+        count
+    }
+
+    /// How many mbufs the pool has.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.handle.size as usize
+    }
+
+    /// The bytes of an mbuf's buffer, headroom included.
+    #[must_use]
+    pub fn data_room(&self) -> usize {
+        usize::from(self.handle.data_room)
+    }
+
+    /// How many mbufs are free, per-lcore caches included. Slow: for tests and statistics.
+    #[doc(alias = "rte_mempool_avail_count")]
+    #[must_use]
+    pub fn available(&self) -> usize {
+        // SAFETY: the pool is live.
+        unsafe { sys::rte_mempool_avail_count(self.as_ptr()) as usize }
+    }
+
+    #[inline]
+    fn as_ptr(&self) -> *mut sys::rte_mempool {
+        self.handle.pool.as_ptr()
+    }
+
+    pub(crate) const fn handle(&self) -> &Arc<PoolHandle> {
+        &self.handle
+    }
+}
+
+impl<P: PrivateData> fmt::Debug for Mempool<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mempool").field("size", &self.size()).field("available", &self.available()).finish()
+    }
+}
+
+/// Describes a [`Mempool`]; made by [`Mempool::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "a pool is made by `build`"]
+pub struct MempoolBuilder<P: PrivateData = ()> {
+    name: String,
+    size: u32,
+    cache: u32,
+    data_room: u16,
+    socket: SocketId,
+    private: PhantomData<P>,
+}
+
+impl<P: PrivateData> MempoolBuilder<P> {
+    /// How many mbufs; 8191 unless set. One less than a power of two uses memory best.
+    pub const fn size(mut self, mbufs: u32) -> Self {
+        self.size = mbufs;
+        self
+    }
+
+    /// How many mbufs each lcore keeps to itself, at most 512; 256 unless set.
+    pub const fn cache(mut self, mbufs: u32) -> Self {
+        self.cache = mbufs;
+        self
+    }
+
+    /// The bytes of an mbuf's buffer, headroom (128) included; 2,176 unless set.
+    pub const fn data_room(mut self, bytes: u16) -> Self {
+        self.data_room = bytes;
+        self
+    }
+
+    /// The NUMA node whose memory to use; any unless set.
+    pub const fn socket(mut self, socket: SocketId) -> Self {
+        self.socket = socket;
+        self
+    }
+
+    /// Makes the pool.
+    ///
+    /// # Errors
+    /// [`MempoolError::Name`] or [`MempoolError::Create`].
+    #[doc(alias = "rte_pktmbuf_pool_create")]
+    pub fn build(self, eal: &Eal) -> Result<Mempool<P>, MempoolError> {
+        let Ok(name) = CString::new(self.name.as_str()) else {
+            return Err(MempoolError::Name(self.name));
+        };
+        let environment = eal.environment();
+        let _control = environment.control();
+        // SAFETY: the EAL is initialised and the control plane locked; the name outlives the call.
+        let pool = unsafe {
+            sys::rte_pktmbuf_pool_create(
+                name.as_ptr(),
+                self.size,
+                self.cache,
+                Mempool::<P>::PRIVATE_LEN,
+                self.data_room,
+                self.socket.get(),
+            )
+        };
+        match NonNull::new(pool) {
+            Some(pool) => Ok(Mempool {
+                handle: Arc::new(PoolHandle {
+                    pool: RawPool::new(pool),
+                    eal: Arc::clone(environment),
+                    size: self.size,
+                    data_room: self.data_room,
+                }),
+                private: PhantomData,
+            }),
+            None => Err(MempoolError::Create {
+                name: self.name,
+                size: self.size,
+                socket: self.socket,
+                errno: Errno::last(),
+            }),
+        }
+    }
+}

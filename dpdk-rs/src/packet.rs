@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! One frame in one mbuf or a chain of them.
+
+use crate::{PortId, PrivateData, segment::Segment};
+use core::{fmt, marker::PhantomData, ptr::NonNull};
+use dpdk_sys::rte_mbuf;
+
+/// A frame, in one mbuf or a chain of mbufs (segments), which this value owns. `P` is the type of the private area that
+/// its [`Mempool`](crate::Mempool) reserves in every mbuf.
+///
+/// Lengths are in bytes, without the FCS. Data starts at the first byte of the Ethernet header.
+///
+/// Dropping a packet returns its mbufs to their pools; a [`Burst`](crate::Burst) does it for many at once.
+#[doc(alias = "rte_mbuf")]
+#[doc(alias = "rte_pktmbuf_free")]
+#[repr(transparent)]
+pub struct Packet<P: PrivateData = ()> {
+    mbuf: NonNull<rte_mbuf>,
+    private: PhantomData<P>,
+}
+
+/// Why a packet cannot be changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PacketError {
+    /// The data has another owner: it can be read, not written.
+    #[error("the packet's data is shared with another packet: copy it to change it")]
+    Shared,
+    /// There is no room for so many bytes in the segment.
+    #[error("{asked} bytes do not fit: the segment has room for {room}")]
+    NoRoom {
+        /// Bytes asked for.
+        asked: usize,
+        /// Bytes that would fit.
+        room: usize,
+    },
+    /// The segment holds fewer bytes than are to be removed.
+    #[error("{asked} bytes cannot be removed: the segment holds {len}")]
+    TooShort {
+        /// Bytes to be removed.
+        asked: usize,
+        /// Bytes there.
+        len: usize,
+    },
+}
+
+// SAFETY: a packet is the only owner of its mbufs, and DPDK lets any thread free an mbuf. Private data is `Send`.
+unsafe impl<P: PrivateData> Send for Packet<P> {}
+// SAFETY: a shared reference only reads.
+unsafe impl<P: PrivateData> Sync for Packet<P> {}
+
+impl<P: PrivateData> Packet<P> {
+    /// Takes over an mbuf.
+    ///
+    /// # Safety
+    /// `mbuf` heads a live chain that nobody else owns, with a private area of at least `size_of::<P>()` bytes.
+    #[inline]
+    pub(crate) const unsafe fn from_mbuf(mbuf: NonNull<rte_mbuf>) -> Self {
+        Self { mbuf, private: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn head(&self) -> Segment {
+        // SAFETY: the packet owns the mbuf, and no method keeps the segment.
+        unsafe { Segment::new(self.mbuf) }
+    }
+
+    /// The bytes of the first segment: the whole frame if [`Self::is_contiguous`].
+    #[doc(alias = "rte_pktmbuf_mtod")]
+    #[inline]
+    #[must_use]
+    pub fn data(&self) -> &[u8] {
+        // SAFETY: the mbuf lives as long as `self`; writers need `self` exclusively.
+        unsafe { self.head().data() }
+    }
+
+    /// The bytes of the first segment, to be changed in place.
+    ///
+    /// # Errors
+    /// [`PacketError::Shared`] if another packet refers to the same data.
+    #[doc(alias = "rte_pktmbuf_mtod")]
+    #[inline]
+    pub fn data_mut(&mut self) -> Result<&mut [u8], PacketError> {
+        let head = self.unshared_head()?;
+        // SAFETY: the data is this packet's alone, which is borrowed exclusively.
+        Ok(unsafe { head.data_mut() })
+    }
+
+    /// The length of the frame: the sum over all segments.
+    #[doc(alias = "rte_pktmbuf_pkt_len")]
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.head().pkt_len() as usize
+    }
+
+    /// Whether the frame has no bytes at all.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether the frame lies in one segment.
+    #[doc(alias = "rte_pktmbuf_is_contiguous")]
+    #[inline]
+    #[must_use]
+    pub fn is_contiguous(&self) -> bool {
+        self.segment_count() == 1
+    }
+
+    /// How many segments the frame has.
+    #[inline]
+    #[must_use]
+    pub fn segment_count(&self) -> usize {
+        usize::from(self.head().segment_count())
+    }
+
+    /// The bytes of each segment in turn.
+    #[inline]
+    #[must_use]
+    pub const fn segments(&self) -> Segments<'_> {
+        Segments { next: Some(self.head()), packet: PhantomData }
+    }
+
+    /// Copies the frame's first bytes, over all segments, to the front of `buffer`.
+    ///
+    /// Returns how many bytes were copied: the shorter of the two lengths.
+    #[doc(alias = "rte_pktmbuf_read")]
+    pub fn copy_to(&self, buffer: &mut [u8]) -> usize {
+        let mut rest = buffer;
+        let mut copied = 0;
+        for segment in self.segments() {
+            let count = segment.len().min(rest.len());
+            let (to, behind) = rest.split_at_mut(count);
+            to.copy_from_slice(segment.split_at(count).0);
+            rest = behind;
+            copied += count;
+        }
+        copied
+    }
+
+    /// Adds `len` bytes at the end of the last segment and returns them, with whatever the mbuf held there before.
+    ///
+    /// # Errors
+    /// [`PacketError::NoRoom`] if the segment ends before, [`PacketError::Shared`] if the data has another owner.
+    #[doc(alias = "rte_pktmbuf_append")]
+    pub fn append(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
+        let head = self.unshared_head()?;
+        let last = unshared(head.last())?;
+        let more = fits(len, last.tailroom())?;
+        let before = last.data_len();
+        last.set_data(last.data_off(), before + more);
+        head.change_pkt_len(i32::from(more));
+        // SAFETY: the data is this packet's alone, which is borrowed exclusively.
+        let data = unsafe { last.data_mut() };
+        Ok(data.split_at_mut(usize::from(before)).1)
+    }
+
+    /// Adds `len` bytes in front of the frame, from the headroom, and returns them with whatever was there before.
+    ///
+    /// # Errors
+    /// [`PacketError::NoRoom`] if the headroom is smaller, [`PacketError::Shared`] if the data has another owner.
+    #[doc(alias = "rte_pktmbuf_prepend")]
+    pub fn prepend(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
+        let head = self.unshared_head()?;
+        let more = fits(len, self.headroom())?;
+        head.set_data(head.data_off() - more, head.data_len() + more);
+        head.change_pkt_len(i32::from(more));
+        Ok(self.data_mut()?.split_at_mut(usize::from(more)).0)
+    }
+
+    /// Removes `len` bytes from the front of the first segment.
+    ///
+    /// # Errors
+    /// [`PacketError::TooShort`] if the segment holds fewer, [`PacketError::Shared`] if the data has another owner.
+    #[doc(alias = "rte_pktmbuf_adj")]
+    pub fn adj(&mut self, len: usize) -> Result<(), PacketError> {
+        let head = self.unshared_head()?;
+        let less = holds(len, head.data_len())?;
+        head.set_data(head.data_off() + less, head.data_len() - less);
+        head.change_pkt_len(-i32::from(less));
+        Ok(())
+    }
+
+    /// Removes `len` bytes from the end of the last segment.
+    ///
+    /// # Errors
+    /// [`PacketError::TooShort`] if the segment holds fewer, [`PacketError::Shared`] if the data has another owner.
+    #[doc(alias = "rte_pktmbuf_trim")]
+    pub fn trim(&mut self, len: usize) -> Result<(), PacketError> {
+        let head = self.unshared_head()?;
+        let last = unshared(head.last())?;
+        let less = holds(len, last.data_len())?;
+        last.set_data(last.data_off(), last.data_len() - less);
+        head.change_pkt_len(-i32::from(less));
+        Ok(())
+    }
+
+    /// Free bytes in front of the data, in the first segment.
+    #[doc(alias = "rte_pktmbuf_headroom")]
+    #[must_use]
+    pub fn headroom(&self) -> usize {
+        usize::from(self.head().data_off())
+    }
+
+    /// Free bytes behind the data, in the last segment.
+    #[doc(alias = "rte_pktmbuf_tailroom")]
+    #[must_use]
+    pub fn tailroom(&self) -> usize {
+        self.head().last().tailroom()
+    }
+
+    /// The port that received the frame; `None` for a packet from a pool.
+    #[inline]
+    #[must_use]
+    pub fn port(&self) -> Option<PortId> {
+        let port = self.head().port();
+        // RTE_MBUF_PORT_INVALID
+        (port != u16::MAX).then_some(PortId::new(port))
+    }
+
+    /// The private area, with whatever was last written to it in this mbuf: zeros at first.
+    #[doc(alias = "rte_mbuf_to_priv")]
+    #[inline]
+    #[must_use]
+    pub const fn private(&self) -> &P {
+        // SAFETY: the private area lies behind the mbuf.
+        let area = unsafe { self.mbuf.add(1) };
+        // SAFETY: whoever made this packet saw to it that the area is large enough; it is aligned for a `P`, and every
+        // pattern of bytes is one (see `PrivateData`).
+        unsafe { area.cast().as_ref() }
+    }
+
+    /// The private area, to be changed.
+    #[doc(alias = "rte_mbuf_to_priv")]
+    #[inline]
+    pub const fn private_mut(&mut self) -> &mut P {
+        // SAFETY: the private area lies behind the mbuf.
+        let area = unsafe { self.mbuf.add(1) };
+        // SAFETY: as in `private`, and the packet is borrowed exclusively. The area is the mbuf's own, not its data's:
+        // packets that share data have one each.
+        unsafe { area.cast().as_mut() }
+    }
+
+    /// Asks the processor to bring the start of the first segment into its first-level cache.
+    #[doc(alias = "rte_prefetch0")]
+    #[inline]
+    pub fn prefetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            // SAFETY: prefetching cannot fault.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.head().start().cast()) };
+        }
+    }
+
+    #[inline(always)]
+    fn unshared_head(&self) -> Result<Segment, PacketError> {
+        unshared(self.head())
+    }
+}
+
+#[inline(always)]
+fn unshared(segment: Segment) -> Result<Segment, PacketError> {
+    if segment.is_shared() { Err(PacketError::Shared) } else { Ok(segment) }
+}
+
+/// `asked` as the type of an mbuf's lengths, if it is not above `room`.
+fn fits(asked: usize, room: usize) -> Result<u16, PacketError> {
+    u16::try_from(asked).ok().filter(|_| asked <= room).ok_or(PacketError::NoRoom { asked, room })
+}
+
+fn holds(asked: usize, len: u16) -> Result<u16, PacketError> {
+    u16::try_from(asked)
+        .ok()
+        .filter(|asked| *asked <= len)
+        .ok_or(PacketError::TooShort { asked, len: usize::from(len) })
+}
+
+impl<P: PrivateData> Drop for Packet<P> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the packet owns its chain of mbufs and is not used again.
+        unsafe { dpdk_sys::rte_pktmbuf_free(self.mbuf.as_ptr()) };
+    }
+}
+
+impl<P: PrivateData> fmt::Debug for Packet<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packet")
+            .field("len", &self.len())
+            .field("segments", &self.segment_count())
+            .field("port", &self.port())
+            .finish()
+    }
+}
+
+/// The bytes of each segment of a packet, in order; made by [`Packet::segments`].
+#[derive(Clone)]
+pub struct Segments<'a> {
+    next: Option<Segment>,
+    packet: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let segment = self.next?;
+        self.next = segment.next();
+        // SAFETY: the packet is borrowed for `'a`, so its segments stay live and unchanged.
+        Some(unsafe { segment.data() })
+    }
+}
+
+impl fmt::Debug for Segments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A device as the port and its queues share it: the calls of DPDK's control plane, and the end.
+
+use super::{Link, PortConfig, PortError, PortId, PortInfo, PortStats};
+use crate::{Errno, MacAddr, eal::Environment, mempool::PoolHandle};
+use core::ffi::{CStr, c_char};
+use dpdk_sys as sys;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// One Ethernet device, shared by its port and its queues. The last of them stops and closes it.
+pub(crate) struct Device {
+    id: u16,
+    name: String,
+    environment: Arc<Environment>,
+    setup: Mutex<Setup>,
+}
+
+/// What has been done to the device so far.
+#[derive(Default)]
+struct Setup {
+    /// `rte_eth_dev_configure` was called: the device must be closed.
+    configured: bool,
+    started: bool,
+    rx_queues: u16,
+    tx_queues: u16,
+    /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
+    _pool: Option<Arc<PoolHandle>>,
+}
+
+/// Takes every free port.
+pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
+    let mut control = environment.control();
+    let mut devices = Vec::new();
+    let mut next = 0;
+    loop {
+        // SAFETY: the EAL is initialised and the control plane locked.
+        let found = unsafe { sys::dpdk_sys_eth_find_next(next) };
+        let Ok(id) = u16::try_from(found) else { break };
+        let Some(taken) = control.taken.get_mut(usize::from(id)) else {
+            break;
+        };
+        if !*taken {
+            *taken = true;
+            let name = port_name(id);
+            devices.push(Device { id, name, environment: Arc::clone(environment), setup: Mutex::default() });
+        }
+        next = id + 1;
+    }
+    devices
+}
+
+fn port_name(id: u16) -> String {
+    let mut name: [c_char; sys::RTE_ETH_NAME_MAX_LEN as usize] = [0; _];
+    // SAFETY: the array has the length that the call asks for.
+    if unsafe { sys::rte_eth_dev_get_name_by_port(id, name.as_mut_ptr()) } != 0 {
+        return format!("port {id}");
+    }
+    // SAFETY: the call wrote a string.
+    unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned()
+}
+
+impl Device {
+    pub(crate) const fn id(&self) -> PortId {
+        PortId::new(self.id)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn setup(&self) -> MutexGuard<'_, Setup> {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The result of a call, or an error that names the port and the action.
+    fn check(&self, result: i32, action: impl Into<String>) -> Result<(), PortError> {
+        Errno::check(result).map(|_| ()).map_err(|errno| PortError::Refused {
+            port: self.id(),
+            name: self.name.clone(),
+            action: action.into(),
+            errno,
+        })
+    }
+
+    fn raw_info(&self) -> Result<sys::rte_eth_dev_info, PortError> {
+        let mut info = sys::rte_eth_dev_info::default();
+        let _control = self.environment.control();
+        // SAFETY: the port exists as long as `self`.
+        let result = unsafe { sys::rte_eth_dev_info_get(self.id, &raw mut info) };
+        self.check(result, "read what the device can do")?;
+        Ok(info)
+    }
+
+    pub(super) fn info(&self) -> Result<PortInfo, PortError> {
+        let info = self.raw_info()?;
+        let driver = if info.driver_name.is_null() {
+            String::new()
+        } else {
+            // SAFETY: a driver's name is a static string.
+            unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
+        };
+        Ok(PortInfo {
+            driver,
+            max_rx_queues: info.max_rx_queues,
+            max_tx_queues: info.max_tx_queues,
+            rx_descriptors: info.rx_desc_lim.into(),
+            tx_descriptors: info.tx_desc_lim.into(),
+            min_mtu: info.min_mtu,
+            max_mtu: info.max_mtu,
+        })
+    }
+
+    pub(super) fn configure(&self, config: &PortConfig, pool: &Arc<PoolHandle>) -> Result<(), PortError> {
+        let info = self.raw_info()?;
+        let mut conf = sys::rte_eth_conf::default();
+        if config.scatter {
+            conf.rxmode.offloads = sys::DPDK_SYS_RX_OFFLOAD_SCATTER & info.rx_offload_capa;
+            conf.txmode.offloads = sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS & info.tx_offload_capa;
+        }
+        if config.rx_queues > 1 {
+            let wanted = sys::DPDK_SYS_RSS_IP | sys::DPDK_SYS_RSS_UDP | sys::DPDK_SYS_RSS_TCP;
+            // SAFETY: `conf` is ours.
+            unsafe { sys::dpdk_sys_eth_conf_rss(&raw mut conf, wanted & info.flow_type_rss_offloads) };
+        }
+        if let Some(mtu) = config.mtu {
+            conf.rxmode.mtu = u32::from(mtu);
+        }
+        let mut setup = self.setup();
+        let _control = self.environment.control();
+        // SAFETY: the port exists and is stopped; the call copies `conf`.
+        let result =
+            unsafe { sys::rte_eth_dev_configure(self.id, config.rx_queues, config.tx_queues, &raw const conf) };
+        *setup = Setup {
+            configured: true,
+            started: false,
+            rx_queues: config.rx_queues,
+            tx_queues: config.tx_queues,
+            _pool: Some(Arc::clone(pool)),
+        };
+        self.check(result, "configure the port")?;
+        if let Some(mtu) = config.mtu {
+            // SAFETY: the port exists and is stopped.
+            let result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
+            self.check(result, format!("set MTU {mtu}"))?;
+        }
+        // SAFETY: the port exists.
+        let socket = unsafe { sys::rte_eth_dev_socket_id(self.id) }.cast_unsigned();
+        for queue in 0..config.rx_queues {
+            let mut rx = info.default_rxconf;
+            rx.offloads = conf.rxmode.offloads;
+            // SAFETY: the queue was configured; the pool is kept until the device is closed.
+            let result = unsafe {
+                sys::rte_eth_rx_queue_setup(
+                    self.id,
+                    queue,
+                    config.rx_descriptors,
+                    socket,
+                    &raw const rx,
+                    pool.pool.as_ptr(),
+                )
+            };
+            self.check(result, format!("set up RX queue {queue}"))?;
+        }
+        for queue in 0..config.tx_queues {
+            let mut tx = info.default_txconf;
+            tx.offloads = conf.txmode.offloads;
+            // SAFETY: the queue was configured.
+            let result =
+                unsafe { sys::rte_eth_tx_queue_setup(self.id, queue, config.tx_descriptors, socket, &raw const tx) };
+            self.check(result, format!("set up TX queue {queue}"))?;
+        }
+        Ok(())
+    }
+
+    /// Starts the device; the numbers of its RX and TX queues.
+    pub(super) fn start(&self) -> Result<(u16, u16), PortError> {
+        let mut setup = self.setup();
+        let _control = self.environment.control();
+        // SAFETY: the port is configured and stopped.
+        let result = unsafe { sys::rte_eth_dev_start(self.id) };
+        self.check(result, "start the port")?;
+        setup.started = true;
+        Ok((setup.rx_queues, setup.tx_queues))
+    }
+
+    /// Stops the device. The caller has taken back all queues.
+    pub(super) fn stop(&self) -> Result<(), PortError> {
+        let mut setup = self.setup();
+        let _control = self.environment.control();
+        // SAFETY: the port is started, and no queue is left that could be polled.
+        let result = unsafe { sys::rte_eth_dev_stop(self.id) };
+        self.check(result, "stop the port")?;
+        setup.started = false;
+        Ok(())
+    }
+
+    pub(super) fn queue_counts(&self) -> (usize, usize) {
+        let setup = self.setup();
+        (usize::from(setup.rx_queues), usize::from(setup.tx_queues))
+    }
+
+    pub(super) fn mac_addr(&self) -> Result<MacAddr, PortError> {
+        let mut addr = sys::rte_ether_addr::default();
+        // SAFETY: the port exists.
+        let result = unsafe { sys::rte_eth_macaddr_get(self.id, &raw mut addr) };
+        self.check(result, "read the MAC address")?;
+        Ok(MacAddr(addr.addr_bytes))
+    }
+
+    pub(super) fn mtu(&self) -> Result<u16, PortError> {
+        let mut mtu = 0;
+        // SAFETY: the port exists.
+        let result = unsafe { sys::rte_eth_dev_get_mtu(self.id, &raw mut mtu) };
+        self.check(result, "read the MTU")?;
+        Ok(mtu)
+    }
+
+    pub(super) fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
+        let _control = self.environment.control();
+        // SAFETY: the port is configured and stopped.
+        let result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
+        self.check(result, format!("set MTU {mtu}"))
+    }
+
+    pub(super) fn stats(&self) -> Result<PortStats, PortError> {
+        let mut stats = sys::rte_eth_stats::default();
+        let _control = self.environment.control();
+        // SAFETY: the port exists.
+        let result = unsafe { sys::rte_eth_stats_get(self.id, &raw mut stats) };
+        self.check(result, "read the statistics")?;
+        Ok(stats.into())
+    }
+
+    pub(super) fn reset_stats(&self) -> Result<(), PortError> {
+        let _control = self.environment.control();
+        // SAFETY: the port exists.
+        let result = unsafe { sys::rte_eth_stats_reset(self.id) };
+        self.check(result, "reset the statistics")
+    }
+
+    pub(super) fn link(&self, wait: bool) -> Result<Link, PortError> {
+        let mut link = sys::dpdk_sys_link::default();
+        let _control = self.environment.control();
+        // SAFETY: the port exists.
+        let result = unsafe { sys::dpdk_sys_eth_link_get(self.id, i32::from(wait), &raw mut link) };
+        self.check(result, "read the state of the link")?;
+        Ok(link.into())
+    }
+
+    pub(super) fn set_promiscuous(&self, on: bool) -> Result<(), PortError> {
+        let _control = self.environment.control();
+        if on {
+            // SAFETY: the port exists.
+            let result = unsafe { sys::rte_eth_promiscuous_enable(self.id) };
+            self.check(result, "enable promiscuous mode")
+        } else {
+            // SAFETY: the port exists.
+            let result = unsafe { sys::rte_eth_promiscuous_disable(self.id) };
+            self.check(result, "disable promiscuous mode")
+        }
+    }
+}
+
+impl Drop for Device {
+    fn drop(&mut self) {
+        let setup = self.setup.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let mut control = self.environment.control();
+        if !setup.configured {
+            if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
+                *taken = false;
+            }
+            return;
+        }
+        if setup.started {
+            // SAFETY: the port and all its queues are gone, so nobody polls it. Nothing is left to report an error to.
+            unsafe { sys::rte_eth_dev_stop(self.id) };
+        }
+        // SAFETY: as above; the pool is released after this.
+        unsafe { sys::rte_eth_dev_close(self.id) };
+        // A device that is attached later may get the same number.
+        if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
+            *taken = false;
+        }
+        drop(control);
+    }
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Ethernet devices.
+//!
+//! A port is [`Unconfigured`], then [`Configured`], then [`Started`]; each step takes the port and gives it back in its
+//! new state, and queues exist only for a started one:
+//!
+//! ```no_run
+//! use dpdk_rs::{Eal, Mempool, PortConfig};
+//!
+//! let (eal, _args) = Eal::init(std::env::args())?;
+//! let pool: Mempool = Mempool::builder("pool").build(&eal)?;
+//! for port in eal.ports() {
+//!     let config = PortConfig::default().rx_queues(2).tx_queues(2);
+//!     let (port, rx_queues, tx_queues) = port.configure(&config, &pool)?.start()?;
+//!     port.set_promiscuous(true)?;
+//!     // … hand the queues to lcores …
+//!     let _configured = port.stop(rx_queues, tx_queues)?;
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod config;
+mod device;
+mod info;
+mod status;
+
+pub use config::PortConfig;
+pub use info::{DescriptorLimits, PortInfo};
+pub use status::{Link, PortStats};
+
+use crate::{Errno, Mempool, PrivateData, RxQueue, SocketId, TxQueue, eal::Environment};
+use core::{fmt, marker::PhantomData};
+use dpdk_sys as sys;
+use std::sync::Arc;
+
+pub(crate) use device::Device;
+
+/// The number of a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PortId(u16);
+
+impl PortId {
+    #[inline]
+    pub(crate) const fn new(id: u16) -> Self {
+        Self(id)
+    }
+
+    /// The number.
+    #[inline]
+    #[must_use]
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+}
+
+impl fmt::Display for PortId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A call that failed on a port.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PortError {
+    /// DPDK, or the device, refused.
+    #[error("port {port} ({name}): cannot {action}: {errno}")]
+    Refused {
+        /// The port.
+        port: PortId,
+        /// Its name, such as `net_null0` or a PCI address.
+        name: String,
+        /// What was tried, such as `start the port`.
+        action: String,
+        /// DPDK's error.
+        errno: Errno,
+    },
+    /// A number is outside what the device supports.
+    #[error("port {port} ({name}): {asked} {what} asked for, the device supports {limits}")]
+    Unsupported {
+        /// The port.
+        port: PortId,
+        /// Its name.
+        name: String,
+        /// What was asked for, such as `RX queues`.
+        what: &'static str,
+        /// How many.
+        asked: u32,
+        /// What the device has, in words.
+        limits: String,
+    },
+}
+
+/// A port that has been taken from the EAL, and not yet configured. Dropping it gives it back.
+#[derive(Debug)]
+pub struct Unconfigured(());
+
+/// A port that is configured and stopped. `P` is the private data of the pool that it receives into.
+#[derive(Debug)]
+pub struct Configured<P: PrivateData = ()>(PhantomData<P>);
+
+/// A port that is started. `P` is the private data of the pool that it receives into.
+#[derive(Debug)]
+pub struct Started<P: PrivateData = ()>(PhantomData<P>);
+
+/// An Ethernet device in the state `S`. A configured port is stopped and closed when the port and the last of its queues
+/// have been dropped; it cannot be had again.
+#[doc(alias = "rte_eth_dev_close")]
+pub struct Port<S = Started> {
+    device: Arc<Device>,
+    state: PhantomData<S>,
+}
+
+/// A started port with its queues, in the order of their numbers.
+pub type StartedPort<P> = (Port<Started<P>>, Vec<RxQueue<P>>, Vec<TxQueue>);
+
+pub(crate) fn take_all(environment: &Arc<Environment>) -> Vec<Port<Unconfigured>> {
+    device::take_all(environment).into_iter().map(|device| Port::of(Arc::new(device))).collect()
+}
+
+impl<S> Port<S> {
+    const fn of(device: Arc<Device>) -> Self {
+        Self { device, state: PhantomData }
+    }
+
+    /// The port's number.
+    #[must_use]
+    pub fn id(&self) -> PortId {
+        self.device.id()
+    }
+
+    /// The device's name, such as `net_null0` or a PCI address.
+    #[doc(alias = "rte_eth_dev_get_name_by_port")]
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.device.name()
+    }
+
+    /// The device's NUMA node; [`SocketId::ANY`] if it has none, as virtual devices.
+    #[doc(alias = "rte_eth_dev_socket_id")]
+    #[must_use]
+    pub fn socket(&self) -> SocketId {
+        // SAFETY: the port exists as long as the device is held.
+        SocketId::new(unsafe { sys::rte_eth_dev_socket_id(self.id().get()) })
+    }
+
+    /// What the device can do.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device does not say.
+    #[doc(alias = "rte_eth_dev_info_get")]
+    pub fn info(&self) -> Result<PortInfo, PortError> {
+        self.device.info()
+    }
+
+    /// The port's own address.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device does not say.
+    #[doc(alias = "rte_eth_macaddr_get")]
+    pub fn mac_addr(&self) -> Result<crate::MacAddr, PortError> {
+        self.device.mac_addr()
+    }
+
+    /// The longest payload of a frame, in bytes: without the Ethernet header and the FCS.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device does not say.
+    #[doc(alias = "rte_eth_dev_get_mtu")]
+    pub fn mtu(&self) -> Result<u16, PortError> {
+        self.device.mtu()
+    }
+}
+
+impl Port<Unconfigured> {
+    /// Configures the port: all RX queues receive into `pool`.
+    ///
+    /// # Errors
+    /// [`PortError::Unsupported`] if a number is outside what the device supports, before anything is changed: the port
+    /// can be taken from the EAL again. [`PortError::Refused`] if the device refuses: it is closed.
+    #[doc(alias = "rte_eth_dev_configure")]
+    #[doc(alias = "rte_eth_rx_queue_setup")]
+    #[doc(alias = "rte_eth_tx_queue_setup")]
+    pub fn configure<P: PrivateData>(
+        self,
+        config: &PortConfig,
+        pool: &Mempool<P>,
+    ) -> Result<Port<Configured<P>>, PortError> {
+        config.check(&self.device)?;
+        self.device.configure(config, pool.handle())?;
+        Ok(Port::of(self.device))
+    }
+}
+
+impl<P: PrivateData> Port<Configured<P>> {
+    /// Starts the port and makes its queues.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device refuses: it is closed.
+    #[doc(alias = "rte_eth_dev_start")]
+    pub fn start(self) -> Result<StartedPort<P>, PortError> {
+        let (rx, tx) = self.device.start()?;
+        let rx = (0..rx).map(|queue| RxQueue::new(&self.device, queue)).collect();
+        let tx = (0..tx).map(|queue| TxQueue::new(&self.device, queue)).collect();
+        Ok((Port::of(self.device), rx, tx))
+    }
+
+    /// Sets the longest payload of a frame, in bytes.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device cannot.
+    #[doc(alias = "rte_eth_dev_set_mtu")]
+    pub fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
+        self.device.set_mtu(mtu)
+    }
+
+    /// Closes the device, which dropping it does too.
+    pub fn close(self) {
+        drop(self);
+    }
+}
+
+impl<P: PrivateData> Port<Started<P>> {
+    /// Stops the port. Its queues come back, so that nobody can use them any more.
+    ///
+    /// # Errors
+    /// [`StopError::Queues`] if a queue is missing, or is one of another port: with everything that was passed.
+    /// [`StopError::Refused`] if the device refuses: it is closed.
+    #[doc(alias = "rte_eth_dev_stop")]
+    pub fn stop(self, rx: Vec<RxQueue<P>>, tx: Vec<TxQueue>) -> Result<Port<Configured<P>>, StopError<P>> {
+        let device = &self.device;
+        let complete = device.queue_counts() == (rx.len(), tx.len());
+        if !complete || !rx.iter().all(|queue| queue.is_of(device)) || !tx.iter().all(|queue| queue.is_of(device)) {
+            return Err(StopError::Queues(Box::new((self, rx, tx))));
+        }
+        drop((rx, tx));
+        device.stop().map_err(StopError::Refused)?;
+        Ok(Port::of(self.device))
+    }
+
+    /// The device's basic counters since it was started, or since [`Self::reset_stats`].
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device has none.
+    #[doc(alias = "rte_eth_stats_get")]
+    pub fn stats(&self) -> Result<PortStats, PortError> {
+        self.device.stats()
+    }
+
+    /// Sets the counters to zero.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device cannot.
+    #[doc(alias = "rte_eth_stats_reset")]
+    pub fn reset_stats(&self) -> Result<(), PortError> {
+        self.device.reset_stats()
+    }
+
+    /// The state of the link as it is now, without waiting for a negotiation to end.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device does not say.
+    #[doc(alias = "rte_eth_link_get_nowait")]
+    pub fn link(&self) -> Result<Link, PortError> {
+        self.device.link(false)
+    }
+
+    /// The state of the link, after waiting up to 9 seconds for it to come up.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device does not say.
+    #[doc(alias = "rte_eth_link_get")]
+    pub fn wait_link(&self) -> Result<Link, PortError> {
+        self.device.link(true)
+    }
+
+    /// Whether to receive frames for any address.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device cannot (`ENOTSUP`).
+    #[doc(alias = "rte_eth_promiscuous_enable")]
+    #[doc(alias = "rte_eth_promiscuous_disable")]
+    pub fn set_promiscuous(&self, on: bool) -> Result<(), PortError> {
+        self.device.set_promiscuous(on)
+    }
+
+    /// Whether the port receives frames for any address.
+    #[doc(alias = "rte_eth_promiscuous_get")]
+    #[must_use]
+    pub fn is_promiscuous(&self) -> bool {
+        // SAFETY: the port exists as long as the device is held.
+        unsafe { sys::rte_eth_promiscuous_get(self.id().get()) == 1 }
+    }
+}
+
+impl<S> fmt::Debug for Port<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Port").field("id", &self.id().get()).field("name", &self.name()).finish()
+    }
+}
+
+/// Why a port was not stopped.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum StopError<P: PrivateData = ()> {
+    /// Not exactly the port's own queues were given.
+    #[error("port {} ({}) needs all its queues back, and no others, to stop", .0.0.id(), .0.0.name())]
+    Queues(Box<StartedPort<P>>),
+    /// The device refused, and is closed.
+    #[error(transparent)]
+    Refused(PortError),
+}
+
+impl<P: PrivateData> fmt::Debug for StopError<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StopError({self})")
+    }
+}

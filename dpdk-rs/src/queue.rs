@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The queues of a started port.
+//!
+//! The receive and transmit calls are those of `rte_eth_rx_burst` and `rte_eth_tx_burst`, written again in Rust so that the
+//! compiler can inline them: through the exported table of fast-path functions, with the callbacks that packet capture
+//! and latency statistics register.
+
+use crate::{Burst, PortId, PrivateData, port::Device};
+use core::{
+    ffi::c_void,
+    fmt,
+    marker::PhantomData,
+    mem::MaybeUninit,
+    sync::atomic::{AtomicPtr, Ordering},
+};
+use dpdk_sys::{self as sys, rte_mbuf};
+use std::sync::Arc;
+
+/// An RX queue, for one thread at a time: it can be sent to another, but neither shared nor cloned.
+#[doc(alias = "rte_eth_rx_burst")]
+pub struct RxQueue<P: PrivateData = ()> {
+    device: Arc<Device>,
+    port: u16,
+    queue: u16,
+    foreign: u64,
+    private: PhantomData<P>,
+    /// Raw pointers are neither `Send` nor `Sync`: the queue must not be used from two threads.
+    not_sync: PhantomData<*mut ()>,
+}
+
+/// A TX queue, for one thread at a time: it can be sent to another, but neither shared nor cloned.
+#[doc(alias = "rte_eth_tx_burst")]
+pub struct TxQueue {
+    device: Arc<Device>,
+    port: u16,
+    queue: u16,
+    not_sync: PhantomData<*mut ()>,
+}
+
+// SAFETY: the queue is one handle, used through `&mut self`; DPDK binds a queue to no thread.
+unsafe impl<P: PrivateData> Send for RxQueue<P> {}
+// SAFETY: as above.
+unsafe impl Send for TxQueue {}
+
+impl<P: PrivateData> RxQueue<P> {
+    pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
+        Self {
+            device: Arc::clone(device),
+            port: device.id().get(),
+            queue,
+            foreign: 0,
+            private: PhantomData,
+            not_sync: PhantomData,
+        }
+    }
+
+    /// Receives as many frames as there are, and as fit, behind what `burst` holds already.
+    ///
+    /// Returns how many were added. Some drivers receive nothing when there is room for less than 4 or 32 frames.
+    #[inline]
+    pub fn rx<const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
+        self.rx_up_to(burst, N)
+    }
+
+    /// Receives at most `most` frames, as [`Self::rx`].
+    #[inline]
+    pub fn rx_up_to<const N: usize>(&mut self, burst: &mut Burst<P, N>, most: usize) -> usize {
+        let spare = burst.spare();
+        let room = u16::try_from(spare.len().min(most)).unwrap_or(u16::MAX);
+        let mut count = rx_burst(self.port, self.queue, spare, room);
+        if size_of::<P>() != 0 {
+            count = self.keep_own(burst.spare(), count);
+        }
+        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs: the
+        // pool's type says so, or `keep_own` looked.
+        unsafe { burst.grow(count) };
+        count
+    }
+
+    /// How many frames were dropped because their mbufs have a smaller private area than `P`: a device such as a ring
+    /// passes on mbufs of any pool.
+    #[must_use]
+    pub const fn foreign(&self) -> u64 {
+        self.foreign
+    }
+
+    /// The port of the queue.
+    #[must_use]
+    pub const fn port(&self) -> PortId {
+        PortId::new(self.port)
+    }
+
+    /// The number of the queue.
+    #[must_use]
+    pub const fn id(&self) -> u16 {
+        self.queue
+    }
+
+    pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
+        Arc::ptr_eq(&self.device, device)
+    }
+
+    /// Keeps those of the first `count` mbufs whose private area holds a `P`, in order; frees the others.
+    #[cold]
+    fn keep_own(&mut self, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], count: usize) -> usize {
+        let mut kept = 0;
+        for index in 0..count {
+            let Some(mbuf) = mbufs.get(index).copied() else {
+                break;
+            };
+            // SAFETY: the driver wrote the first `count` entries.
+            let mbuf = unsafe { mbuf.assume_init() };
+            // SAFETY: the mbuf is live.
+            let size = unsafe { sys::mbuf_priv_size(mbuf) };
+            // SAFETY: as above.
+            if usize::from(unsafe { size.read() }) >= size_of::<P>() {
+                if let Some(place) = mbufs.get_mut(kept) {
+                    place.write(mbuf);
+                    kept += 1;
+                }
+            } else {
+                // SAFETY: the mbuf is ours, and is not kept.
+                unsafe { sys::rte_pktmbuf_free(mbuf) };
+                self.foreign += 1;
+            }
+        }
+        kept
+    }
+}
+
+impl TxQueue {
+    pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
+        Self { device: Arc::clone(device), port: device.id().get(), queue, not_sync: PhantomData }
+    }
+
+    /// Sends packets from the front of `burst`. What the device does not take stays there, for the caller to send again or
+    /// to drop.
+    ///
+    /// Returns how many were taken.
+    #[inline]
+    pub fn tx<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
+        let count = u16::try_from(burst.len()).unwrap_or(u16::MAX);
+        if count == 0 {
+            return 0;
+        }
+        let sent = tx_burst(self.port, self.queue, burst.as_mbufs(), count);
+        // SAFETY: the device owns the first `sent` packets now.
+        unsafe { burst.forget_front(sent) };
+        sent
+    }
+
+    /// The port of the queue.
+    #[must_use]
+    pub const fn port(&self) -> PortId {
+        PortId::new(self.port)
+    }
+
+    /// The number of the queue.
+    #[must_use]
+    pub const fn id(&self) -> u16 {
+        self.queue
+    }
+
+    pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
+        Arc::ptr_eq(&self.device, device)
+    }
+}
+
+/// `rte_eth_rx_burst`: at most `room` mbufs into the front of `mbufs`.
+#[inline(always)]
+fn rx_burst(port: u16, queue: u16, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], room: u16) -> usize {
+    debug_assert!(mbufs.len() >= usize::from(room));
+    let mbufs = mbufs.as_mut_ptr().cast::<*mut rte_mbuf>();
+    // SAFETY: `port` is the number of a started port.
+    let ops = unsafe { &raw const sys::rte_eth_fp_ops[usize::from(port)] };
+    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, after its queues are gone.
+    let queues = unsafe { (*ops).rxq };
+    // SAFETY: the tables have an entry for each queue of the port.
+    let data = unsafe { entry(queues.data, queue) };
+    // SAFETY: as above.
+    let Some(receive) = (unsafe { (*ops).rx_pkt_burst }) else {
+        return 0;
+    };
+    // SAFETY: the queue exists, is used by this thread alone, and there is room for the mbufs.
+    let mut count = unsafe { receive(data, mbufs, room) };
+    // SAFETY: as above.
+    let callbacks = unsafe { entry(queues.clbk, queue) };
+    if !callbacks.is_null() {
+        // SAFETY: the callbacks are DPDK's own list for this queue.
+        count = unsafe { sys::rte_eth_call_rx_callbacks(port, queue, mbufs, count, room, callbacks) };
+    }
+    usize::from(count)
+}
+
+/// `rte_eth_tx_burst`: how many of `count` mbufs were taken.
+#[inline(always)]
+fn tx_burst(port: u16, queue: u16, mbufs: *mut *mut rte_mbuf, count: u16) -> usize {
+    // SAFETY: `port` is the number of a started port.
+    let ops = unsafe { &raw const sys::rte_eth_fp_ops[usize::from(port)] };
+    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, after its queues are gone.
+    let queues = unsafe { (*ops).txq };
+    // SAFETY: the tables have an entry for each queue of the port.
+    let data = unsafe { entry(queues.data, queue) };
+    // SAFETY: as above.
+    let Some(send) = (unsafe { (*ops).tx_pkt_burst }) else {
+        return 0;
+    };
+    // SAFETY: as above.
+    let callbacks = unsafe { entry(queues.clbk, queue) };
+    let mut count = count;
+    if !callbacks.is_null() {
+        // SAFETY: the callbacks are DPDK's own list for this queue.
+        count = unsafe { sys::rte_eth_call_tx_callbacks(port, queue, mbufs, count, callbacks) };
+    }
+    // SAFETY: the queue exists, is used by this thread alone, and the mbufs are owned by the caller.
+    usize::from(unsafe { send(data, mbufs, count) })
+}
+
+/// An entry of a table by queue number. Another thread may be changing it: callbacks come and go.
+///
+/// # Safety
+/// `table` has an entry for `queue`.
+#[inline(always)]
+unsafe fn entry(table: *mut *mut c_void, queue: u16) -> *mut c_void {
+    // SAFETY: see above.
+    let entry = unsafe { table.add(usize::from(queue)) };
+    // SAFETY: the entry is an aligned pointer that DPDK changes by single stores.
+    unsafe { AtomicPtr::from_ptr(entry) }.load(Ordering::Relaxed)
+}
+
+impl<P: PrivateData> fmt::Debug for RxQueue<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RxQueue").field("port", &self.port).field("queue", &self.queue).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for TxQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TxQueue").field("port", &self.port).field("queue", &self.queue).finish_non_exhaustive()
+    }
+}

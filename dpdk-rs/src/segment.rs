@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! One mbuf of a chain: the only place that reads and writes the fields of `struct rte_mbuf`.
+
+use core::{ptr::NonNull, slice};
+use dpdk_sys::{self as sys, rte_mbuf};
+
+/// A live mbuf. The promise that it is live is given once, to [`Segment::new`], and holds as long as the packet that it
+/// was taken from is neither dropped nor sent; a `Segment` therefore never leaves a method of its packet.
+#[derive(Clone, Copy)]
+pub(crate) struct Segment(NonNull<rte_mbuf>);
+
+/// Declares a reader, and where a second name is given a writer, of one field.
+macro_rules! field {
+    ($get:ident $(, $set:ident)?: $type:ty = $pointer:path) => {
+        #[inline(always)]
+        pub(crate) fn $get(self) -> $type {
+            // SAFETY: the mbuf is live (see `new`).
+            let field = unsafe { $pointer(self.0.as_ptr()) };
+            // SAFETY: as above.
+            unsafe { field.read() }
+        }
+
+        $(
+            #[inline(always)]
+            fn $set(self, value: $type) {
+                // SAFETY: the mbuf is live (see `new`).
+                let field = unsafe { $pointer(self.0.as_ptr()) };
+                // SAFETY: as above; writers are called for packets that are borrowed exclusively.
+                unsafe { field.write(value) };
+            }
+        )?
+    };
+}
+
+impl Segment {
+    field!(buf_addr: *mut core::ffi::c_void = sys::mbuf_buf_addr);
+    field!(data_off, set_data_off: u16 = sys::mbuf_data_off);
+    field!(refcnt: u16 = sys::mbuf_refcnt);
+    field!(segment_count: u16 = sys::mbuf_nb_segs);
+    field!(port: u16 = sys::mbuf_port);
+    field!(ol_flags: u64 = sys::mbuf_ol_flags);
+    field!(pkt_len, set_pkt_len: u32 = sys::mbuf_pkt_len);
+    field!(data_len, set_data_len: u16 = sys::mbuf_data_len);
+    field!(buf_len: u16 = sys::mbuf_buf_len);
+    field!(next_mbuf: *mut rte_mbuf = sys::mbuf_next);
+
+    /// # Safety
+    /// `mbuf` is live as long as the result or a copy of it is used.
+    #[inline(always)]
+    pub(crate) const unsafe fn new(mbuf: NonNull<rte_mbuf>) -> Self {
+        Self(mbuf)
+    }
+
+    /// The segment behind this one.
+    #[inline]
+    pub(crate) fn next(self) -> Option<Self> {
+        NonNull::new(self.next_mbuf()).map(Self)
+    }
+
+    /// The last segment of the chain, which may be this one.
+    pub(crate) fn last(self) -> Self {
+        let mut last = self;
+        while let Some(next) = last.next() {
+            last = next;
+        }
+        last
+    }
+
+    /// Whether somebody else refers to the mbuf, or the mbuf to the data of another.
+    #[inline(always)]
+    pub(crate) fn is_shared(self) -> bool {
+        self.refcnt() != 1 || self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0
+    }
+
+    /// Free bytes behind the data.
+    pub(crate) fn tailroom(self) -> usize {
+        usize::from(self.buf_len()).saturating_sub(usize::from(self.data_off()) + usize::from(self.data_len()))
+    }
+
+    /// Places the data in the buffer.
+    pub(crate) fn set_data(self, offset: u16, len: u16) {
+        debug_assert!(u32::from(offset) + u32::from(len) <= u32::from(self.buf_len()));
+        self.set_data_off(offset);
+        self.set_data_len(len);
+    }
+
+    /// Corrects the length of the whole frame, kept in its first segment.
+    pub(crate) fn change_pkt_len(self, difference: i32) {
+        self.set_pkt_len(self.pkt_len().wrapping_add_signed(difference));
+    }
+
+    /// The address of the first byte of data.
+    #[inline(always)]
+    pub(crate) fn start(self) -> *mut u8 {
+        // SAFETY: a live mbuf's data starts within its buffer.
+        unsafe { self.buf_addr().cast::<u8>().add(usize::from(self.data_off())) }
+    }
+
+    /// The data.
+    ///
+    /// # Safety
+    /// For `'a` the mbuf stays live and nobody writes to its data.
+    #[inline(always)]
+    pub(crate) unsafe fn data<'a>(self) -> &'a [u8] {
+        // SAFETY: `data_len` bytes of the buffer are data; pool memory is never uninitialised.
+        unsafe { slice::from_raw_parts(self.start(), usize::from(self.data_len())) }
+    }
+
+    /// The data, to be changed.
+    ///
+    /// # Safety
+    /// For `'a` the mbuf stays live and nobody else reads or writes its data.
+    #[inline(always)]
+    pub(crate) unsafe fn data_mut<'a>(self) -> &'a mut [u8] {
+        // SAFETY: as above.
+        unsafe { slice::from_raw_parts_mut(self.start(), usize::from(self.data_len())) }
+    }
+}
