@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""EAL arguments: what DPDK itself is told, before the `--`."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import dataclass
+
+# Enough for the largest pool that the demo's forwarders ask for (2 ports of 1,024 descriptors), with room to spare.
+_MEMORY_MB_WITHOUT_HUGEPAGES = 256
+
+_serial = itertools.count()
+
+
+def unique_file_prefix(role: str) -> str:
+    """A `--file-prefix` that no other DPDK process of this machine uses: two of a kind would take over each other."""
+    return f"testbed-{os.getpid()}-{next(_serial)}-{role}"
+
+
+def hugepages_wanted() -> bool:
+    """What `x` found out and exported; without it, whether the kernel has free hugepages and shows them to this user."""
+    told = os.environ.get("DPDK_HUGEPAGES")
+    if told in ("0", "1"):
+        return told == "1"
+    return hugepages_free() > 0 and any(
+        fields[2] == "hugetlbfs" and os.access(fields[1], os.W_OK) for fields in _mounts()
+    )
+
+
+def hugepages_free() -> int:
+    """Free hugepages of the kernel's default size."""
+    with open("/proc/meminfo") as meminfo:  # noqa: PTH123
+        return next((int(line.split()[1]) for line in meminfo if line.startswith("HugePages_Free:")), 0)
+
+
+def _mounts() -> list[list[str]]:
+    with open("/proc/mounts") as mounts:  # noqa: PTH123
+        return [line.split() for line in mounts]
+
+
+@dataclass(frozen=True)
+class EalOptions:
+    """Where a DPDK process runs and which devices it sees. PCI is off: the demo uses virtual devices only."""
+
+    lcore: int
+    file_prefix: str
+    vdevs: tuple[str, ...]
+    hugepages: bool
+
+    def argv(self) -> list[str]:
+        """The arguments, in DPDK's spelling."""
+        # --in-memory leaves neither hugepages nor a run-time folder behind, whatever the process dies of.
+        words = ["-l", str(self.lcore), "--in-memory", "--no-pci", "--no-telemetry", f"--file-prefix={self.file_prefix}"]
+        if not self.hugepages:
+            words += ["--no-huge", "-m", str(_MEMORY_MB_WITHOUT_HUGEPAGES)]
+        return words + [f"--vdev={vdev}" for vdev in self.vdevs]

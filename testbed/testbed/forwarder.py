@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""A running l2fwd: its command line, its JSON messages, its start and its stop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from testbed.eal import EalOptions
+from testbed.process import Process, ProcessError, describe_status
+from testbed.programs import Program
+
+# Generous: setting up without hugepages on a loaded machine takes seconds. It is only the limit of a wait.
+START_TIMEOUT_S = 30.0
+
+
+class Message(BaseModel):
+    """A JSON message of a program: what is read is checked, what is new is kept."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class StartedPort(Message):
+    """A port as the forwarder set it up."""
+
+    port: int
+    name: str
+    mac: str
+    peer: int
+
+
+class Start(Message):
+    """Forwarding begins."""
+
+    type: Literal["start"]
+    program: str
+    version: str
+    dpdk: str
+    ports: list[StartedPort]
+
+
+class Counters(Message):
+    """Frames since the start; rates since the last message (in the final one, over the whole run)."""
+
+    rx_packets: int
+    tx_packets: int
+    tx_dropped: int
+    rx_short: int
+    rx_polls: int
+    rx_empty_polls: int
+    rx_burst_avg: float
+    rx_pps: float
+    tx_pps: float
+
+
+class PortCounters(Counters):
+    """The counters of one port."""
+
+    port: int
+
+
+class TotalCounters(Counters):
+    """The sums over all ports."""
+
+    in_flight: int
+
+
+class Period(Message):
+    """Statistics while it runs."""
+
+    type: Literal["period"]
+    time_s: float
+    ports: list[PortCounters]
+    total: TotalCounters
+
+
+class Final(Message):
+    """Statistics at the end."""
+
+    type: Literal["final"]
+    time_s: float
+    ports: list[PortCounters]
+    total: TotalCounters
+    balanced: bool
+
+
+class Forwarder:
+    """One run of a forwarder; use it in a `with`, which ends it in any case."""
+
+    def __init__(
+        self,
+        program: Program,
+        eal: EalOptions,
+        options: Sequence[str],
+        log_dir: Path,
+        name: str,
+        launcher: Sequence[str] = (),
+    ) -> None:
+        self.program = program
+        argv = [*launcher, str(program.path), *eal.argv(), "--", *options, "-T", "1", "--stats-json", "-"]
+        self.process = Process(name, argv, log_dir)
+
+    def start(self) -> Start:
+        """Starts it and returns when it forwards.
+
+        Raises `ProcessError` if it ends or stays silent instead.
+        """
+        self.process.start()
+        return self._checked(Start, self.process.wait_for_event("start", START_TIMEOUT_S))
+
+    @property
+    def periods(self) -> list[Period]:
+        """The statistics so far."""
+        return [self._checked(Period, event) for event in list(self.process.events) if event.get("type") == "period"]
+
+    def wait_for_received(self, frames: int, timeout_s: float) -> None:
+        """Returns when it has received at least `frames` frames, as its periodic statistics tell.
+
+        Raises `ProcessError` if it ends or the time is over.
+        """
+
+        def received() -> bool | None:
+            periods = self.periods
+            return True if periods and periods[-1].total.rx_packets >= frames else None
+
+        self.process.wait_until(received, f"{frames} received frames", timeout_s)
+
+    def stop(self) -> Final:
+        """Stops it with SIGTERM and returns its final statistics.
+
+        Raises `ProcessError` if it has to be killed, fails, or says nothing.
+        """
+        status = self.process.stop()
+        if status != 0:
+            raise self.process.failure(f"ended with {describe_status(status)}")
+        finals = [event for event in self.process.events if event.get("type") == "final"]
+        if not finals:
+            raise self.process.failure("ended without its final statistics")
+        return self._checked(Final, finals[-1])
+
+    def _checked(self, model: type[Any], event: dict[str, Any]) -> Any:
+        try:
+            return model.model_validate(event)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise ProcessError(
+                f"{self.process.name}: its '{event.get('type')}' message is not as agreed: {field}: {first['msg']}"
+            ) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.process.__exit__(*details)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""A run of the embedded generator: its command line and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from testbed.eal import EalOptions
+from testbed.forwarder import Message
+from testbed.process import Process, ProcessError, describe_status
+from testbed.programs import Program
+
+# What a run may take beyond its load and its residual wait: EAL start, link, clean-up.
+_OVERHEAD_S = 40.0
+
+
+class Latency(Message):
+    """Nanoseconds from the sending to the receiving call; None where nothing was measured."""
+
+    min: float | None = None
+    avg: float | None = None
+    max: float | None = None
+    jitter: float | None = None
+    p50: float | None = None
+    p99: float | None = None
+    count: int = 0
+
+
+class StreamCounters(Message):
+    """What happened to the frames of one stream, or of all."""
+
+    sent: int
+    tx_failed: int
+    received: int
+    lost: int
+    duplicated: int
+    reordered: int
+    corrupted: int
+    wrong_mac: int | None
+    late: int
+    tx_pps: float
+    rx_pps: float
+
+
+class Stream(StreamCounters):
+    """One sending port and where its frames come back."""
+
+    stream: int
+    tx_port: int
+    rx_port: int
+    latency_ns: Latency | None = None
+
+
+class Result(Message):
+    """The generator's account of one trial."""
+
+    type: Literal["result"]
+    size: int
+    rate_asked_pps: float | None
+    rate_reached_pps: float
+    rate_ok: bool | None
+    duration_s: float
+    interrupted: bool
+    streams: list[Stream]
+    foreign: int
+    total: StreamCounters
+
+
+@dataclass(frozen=True)
+class Load:
+    """What to send, for how long, and how the frames must come back."""
+
+    ports: tuple[int, ...]
+    size: int
+    seconds: float
+    expect_src: str
+    expect_dst: str
+    residual_wait_s: float = 0.5
+
+    def argv(self) -> list[str]:
+        """The generator's own arguments: as fast as it can."""
+        return [
+            f"--ports={','.join(str(port) for port in self.ports)}",
+            f"--size={self.size}",
+            "--rate=max",
+            f"--duration={self.seconds:g}",
+            f"--wait={self.residual_wait_s:g}",
+            f"--expect-src={self.expect_src}",
+            f"--expect-dst={self.expect_dst}",
+            "--json=-",
+        ]
+
+
+class Generator(Process):
+    """The generator as a process that ends by itself."""
+
+    def __init__(self, program: Program, eal: EalOptions, load: Load, log_dir: Path, name: str) -> None:
+        argv: Sequence[str] = [str(program.path), *eal.argv(), "--", *load.argv()]
+        super().__init__(name, argv, log_dir)
+        self.load = load
+
+    def result(self) -> Result:
+        """Waits for its end and returns its result.
+
+        Raises `ProcessError` if it fails, hangs or says nothing.
+        """
+        status = self.wait(self.load.seconds + self.load.residual_wait_s + _OVERHEAD_S)
+        if status != 0:
+            raise self.failure(f"ended with {describe_status(status)}")
+        results = [event for event in self.events if event.get("type") == "result"]
+        if not results:
+            raise self.failure("ended without a result")
+        try:
+            return Result.model_validate(results[-1])
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = ".".join(str(part) for part in first["loc"])
+            raise ProcessError(f"{self.name}: its result is not as agreed: {field}: {first['msg']}") from error
