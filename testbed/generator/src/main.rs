@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Under construction.
+#![forbid(unsafe_code)]
+
+fn main() {}
