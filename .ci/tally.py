@@ -58,7 +58,7 @@ CARGO_SKIP = re.compile(r"^skipped: (?P<reason>.+)$")
 
 
 def cargo(log: str) -> Tally:
-    """Reads the output of `cargo test --no-fail-fast -- --show-output`."""
+    """Reads the output of `cargo test --no-fail-fast`, best with `-- --show-output`."""
     total = Tally()
     suite = ""
     finished = True
