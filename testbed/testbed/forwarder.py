@@ -88,6 +88,15 @@ class Final(Message):
     balanced: bool
 
 
+def imbalance(final: Final) -> str:
+    """The reason that a run whose counters do not balance is invalid."""
+    total = final.total
+    return (
+        f"the forwarder's counters do not balance: received {total.rx_packets}, sent {total.tx_packets}, "
+        f"dropped {total.tx_dropped}, short {total.rx_short}, in flight {total.in_flight}"
+    )
+
+
 class Forwarder:
     """One run of a forwarder; use it in a `with`, which ends it in any case."""
 

@@ -46,6 +46,7 @@ class Process:
         self.stderr_path = log_dir / f"{name}.stderr"
         self.events: list[dict[str, Any]] = []
         self.lines: list[str] = []
+        self.stdout_lines: list[str] = []
         self._last_lines: deque[str] = deque(maxlen=_QUOTED_LINES)
         self._changed = threading.Condition()
         self._readers: list[threading.Thread] = []
@@ -55,6 +56,11 @@ class Process:
     def command(self) -> str:
         """The command line, quoted for a shell."""
         return shlex.join(self.argv)
+
+    @property
+    def stdout_text(self) -> str:
+        """All that it has printed on stdout so far."""
+        return "\n".join(self.stdout_lines)
 
     @property
     def pid(self) -> int:
@@ -89,16 +95,16 @@ class Process:
             )
         except OSError as error:
             raise ProcessError(f"{self.name}: cannot execute '{self.argv[0]}': {error.strerror}") from error
-        for stream, path, parse in (
+        for stream, path, is_stdout in (
             (self._process.stdout, self.stdout_path, True),
             (self._process.stderr, self.stderr_path, False),
         ):
-            reader = threading.Thread(target=self._read, args=(stream, path, parse), daemon=True)
+            reader = threading.Thread(target=self._read, args=(stream, path, is_stdout), daemon=True)
             reader.start()
             self._readers.append(reader)
         return self
 
-    def _read(self, stream: IO[str], path: Path, parse: bool) -> None:
+    def _read(self, stream: IO[str], path: Path, is_stdout: bool) -> None:
         """Copies `stream` into `path` line by line and tells the waiting thread."""
         with path.open("w") as log, stream:
             for line in stream:
@@ -106,9 +112,11 @@ class Process:
                 with contextlib.suppress(OSError):
                     log.write(line)
                     log.flush()
-                event = _json_object(line) if parse else None
+                event = _json_object(line) if is_stdout else None
                 with self._changed:
                     self.lines.append(line.rstrip("\n"))
+                    if is_stdout:
+                        self.stdout_lines.append(self.lines[-1])
                     if event is not None:
                         self.events.append(event)
                     elif line.strip():
