@@ -74,7 +74,8 @@ static STARTED: AtomicBool = AtomicBool::new(false);
 impl Eal {
     /// Initialises the EAL from a command line: the program's name, the EAL's options, `--`, the program's own options.
     ///
-    /// Returns the EAL and the program's own options: what follows the first `--`. Log messages go to stderr.
+    /// Returns the EAL and the program's own arguments: those before the first `--` that are not options of the EAL, and
+    /// all behind it. Log messages go to stderr.
     ///
     /// ```no_run
     /// let (eal, args) = dpdk_rs::Eal::init(std::env::args())?;
@@ -92,7 +93,7 @@ impl Eal {
     {
         let mut args = args.into_iter().map(Into::into);
         let eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").collect();
-        let own_args = args.collect();
+        let own_args: Vec<String> = args.collect();
         if eal_args.is_empty() {
             return Err(EalError::NoArguments);
         }
@@ -104,13 +105,14 @@ impl Eal {
         if STARTED.swap(true, Ordering::SeqCst) {
             return Err(EalError::AlreadyInitialized);
         }
-        start(eal_args)?;
+        let mut rest = start(eal_args)?;
+        rest.extend(own_args);
         let environment = Environment {
             main_thread: thread::current().id(),
             scopes: AtomicUsize::new(0),
             control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS] }),
         };
-        Ok((Self { environment: Arc::new(environment), main_thread: PhantomData }, own_args))
+        Ok((Self { environment: Arc::new(environment), main_thread: PhantomData }, rest))
     }
 
     /// The ports that nobody has taken yet, in ascending order. Each is handed out once; one that is dropped before it
@@ -169,8 +171,8 @@ impl fmt::Debug for Eal {
     }
 }
 
-/// Calls `rte_eal_init`. The strings are leaked: DPDK keeps pointers into them.
-fn start(args: Vec<CString>) -> Result<(), EalError> {
+/// Calls `rte_eal_init`; the arguments that it left. The strings are leaked: DPDK keeps pointers into them.
+fn start(args: Vec<CString>) -> Result<Vec<String>, EalError> {
     // SAFETY: the log may be directed at any time.
     unsafe { sys::dpdk_sys_log_to_stderr() };
     let mut argv: Vec<*mut c_char> = args.into_iter().map(CString::into_raw).collect();
@@ -179,7 +181,11 @@ fn start(args: Vec<CString>) -> Result<(), EalError> {
     let argv = argv.leak();
     // SAFETY: `argv` holds `argc` strings and a null pointer, all of which live for ever and nobody else writes.
     let result = unsafe { sys::rte_eal_init(argc, argv.as_mut_ptr()) };
-    if result < 0 { Err(EalError::Init(Errno::last())) } else { Ok(()) }
+    // The call moves what is not an option to the end, and counts what comes before without the program's name.
+    let used = usize::try_from(result).map_err(|_| EalError::Init(Errno::last()))? + 1;
+    let rest = argv.iter().skip(used).take_while(|arg| !arg.is_null());
+    // SAFETY: what is left are the strings of before, in another order.
+    Ok(rest.map(|arg| unsafe { CStr::from_ptr(*arg) }.to_string_lossy().into_owned()).collect())
 }
 
 /// The bindings describe the headers; a library of another release may lay out its structs differently.
