@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <rte_version.h>
+
 #include "args.h"
 
 enum option_kind {
@@ -332,10 +334,10 @@ parse_args(int argc, char *const argv[], struct options *options, struct error *
 }
 
 void
-print_usage(FILE *out, const char *program)
+print_usage(FILE *out)
 {
-	fprintf(out, "Usage: %s [EAL options] -- -p PORTMASK [options]\n", program);
-	fputs("\n"
+	fputs("Usage: " PROGRAM " [EAL options] -- -p PORTMASK [options]\n"
+	      "\n"
 	      "Forwards each Ethernet frame that a port receives to its peer port, with DPDK.\n"
 	      "The source MAC becomes that of the output port, the destination\n"
 	      "02:00:00:00:00:<output port>.\n"
@@ -364,4 +366,10 @@ print_usage(FILE *out, const char *program)
 	      "\n"
 	      "For the options of the EAL see https://doc.dpdk.org/guides/linux_gsg/\n",
 		out);
+}
+
+void
+print_version(FILE *out)
+{
+	fprintf(out, "%s %s (%s)\n", PROGRAM, VERSION, rte_version());
 }

@@ -12,6 +12,7 @@
 #include "error.h"
 #include "topology.h"
 
+#define PROGRAM "l2fwd-c"
 #define BURST_MAX 512
 
 struct options {
@@ -47,6 +48,8 @@ enum args_result {
 enum args_result parse_args(
 	int argc, char *const argv[], struct options *options, struct error *error);
 
-void print_usage(FILE *out, const char *program);
+void print_usage(FILE *out);
+
+void print_version(FILE *out);
 
 #endif

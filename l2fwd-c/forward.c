@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The l2fwd-rs authors
+ */
+
+#include <string.h>
+#include <time.h>
+
+#include <rte_branch_prediction.h>
+#include <rte_cycles.h>
+#include <rte_ethdev.h>
+#include <rte_prefetch.h>
+
+#include "forward.h"
+
+/* How far ahead of the frame being written the next headers are fetched. */
+#define PREFETCH_AHEAD 4
+#define FLUSH_INTERVAL_US 100
+
+/* Not an atomic addition: this lcore is the only one that writes. */
+static inline void
+add(_Atomic uint64_t *counter, uint64_t value)
+{
+	const uint64_t sum = atomic_load_explicit(counter, memory_order_relaxed) + value;
+
+	atomic_store_explicit(counter, sum, memory_order_relaxed);
+}
+
+static void
+init_queue_pair(struct queue_pair *pair, const struct queue_assignment *assignment,
+	const struct options *options, const struct port *ports)
+{
+	const struct port *peer = ports;
+
+	while (peer->id != assignment->peer)
+		peer++;
+	memset(pair, 0, sizeof(*pair));
+	pair->rx_port = assignment->port;
+	pair->tx_port = assignment->peer;
+	pair->queue = assignment->queue;
+	pair->burst = options->burst;
+	pair->update_macs = options->update_macs;
+	pair->macs[0] = 0x02;
+	pair->macs[RTE_ETHER_ADDR_LEN - 1] = (uint8_t)peer->id;
+	memcpy(&pair->macs[RTE_ETHER_ADDR_LEN], peer->mac.addr_bytes, RTE_ETHER_ADDR_LEN);
+}
+
+void
+hand_out_work(const struct queue_assignment *assignments, unsigned int nb_assignments,
+	const struct options *options, const struct port *ports, struct queue_pair *pairs,
+	struct lcore_work *work)
+{
+	for (unsigned int i = 0; i < nb_assignments; i++) {
+		struct lcore_work *owner = &work[assignments[i].lcore];
+
+		init_queue_pair(&pairs[i], &assignments[i], options, ports);
+		/* Those of one lcore follow each other. */
+		if (owner->nb_pairs++ == 0)
+			owner->pairs = &pairs[i];
+	}
+}
+
+uint16_t
+rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames,
+	struct rte_mbuf **runts)
+{
+	const bool update = pair->update_macs;
+	uint8_t macs[sizeof(pair->macs)];
+	uint16_t nb_kept = 0;
+	uint16_t nb_runts = 0;
+
+	/* A local copy: the compiler cannot know that frames do not overlap the queue pair. */
+	memcpy(macs, pair->macs, sizeof(macs));
+
+	for (uint16_t i = 0; i < nb_frames && i < PREFETCH_AHEAD; i++)
+		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
+
+	for (uint16_t i = 0; i < nb_frames; i++) {
+		struct rte_mbuf *frame = frames[i];
+
+		if (i + PREFETCH_AHEAD < nb_frames)
+			rte_prefetch0(rte_pktmbuf_mtod(frames[i + PREFETCH_AHEAD], void *));
+		if (unlikely(rte_pktmbuf_data_len(frame) < RTE_ETHER_HDR_LEN)) {
+			runts[nb_runts++] = frame;
+			continue;
+		}
+		if (update)
+			memcpy(rte_pktmbuf_mtod(frame, void *), macs, sizeof(macs));
+		frames[nb_kept++] = frame;
+	}
+	return nb_kept;
+}
+
+/* One attempt only: a queue that is full now is as full at once after, and waiting for it would
+ * make the RX queue overflow instead.
+ */
+static inline void
+send_burst(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames)
+{
+	const uint16_t nb_sent = rte_eth_tx_burst(pair->tx_port, pair->queue, frames, nb_frames);
+
+	add(&pair->counters.tx_packets, nb_sent);
+	if (unlikely(nb_sent < nb_frames)) {
+		rte_pktmbuf_free_bulk(&frames[nb_sent], nb_frames - nb_sent);
+		add(&pair->counters.tx_dropped, nb_frames - nb_sent);
+	}
+}
+
+void
+flush_buffer(struct queue_pair *pair)
+{
+	const uint16_t nb_frames = pair->nb_buffered;
+
+	if (nb_frames == 0)
+		return;
+	pair->nb_buffered = 0;
+	send_burst(pair, pair->buffer, nb_frames);
+}
+
+static inline void
+buffer_frames(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames)
+{
+	while (nb_frames > 0) {
+		const uint16_t room = pair->burst - pair->nb_buffered;
+		const uint16_t count = nb_frames < room ? nb_frames : room;
+
+		memcpy(&pair->buffer[pair->nb_buffered], frames, count * sizeof(frames[0]));
+		pair->nb_buffered += count;
+		frames += count;
+		nb_frames -= count;
+		if (pair->nb_buffered == pair->burst)
+			flush_buffer(pair);
+	}
+}
+
+void
+forward_burst(struct queue_pair *pair)
+{
+	struct rte_mbuf *frames[BURST_MAX];
+	struct rte_mbuf *runts[BURST_MAX];
+	struct queue_counters *counters = &pair->counters;
+	const uint16_t nb_received =
+		rte_eth_rx_burst(pair->rx_port, pair->queue, frames, pair->burst);
+	uint16_t nb_kept;
+
+	add(&counters->rx_polls, 1);
+	if (nb_received == 0) {
+		add(&counters->rx_empty_polls, 1);
+		return;
+	}
+	add(&counters->rx_packets, nb_received);
+
+	nb_kept = rewrite_macs(pair, frames, nb_received, runts);
+	if (unlikely(nb_kept < nb_received)) {
+		rte_pktmbuf_free_bulk(runts, nb_received - nb_kept);
+		add(&counters->rx_short, nb_received - nb_kept);
+	}
+
+	if (nb_kept == pair->burst && pair->nb_buffered == 0)
+		send_burst(pair, frames, nb_kept);
+	else
+		buffer_frames(pair, frames, nb_kept);
+}
+
+int
+forward_loop(void *argument)
+{
+	const struct lcore_work *work = argument;
+	const uint64_t interval = rte_get_tsc_hz() * FLUSH_INTERVAL_US / US_PER_S;
+	/* An idle lcore leaves its core to others, but must still see the flag soon. */
+	const struct timespec nap = {.tv_nsec = 1000 * 1000};
+	uint64_t last = rte_rdtsc();
+
+	while (!atomic_load_explicit(work->stop, memory_order_relaxed)) {
+		const uint64_t now = rte_rdtsc();
+
+		if (unlikely(now - last >= interval)) {
+			for (unsigned int i = 0; i < work->nb_pairs; i++)
+				flush_buffer(&work->pairs[i]);
+			if (work->periodic != NULL)
+				work->periodic(work->argument, now);
+			last = now;
+		}
+		if (work->nb_pairs == 0)
+			nanosleep(&nap, NULL);
+		for (unsigned int i = 0; i < work->nb_pairs; i++)
+			forward_burst(&work->pairs[i]);
+	}
+
+	for (unsigned int i = 0; i < work->nb_pairs; i++)
+		flush_buffer(&work->pairs[i]);
+	return 0;
+}

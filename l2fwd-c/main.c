@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The l2fwd-rs authors
+ *
+ * Layer 2 forwarding with DPDK: reads in the order of the calls in main() and run().
+ */
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_cycles.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_log.h>
+
+#include "args.h"
+#include "error.h"
+#include "forward.h"
+#include "port.h"
+#include "stats.h"
+#include "stats_json.h"
+#include "topology.h"
+
+/* Set by signals and by --duration; read by all lcores. */
+static atomic_bool stop;
+
+struct forwarder {
+	struct options options;
+	struct stats_json json;
+	/* stdout, or stderr where stdout is for JSON. */
+	FILE *text;
+	unsigned int nb_ports;
+	/* The first nb_open ports need closing. */
+	unsigned int nb_open;
+	struct port ports[MASK_PORTS];
+	unsigned int nb_pairs;
+	struct queue_assignment *assignments;
+	struct queue_pair *pairs;
+	/* By lcore id. */
+	struct lcore_work work[RTE_MAX_LCORE];
+	/* In TSC cycles; 0 for next_period and end: never. */
+	uint64_t start;
+	uint64_t next_period;
+	uint64_t end;
+	struct snapshot now;
+	struct snapshot before;
+};
+
+static void
+on_stop_signal(int signal_number)
+{
+	(void)signal_number;
+	atomic_store_explicit(&stop, true, memory_order_relaxed);
+}
+
+/* Without SA_RESTART, so that a write of statistics to a reader that has stalled ends too. */
+static void
+install_signals(void)
+{
+	const struct sigaction on_stop = {.sa_handler = on_stop_signal};
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGINT, &on_stop, NULL);
+	sigaction(SIGTERM, &on_stop, NULL);
+	sigaction(SIGPIPE, &ignore, NULL);
+}
+
+static int
+plan(struct forwarder *forwarder, struct error *error)
+{
+	const struct options *options = &forwarder->options;
+	struct port_pair pairs[MASK_PORTS];
+	unsigned int lcores[RTE_MAX_LCORE];
+	unsigned int nb_lcores = 0;
+	unsigned int lcore;
+
+	if (check_mask(options->port_mask, error) != 0)
+		return -1;
+
+	forwarder->nb_ports = pair_ports(options->port_mask, &options->port_map, pairs);
+	for (unsigned int i = 0; i < forwarder->nb_ports; i++) {
+		struct port *port = &forwarder->ports[i];
+
+		port->id = pairs[i].port;
+		port->peer = pairs[i].peer;
+		rte_eth_dev_get_name_by_port(port->id, port->name);
+	}
+
+	forwarder->nb_pairs = forwarder->nb_ports * options->queues_per_port;
+	forwarder->assignments = calloc(forwarder->nb_pairs, sizeof(struct queue_assignment));
+	forwarder->pairs = aligned_alloc(
+		alignof(struct queue_pair), forwarder->nb_pairs * sizeof(struct queue_pair));
+	if (forwarder->assignments == NULL || forwarder->pairs == NULL)
+		return set_error(error, STATUS_FAILED, "out of memory");
+
+	RTE_LCORE_FOREACH (lcore)
+		lcores[nb_lcores++] = lcore;
+	return assign_queues(pairs, forwarder->nb_ports, options->queues_per_port, lcores,
+		nb_lcores, options->queue_pairs_per_lcore, forwarder->assignments, error);
+}
+
+static int
+setup_ports(struct forwarder *forwarder, struct error *error)
+{
+	struct rte_mempool *pools[MASK_PORTS];
+
+	for (unsigned int i = 0; i < forwarder->nb_ports; i++) {
+		if (check_limits(&forwarder->ports[i], &forwarder->options, error) != 0)
+			return -1;
+	}
+	for (unsigned int i = 0; i < forwarder->nb_ports; i++) {
+		pools[i] = open_pool(
+			&forwarder->ports[i], &forwarder->options, forwarder->nb_pairs, error);
+		if (pools[i] == NULL)
+			return -1;
+	}
+	for (unsigned int i = 0; i < forwarder->nb_ports; i++) {
+		forwarder->nb_open = i + 1;
+		if (setup_port(&forwarder->ports[i], &forwarder->options, pools[i], error) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+take_snapshot(struct forwarder *forwarder, uint64_t tsc)
+{
+	collect(forwarder->ports, forwarder->nb_ports, forwarder->pairs, forwarder->nb_pairs,
+		&forwarder->now);
+	forwarder->now.time_s = (double)(tsc - forwarder->start) / (double)rte_get_tsc_hz();
+}
+
+/* What the main lcore does besides forwarding. */
+static void
+see_to_time(void *argument, uint64_t tsc)
+{
+	struct forwarder *forwarder = argument;
+	const uint64_t period = forwarder->options.period_s * rte_get_tsc_hz();
+
+	if (period != 0 && tsc >= forwarder->next_period) {
+		take_snapshot(forwarder, tsc);
+		print_stats(forwarder->text, &forwarder->now, &forwarder->before);
+		write_stats(&forwarder->json, &forwarder->now, &forwarder->before);
+		forwarder->before = forwarder->now;
+		while (forwarder->next_period <= tsc)
+			forwarder->next_period += period;
+	}
+	if (forwarder->end != 0 && tsc >= forwarder->end)
+		atomic_store_explicit(&stop, true, memory_order_relaxed);
+}
+
+static int
+forward(struct forwarder *forwarder, struct error *error)
+{
+	const struct options *options = &forwarder->options;
+	const unsigned int main_lcore = rte_get_main_lcore();
+	unsigned int lcore;
+	int ret = 0;
+
+	forwarder->start = rte_rdtsc();
+	forwarder->next_period = forwarder->start + options->period_s * rte_get_tsc_hz();
+	if (options->duration_s != 0)
+		forwarder->end = forwarder->start + options->duration_s * rte_get_tsc_hz();
+
+	RTE_LCORE_FOREACH (lcore) {
+		struct lcore_work *work = &forwarder->work[lcore];
+
+		work->stop = &stop;
+		if (lcore == main_lcore) {
+			work->periodic = see_to_time;
+			work->argument = forwarder;
+		} else if (work->nb_pairs > 0 && ret == 0) {
+			ret = rte_eal_remote_launch(forward_loop, work, lcore);
+			if (ret != 0) {
+				set_error(error, STATUS_FAILED, "cannot start lcore %u: %s", lcore,
+					rte_strerror(-ret));
+				atomic_store_explicit(&stop, true, memory_order_relaxed);
+			}
+		}
+	}
+	forward_loop(&forwarder->work[main_lcore]);
+	rte_eal_mp_wait_lcore();
+	if (ret != 0)
+		return -1;
+
+	take_snapshot(forwarder, rte_rdtsc());
+	count_in_flight(&forwarder->now, forwarder->pairs, forwarder->nb_pairs);
+	/* Rates over the whole run: since a snapshot of nothing. */
+	memset(&forwarder->before, 0, sizeof(forwarder->before));
+	print_stats(forwarder->text, &forwarder->now, &forwarder->before);
+	write_stats(&forwarder->json, &forwarder->now, &forwarder->before);
+	return 0;
+}
+
+static int
+run(struct forwarder *forwarder, struct error *error)
+{
+	int ret = plan(forwarder, error);
+
+	if (ret >= 0)
+		ret = setup_ports(forwarder, error);
+	if (ret == 0) {
+		hand_out_work(forwarder->assignments, forwarder->nb_pairs, &forwarder->options,
+			forwarder->ports, forwarder->pairs, forwarder->work);
+		print_start(forwarder->text, &forwarder->options, forwarder->ports,
+			forwarder->nb_ports, forwarder->assignments, forwarder->nb_pairs);
+		write_start(&forwarder->json, &forwarder->options, forwarder->ports,
+			forwarder->nb_ports, forwarder->assignments, forwarder->nb_pairs);
+		ret = forward(forwarder, error);
+	}
+	close_ports(forwarder->ports, forwarder->nb_open);
+	free(forwarder->assignments);
+	free(forwarder->pairs);
+	return ret;
+}
+
+int
+main(int argc, char *argv[])
+{
+	struct forwarder forwarder = {0};
+	struct error error = {0};
+	int ret;
+
+	switch (parse_args(argc, argv, &forwarder.options, &error)) {
+	case ARGS_HELP:
+		print_usage(stdout);
+		return EXIT_SUCCESS;
+	case ARGS_VERSION:
+		print_version(stdout);
+		return EXIT_SUCCESS;
+	case ARGS_ERROR:
+		return report_error(&error);
+	case ARGS_RUN:
+		break;
+	}
+	if (open_stats(&forwarder.json, forwarder.options.stats_json, &error) != 0)
+		return report_error(&error);
+	forwarder.text = forwarder.json.out == stdout ? stderr : stdout;
+
+	install_signals();
+	/* The EAL logs to stdout by default, which is for our own output. */
+	rte_openlog_stream(stderr);
+	ret = rte_eal_init(forwarder.options.eal_argc, argv);
+	if (ret < 0) {
+		set_error(&error, STATUS_FAILED, "cannot initialize the EAL: %s",
+			rte_strerror(rte_errno));
+		return report_error(&error);
+	}
+	if (ret + 1 < forwarder.options.eal_argc)
+		set_error(&error, STATUS_USAGE, "unexpected argument '%s'", argv[ret + 1]);
+	else
+		run(&forwarder, &error);
+	rte_eal_cleanup();
+	return error.status == 0 ? EXIT_SUCCESS : report_error(&error);
+}

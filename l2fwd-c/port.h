@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The l2fwd-rs authors
+ */
+
+#ifndef PORT_H
+#define PORT_H
+
+#include <rte_ethdev.h>
+#include <rte_ether.h>
+#include <rte_mempool.h>
+
+#include "args.h"
+#include "error.h"
+
+struct port {
+	uint16_t id;
+	uint16_t peer;
+	char name[RTE_ETH_NAME_MAX_LEN];
+	/* Known once the port is set up. */
+	struct rte_ether_addr mac;
+};
+
+/* Every port of the mask must be there. */
+int check_mask(uint64_t port_mask, struct error *error);
+
+/* Compare what was asked for with what the device can do, before anything of it is changed. */
+int check_limits(const struct port *port, const struct options *options, struct error *error);
+
+/* The pool for the port's receive queues: one serves all ports of a socket. nb_queues is the
+ * number of queue pairs of all ports. NULL on error.
+ */
+struct rte_mempool *open_pool(const struct port *port, const struct options *options,
+	unsigned int nb_queues, struct error *error);
+
+/* Configure and start the port, and read its MAC address. */
+int setup_port(struct port *port, const struct options *options, struct rte_mempool *pool,
+	struct error *error);
+
+/* As xx:xx:xx:xx:xx:xx, in lower case as Linux writes it. Returns `text`. */
+const char *format_mac(const struct rte_ether_addr *mac, char text[RTE_ETHER_ADDR_FMT_SIZE]);
+
+/* Stop and close ports, in whatever state they are. */
+void close_ports(const struct port *ports, unsigned int nb_ports);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The l2fwd-rs authors
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_version.h>
+
+#include "stats_json.h"
+
+int
+open_stats(struct stats_json *json, const char *path, struct error *error)
+{
+	*json = (struct stats_json){.path = path};
+	if (path == NULL)
+		return 0;
+	json->out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+	if (json->out == NULL)
+		return set_error(error, STATUS_FAILED, "cannot open '%s' for statistics: %s", path,
+			rte_strerror(errno));
+	return 0;
+}
+
+static void
+end_line(struct stats_json *json)
+{
+	const bool ok =
+		fputc('\n', json->out) != EOF && fflush(json->out) == 0 && !ferror(json->out);
+
+	if (!ok && !json->failed) {
+		warn("cannot write statistics to '%s': %s", json->path, rte_strerror(errno));
+		json->failed = true;
+	}
+	clearerr(json->out);
+}
+
+static void
+write_string(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fprintf(out, "\\%c", *text);
+		else if ((unsigned char)*text < 0x20)
+			fprintf(out, "\\u%04x", *text);
+		else
+			fputc(*text, out);
+	}
+	fputc('"', out);
+}
+
+void
+write_start(struct stats_json *json, const struct options *options, const struct port *ports,
+	unsigned int nb_ports, const struct queue_assignment *assignments,
+	unsigned int nb_assignments)
+{
+	const char *dpdk = rte_version();
+	FILE *out = json->out;
+
+	if (out == NULL)
+		return;
+	if (strncmp(dpdk, "DPDK ", 5) == 0)
+		dpdk += 5;
+
+	fprintf(out,
+		"{\"type\":\"start\",\"program\":\"" PROGRAM "\",\"version\":\"" VERSION
+		"\",\"dpdk\":\"%s\",\"ports\":[",
+		dpdk);
+	for (unsigned int i = 0; i < nb_ports; i++) {
+		char mac[RTE_ETHER_ADDR_FMT_SIZE];
+
+		fprintf(out, "%s{\"port\":%u,\"name\":", i == 0 ? "" : ",", ports[i].id);
+		write_string(out, ports[i].name);
+		fprintf(out, ",\"mac\":\"%s\",\"peer\":%u,\"queues\":%u,\"rxd\":%u,\"txd\":%u}",
+			format_mac(&ports[i].mac, mac), ports[i].peer, options->queues_per_port,
+			options->rx_descriptors, options->tx_descriptors);
+	}
+	fputs("],\"lcores\":[", out);
+	for (unsigned int i = 0; i < nb_assignments; i++) {
+		const struct queue_assignment *assignment = &assignments[i];
+
+		if (i > 0 && assignment->lcore == assignments[i - 1].lcore)
+			fputc(',', out);
+		else
+			fprintf(out, "%s{\"lcore\":%u,\"queues\":[", i == 0 ? "" : "]},",
+				assignment->lcore);
+		fprintf(out, "[%u,%u]", assignment->port, assignment->queue);
+	}
+	fputs("]}]}", out);
+	end_line(json);
+}
+
+/* The members of an object, without its braces. */
+static void
+write_totals(FILE *out, const struct totals *now, const struct totals *before, double seconds)
+{
+	fprintf(out,
+		"\"rx_packets\":%" PRIu64 ",\"tx_packets\":%" PRIu64 ",\"tx_dropped\":%" PRIu64
+		",\"rx_short\":%" PRIu64 ",\"rx_polls\":%" PRIu64 ",\"rx_empty_polls\":%" PRIu64
+		",\"rx_burst_avg\":%.2f,\"rx_pps\":%.0f,\"tx_pps\":%.0f",
+		now->rx_packets, now->tx_packets, now->tx_dropped, now->rx_short, now->rx_polls,
+		now->rx_empty_polls, burst_average(now),
+		rate_pps(now->rx_packets, before->rx_packets, seconds),
+		rate_pps(now->tx_packets, before->tx_packets, seconds));
+}
+
+void
+write_stats(struct stats_json *json, const struct snapshot *now, const struct snapshot *before)
+{
+	const double seconds = now->time_s - before->time_s;
+	FILE *out = json->out;
+
+	if (out == NULL)
+		return;
+
+	fprintf(out, "{\"type\":\"%s\",\"time_s\":%.3f,\"ports\":[",
+		now->final ? "final" : "period", now->time_s);
+	for (unsigned int i = 0; i < now->nb_ports; i++) {
+		const struct port_stats *stats = &now->ports[i];
+		const struct rte_eth_stats *device = &stats->device;
+
+		fprintf(out, "%s{\"port\":%u,", i == 0 ? "" : ",", stats->port);
+		write_totals(out, &stats->totals, &before->ports[i].totals, seconds);
+		fprintf(out,
+			",\"device\":{\"ipackets\":%" PRIu64 ",\"opackets\":%" PRIu64
+			",\"ibytes\":%" PRIu64 ",\"obytes\":%" PRIu64 ",\"imissed\":%" PRIu64
+			",\"ierrors\":%" PRIu64 ",\"oerrors\":%" PRIu64 ",\"rx_nombuf\":%" PRIu64
+			"}}",
+			device->ipackets, device->opackets, device->ibytes, device->obytes,
+			device->imissed, device->ierrors, device->oerrors, device->rx_nombuf);
+	}
+	fputs("],\"total\":{", out);
+	write_totals(out, &now->total, &before->total, seconds);
+	fprintf(out, ",\"in_flight\":%" PRIu64 "}", now->in_flight);
+	if (now->final)
+		fprintf(out, ",\"balanced\":%s", is_balanced(now) ? "true" : "false");
+	fputc('}', out);
+	end_line(json);
+}
