@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What the front door decides: what to install, what to refuse, which hugepages to take and to give back.
+
+Each test runs a copy of `x` in a tree of its own, with programs that only note how they were called in place of apt,
+cargo and the like, and with files in place of the kernel's hugepage counters.
+"""
+# ruff: noqa: D102, D103
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+# How each stand-in answers, as shell. All of them note their call first.
+STAND_INS = {
+    "apt-get": ":",
+    "cargo": 'case $1 in --version) echo "cargo 1.999.0 (0123abcd 2026-01-01)" ;; esac',
+    "dpkg-query": 'shift 3; for name; do printf "<%s:installed>" "$name"; done',
+    "id": "echo 0",
+    "meson": ":",
+    "mount": ":",
+    "ninja": ":",
+    "pkg-config": "echo 22.11.11",
+    "sudo": "exit 1",
+    "umount": ":",
+}
+
+
+class Tree:
+    """A copy of the front door whose surroundings are made up."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.calls_file = root, root / "calls"
+        (root / "bin").mkdir()
+        for name, answer in STAND_INS.items():
+            self.answers(name, answer)
+        for name in ("Cargo.toml", "testbed/requirements.lock"):
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_bytes((REPOSITORY / name).read_bytes())
+        self.pool = root / "pool"
+        self.pool.mkdir()
+        self.set_hugepages(total=0, free=0, available_mb=8192)
+        self.mounted("hugetlbfs", root)
+        script = (REPOSITORY / "x").read_text()
+        for real, made_up in (
+            ("/sys/kernel/mm/hugepages/hugepages-2048kB", self.pool),
+            ("/proc/mounts", root / "mounts"),
+            ("/proc/meminfo", root / "meminfo"),
+            ("/dev/hugepages", root / "mount-point"),
+        ):
+            assert real in script
+            script = script.replace(real, str(made_up))
+        (root / "x").write_text(script)
+        # The environment is up to date, and its Python notes what `x testbed` tells its children.
+        lock = (root / "testbed/requirements.lock").open()
+        checksum = subprocess.run(["cksum"], stdin=lock, capture_output=True, text=True, check=True).stdout.strip()
+        version = subprocess.run(["/usr/bin/python3", "--version"], capture_output=True, text=True, check=True)
+        self.python = "testbed/.venv/bin/python"
+        (root / self.python).parent.mkdir(parents=True)
+        (root / "testbed/.venv/stamp").write_text(f"{version.stdout.strip()} {checksum}\n")
+        self.answers("python", "echo hugepages=$DPDK_HUGEPAGES total=$(cat pool/nr_hugepages)", self.python)
+
+    def answers(self, name: str, shell: str, path: str = "") -> None:
+        program = self.root / (path or f"bin/{name}")
+        program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.calls_file}"\n{shell}\n')
+        program.chmod(0o755)
+
+    def set_hugepages(self, total: int, free: int, available_mb: int) -> None:
+        (self.pool / "nr_hugepages").write_text(f"{total}\n")
+        (self.pool / "free_hugepages").write_text(f"{free}\n")
+        (self.root / "meminfo").write_text(f"MemFree: 1 kB\nMemAvailable: {available_mb * 1024} kB\n")
+
+    def mounted(self, kind: str, point: Path) -> None:
+        (self.root / "mounts").write_text(f"none {point} {kind} rw 0 0\n")
+
+    @property
+    def total(self) -> int:
+        return int((self.pool / "nr_hugepages").read_text())
+
+    @property
+    def calls(self) -> list[str]:
+        return self.calls_file.read_text().splitlines() if self.calls_file.exists() else []
+
+    def x(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": f"{self.root}/bin:/usr/bin:/bin", "HOME": str(self.root)}
+        command = ["/bin/sh", "x", *arguments]
+        return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    return Tree(tmp_path)
+
+
+def test_help_lists_every_command_and_no_other(tree):
+    listed = set(re.findall(r"^  (\w+)  ", tree.x("help").stdout, re.MULTILINE))
+    written = set(re.findall(r"^cmd_(\w+)\(\)", (REPOSITORY / "x").read_text(), re.MULTILINE))
+    assert listed == written
+    assert tree.x().stdout == tree.x("help").stdout
+    assert tree.calls == []
+
+
+@pytest.mark.parametrize("arguments", [["frob"], ["build", "fast"], ["lint", "x"], ["build", "--static", "more"]])
+def test_wrong_usage_is_status_2_and_does_nothing(tree, arguments):
+    done = tree.x(*arguments)
+    assert done.returncode == 2
+    assert repr(arguments[0] if arguments == ["frob"] else arguments[1]) in done.stderr
+    assert tree.calls == []
+
+
+def test_nothing_lacking_calls_no_apt(tree):
+    done = tree.x("setup")
+    assert done.returncode == 0, done.stderr
+    assert not [call for call in tree.calls if call.startswith("apt-get")]
+
+
+def test_root_installs_what_is_missing_and_says_so(tree):
+    tree.answers("dpkg-query", "echo '<libdpdk-dev:not-installed><ninja-build:installed>'")
+    done = tree.x("build")
+    assert done.returncode == 0, done.stderr
+    (install,) = [call for call in tree.calls if call.startswith("apt-get") and " install " in call]
+    assert " libdpdk-dev" in install
+    assert "ninja-build" not in install
+    assert "installing the packages" in done.stdout
+
+
+def test_sudo_is_used_where_it_asks_for_no_password(tree):
+    tree.answers("id", "echo 1000")
+    tree.answers("sudo", 'shift; "$@"')
+    tree.answers("dpkg-query", "exit 1")
+    assert tree.x("build").returncode == 0
+    assert any(call.startswith("sudo -n env") and call.endswith("meson ninja-build") for call in tree.calls)
+
+
+def test_without_root_the_command_to_run_is_named(tree):
+    tree.answers("id", "echo 1000")
+    tree.answers("dpkg-query", "echo '<dpdk-dev:installed>'")
+    done = tree.x("build")
+    assert done.returncode == 1
+    assert "sudo apt-get install build-essential" in done.stderr
+    assert not [call for call in tree.calls if call.startswith(("apt-get", "cargo", "meson"))]
+
+
+def test_old_or_missing_tools_are_named_with_the_remedy(tree):
+    tree.answers("pkg-config", "echo 21.11.9")
+    assert "DPDK 21.11.9 is too old" in tree.x("build").stderr
+    tree.answers("pkg-config", "exit 1")
+    assert "install libdpdk-dev" in tree.x("build").stderr
+    tree.answers("pkg-config", "echo 24.11.2")
+    tree.answers("cargo", "echo 'cargo 1.63.0'")
+    done = tree.x("build")
+    assert done.returncode == 1
+    assert "1.63.0 found" in done.stderr
+    assert "rustup" in done.stderr
+    assert not [call for call in tree.calls if call.startswith(("cargo build", "meson"))]
+
+
+def test_a_failed_build_stops_the_command(tree):
+    tree.answers("meson", "exit 3")
+    done = tree.x("testbed", "demo")
+    assert done.returncode == 3
+    assert not [call for call in tree.calls if call.startswith("python")]
+
+
+def test_demo_is_the_testbeds_demo_and_its_status_is_ours(tree):
+    tree.answers("python", "exit 5", tree.python)
+    assert tree.x("demo", "--pcap", "a b.pcap").returncode == 5
+    assert "python -m testbed demo --pcap a b.pcap" in tree.calls
+
+
+def test_enough_free_hugepages_are_used_and_none_taken(tree):
+    tree.set_hugepages(total=300, free=256, available_mb=8192)
+    done = tree.x("testbed")
+    assert "hugepages=1 total=300" in done.stdout
+    assert "hugepages of 2 MB" not in done.stdout
+    assert tree.total == 300
+
+
+@pytest.mark.parametrize("status", [0, 7])
+def test_taken_hugepages_are_given_back_whatever_the_outcome(tree, status):
+    tree.set_hugepages(total=100, free=10, available_mb=8192)
+    tree.answers("python", f"echo hugepages=$DPDK_HUGEPAGES total=$(cat pool/nr_hugepages); exit {status}", tree.python)
+    done = tree.x("testbed")
+    assert f"hugepages=1 total={100 + 512 - 10}" in done.stdout
+    assert done.returncode == status
+    assert tree.total == 100
+
+
+@pytest.mark.parametrize(("signal", "status"), [("HUP", 129), ("INT", 130), ("TERM", 143)])
+def test_taken_hugepages_are_given_back_after_a_signal(tree, signal, status):
+    tree.answers("python", f"echo total=$(cat pool/nr_hugepages); kill -{signal} $PPID", tree.python)
+    done = tree.x("testbed")
+    assert "total=512" in done.stdout
+    assert done.returncode == status
+    assert tree.total == 0
+
+
+def test_pages_that_somebody_else_took_meanwhile_stay(tree):
+    tree.answers("python", "echo $(($(cat pool/nr_hugepages) + 33)) >pool/nr_hugepages", tree.python)
+    tree.x("testbed")
+    assert tree.total == 33
+
+
+def test_never_more_than_half_of_the_available_memory(tree):
+    tree.set_hugepages(total=0, free=0, available_mb=1200)
+    assert "hugepages=1 total=300" in tree.x("testbed").stdout
+    tree.set_hugepages(total=0, free=0, available_mb=1020)
+    done = tree.x("testbed")
+    assert "hugepages=0 total=0" in done.stdout
+    assert "half of the available memory is 255" in done.stdout
+    assert "figures will be lower" in done.stdout
+
+
+def test_no_hugepages_takes_none_and_is_not_passed_on(tree):
+    done = tree.x("demo", "--rounds", "1", "--no-hugepages", "--pcap", "f")
+    assert "hugepages=0 total=0" in done.stdout
+    assert "figures will be lower" in done.stdout
+    assert "python -m testbed demo --rounds 1 --pcap f" in tree.calls
+    assert not [call for call in tree.calls if call.startswith("mount")]
+
+
+def test_a_hugetlbfs_is_mounted_if_there_is_none_and_unmounted_again(tree):
+    tree.mounted("tmpfs", tree.root)
+    assert "hugepages=1" in tree.x("testbed").stdout
+    names = [call.split()[0] for call in tree.calls if call.split()[0] in ("mount", "python", "umount")]
+    assert names == ["mount", "python", "umount"]
+
+
+def test_a_refused_mount_means_going_without(tree):
+    tree.mounted("tmpfs", tree.root)
+    tree.answers("mount", "exit 32")
+    done = tree.x("testbed")
+    assert "hugepages=0 total=0" in done.stdout
+    assert "no hugetlbfs is mounted" in done.stdout
+    assert not [call for call in tree.calls if call.startswith("umount")]
