@@ -27,6 +27,9 @@ impl SocketId {
     /// Any node (`SOCKET_ID_ANY`).
     pub const ANY: Self = Self(sys::SOCKET_ID_ANY);
 
+    /// Node 0, the only one of most machines.
+    pub const FIRST: Self = Self(0);
+
     pub(crate) const fn new(id: i32) -> Self {
         Self(id)
     }
@@ -133,18 +136,27 @@ impl<P: PrivateData> Mempool<P> {
     #[doc(alias = "rte_pktmbuf_alloc_bulk")]
     #[inline]
     pub fn alloc_bulk<const N: usize>(&self, burst: &mut Burst<P, N>) -> usize {
+        self.alloc_bulk_up_to(burst, N)
+    }
+
+    /// Adds `most` empty packets to `burst`, or as many as it has room for; none if the pool does not hold as many.
+    ///
+    /// Returns how many were added.
+    #[doc(alias = "rte_pktmbuf_alloc_bulk")]
+    #[inline]
+    pub fn alloc_bulk_up_to<const N: usize>(&self, burst: &mut Burst<P, N>, most: usize) -> usize {
         let room = burst.spare();
-        let Ok(count) = u32::try_from(room.len()) else {
+        let wanted = room.len().min(most);
+        let Ok(count) = u32::try_from(wanted) else {
             return 0;
         };
         // SAFETY: the pool is live, and there is room for `count` pointers.
         if count == 0 || unsafe { sys::rte_pktmbuf_alloc_bulk(self.as_ptr(), room.as_mut_ptr().cast(), count) } != 0 {
             return 0;
         }
-        let count = room.len();
-        // SAFETY: all `count` pointers were written: fresh mbufs from a pool with a private area for a `P`.
-        unsafe { burst.grow(count) };
-        count
+        // SAFETY: all `wanted` pointers were written: fresh mbufs from a pool with a private area for a `P`.
+        unsafe { burst.grow(wanted) };
+        wanted
     }
 
     /// How many mbufs the pool has.

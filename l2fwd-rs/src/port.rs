@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The ports: limits, pools, set-up.
+
+use crate::{
+    args::Options,
+    error::{Error, warn},
+    topology::{PortPair, in_mask},
+};
+use dpdk_rs::{
+    Eal, MacAddr, Mempool, MempoolError, Port, PortConfig, RxQueue, TxQueue,
+    port::{DescriptorLimits, Started, Unconfigured},
+};
+use std::collections::BTreeMap;
+
+const POOL_CACHE: u32 = 256;
+const POOL_MIN: u64 = 8192;
+/// Frames with an MTU above this may need several mbufs (`RTE_ETHER_MTU`).
+const ETHER_MTU: u16 = 1500;
+
+/// A started port in use.
+pub(crate) struct ForwardingPort {
+    pub(crate) port: Port<Started>,
+    pub(crate) peer: u16,
+    pub(crate) mac: MacAddr,
+}
+
+/// A started port's queues, by number.
+pub(crate) type Queues = (Vec<RxQueue>, Vec<TxQueue>);
+
+/// Compares the port mask with the ports that there are.
+pub(crate) fn check_mask(port_mask: u64, ports: &[Port<Unconfigured>]) -> Result<(), Error> {
+    if ports.is_empty() {
+        return Err(Error::failed(
+            "no Ethernet ports: bind a NIC to a DPDK driver with dpdk-devbind.py, \
+             or add a virtual device with --vdev",
+        ));
+    }
+    let available: Vec<u16> = ports.iter().map(|port| port.id().get()).collect();
+    let missing = (0..64).filter(|port| in_mask(port_mask, *port) && !available.contains(port));
+    let missing = join(missing);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let available = join(available);
+    Err(Error::Failed(format!(
+        "port mask {port_mask:#x} names ports that do not exist: {missing} (available: {available})"
+    )))
+}
+
+fn join(ports: impl IntoIterator<Item = u16>) -> String {
+    ports.into_iter().map(|port| port.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Compares what was asked for with what the device can do, before anything of it is changed.
+pub(crate) fn check_limits(port: &Port<Unconfigured>, options: &Options) -> Result<(), Error> {
+    let info = port.info().map_err(Error::failed)?;
+    let queues = options.queues_per_port;
+    let name = format!("port {} ({})", port.id(), port.name());
+    check_queues(&name, "RX", queues, info.max_rx_queues)?;
+    check_queues(&name, "TX", queues, info.max_tx_queues)?;
+    check_descriptors(&name, "RX", "--rxd", options.rx_descriptors, info.rx_descriptors)?;
+    check_descriptors(&name, "TX", "--txd", options.tx_descriptors, info.tx_descriptors)?;
+    match options.mtu {
+        Some(mtu) if !(info.min_mtu..=info.max_mtu).contains(&mtu) => Err(Error::Failed(format!(
+            "{name}: MTU {mtu} asked for with --mtu, the device supports {} to {}",
+            info.min_mtu, info.max_mtu
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn check_queues(name: &str, direction: &str, asked: u16, max: u16) -> Result<(), Error> {
+    if asked <= max {
+        return Ok(());
+    }
+    let queues = if asked == 1 { "queue" } else { "queues" };
+    Err(Error::Failed(format!(
+        "{name}: {asked} {direction} {queues} asked for with --queues, the device supports at most {max}"
+    )))
+}
+
+fn check_descriptors(
+    name: &str,
+    direction: &str,
+    option: &str,
+    asked: u16,
+    limits: DescriptorLimits,
+) -> Result<(), Error> {
+    if limits.allows(asked) {
+        return Ok(());
+    }
+    Err(Error::Failed(format!(
+        "{name}: {asked} {direction} descriptors asked for with {option}, the device supports {limits}"
+    )))
+}
+
+/// The pools by NUMA node: one serves all ports of a node.
+#[derive(Default)]
+pub(crate) struct Pools(BTreeMap<i32, Mempool>);
+
+impl Pools {
+    /// The pool for the port's RX queues. `queues` is the number of queue pairs of all ports.
+    pub(crate) fn open(
+        &mut self,
+        eal: &Eal,
+        port: &Port<Unconfigured>,
+        options: &Options,
+        queues: usize,
+    ) -> Result<Mempool, Error> {
+        let socket = socket_of(eal, port);
+        if let Some(pool) = self.0.get(&socket.get()) {
+            return Ok(pool.clone());
+        }
+        // Full queues on both sides, one burst in each TX buffer, and the caches of all lcores.
+        let caches = eal.lcores().len() as u64 * u64::from(POOL_CACHE);
+        let each = u64::from(options.rx_descriptors) + u64::from(options.tx_descriptors);
+        let each = each + u64::from(options.burst) + caches;
+        let size = (queues as u64 * each).max(POOL_MIN);
+        // More than DPDK can count is certainly more memory than there is.
+        let mbufs = u32::try_from(size).unwrap_or(u32::MAX);
+        let pool = Mempool::builder(format!("mbuf_pool_{socket}"))
+            .size(mbufs)
+            .cache(POOL_CACHE)
+            .socket(socket)
+            .build(eal)
+            .map_err(|error| match error {
+                MempoolError::Create { errno, .. } => Error::Failed(format!(
+                    "cannot create a pool of {size} mbufs on socket {socket}: {errno}: \
+                     reserve more hugepages, or use fewer descriptors"
+                )),
+                other => Error::failed(other),
+            })?;
+        self.0.insert(socket.get(), pool.clone());
+        Ok(pool)
+    }
+}
+
+/// The port's NUMA node; for a virtual device, which is on none, that of the main lcore.
+fn socket_of(eal: &Eal, port: &Port<Unconfigured>) -> dpdk_rs::SocketId {
+    let main = eal.lcores().into_iter().find(|lcore| lcore.is_main()).map(dpdk_rs::lcore::Lcore::socket);
+    let on_a_node = |socket: &dpdk_rs::SocketId| socket.get() >= 0;
+    Some(port.socket()).filter(on_a_node).or(main.filter(on_a_node)).unwrap_or(dpdk_rs::SocketId::FIRST)
+}
+
+/// Configures and starts the port, and reads its MAC address.
+pub(crate) fn setup_port(
+    port: Port<Unconfigured>,
+    pair: PortPair,
+    options: &Options,
+    pool: &Mempool,
+) -> Result<(ForwardingPort, Queues), Error> {
+    let mut config = PortConfig::default()
+        .rx_queues(options.queues_per_port)
+        .tx_queues(options.queues_per_port)
+        .rx_descriptors(options.rx_descriptors)
+        .tx_descriptors(options.tx_descriptors);
+    if let Some(mtu) = options.mtu {
+        config = config.mtu(mtu).scatter(mtu > ETHER_MTU);
+    }
+    let configured = port.configure(&config, pool).map_err(Error::failed)?;
+    let (port, rx, tx) = configured.start().map_err(Error::failed)?;
+    let mac = port.mac_addr().map_err(Error::failed)?;
+    if options.promiscuous
+        && let Err(error) = port.set_promiscuous(true)
+    {
+        warn(error);
+    }
+    Ok((ForwardingPort { port, peer: pair.peer, mac }, (rx, tx)))
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The counters, and the table of statistics.
+
+use crate::{forward::QueueCounters, port::ForwardingPort, topology::QueueAssignment};
+use dpdk_rs::port::PortStats;
+use std::{
+    io::{self, Write},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+/// Sums over queue pairs: `rx_*` of those that receive on a port, `tx_*` of those that send on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) rx_packets: u64,
+    pub(crate) tx_packets: u64,
+    pub(crate) tx_dropped: u64,
+    pub(crate) rx_short: u64,
+    pub(crate) rx_polls: u64,
+    pub(crate) rx_empty_polls: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PortTotals {
+    pub(crate) port: u16,
+    pub(crate) totals: Totals,
+    /// As the device counts.
+    pub(crate) device: PortStats,
+}
+
+/// All counters at one time, since the start of forwarding.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Snapshot {
+    pub(crate) time_s: f64,
+    pub(crate) ports: Vec<PortTotals>,
+    pub(crate) total: Totals,
+    /// Frames in TX buffers: while forwarding what the counters leave over, else counted.
+    pub(crate) in_flight: u64,
+    pub(crate) is_final: bool,
+}
+
+impl Totals {
+    fn add(&mut self, part: &Self) {
+        self.rx_packets += part.rx_packets;
+        self.tx_packets += part.tx_packets;
+        self.tx_dropped += part.tx_dropped;
+        self.rx_short += part.rx_short;
+        self.rx_polls += part.rx_polls;
+        self.rx_empty_polls += part.rx_empty_polls;
+    }
+
+    const fn gone(&self) -> u64 {
+        self.tx_packets + self.tx_dropped + self.rx_short
+    }
+
+    /// Received frames by poll, empty ones included.
+    pub(crate) fn burst_average(&self) -> f64 {
+        if self.rx_polls == 0 { 0.0 } else { self.rx_packets as f64 / self.rx_polls as f64 }
+    }
+}
+
+fn load(counter: &AtomicU64) -> u64 {
+    counter.load(Relaxed)
+}
+
+/// Reads the counters of all ports and queue pairs; the lcores may be forwarding.
+pub(crate) fn collect(
+    ports: &[ForwardingPort],
+    assignments: &[QueueAssignment],
+    counters: &[QueueCounters],
+    time_s: f64,
+) -> Snapshot {
+    let pairs = || assignments.iter().zip(counters);
+    let mut snapshot = Snapshot { time_s, ..Snapshot::default() };
+    // What has left first, of all ports, so that more does not leave than has come.
+    for port in ports {
+        let mut stats = PortTotals { port: port.port.id().get(), ..PortTotals::default() };
+        for (_, counters) in pairs().filter(|(assignment, _)| assignment.peer == stats.port) {
+            stats.totals.tx_packets += load(&counters.tx_packets);
+            stats.totals.tx_dropped += load(&counters.tx_dropped);
+        }
+        snapshot.ports.push(stats);
+    }
+    for (port, stats) in ports.iter().zip(&mut snapshot.ports) {
+        for (_, counters) in pairs().filter(|(assignment, _)| assignment.port == stats.port) {
+            stats.totals.rx_short += load(&counters.rx_short);
+            stats.totals.rx_packets += load(&counters.rx_packets);
+            stats.totals.rx_empty_polls += load(&counters.rx_empty_polls);
+            stats.totals.rx_polls += load(&counters.rx_polls);
+        }
+        snapshot.total.add(&stats.totals);
+        // A port that was unplugged has no statistics any more.
+        stats.device = port.port.stats().unwrap_or_default();
+    }
+    snapshot.in_flight = snapshot.total.rx_packets.saturating_sub(snapshot.total.gone());
+    snapshot
+}
+
+impl Snapshot {
+    /// Makes a snapshot, taken when all lcores have stopped, the final one: frames in flight are counted in the TX buffers,
+    /// since a balance with derived ones would prove nothing.
+    pub(crate) fn finish(mut self, in_flight: u64) -> Self {
+        self.is_final = true;
+        self.in_flight = in_flight;
+        self
+    }
+
+    /// Whether every frame received was sent, dropped, too short, or is in flight.
+    pub(crate) const fn is_balanced(&self) -> bool {
+        self.total.rx_packets == self.total.gone() + self.in_flight
+    }
+
+    /// The totals of this snapshot and of an earlier one, port by port. An earlier one without ports counts as zero.
+    pub(crate) fn ports_since<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = (&'a PortTotals, Totals)> {
+        let earlier = before.ports.iter().map(|port| port.totals).chain(std::iter::repeat(Totals::default()));
+        self.ports.iter().zip(earlier)
+    }
+}
+
+/// Frames a second.
+pub(crate) fn rate_pps(now: u64, before: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { now.wrapping_sub(before) as f64 / seconds } else { 0.0 }
+}
+
+fn print_row(out: &mut impl Write, name: &str, now: &Totals, before: &Totals, seconds: f64) -> io::Result<()> {
+    writeln!(
+        out,
+        "{name:>5} {:>16} {:>16} {:>16} {:>16} {:>10.2} {:>16} {:>16.0} {:>16.0}",
+        now.rx_packets,
+        now.tx_packets,
+        now.tx_dropped,
+        now.rx_short,
+        now.burst_average(),
+        now.rx_empty_polls,
+        rate_pps(now.rx_packets, before.rx_packets, seconds),
+        rate_pps(now.tx_packets, before.tx_packets, seconds),
+    )
+}
+
+/// Prints the table. Rates are those since the snapshot `before`.
+pub(crate) fn print_stats(out: &mut impl Write, now: &Snapshot, before: &Snapshot) -> io::Result<()> {
+    let seconds = now.time_s - before.time_s;
+    let kind = if now.is_final { "final " } else { "" };
+    writeln!(out, "l2fwd: {kind}statistics after {:.1} s", now.time_s)?;
+    writeln!(
+        out,
+        "{:>5} {:>16} {:>16} {:>16} {:>16} {:>10} {:>16} {:>16} {:>16}",
+        "port", "received", "sent", "dropped", "short", "avg burst", "empty polls", "rx pps", "tx pps"
+    )?;
+    for (port, earlier) in now.ports_since(before) {
+        print_row(out, &port.port.to_string(), &port.totals, &earlier, seconds)?;
+    }
+    print_row(out, "total", &now.total, &before.total, seconds)?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::{PortTotals, Snapshot, Totals, print_stats};
+
+    fn snapshot(time_s: f64, rx: u64) -> Snapshot {
+        let totals =
+            Totals { rx_packets: rx, tx_packets: rx - 2, tx_dropped: 1, rx_short: 1, rx_polls: 10, rx_empty_polls: 3 };
+        Snapshot {
+            time_s,
+            ports: vec![PortTotals { port: 7, totals, ..PortTotals::default() }],
+            total: totals,
+            ..Snapshot::default()
+        }
+    }
+
+    #[test]
+    fn rates_are_since_the_last_print() {
+        let mut out = Vec::new();
+        print_stats(&mut out, &snapshot(4.0, 110), &snapshot(2.0, 10)).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows[0].join(" "), "l2fwd: statistics after 4.0 s");
+        assert_eq!(rows[2], ["7", "110", "108", "1", "1", "11.00", "3", "50", "50"]);
+        assert_eq!(rows[3], ["total", "110", "108", "1", "1", "11.00", "3", "50", "50"]);
+    }
+
+    #[test]
+    fn a_lost_frame_unbalances() {
+        let mut last = snapshot(1.0, 100).finish(0);
+        assert!(last.is_balanced());
+        last.total.tx_packets -= 1;
+        assert!(!last.is_balanced());
+        assert!(last.finish(1).is_balanced());
+    }
+}

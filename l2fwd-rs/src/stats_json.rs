@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Statistics as JSON lines.
+
+use crate::{
+    args::Options,
+    error::{Error, io_error, warn},
+    port::ForwardingPort,
+    stats::{Snapshot, Totals, rate_pps},
+    topology::QueueAssignment,
+};
+use dpdk_rs::port::PortStats;
+use serde::Serialize;
+use std::{
+    fs::File,
+    io::{self, Write},
+};
+
+/// Where the objects go; nowhere if no file was asked for.
+pub(crate) struct StatsJson {
+    path: String,
+    out: Option<Box<dyn Write>>,
+    failed: bool,
+}
+
+#[derive(Serialize)]
+struct Start<'a> {
+    r#type: &'a str,
+    program: &'a str,
+    version: &'a str,
+    dpdk: String,
+    ports: Vec<StartPort<'a>>,
+    lcores: Vec<StartLcore>,
+}
+
+#[derive(Serialize)]
+struct StartPort<'a> {
+    port: u16,
+    name: &'a str,
+    mac: String,
+    peer: u16,
+    queues: u16,
+    rxd: u16,
+    txd: u16,
+}
+
+#[derive(Serialize)]
+struct StartLcore {
+    lcore: u32,
+    queues: Vec<[u16; 2]>,
+}
+
+#[derive(Serialize)]
+struct Period<'a> {
+    r#type: &'a str,
+    time_s: f64,
+    ports: Vec<PeriodPort>,
+    total: PeriodTotal,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    balanced: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct PeriodPort {
+    port: u16,
+    #[serde(flatten)]
+    counters: Counters,
+    device: Device,
+}
+
+#[derive(Serialize)]
+struct PeriodTotal {
+    #[serde(flatten)]
+    counters: Counters,
+    in_flight: u64,
+}
+
+#[derive(Serialize)]
+struct Counters {
+    rx_packets: u64,
+    tx_packets: u64,
+    tx_dropped: u64,
+    rx_short: u64,
+    rx_polls: u64,
+    rx_empty_polls: u64,
+    rx_burst_avg: f64,
+    rx_pps: u64,
+    tx_pps: u64,
+}
+
+#[derive(Serialize)]
+struct Device {
+    ipackets: u64,
+    opackets: u64,
+    ibytes: u64,
+    obytes: u64,
+    imissed: u64,
+    ierrors: u64,
+    oerrors: u64,
+    rx_nombuf: u64,
+}
+
+impl Counters {
+    fn new(now: &Totals, before: &Totals, seconds: f64) -> Self {
+        Self {
+            rx_packets: now.rx_packets,
+            tx_packets: now.tx_packets,
+            tx_dropped: now.tx_dropped,
+            rx_short: now.rx_short,
+            rx_polls: now.rx_polls,
+            rx_empty_polls: now.rx_empty_polls,
+            rx_burst_avg: round(now.burst_average(), 2),
+            rx_pps: rate_pps(now.rx_packets, before.rx_packets, seconds).round() as u64,
+            tx_pps: rate_pps(now.tx_packets, before.tx_packets, seconds).round() as u64,
+        }
+    }
+}
+
+impl From<PortStats> for Device {
+    fn from(stats: PortStats) -> Self {
+        Self {
+            ipackets: stats.ipackets,
+            opackets: stats.opackets,
+            ibytes: stats.ibytes,
+            obytes: stats.obytes,
+            imissed: stats.imissed,
+            ierrors: stats.ierrors,
+            oerrors: stats.oerrors,
+            rx_nombuf: stats.rx_nombuf,
+        }
+    }
+}
+
+fn round(value: f64, digits: i32) -> f64 {
+    let scale = 10_f64.powi(digits);
+    (value * scale).round() / scale
+}
+
+impl StatsJson {
+    /// Opens the file, or stdout for `-`.
+    pub(crate) fn open(path: Option<&str>) -> Result<Self, Error> {
+        let out: Option<Box<dyn Write>> = match path {
+            None => None,
+            Some("-") => Some(Box::new(io::stdout())),
+            Some(path) => Some(Box::new(File::create(path).map_err(|error| {
+                Error::Failed(format!("cannot open '{path}' for statistics: {}", io_error(&error)))
+            })?)),
+        };
+        Ok(Self { path: path.unwrap_or_default().to_owned(), out, failed: false })
+    }
+
+    /// Whether stdout is taken, so that text has to go to stderr.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.path == "-"
+    }
+
+    /// Writes one object on one line. A failure is told once, and does not stop forwarding.
+    fn write_line(&mut self, object: &impl Serialize) {
+        let Some(out) = &mut self.out else { return };
+        let result = serde_json::to_vec(object).map_err(io::Error::from).and_then(|mut line| {
+            line.push(b'\n');
+            out.write_all(&line)?;
+            out.flush()
+        });
+        if let Err(error) = result
+            && !self.failed
+        {
+            warn(format_args!("cannot write statistics to '{}': {}", self.path, io_error(&error)));
+            self.failed = true;
+        }
+    }
+
+    /// What is forwarded where, by whom; written when forwarding begins.
+    pub(crate) fn write_start(
+        &mut self,
+        program: &str,
+        options: &Options,
+        ports: &[ForwardingPort],
+        assignments: &[QueueAssignment],
+    ) {
+        let ports = ports.iter().map(|port| StartPort {
+            port: port.port.id().get(),
+            name: port.port.name(),
+            mac: port.mac.to_string(),
+            peer: port.peer,
+            queues: options.queues_per_port,
+            rxd: options.rx_descriptors,
+            txd: options.tx_descriptors,
+        });
+        let lcores = assignments.chunk_by(|a, b| a.lcore == b.lcore).filter_map(|group| {
+            let queues = group.iter().map(|assignment| [assignment.port, assignment.queue]).collect();
+            group.first().map(|first| StartLcore { lcore: first.lcore, queues })
+        });
+        let start = Start {
+            r#type: "start",
+            program,
+            version: env!("CARGO_PKG_VERSION"),
+            dpdk: dpdk_rs::dpdk_version(),
+            ports: ports.collect(),
+            lcores: lcores.collect(),
+        };
+        self.write_line(&start);
+    }
+
+    /// The counters since the start, with the rates since `before`.
+    pub(crate) fn write_stats(&mut self, now: &Snapshot, before: &Snapshot) {
+        let seconds = now.time_s - before.time_s;
+        let ports = now.ports_since(before).map(|(port, earlier)| PeriodPort {
+            port: port.port,
+            counters: Counters::new(&port.totals, &earlier, seconds),
+            device: port.device.into(),
+        });
+        let period = Period {
+            r#type: if now.is_final { "final" } else { "period" },
+            time_s: round(now.time_s, 3),
+            ports: ports.collect(),
+            total: PeriodTotal {
+                counters: Counters::new(&now.total, &before.total, seconds),
+                in_flight: now.in_flight,
+            },
+            balanced: now.is_final.then(|| now.is_balanced()),
+        };
+        self.write_line(&period);
+    }
+}
