@@ -20,7 +20,7 @@ def unique_file_prefix(role: str) -> str:
 
 
 def hugepages_wanted() -> bool:
-    """What `x` found out and exported; without it, whether the kernel has free hugepages and shows them to this user."""
+    """What `x` found out and exported; without `x`, whether there are free hugepages that this user may use."""
     told = os.environ.get("DPDK_HUGEPAGES")
     if told in ("0", "1"):
         return told == "1"
@@ -52,7 +52,14 @@ class EalOptions:
     def argv(self) -> list[str]:
         """The arguments, in DPDK's spelling."""
         # --in-memory leaves neither hugepages nor a run-time folder behind, whatever the process dies of.
-        words = ["-l", str(self.lcore), "--in-memory", "--no-pci", "--no-telemetry", f"--file-prefix={self.file_prefix}"]
+        words = [
+            "-l",
+            str(self.lcore),
+            "--in-memory",
+            "--no-pci",
+            "--no-telemetry",
+            f"--file-prefix={self.file_prefix}",
+        ]
         if not self.hugepages:
             words += ["--no-huge", "-m", str(_MEMORY_MB_WITHOUT_HUGEPAGES)]
         return words + [f"--vdev={vdev}" for vdev in self.vdevs]

@@ -146,9 +146,7 @@ def _out_of_order(origin: list[int | None]) -> set[int]:
     return late
 
 
-def _unmatched(
-    origin: list[int | None], input_count: int
-) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+def _unmatched(origin: list[int | None], input_count: int) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     """(changed as (input, output), missing inputs, surplus outputs).
 
     What is missing and what is surplus between the same two neighbours is one frame that was changed.

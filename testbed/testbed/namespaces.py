@@ -139,7 +139,7 @@ def _remove(namespace: str) -> None:
 
 def _run(*argv: str) -> str:
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NamespacesUnavailable(f"cannot run '{' '.join(argv)}': {error}") from error
     if done.returncode != 0:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -195,7 +196,7 @@ def loaded_window(periods: list[Period], final: Final) -> Window:
     readings = [(0, 0, 0), *(_polls(period.ports, busy) for period in periods), _polls(final.ports, busy)]
     steps = [
         tuple(later - earlier for earlier, later in zip(first, second, strict=True))
-        for first, second in zip(readings, readings[1:], strict=False)
+        for first, second in itertools.pairwise(readings)
     ]
     loaded = [index for index, step in enumerate(steps) if step[0] > 0]
     if not loaded:
@@ -218,7 +219,9 @@ def _polls(ports: list[PortCounters], busy: set[int]) -> tuple[int, int, int]:
 def conclude(act: OverloadAct) -> None:
     """Fills in the table's rows, the ratio and the status from the trials so far."""
     valid = [trial for trial in act.trials if trial.valid and trial.forwarder and trial.generator]
-    act.rows = [_row([trial for trial in valid if trial.program == name]) for name in sorted({t.program for t in valid})]
+    act.rows = [
+        _row([trial for trial in valid if trial.program == name]) for name in sorted({t.program for t in valid})
+    ]
     sent = {(trial.round, trial.language): trial.forwarder.tx_packets for trial in valid if trial.forwarder}
     act.ratio = statistics.paired_ratio(
         [

@@ -84,7 +84,7 @@ class Process:
         if shutil.which(self.argv[0]) is None:
             raise ProcessError(f"{self.name}: cannot execute '{self.argv[0]}': no such program")
         try:
-            self._process = subprocess.Popen(  # noqa: S603 (the argument list is ours and goes through no shell)
+            self._process = subprocess.Popen(
                 [*guard, *self.argv],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -235,7 +235,9 @@ def write_atomically(path: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             draft.unlink()
-        raise ResultsError(f"cannot write '{path}': {error.strerror}: free some space or choose another --out") from error
+        raise ResultsError(
+            f"cannot write '{path}': {error.strerror}: free some space or choose another --out"
+        ) from error
 
 
 def write_summary(folder: Path, summary: Summary) -> Path:
@@ -286,5 +288,7 @@ def new_results_folder(parent: Path, kind: str, now: datetime | None = None) -> 
             (folder / "raw").mkdir()
             return folder
     except OSError as error:
-        raise ResultsError(f"cannot make a results folder in '{parent}': {error.strerror}: choose another --out") from error
+        raise ResultsError(
+            f"cannot make a results folder in '{parent}': {error.strerror}: choose another --out"
+        ) from error
     raise ResultsError(f"'{parent}' already has 100 folders named {kind}-{stamp}")

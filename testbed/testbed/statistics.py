@@ -95,7 +95,7 @@ def balanced_order(names: Sequence[str], rounds: int, seed: int) -> list[list[st
 
     A machine that slows down or speeds up steadily then favours neither.
     """
-    chance = random.Random(seed)  # noqa: S311 (an order, not a secret)
+    chance = random.Random(seed)
     order: list[list[str]] = []
     while len(order) < rounds:
         first = list(names)

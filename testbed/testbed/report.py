@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""`report.html`: one file that needs nothing else, made from what lies in the results folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment as Templates
+from jinja2 import PackageLoader, StrictUndefined
+from pydantic import ValidationError
+
+from testbed import __version__, charts, tables
+from testbed.environment import Environment
+from testbed.results import ResultsError, Status, Summary, read_summary, write_atomically
+
+
+def write_report(folder: Path) -> Path:
+    """Writes the report from `summary.json` and `environment.json` and returns its path.
+
+    Raises `ResultsError` if one of them cannot be read.
+    """
+    path = folder / "report.html"
+    write_atomically(path, render(read_summary(folder), _read_environment(folder), folder))
+    return path
+
+
+def render(summary: Summary, environment: Environment, folder: Path) -> str:
+    """The page."""
+    templates = Templates(
+        loader=PackageLoader("testbed"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    overload, hosts, capture = summary.overload, summary.hosts, summary.capture
+    measured = overload is not None and bool(overload.trials)
+    return templates.get_template("report.html").render(
+        summary=summary,
+        environment=environment,
+        version=__version__,
+        Status=Status,
+        cards=_cards(summary),
+        overload_medians=_only(tables.overload_table(overload), "median") if measured else None,
+        overload_rounds=_without(tables.overload_table(overload), "median") if measured else None,
+        ratio_sentence=tables.ratio_sentence(overload) if measured else None,
+        charts=[
+            chart
+            for draw in (charts.rate_chart, charts.ratio_chart, charts.drops_chart)
+            if measured and (chart := draw(overload))
+        ],
+        overload_remarks=tables.remarks(overload.trials) if measured else [],
+        hosts_table=tables.hosts_table(hosts) if hosts and hosts.trials else None,
+        hosts_remarks=tables.remarks(hosts.trials) if hosts else [],
+        capture_table=tables.capture_table(capture) if capture and capture.trials else None,
+        raw_files=sorted(file.name for file in (folder / "raw").glob("*")),
+    )
+
+
+def _read_environment(folder: Path) -> Environment:
+    path = folder / "environment.json"
+    try:
+        return Environment.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ResultsError(f"cannot read '{path}': {error.strerror}") from error
+    except ValidationError as error:
+        raise ResultsError(f"'{path}' is not a record of an environment: {error.errors()[0]['msg']}") from error
+
+
+def _only(table: tables.Table, kind: str) -> tables.Table:
+    rows = [row for row in table.rows if row.kind == kind]
+    return tables.Table(table.title, table.columns, rows, table.text_columns)
+
+
+def _without(table: tables.Table, kind: str) -> tables.Table:
+    rows = [row for row in table.rows if row.kind != kind]
+    return tables.Table(table.title, table.columns, rows, table.text_columns)
+
+
+def _cards(summary: Summary) -> list[tuple[str, str, str]]:
+    """(label, figure, detail) of the results to be seen first."""
+    cards: list[tuple[str, str, str]] = []
+    if summary.overload and summary.overload.ratio:
+        ratio = summary.overload.ratio
+        count = len(ratio.ratios)
+        cards.append(
+            (
+                "Rust / C, forwarded frames",
+                f"{ratio.spread.median:.3f}",
+                f"{ratio.spread.low:.3f} to {ratio.spread.high:.3f} in {count} round{'' if count == 1 else 's'}",
+            )
+        )
+    for row in summary.overload.rows if summary.overload else []:
+        low, high = row.forwarded_pps.low / 1e6, row.forwarded_pps.high / 1e6
+        cards.append(
+            (f"{row.language} under overload", f"{row.forwarded_pps.median / 1e6:.2f} Mpps", f"{low:.2f} to {high:.2f}")
+        )
+    for trial in summary.hosts.trials if summary.hosts else []:
+        if trial.valid and trial.ping and trial.tcp:
+            cards.append(
+                (
+                    f"TCP through {trial.language}",
+                    f"{trial.tcp.bits_per_second / 1e9:.2f} Gbit/s",
+                    f"{trial.ping.received} of {trial.ping.sent} pings answered",
+                )
+            )
+    return cards

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The demo's tables and sentences, made once for the terminal and the report, so that both say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from rich import box
+from rich.table import Table as RichTable
+
+from testbed.results import (
+    CaptureAct,
+    HostsAct,
+    OverloadAct,
+    OverloadRow,
+    OverloadTrial,
+    Trial,
+)
+from testbed.statistics import Spread
+
+ABSENT = "–"
+
+
+@dataclass
+class Row:
+    """One line of a table."""
+
+    cells: list[str]
+    # A median over rounds stands out from the rounds; an invalid trial shows its reason across the figures.
+    kind: str = "plain"
+    reason: str | None = None
+
+
+@dataclass
+class Table:
+    """Columns are text on the left and figures on the right."""
+
+    title: str
+    columns: list[str]
+    rows: list[Row] = field(default_factory=list)
+    text_columns: int = 1
+
+    def rich(self) -> RichTable:
+        """For the terminal."""
+        table = RichTable(
+            title=self.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1)
+        )
+        for index, column in enumerate(self.columns):
+            # Headings fold between words, figures not at all; only a long text at the end may.
+            words = column.split()
+            if index < len(self.columns) - 1:
+                words += [row.cells[index] for row in self.rows]
+            table.add_column(
+                column,
+                justify="left" if index < self.text_columns else "right",
+                overflow="fold",
+                min_width=max(len(word) for word in words),
+            )
+        for row in self.rows:
+            style = {"median": "bold", "invalid": "red"}.get(row.kind)
+            table.add_row(*row.cells, style=style)
+        return table
+
+
+def millions(frames: float) -> str:
+    """Frames in millions: '12.346'."""
+    return f"{frames / 1e6:,.3f}"
+
+
+def figure(value: float | None, pattern: str) -> str:
+    """A figure, or the sign of an absent one."""
+    return ABSENT if value is None else format(value, pattern)
+
+
+OVERLOAD_COLUMNS = [
+    "Language",
+    "Round",
+    "Frame size [B]",
+    "Duration [s]",
+    "Generator TX [M]",
+    "Generator RX [M]",
+    "Forwarder TX [M]",
+    "Forwarder RX [M]",
+    "Forwarder drops [M]",
+    "Average RX burst",
+    "Forwarded [Mpps]",
+]
+
+
+def overload_table(act: OverloadAct) -> Table:
+    """The article's Table 1: the median of each language, then every round."""
+    table = Table(
+        "Overload: frames in millions, medians over the valid rounds, then each round",
+        OVERLOAD_COLUMNS,
+        [_median_row(act, row) for row in act.rows],
+        text_columns=2,
+    )
+    table.rows += [_round_row(act, trial) for trial in sorted(act.trials, key=lambda t: (t.language, t.round))]
+    return table
+
+
+def _median_row(act: OverloadAct, row: OverloadRow) -> Row:
+    def median(spread: Spread) -> str:
+        return millions(spread.median)
+
+    cells = [
+        row.language,
+        f"median of {row.rounds}",
+        str(act.size),
+        f"{act.seconds:.2f}",
+        median(row.generator_tx),
+        median(row.generator_rx),
+        median(row.forwarder_tx),
+        median(row.forwarder_rx),
+        median(row.forwarder_drops),
+        f"{row.rx_burst_avg.median:.2f}",
+        f"{row.forwarded_pps.median / 1e6:.3f}",
+    ]
+    return Row(cells, kind="median")
+
+
+def _round_row(act: OverloadAct, trial: OverloadTrial) -> Row:
+    cells = [trial.language, str(trial.round), str(act.size)]
+    generator, forwarder = trial.generator, trial.forwarder
+    if not trial.valid or generator is None or forwarder is None:
+        return Row(cells + [ABSENT] * (len(OVERLOAD_COLUMNS) - 4) + ["invalid"], "invalid", "; ".join(trial.reasons))
+    cells += [f"{generator.duration_s:.2f}"]
+    cells += [
+        millions(frames)
+        for frames in (
+            generator.sent,
+            generator.received,
+            forwarder.tx_packets,
+            forwarder.rx_packets,
+            forwarder.tx_dropped,
+        )
+    ]
+    cells += [f"{forwarder.rx_burst_avg:.2f}", figure((trial.forwarded_pps or 0) / 1e6, ".3f")]
+    return Row(cells)
+
+
+def hosts_table(act: HostsAct) -> Table:
+    """Act b."""
+    table = Table(
+        "Real hosts: ping and one TCP transfer through each forwarder",
+        [
+            "Language",
+            "Pings",
+            "Answered",
+            "Loss [%]",
+            "Round trip, avg [ms]",
+            "TCP [Gbit/s]",
+            "TCP data [MB]",
+            "Retransmits",
+            "Frames forwarded",
+            "Frames dropped",
+        ],
+    )
+    for trial in act.trials:
+        ping, tcp = trial.ping, trial.tcp
+        if not trial.valid or ping is None or tcp is None:
+            table.rows.append(_invalid_row(trial, len(table.columns)))
+            continue
+        table.rows.append(
+            Row(
+                [
+                    trial.language,
+                    str(ping.sent),
+                    str(ping.received),
+                    f"{ping.loss_percent:.1f}",
+                    figure(ping.rtt_avg_ms, ".3f"),
+                    f"{tcp.bits_per_second / 1e9:.3f}",
+                    f"{tcp.bytes / 1e6:,.1f}",
+                    f"{tcp.retransmits:,}",
+                    figure(trial.tx_packets, ",d"),
+                    figure(trial.tx_dropped, ",d"),
+                ]
+            )
+        )
+    return table
+
+
+def capture_table(act: CaptureAct) -> Table:
+    """Act c."""
+    table = Table(
+        "A capture: what became of each frame",
+        ["Language", "Frames in", "Frames out", "In order, only MACs differ", "Too short to forward", "Findings"],
+    )
+    for trial in act.trials:
+        if trial.frames_in is None:
+            table.rows.append(_invalid_row(trial, len(table.columns)))
+            continue
+        cells = [
+            trial.language,
+            figure(trial.frames_in, ",d"),
+            figure(trial.frames_out, ",d"),
+            figure(trial.identical, ",d"),
+            figure(trial.frames_short, ",d"),
+            "; ".join(trial.reasons) or "none",
+        ]
+        table.rows.append(Row(cells, "plain" if trial.valid else "invalid"))
+    return table
+
+
+def _invalid_row(trial: Trial, columns: int) -> Row:
+    return Row([trial.language, *[ABSENT] * (columns - 2), "invalid"], kind="invalid", reason="; ".join(trial.reasons))
+
+
+def ratio_sentence(act: OverloadAct) -> str:
+    """The result of act a in words that claim no more than was measured."""
+    ratio = act.ratio
+    if ratio is None:
+        return "No ratio: no round has a valid trial of both forwarders."
+    count = len(ratio.ratios)
+    pairs = f"{count} round{'' if count == 1 else 's'}"
+    text = f"Rust forwarded {ratio.spread.median:.3f} times the frames that C did (median of {pairs}"
+    if count > 1:
+        text += f", {ratio.spread.low:.3f} to {ratio.spread.high:.3f}"
+    text += ")."
+    if ratio.interval:
+        interval = ratio.interval
+        text += (
+            f" Geometric mean {ratio.mean:.3f}, {100 * interval.confidence:.0f} % bootstrap interval "
+            f"{interval.low:.3f} to {interval.high:.3f}"
+        )
+        text += f"; with {count} rounds it is no wider than the range." if count < 6 else "."
+    return text
+
+
+def remarks(trials: list[Trial] | list[OverloadTrial]) -> list[str]:
+    """What to know about trials, each remark once with the trials that it is about."""
+    where: dict[str, list[str]] = {}
+    label: Callable[[Trial], str] = lambda trial: (  # noqa: E731 (a name for a one-line rule)
+        f"{trial.language}, round {trial.round}" if isinstance(trial, OverloadTrial) else trial.language
+    )
+    for trial in trials:
+        for remark in [f"invalid: {reason}" for reason in trial.reasons] + trial.notes:
+            where.setdefault(remark, []).append(label(trial))
+    return [f"{'; '.join(names)}: {remark}" for remark, names in where.items()]

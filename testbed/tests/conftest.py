@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Fixtures for every test of this package, those with the real programs included."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testbed.eal import hugepages_wanted, unique_file_prefix
+from testbed.programs import Program, ProgramMissing, find_program
+
+
+@pytest.fixture(scope="session")
+def program() -> Callable[[str], Program]:
+    """Finds a built program by name, or skips the test and says what is missing.
+
+    TESTBED_BIN_DIRS, a list of folders as in PATH, replaces the folders of the two builds.
+    """
+    told = os.environ.get("TESTBED_BIN_DIRS")
+    folders = [Path(folder) for folder in told.split(os.pathsep)] if told else None
+
+    def find(name: str) -> Program:
+        try:
+            return find_program(name, folders)
+        except ProgramMissing as error:
+            pytest.skip(str(error))
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def l2fwd_c(program: Callable[[str], Program]) -> Program:
+    return program("l2fwd-c")
+
+
+@pytest.fixture(scope="session")
+def l2fwd_rs(program: Callable[[str], Program]) -> Program:
+    return program("l2fwd-rs")
+
+
+@pytest.fixture(scope="session")
+def generator_program(program: Callable[[str], Program]) -> Program:
+    return program("generator")
+
+
+@pytest.fixture(scope="session", params=["l2fwd-c", "l2fwd-rs"])
+def forwarder_program(request: pytest.FixtureRequest, program: Callable[[str], Program]) -> Program:
+    """Each of the twins in turn."""
+    return program(request.param)
+
+
+@pytest.fixture(scope="session")
+def hugepages() -> bool:
+    """Whether DPDK programs of this test run may use hugepages: `x` says so in DPDK_HUGEPAGES."""
+    return hugepages_wanted()
+
+
+@pytest.fixture
+def file_prefix(request: pytest.FixtureRequest) -> str:
+    """A `--file-prefix` of this test alone."""
+    return unique_file_prefix(request.node.name[:24].replace("[", "-").rstrip("]"))
+
+
+@pytest.fixture(scope="session")
+def need_root() -> None:
+    """For tests that make network interfaces."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+
+
+@pytest.fixture(scope="session")
+def need_tools() -> Callable[..., None]:
+    """`need_tools("ping")` skips the test where one of them is not installed."""
+
+    def check(*names: str) -> None:
+        for name in names:
+            if shutil.which(name) is None:
+                pytest.skip(f"'{name}' is not installed")
+
+    return check

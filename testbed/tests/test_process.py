@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The watcher: programs that die, hang, are never ready, or will not stop."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from testbed.process import Process, ProcessError, describe_status
+
+PATIENCE_S = 30.0
+
+
+def python(tmp_path: Path, code: str, name: str = "child") -> Process:
+    return Process(name, [sys.executable, "-u", "-c", code], tmp_path)
+
+
+def test_an_event_is_waited_for_and_output_is_kept(tmp_path: Path):
+    code = """
+import sys
+print('{"type": "start", "port": 7}')
+print('not json {')
+print('{broken')
+print('said aside', file=sys.stderr)
+"""
+    with python(tmp_path, code) as process:
+        assert process.wait_for_event("start", PATIENCE_S)["port"] == 7
+        assert process.wait(PATIENCE_S) == 0
+    assert [event["type"] for event in process.events] == ["start"]
+    assert (tmp_path / "child.stdout").read_text() == '{"type": "start", "port": 7}\nnot json {\n{broken\n'
+    assert (tmp_path / "child.stderr").read_text() == "said aside\n"
+    assert process.stdout_text.endswith("{broken")
+
+
+def test_an_early_death_quotes_the_last_lines(tmp_path: Path):
+    code = "import sys\nfor i in range(20): print('line', i, file=sys.stderr)\nsys.exit(3)"
+    with python(tmp_path, code) as process, pytest.raises(ProcessError) as caught:
+        process.wait_for_event("start", PATIENCE_S)
+    message = str(caught.value)
+    assert "child: ended with status 3 before its 'start' message" in message
+    assert "line 19" in message
+    assert "line 11" not in message
+
+
+def test_a_death_by_signal_is_named(tmp_path: Path):
+    code = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
+    with python(tmp_path, code) as process, pytest.raises(ProcessError, match=r"signal SIGSEGV.*it printed nothing"):
+        process.wait_for_event("start", PATIENCE_S)
+
+
+def test_what_is_printed_just_before_the_death_counts(tmp_path: Path):
+    with python(tmp_path, """print('{"type": "start"}')""") as process:
+        process.wait(PATIENCE_S)
+        assert process.wait_for_event("start", 0.0) == {"type": "start"}
+
+
+def test_one_that_is_never_ready_is_an_error(tmp_path: Path):
+    with python(tmp_path, "print('busy'); import time; time.sleep(600)") as process:
+        process.wait_for_line("busy", PATIENCE_S)
+        with pytest.raises(ProcessError, match=r"no sign of its 'start' message within 0\.2 s(.|\n)*busy"):
+            process.wait_for_event("start", 0.2)
+    assert process.returncode == -signal.SIGTERM
+
+
+def test_one_that_does_not_end_is_an_error(tmp_path: Path):
+    with (
+        python(tmp_path, "import time; time.sleep(600)") as process,
+        pytest.raises(ProcessError, match=r"still running after 0\.2 s"),
+    ):
+        process.wait(0.2)
+    assert process.returncode is not None
+
+
+def test_one_that_ignores_sigterm_is_killed_and_reported(tmp_path: Path):
+    code = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf'); time.sleep(600)"
+    process = python(tmp_path, code).start()
+    process.wait_for_line("deaf", PATIENCE_S)
+    with pytest.raises(ProcessError, match="was killed"):
+        process.stop(timeout_s=0.3)
+    assert process.returncode == -signal.SIGKILL
+
+
+def test_a_clean_stop_gives_the_status(tmp_path: Path):
+    code = """
+import signal, sys, time
+def stop(*_):
+    print('{"type": "final"}')
+    sys.exit(0)
+signal.signal(signal.SIGTERM, stop)
+print('ready')
+time.sleep(600)
+"""
+    with python(tmp_path, code) as process:
+        process.wait_for_line("ready", PATIENCE_S)
+        assert process.stop() == 0
+        assert process.events == [{"type": "final"}]
+
+
+def test_leaving_the_with_ends_it(tmp_path: Path):
+    with pytest.raises(KeyboardInterrupt), python(tmp_path, "import time; time.sleep(600)") as process:
+        raise KeyboardInterrupt
+    assert process.returncode is not None
+
+
+def test_a_missing_program_is_named(tmp_path: Path):
+    with pytest.raises(ProcessError, match="child: cannot execute '/nowhere/l2fwd-c': no such program"):
+        Process("child", ["/nowhere/l2fwd-c"], tmp_path).start()
+
+
+def test_it_does_not_outlive_a_killed_tool(tmp_path: Path):
+    tool = f"""
+import sys, time
+from pathlib import Path
+from testbed.process import Process
+process = Process("child", [sys.executable, "-c", "import time; time.sleep(600)"], Path({str(tmp_path)!r})).start()
+print(process.pid, flush=True)
+time.sleep(600)
+"""
+    root = str(Path(__file__).resolve().parents[1])
+    with subprocess.Popen(
+        [sys.executable, "-c", tool], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root}
+    ) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + PATIENCE_S
+    while _runs(child):
+        assert time.monotonic() < deadline, "the child outlived its tool"
+        time.sleep(0.02)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.mark.parametrize(
+    ("status", "text"), [(0, "status 0"), (2, "status 2"), (-9, "signal SIGKILL"), (-99, "signal 99")]
+)
+def test_describe_status(status: int, text: str):
+    assert describe_status(status) == text
