@@ -51,15 +51,11 @@ class EalOptions:
 
     def argv(self) -> list[str]:
         """The arguments, in DPDK's spelling."""
-        # --in-memory leaves neither hugepages nor a run-time folder behind, whatever the process dies of.
-        words = [
-            "-l",
-            str(self.lcore),
-            "--in-memory",
-            "--no-pci",
-            "--no-telemetry",
-            f"--file-prefix={self.file_prefix}",
-        ]
-        if not self.hugepages:
+        words = ["-l", str(self.lcore), "--no-pci", "--no-telemetry", f"--file-prefix={self.file_prefix}"]
+        if self.hugepages:
+            # Leaves neither hugepages nor a run-time folder behind, whatever the process dies of.
+            words += ["--in-memory"]
+        else:
+            # DPDK 22.11 refuses --in-memory together with this.
             words += ["--no-huge", "-m", str(_MEMORY_MB_WITHOUT_HUGEPAGES)]
         return words + [f"--vdev={vdev}" for vdev in self.vdevs]
