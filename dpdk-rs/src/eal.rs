@@ -273,7 +273,7 @@ impl Environment {
     /// it before it is stored. So this is done only when no such thread can be inside DPDK: on the main lcore's own thread,
     /// with no lcore scope open. Any other thread returns mbufs straight to the pool's ring, and its last access is the
     /// store that makes the mbuf count as returned.
-    fn free_retired(&self, control: &mut Control) {
+    pub(crate) fn free_retired(&self, control: &mut Control) {
         if !self.on_main_thread() || self.scopes.load(Ordering::SeqCst) != 0 {
             return;
         }

@@ -84,7 +84,7 @@ pub(crate) struct PoolHandle {
     pub(crate) pool: RawPool,
     eal: Arc<Environment>,
     size: u32,
-    data_room: u16,
+    pub(crate) data_room: u16,
 }
 
 impl Drop for PoolHandle {
@@ -242,7 +242,9 @@ impl<P: PrivateData> MempoolBuilder<P> {
             return Err(MempoolError::Name(self.name));
         };
         let environment = eal.environment();
-        let _control = environment.control();
+        let mut control = environment.control();
+        // What a former pool of this name held may have come back since.
+        environment.free_retired(&mut control);
         // SAFETY: the EAL is initialised and the control plane locked; the name outlives the call.
         let pool = unsafe {
             sys::rte_pktmbuf_pool_create(

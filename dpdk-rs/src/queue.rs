@@ -7,12 +7,13 @@
 //! compiler can inline them: through the exported table of fast-path functions, with the callbacks that packet capture
 //! and latency statistics register.
 
-use crate::{Burst, PortId, PrivateData, port::Device};
+use crate::{Burst, PortId, PrivateData, port::Device, segment::Segment};
 use core::{
     ffi::c_void,
     fmt,
     marker::PhantomData,
     mem::MaybeUninit,
+    ptr::NonNull,
     sync::atomic::{AtomicPtr, Ordering},
 };
 use dpdk_sys::{self as sys, rte_mbuf};
@@ -25,6 +26,8 @@ pub struct RxQueue<P: PrivateData = ()> {
     port: u16,
     queue: u16,
     foreign: u64,
+    /// The driver writes lengths that the mbuf may not have: look at each.
+    boasts: bool,
     private: PhantomData<P>,
     /// Raw pointers are neither `Send` nor `Sync`: the queue must not be used from two threads.
     not_sync: PhantomData<*mut ()>,
@@ -51,6 +54,7 @@ impl<P: PrivateData> RxQueue<P> {
             port: device.id().get(),
             queue,
             foreign: 0,
+            boasts: device.boasts(),
             private: PhantomData,
             not_sync: PhantomData,
         }
@@ -70,17 +74,18 @@ impl<P: PrivateData> RxQueue<P> {
         let spare = burst.spare();
         let room = u16::try_from(spare.len().min(most)).unwrap_or(u16::MAX);
         let mut count = rx_burst(self.port, self.queue, spare, room);
-        if size_of::<P>() != 0 {
+        if size_of::<P>() != 0 || self.boasts {
             count = self.keep_own(burst.spare(), count);
         }
-        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs: the
-        // pool's type says so, or `keep_own` looked.
+        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs and
+        // with data inside their buffers: `keep_own` looked where this is not certain.
         unsafe { burst.grow(count) };
         count
     }
 
-    /// How many frames were dropped because their mbufs have a smaller private area than `P`: a device such as a ring
-    /// passes on mbufs of any pool.
+    /// How many frames were dropped because their mbufs do not hold what they should: a private area that is smaller than
+    /// `P`, since a device such as a ring passes on mbufs of any pool; or a frame that is longer than the mbuf, which the
+    /// driver `net_null` makes if it is told to.
     #[must_use]
     pub const fn foreign(&self) -> u64 {
         self.foreign
@@ -102,8 +107,8 @@ impl<P: PrivateData> RxQueue<P> {
         Arc::ptr_eq(&self.device, device)
     }
 
-    /// Keeps those of the first `count` mbufs whose private area holds a `P`, in order; frees the others.
-    #[cold]
+    /// Keeps those of the first `count` mbufs that hold a `P` and their data, in order; frees the others.
+    #[inline(never)]
     fn keep_own(&mut self, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], count: usize) -> usize {
         let mut kept = 0;
         for index in 0..count {
@@ -112,10 +117,13 @@ impl<P: PrivateData> RxQueue<P> {
             };
             // SAFETY: the driver wrote the first `count` entries.
             let mbuf = unsafe { mbuf.assume_init() };
-            // SAFETY: the mbuf is live.
-            let size = unsafe { sys::mbuf_priv_size(mbuf) };
-            // SAFETY: as above.
-            if usize::from(unsafe { size.read() }) >= size_of::<P>() {
+            let Some(live) = NonNull::new(mbuf) else {
+                continue;
+            };
+            // SAFETY: the mbuf is ours until it is kept or freed below.
+            let segment = unsafe { Segment::new(live) };
+            let own = usize::from(segment.priv_size()) >= size_of::<P>();
+            if own && (!self.boasts || segment.is_within_buffer()) {
                 if let Some(place) = mbufs.get_mut(kept) {
                     place.write(mbuf);
                     kept += 1;

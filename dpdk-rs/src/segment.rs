@@ -44,6 +44,7 @@ impl Segment {
     field!(pkt_len, set_pkt_len: u32 = sys::mbuf_pkt_len);
     field!(data_len, set_data_len: u16 = sys::mbuf_data_len);
     field!(buf_len: u16 = sys::mbuf_buf_len);
+    field!(priv_size: u16 = sys::mbuf_priv_size);
     field!(next_mbuf: *mut rte_mbuf = sys::mbuf_next);
 
     /// # Safety
@@ -72,6 +73,11 @@ impl Segment {
     #[inline(always)]
     pub(crate) fn is_shared(self) -> bool {
         self.refcnt() != 1 || self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0
+    }
+
+    /// Whether the data ends where the buffer ends, or before.
+    pub(crate) fn is_within_buffer(self) -> bool {
+        u32::from(self.data_off()) + u32::from(self.data_len()) <= u32::from(self.buf_len())
     }
 
     /// Free bytes behind the data.

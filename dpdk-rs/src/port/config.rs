@@ -3,7 +3,7 @@
 
 //! How a port is to be set up.
 
-use super::{DescriptorLimits, PortError, device::Device};
+use super::{DescriptorLimits, PortError, PortInfo, device::Device};
 
 /// How to set a port up. The default: one queue each way, 1,024 descriptors a queue, everything else as the device
 /// has it.
@@ -66,31 +66,83 @@ impl PortConfig {
         self
     }
 
-    /// Compares every number with what the device supports.
-    pub(super) fn check(&self, device: &Device) -> Result<(), PortError> {
+    /// Compares every number, and the data room of the pool's mbufs, with what the device supports.
+    pub(super) fn check(&self, device: &Device, data_room: u16) -> Result<(), PortError> {
         let info = device.info()?;
-        let unsupported = |what, asked: u16, limits| PortError::Unsupported {
+        self.compare(&info, data_room).map_err(|(what, asked, limits)| PortError::Unsupported {
             port: device.id(),
             name: device.name().to_owned(),
             what,
             asked: u32::from(asked),
             limits,
-        };
+        })
+    }
+
+    /// What does not fit: what it is, how many were asked for, and what the device supports.
+    fn compare(&self, info: &PortInfo, data_room: u16) -> Result<(), (&'static str, u16, String)> {
         let queues = |what, asked, most| {
-            if asked <= most { Ok(()) } else { Err(unsupported(what, asked, format!("at most {most}"))) }
+            if asked <= most { Ok(()) } else { Err((what, asked, format!("at most {most}"))) }
         };
         let descriptors = |what, asked, limits: DescriptorLimits| {
-            if limits.allows(asked) { Ok(()) } else { Err(unsupported(what, asked, limits.to_string())) }
+            if limits.allows(asked) { Ok(()) } else { Err((what, asked, limits.to_string())) }
         };
         queues("RX queues", self.rx_queues, info.max_rx_queues)?;
         queues("TX queues", self.tx_queues, info.max_tx_queues)?;
         descriptors("RX descriptors", self.rx_descriptors, info.rx_descriptors)?;
         descriptors("TX descriptors", self.tx_descriptors, info.tx_descriptors)?;
+        if u32::from(data_room) < info.min_data_room {
+            return Err(("bytes of data room in an mbuf", data_room, format!("{} or more", info.min_data_room)));
+        }
         match self.mtu {
             Some(mtu) if !(info.min_mtu..=info.max_mtu).contains(&mtu) => {
-                Err(unsupported("bytes of MTU", mtu, format!("{} to {}", info.min_mtu, info.max_mtu)))
+                Err(("bytes of MTU", mtu, format!("{} to {}", info.min_mtu, info.max_mtu)))
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DescriptorLimits, PortConfig, PortInfo};
+
+    fn info() -> PortInfo {
+        PortInfo {
+            driver: "net_test".to_owned(),
+            max_rx_queues: 4,
+            max_tx_queues: 2,
+            rx_descriptors: DescriptorLimits { min: 64, max: 4096, align: 32 },
+            tx_descriptors: DescriptorLimits { min: 8, max: 1024, align: 8 },
+            min_data_room: 1152,
+            min_mtu: 68,
+            max_mtu: 9710,
+        }
+    }
+
+    #[test]
+    fn what_is_on_the_limit_passes() {
+        let config = PortConfig::default();
+        assert_eq!(config.compare(&info(), 1152), Ok(()));
+        let most = config.rx_queues(4).tx_queues(2).rx_descriptors(4096).tx_descriptors(8);
+        assert_eq!(most.clone().mtu(9710).compare(&info(), u16::MAX), Ok(()));
+        assert_eq!(most.mtu(68).compare(&info(), 2176), Ok(()));
+    }
+
+    #[test]
+    fn what_is_beyond_is_named_with_the_limit() {
+        let config = PortConfig::default();
+        for (config, what, asked, limits) in [
+            (config.clone().rx_queues(5), "RX queues", 5, "at most 4"),
+            (config.clone().tx_queues(3), "TX queues", 3, "at most 2"),
+            (config.clone().rx_descriptors(1000), "RX descriptors", 1000, "64 to 4096 in steps of 32"),
+            (config.clone().rx_descriptors(32), "RX descriptors", 32, "64 to 4096 in steps of 32"),
+            (config.clone().tx_descriptors(2048), "TX descriptors", 2048, "8 to 1024 in steps of 8"),
+            (config.clone().mtu(67), "bytes of MTU", 67, "68 to 9710"),
+            (config.clone().mtu(9711), "bytes of MTU", 9711, "68 to 9710"),
+        ] {
+            assert_eq!(config.compare(&info(), 2176), Err((what, asked, limits.to_owned())));
+        }
+        let error = ("bytes of data room in an mbuf", 1151, "1152 or more".to_owned());
+        assert_eq!(config.compare(&info(), 1151), Err(error));
     }
 }

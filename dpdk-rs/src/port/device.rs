@@ -23,6 +23,8 @@ struct Setup {
     /// `rte_eth_dev_configure` was called: the device must be closed.
     configured: bool,
     started: bool,
+    /// The driver is one that writes lengths without a look at the room in the mbuf.
+    boasts: bool,
     rx_queues: u16,
     tx_queues: u16,
     /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
@@ -61,6 +63,17 @@ fn port_name(id: u16) -> String {
     unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned()
 }
 
+fn driver_name(info: &sys::rte_eth_dev_info) -> String {
+    if info.driver_name.is_null() {
+        return String::new();
+    }
+    // SAFETY: a driver's name is a static string.
+    unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
+}
+
+/// `net_null` gives every mbuf the length of its argument `size`, up to 65,535 bytes, without a look at the room.
+const BOASTERS: &[&str] = &["net_null"];
+
 impl Device {
     pub(crate) const fn id(&self) -> PortId {
         PortId::new(self.id)
@@ -84,6 +97,11 @@ impl Device {
         })
     }
 
+    /// Whether received mbufs may claim more data than they have room for.
+    pub(crate) fn boasts(&self) -> bool {
+        self.setup().boasts
+    }
+
     fn raw_info(&self) -> Result<sys::rte_eth_dev_info, PortError> {
         let mut info = sys::rte_eth_dev_info::default();
         let _control = self.environment.control();
@@ -95,18 +113,13 @@ impl Device {
 
     pub(super) fn info(&self) -> Result<PortInfo, PortError> {
         let info = self.raw_info()?;
-        let driver = if info.driver_name.is_null() {
-            String::new()
-        } else {
-            // SAFETY: a driver's name is a static string.
-            unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
-        };
         Ok(PortInfo {
-            driver,
+            driver: driver_name(&info),
             max_rx_queues: info.max_rx_queues,
             max_tx_queues: info.max_tx_queues,
             rx_descriptors: info.rx_desc_lim.into(),
             tx_descriptors: info.tx_desc_lim.into(),
+            min_data_room: info.min_rx_bufsize.saturating_add(sys::RTE_PKTMBUF_HEADROOM),
             min_mtu: info.min_mtu,
             max_mtu: info.max_mtu,
         })
@@ -135,6 +148,7 @@ impl Device {
         *setup = Setup {
             configured: true,
             started: false,
+            boasts: BOASTERS.contains(&driver_name(&info).as_str()),
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
             _pool: Some(Arc::clone(pool)),

@@ -21,6 +21,8 @@ pub struct PortInfo {
     pub rx_descriptors: DescriptorLimits,
     /// How many descriptors a TX queue may have.
     pub tx_descriptors: DescriptorLimits,
+    /// The smallest data room of an mbuf that it can receive into, in bytes, headroom included.
+    pub min_data_room: u32,
     /// The smallest MTU, in bytes.
     pub min_mtu: u16,
     /// The largest MTU, in bytes.

@@ -188,7 +188,7 @@ impl Port<Unconfigured> {
         config: &PortConfig,
         pool: &Mempool<P>,
     ) -> Result<Port<Configured<P>>, PortError> {
-        config.check(&self.device)?;
+        config.check(&self.device, pool.handle().data_room)?;
         self.device.configure(config, pool.handle())?;
         Ok(Port::of(self.device))
     }
