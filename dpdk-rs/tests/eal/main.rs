@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What dpdk-rs does on a running EAL: on virtual devices, without root and without hugepages.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+mod forwarding;
+mod frames;
+mod init;
+mod packets;
+mod ports;
+mod private;
+mod process;

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Ports from the EAL's hands to their end.
+
+use crate::{
+    frames::{bytes, frame, only_port, packet, pool, receive, send, start},
+    process::isolated,
+};
+use dpdk_rs::{Mempool, PortConfig, PortError, SocketId, port::StopError};
+
+#[test]
+fn each_port_is_handed_out_once() {
+    isolated(&["net_null0", "net_ring1", "net_null2"], |eal| {
+        let ports = eal.ports();
+        let ids: Vec<u16> = ports.iter().map(|port| port.id().get()).collect();
+        let names: Vec<&str> = ports.iter().map(dpdk_rs::Port::name).collect();
+        assert_eq!(ids, [0, 1, 2]);
+        assert_eq!(names, ["net_null0", "net_ring1", "net_null2"]);
+        assert!(eal.ports().is_empty(), "all are taken");
+    });
+}
+
+#[test]
+fn unconfigured_port_that_is_dropped_can_be_had_again() {
+    isolated(&["net_null0", "net_null1", "net_null2"], |eal| {
+        let mut ports = eal.ports();
+        let middle = ports.remove(1);
+        drop(ports);
+        let names: Vec<String> = eal.ports().iter().map(|port| port.name().to_owned()).collect();
+        assert_eq!(names, ["net_null0", "net_null2"]);
+        drop(middle);
+        assert_eq!(eal.ports().len(), 3);
+    });
+}
+
+#[test]
+fn closed_port_cannot_be_had_again() {
+    isolated(&["net_null0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        only_port(&eal).configure(&PortConfig::default(), &pool).unwrap().close();
+        assert!(eal.ports().is_empty());
+    });
+}
+
+#[test]
+fn numbers_above_the_devices_are_refused_by_name_and_limit() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let most = only_port(&eal).info().unwrap();
+        let config = PortConfig::default();
+        for (config, text) in [
+            (
+                config.clone().rx_queues(most.max_rx_queues + 1),
+                format!(
+                    "port 0 (net_ring0): {} RX queues asked for, the device supports at most {}",
+                    most.max_rx_queues + 1,
+                    most.max_rx_queues
+                ),
+            ),
+            (
+                config.clone().tx_queues(u16::MAX),
+                format!(
+                    "port 0 (net_ring0): 65535 TX queues asked for, the device supports at most {}",
+                    most.max_tx_queues
+                ),
+            ),
+            (
+                config.clone().mtu(most.min_mtu - 1),
+                format!(
+                    "port 0 (net_ring0): {} bytes of MTU asked for, the device supports {} to {}",
+                    most.min_mtu - 1,
+                    most.min_mtu,
+                    most.max_mtu
+                ),
+            ),
+        ] {
+            let error = only_port(&eal).configure(&config, &pool).unwrap_err();
+            assert!(matches!(error, PortError::Unsupported { .. }), "{error:?}");
+            assert_eq!(error.to_string(), text);
+        }
+        // The port is none the worse.
+        let (_port, mut rx, mut tx) = start(only_port(&eal), &pool);
+        send(&mut tx, packet(&pool, &frame(1, 60)));
+        assert_eq!(bytes(&receive(&mut rx)), frame(1, 60));
+    });
+}
+
+#[test]
+fn device_that_refuses_is_closed() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        // A ring has no MTU to set, but DPDK tells only when it is set.
+        let error = only_port(&eal).configure(&PortConfig::default().mtu(1400), &pool).unwrap_err();
+        let PortError::Refused { port, name, action, errno } = &error else { panic!("{error:?}") };
+        assert_eq!((port.get(), name.as_str(), action.as_str(), errno.get()), (0, "net_ring0", "set MTU 1400", 95));
+        assert_eq!(error.to_string(), "port 0 (net_ring0): cannot set MTU 1400: Operation not supported");
+        assert!(eal.ports().is_empty());
+    });
+}
+
+#[test]
+fn pool_with_too_little_room_for_any_frame_is_refused() {
+    isolated(&["net_ring0"], |eal| {
+        let tiny: Mempool = Mempool::builder("tiny").size(511).cache(32).data_room(64).build(&eal).unwrap();
+        let error = only_port(&eal).configure(&PortConfig::default(), &tiny).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "port 0 (net_ring0): 64 bytes of data room in an mbuf asked for, the device supports 128 or more"
+        );
+        assert_eq!(eal.ports().len(), 1);
+    });
+}
+
+#[test]
+fn every_queue_is_its_own() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let config = PortConfig::default().rx_queues(3).tx_queues(3);
+        let (_port, mut rx, mut tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();
+        let ids = |queue: u16| (0, queue);
+        assert_eq!(rx.iter().map(|rx| (rx.port().get(), rx.id())).collect::<Vec<_>>(), [0, 1, 2].map(ids));
+        assert_eq!(tx.iter().map(|tx| (tx.port().get(), tx.id())).collect::<Vec<_>>(), [0, 1, 2].map(ids));
+        for (queue, tx) in tx.iter_mut().enumerate() {
+            send(tx, packet(&pool, &frame(queue, 100)));
+        }
+        for (queue, rx) in rx.iter_mut().enumerate().rev() {
+            assert_eq!(bytes(&receive(rx)), frame(queue, 100));
+        }
+    });
+}
+
+#[test]
+fn stop_needs_all_queues_and_no_others() {
+    isolated(&["net_ring0", "net_ring1"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let config = PortConfig::default().rx_queues(2);
+        let mut ports = eal.ports().into_iter().map(|port| port.configure(&config, &pool).unwrap().start().unwrap());
+        let (port0, mut rx0, tx0) = ports.next().unwrap();
+        let (port1, mut rx1, tx1) = ports.next().unwrap();
+
+        let kept = rx0.pop().unwrap();
+        let error = port0.stop(rx0, tx0).unwrap_err();
+        assert_eq!(error.to_string(), "port 0 (net_ring0) needs all its queues back, and no others, to stop");
+        let StopError::Queues(all) = error else { panic!("{error:?}") };
+        let (port0, mut rx0, tx0) = *all;
+        assert_eq!((rx0.len(), tx0.len()), (1, 1));
+
+        rx0.push(rx1.pop().unwrap());
+        let StopError::Queues(all) = port0.stop(rx0, tx0).unwrap_err() else { panic!() };
+        let (port0, mut rx0, tx0) = *all;
+        rx1.push(rx0.pop().unwrap());
+        rx0.push(kept);
+
+        let StopError::Queues(all) = port0.stop(rx0, tx1).unwrap_err() else { panic!() };
+        let (port0, rx0, tx1) = *all;
+        port0.stop(rx0, tx0).unwrap();
+        port1.stop(rx1, tx1).unwrap();
+    });
+}
+
+#[test]
+fn stopped_port_starts_again() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let mut configured = only_port(&eal).configure(&PortConfig::default(), &pool).unwrap();
+        for round in 0..4 {
+            let (port, mut rx, mut tx) = configured.start().unwrap();
+            for number in 0..50 {
+                send(&mut tx[0], packet(&pool, &frame(round + number, 64)));
+            }
+            for number in 0..50 {
+                assert_eq!(bytes(&receive(&mut rx[0])), frame(round + number, 64));
+            }
+            configured = port.stop(rx, tx).unwrap();
+        }
+        assert_eq!(pool.available(), pool.size());
+    });
+}
+
+#[test]
+fn started_port_lives_as_long_as_a_queue() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let (port, mut rx, mut tx) = start(only_port(&eal), &pool);
+        drop(port);
+        send(&mut tx, packet(&pool, &frame(7, 300)));
+        drop(tx);
+        assert_eq!(bytes(&receive(&mut rx)), frame(7, 300));
+        assert!(eal.ports().is_empty(), "the device is not closed yet");
+        drop(rx);
+        assert_eq!(pool.available(), pool.size());
+    });
+}
+
+#[test]
+fn virtual_devices_have_a_socket_or_none() {
+    isolated(&["net_null0"], |eal| {
+        let socket = only_port(&eal).socket();
+        assert!(socket == SocketId::ANY || socket.get() >= 0, "{socket}");
+    });
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A process of its own for every test, since the EAL starts once in the life of a process.
+//!
+//! A test calls [`isolated`] with a closure. In the test runner that starts the same program again for this one test, with
+//! a variable in the environment; there the closure runs, on an EAL that needs neither root nor hugepages nor PCI devices,
+//! with three lcores that float over whatever processors the process may use.
+
+use dpdk_rs::Eal;
+use std::{
+    any::type_name,
+    env, fs,
+    io::Read,
+    path::PathBuf,
+    process::{self, Command, ExitStatus, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Set for the second process: its EAL file prefix.
+const VARIABLE: &str = "DPDK_RS_TEST_PREFIX";
+
+/// The exit status of a closure that ran to its end. A closure that panicked gives 101, a test that was not found 0.
+const FINISHED: i32 = 86;
+
+/// A test that takes longer hangs.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// Runs `body` in a process of its own, with an EAL that has these virtual devices. Returns what the process wrote.
+pub(crate) fn isolated<F: FnOnce(Eal)>(devices: &[&str], body: F) -> String {
+    isolated_in(&[], devices, body)
+}
+
+/// As [`isolated`], but started by the command `wrapper`, such as `unshare --net`.
+pub(crate) fn isolated_in<F: FnOnce(Eal)>(wrapper: &[&str], devices: &[&str], body: F) -> String {
+    run(wrapper, test_name::<F>(), || {
+        let (eal, own_args) = Eal::init(eal_args(devices)).expect("the EAL starts");
+        assert_eq!(own_args, [""; 0]);
+        body(eal);
+    })
+}
+
+/// Runs `body` in a process of its own, without starting the EAL. Returns what the process wrote.
+pub(crate) fn isolated_bare<F: FnOnce()>(body: F) -> String {
+    run(&[], test_name::<F>(), body)
+}
+
+/// The EAL's command line for the process of a test.
+pub(crate) fn eal_args(devices: &[&str]) -> Vec<String> {
+    let prefix = env::var(VARIABLE).expect("called in the process of a test");
+    let mut args = vec!["test".to_owned(), format!("--file-prefix={prefix}"), format!("--lcores=(0-2)@({})", cpus())];
+    args.extend(["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "--no-shconf"].map(str::to_owned));
+    args.extend(devices.iter().map(|device| format!("--vdev={device}")));
+    args
+}
+
+/// A folder for the files of this test's process; removed after it.
+pub(crate) fn folder() -> PathBuf {
+    let prefix = env::var(VARIABLE).expect("called in the process of a test");
+    let folder = env::temp_dir().join(prefix);
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    folder
+}
+
+/// The processors that this process may use, as the kernel lists them: `0-3,8`.
+fn cpus() -> String {
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has this file");
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.expect("the file has this line").trim().to_owned()
+}
+
+/// The name that the test runner knows the test by: the path of the closure's function, without the crate.
+fn test_name<F>() -> &'static str {
+    let closure = type_name::<F>();
+    let path = closure.split_once("::").map(|(_crate, path)| path);
+    path.and_then(|path| path.strip_suffix("::{{closure}}")).unwrap_or_else(|| panic!("{closure} is no test's closure"))
+}
+
+fn run(wrapper: &[&str], test: &str, body: impl FnOnce()) -> String {
+    if env::var_os(VARIABLE).is_some() {
+        body();
+        process::exit(FINISHED);
+    }
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let prefix = format!("dpdk-rs-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let program = env::current_exe().expect("a process has a program");
+    let program = program.to_str().expect("cargo's paths are UTF-8");
+    let mut words = wrapper.to_vec();
+    words.extend([program, "--exact", test, "--nocapture", "--test-threads=1"]);
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).env(VARIABLE, &prefix).env_remove("RUST_BACKTRACE");
+    let (status, output) = finish(&mut command);
+    for root in [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk"), env::temp_dir()] {
+        // It is there or it is not, as the EAL and the test like.
+        let _ = fs::remove_dir_all(root.join(&prefix));
+    }
+    assert_eq!(status.code(), Some(FINISHED), "the process of the test ended with {status}; its output:\n{output}");
+    output
+}
+
+/// Runs a command to its end. Returns its exit status, and what it wrote to stdout and stderr.
+pub(crate) fn finish(command: &mut Command) -> (ExitStatus, String) {
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("cannot run {}: {error}", command.get_program().display()));
+    let stdout = reader(child.stdout.take().expect("it is a pipe"));
+    let stderr = reader(child.stderr.take().expect("it is a pipe"));
+    let deadline = Instant::now() + DEADLINE;
+    let mut late = false;
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("the child is ours") {
+            break status;
+        }
+        if !late && Instant::now() > deadline {
+            late = true;
+            child.kill().expect("the child is ours");
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let output = stdout.join().expect("the reader ends") + &stderr.join().expect("the reader ends");
+    assert!(!late, "killed, since it did not end within {DEADLINE:?}; its output:\n{output}");
+    (status, output)
+}
+
+fn reader(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).expect("a pipe can be read");
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
