@@ -239,7 +239,6 @@ main(int argc, char *argv[])
 		return report_error(&error);
 	forwarder.text = forwarder.json.out == stdout ? stderr : stdout;
 
-	install_signals();
 	/* The EAL logs to stdout by default, which is for our own output. */
 	rte_openlog_stream(stderr);
 	ret = rte_eal_init(forwarder.options.eal_argc, argv);
@@ -248,6 +247,9 @@ main(int argc, char *argv[])
 			rte_strerror(rte_errno));
 		return report_error(&error);
 	}
+	/* Not earlier: a driver may wait for its peer without end, and only a signal gets it out.
+	 */
+	install_signals();
 	if (ret + 1 < forwarder.options.eal_argc)
 		set_error(&error, STATUS_USAGE, "unexpected argument '%s'", argv[ret + 1]);
 	else

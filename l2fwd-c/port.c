@@ -163,7 +163,6 @@ choose_configuration(const struct rte_eth_dev_info *info, const struct options *
 		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & RSS_TYPES;
 	}
-	conf->rxmode.mtu = options->mtu;
 	if (options->mtu > RTE_ETHER_MTU) {
 		conf->rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 		conf->txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
@@ -188,9 +187,13 @@ setup_port(struct port *port, const struct options *options, struct rte_mempool 
 	if (ret != 0)
 		return port_error(error, port, "configure the port", -1, -ret);
 
-	/* Some drivers take the MTU from the configuration only, others from this call only. */
 	if (options->mtu != 0) {
 		ret = rte_eth_dev_set_mtu(port->id, options->mtu);
+		/* Some drivers cannot change the MTU, and take it with the configuration only. */
+		if (ret == -ENOTSUP) {
+			conf.rxmode.mtu = options->mtu;
+			ret = rte_eth_dev_configure(port->id, queues, queues, &conf);
+		}
 		if (ret != 0)
 			return port_error(error, port, "set MTU", options->mtu, -ret);
 	}
@@ -213,6 +216,7 @@ setup_port(struct port *port, const struct options *options, struct rte_mempool 
 	ret = rte_eth_dev_start(port->id);
 	if (ret != 0)
 		return port_error(error, port, "start the port", -1, -ret);
+	port->started = true;
 	ret = rte_eth_macaddr_get(port->id, &port->mac);
 	if (ret != 0)
 		return port_error(error, port, "read the MAC address", -1, -ret);
@@ -245,7 +249,8 @@ close_ports(const struct port *ports, unsigned int nb_ports)
 		 */
 		if (!rte_eth_dev_is_valid_port(ports[i].id))
 			continue;
-		rte_eth_dev_stop(ports[i].id);
+		if (ports[i].started)
+			rte_eth_dev_stop(ports[i].id);
 		rte_eth_dev_close(ports[i].id);
 	}
 }

@@ -5,6 +5,8 @@
 #ifndef PORT_H
 #define PORT_H
 
+#include <stdbool.h>
+
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_mempool.h>
@@ -18,6 +20,7 @@ struct port {
 	char name[RTE_ETH_NAME_MAX_LEN];
 	/* Known once the port is set up. */
 	struct rte_ether_addr mac;
+	bool started;
 };
 
 /* Every port of the mask must be there. */
