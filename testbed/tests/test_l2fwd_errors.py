@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from testbed.eal import EalOptions, unique_file_prefix
 from testbed.forwarder import Forwarder
 from testbed.programs import FORWARDERS, find_program
