@@ -1,7 +1,89 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Under construction.
+//! A traffic generator on DPDK that proves every frame: it sends UDP frames that are numbered and time-stamped, receives
+//! them as they come back, and says of each whether it was lost, repeated, reordered, changed or sent astray.
+//!
+//! `run` is the loop, `transmit` and `receive` are its two halves, `frame` is what both agree on.
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod addresses;
+mod args;
+mod error;
+mod frame;
+mod latency;
+mod live;
+mod output;
+mod pacing;
+mod ports;
+mod receive;
+mod report;
+mod run;
+mod sequence;
+mod transmit;
+
+use args::{Command, Options, USAGE, parse_args};
+use dpdk_rs::Eal;
+use error::{Error, UsageError};
+use output::Output;
+use report::Report;
+use run::Course;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::{
+    env,
+    io::{self, Write as _},
+    process::ExitCode,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+fn main() -> ExitCode {
+    let args = env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    let result = match parse_args(args) {
+        // A reader who has closed the pipe has read enough.
+        Ok(Command::Help) => {
+            let _ = io::stdout().write_all(USAGE.as_bytes());
+            Ok(())
+        }
+        Ok(Command::Version) => {
+            let version = env!("CARGO_PKG_VERSION");
+            let _ = writeln!(io::stdout(), "generator {version} (DPDK {})", dpdk_rs::dpdk_version());
+            Ok(())
+        }
+        Ok(Command::Run { eal_args, options }) => generate(eal_args, &options),
+        Err(error) => Err(error.into()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.report(),
+    }
+}
+
+fn generate(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
+    let output = Output::open(options.json.as_deref())?;
+    let stop = stop_on_signals()?;
+    let (eal, rest) = Eal::init(eal_args).map_err(Error::failed)?;
+    if let Some(argument) = rest.into_iter().next() {
+        return Err(UsageError::Unexpected(argument).into());
+    }
+    let clock = eal.clock();
+    let mut ports = ports::start_ports(&eal, options)?;
+    let linked = ports::wait_for_links(&ports, options, &stop)?;
+
+    let mut streams = run::make_streams(options, &mut ports, clock)?;
+    let course =
+        if linked { run::run(options, &mut streams, clock, &stop) } else { Course::interrupted_at(clock.now()) };
+    // Before the ports are stopped: some devices forget their counters then.
+    let report = Report::new(options, &streams, &ports, course, clock);
+    // Nothing is lost with the text that the JSON does not have.
+    let _ = report.write_text(&mut io::stderr());
+    output.write(&report)
+}
+
+/// A flag that SIGINT and SIGTERM set.
+fn stop_on_signals() -> Result<Arc<AtomicBool>, Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(Error::failed)?;
+    }
+    Ok(stop)
+}

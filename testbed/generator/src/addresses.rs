@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The addresses and UDP ports of the frames: ranges, and how they step from frame to frame.
+//!
+//! All four fields step by one with each frame and start again at the end of their range. Alone, ranges of equal size
+//! would always meet in the same pairs; so when the longest range starts again, the next one is shifted by one (a carry),
+//! and so on. Every combination occurs exactly once before the first one comes back.
+
+use core::{net::Ipv4Addr, str::FromStr};
+
+/// A range of IPv4 addresses, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct IpRange {
+    first: u32,
+    last: u32,
+}
+
+/// A range of UDP ports, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PortRange {
+    first: u16,
+    last: u16,
+}
+
+impl IpRange {
+    pub(crate) const fn network(address: [u8; 4], prefix_len: u32) -> Self {
+        let host = match u32::MAX.checked_shr(prefix_len) {
+            Some(host) => host,
+            None => 0,
+        };
+        let first = u32::from_be_bytes(address) & !host;
+        Self { first, last: first | host }
+    }
+}
+
+impl PortRange {
+    pub(crate) const fn new(first: u16, last: u16) -> Self {
+        Self { first, last }
+    }
+}
+
+impl FromStr for IpRange {
+    type Err = ();
+
+    /// `A`, `A-B` or `A/LEN`.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let address = |text: &str| text.parse::<Ipv4Addr>().map_err(|_| ());
+        if let Some((network, len)) = text.split_once('/') {
+            let len = decimal(len).and_then(|len| u32::try_from(len).ok()).filter(|len| *len <= 32).ok_or(())?;
+            return Ok(Self::network(address(network)?.octets(), len));
+        }
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let range = Self { first: address(first)?.to_bits(), last: address(last)?.to_bits() };
+        if range.first <= range.last { Ok(range) } else { Err(()) }
+    }
+}
+
+impl FromStr for PortRange {
+    type Err = ();
+
+    /// `a` or `a-b`.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let port = |text| decimal(text).and_then(|port| u16::try_from(port).ok()).ok_or(());
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        let range = Self { first: port(first)?, last: port(last)? };
+        if range.first <= range.last { Ok(range) } else { Err(()) }
+    }
+}
+
+fn decimal(text: &str) -> Option<u64> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
+/// The ranges of all fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Ranges {
+    pub(crate) src_ip: IpRange,
+    pub(crate) dst_ip: IpRange,
+    pub(crate) src_udp: PortRange,
+    pub(crate) dst_udp: PortRange,
+}
+
+/// The fields of one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Fields {
+    pub(crate) src_ip: u32,
+    pub(crate) dst_ip: u32,
+    pub(crate) src_udp: u16,
+    pub(crate) dst_udp: u16,
+}
+
+/// One field as it steps.
+#[derive(Clone, Copy, Debug)]
+struct Counter {
+    first: u32,
+    value: u32,
+    last: u32,
+}
+
+impl Counter {
+    const fn of(first: u32, last: u32) -> Self {
+        Self { first, value: first, last }
+    }
+
+    const fn size(self) -> u64 {
+        (self.last - self.first) as u64 + 1
+    }
+
+    #[inline(always)]
+    const fn step(&mut self) {
+        self.value = if self.value == self.last { self.first } else { self.value + 1 };
+    }
+}
+
+/// The fields of frame after frame, by sequence number.
+#[derive(Clone, Debug)]
+pub(crate) struct FieldSequence {
+    /// Source and destination address, source and destination port.
+    counters: [Counter; 4],
+    /// The indices of `counters`, the longest range first: carries are rarest so.
+    order: [usize; 4],
+    /// The sequence number that the counters stand at.
+    at: u64,
+    /// How many frames until the longest range starts again.
+    until_carry: u64,
+}
+
+impl FieldSequence {
+    pub(crate) fn new(ranges: &Ranges) -> Self {
+        let counters = [
+            Counter::of(ranges.src_ip.first, ranges.src_ip.last),
+            Counter::of(ranges.dst_ip.first, ranges.dst_ip.last),
+            Counter::of(ranges.src_udp.first.into(), ranges.src_udp.last.into()),
+            Counter::of(ranges.dst_udp.first.into(), ranges.dst_udp.last.into()),
+        ];
+        let mut order = [0, 1, 2, 3];
+        order.sort_by_key(|index| core::cmp::Reverse(counters.get(*index).map(|counter| counter.size())));
+        let mut sequence = Self { counters, order, at: 0, until_carry: 0 };
+        sequence.seek(0);
+        sequence
+    }
+
+    /// The fields of frame `number`. Fast for the one after the last asked for, right for all.
+    #[inline]
+    pub(crate) fn fields_of(&mut self, number: u64) -> Fields {
+        if number != self.at {
+            self.seek(number);
+        }
+        let [src_ip, dst_ip, src_udp, dst_udp] = &self.counters;
+        let fields = Fields {
+            src_ip: src_ip.value,
+            dst_ip: dst_ip.value,
+            src_udp: src_udp.value as u16,
+            dst_udp: dst_udp.value as u16,
+        };
+        self.step();
+        fields
+    }
+
+    #[inline]
+    fn step(&mut self) {
+        self.at += 1;
+        self.until_carry -= 1;
+        if self.until_carry == 0 {
+            self.seek(self.at);
+        } else {
+            self.counters.iter_mut().for_each(Counter::step);
+        }
+    }
+
+    /// `number` in the mixed radix of the ranges' sizes has a digit for each range; a field is the sum of the digits up to
+    /// its own. Since each field gives away its digit once those before are known, no combination repeats.
+    #[cold]
+    fn seek(&mut self, number: u64) {
+        let mut rest = number;
+        let mut sum = 0;
+        for (place, index) in self.order.into_iter().enumerate() {
+            let Some(counter) = self.counters.get_mut(index) else { continue };
+            let size = counter.size();
+            let digit = rest % size;
+            rest /= size;
+            sum += digit;
+            counter.value = counter.first + (sum % size) as u32;
+            if place == 0 {
+                // A single value never needs a carry: then all ranges are single ones.
+                self.until_carry = if size == 1 { u64::MAX } else { size - digit };
+            }
+        }
+        self.at = number;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FieldSequence, IpRange, PortRange, Ranges};
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn ranges(sizes: [u32; 4]) -> Ranges {
+        let [a, b, c, d] = sizes.map(|size| size - 1);
+        Ranges {
+            src_ip: IpRange { first: 0xc612_0000, last: 0xc612_0000 + a },
+            dst_ip: IpRange { first: u32::MAX - b, last: u32::MAX },
+            src_udp: PortRange::new(10_000, 10_000 + c as u16),
+            dst_udp: PortRange::new(u16::MAX - d as u16, u16::MAX),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_combination_occurs_once_a_period(sizes in prop::array::uniform4(1_u32..7)) {
+            let mut sequence = FieldSequence::new(&ranges(sizes));
+            let period: u64 = sizes.iter().map(|size| u64::from(*size)).product();
+            let seen: HashSet<_> = (0..period).map(|number| sequence.fields_of(number)).collect();
+            prop_assert_eq!(seen.len() as u64, period);
+            let first = FieldSequence::new(&ranges(sizes)).fields_of(0);
+            prop_assert_eq!(sequence.fields_of(period), first);
+        }
+
+        #[test]
+        fn stepping_and_jumping_agree(sizes in prop::array::uniform4(1_u32..70), start in 0_u64..1 << 40, jumps in
+            prop::collection::vec((0_u64..1 << 47, 1_u64..200), 1..8))
+        {
+            let mut stepping = FieldSequence::new(&ranges(sizes));
+            for (jump, count) in jumps {
+                for number in (start + jump)..(start + jump + count) {
+                    let fields = stepping.fields_of(number);
+                    let mut jumping = FieldSequence::new(&ranges(sizes));
+                    jumping.seek(number);
+                    prop_assert_eq!(fields, jumping.fields_of(number));
+                }
+            }
+        }
+
+        #[test]
+        fn each_longer_range_moves_with_each_frame(sizes in prop::array::uniform4(2_u32..70), number in 0_u64..10_000) {
+            // With a carry a field may step twice, and a range of 2 comes back to where it was.
+            prop_assume!(sizes.iter().all(|size| *size > 4));
+            let mut sequence = FieldSequence::new(&ranges(sizes));
+            let (one, next) = (sequence.fields_of(number), sequence.fields_of(number + 1));
+            prop_assert_ne!(one.src_udp, next.src_udp);
+            prop_assert!(one.src_ip != next.src_ip || one.dst_ip != next.dst_ip);
+        }
+    }
+
+    #[test]
+    fn the_whole_address_space_is_a_range() {
+        let all = IpRange::network([0; 4], 0);
+        let mut sequence = FieldSequence::new(&Ranges { src_ip: all, ..ranges([1; 4]) });
+        assert_eq!(sequence.fields_of(u64::from(u32::MAX)).src_ip, u32::MAX);
+        assert_eq!(sequence.fields_of(1 << 32).src_ip, 0);
+    }
+
+    #[test]
+    fn texts() {
+        assert_eq!("198.18.0.0/16".parse(), Ok(IpRange { first: 0xc612_0000, last: 0xc612_ffff }));
+        assert_eq!("198.18.7.9/24".parse(), Ok(IpRange { first: 0xc612_0700, last: 0xc612_07ff }));
+        assert_eq!("1.2.3.4/32".parse::<IpRange>(), "1.2.3.4".parse());
+        assert_eq!("1.2.3.4-1.2.4.0".parse(), Ok(IpRange { first: 0x0102_0304, last: 0x0102_0400 }));
+        assert_eq!("7".parse(), Ok(PortRange::new(7, 7)));
+        assert_eq!("10000-10999".parse(), Ok(PortRange::new(10_000, 10_999)));
+        for bad in ["", "1.2.3", "1.2.3.4/33", "1.2.3.4/", "1.2.3.4/+8", "1.2.3.4-1.2.3.3", "1.2.3.4-", "a.b.c.d"] {
+            assert_eq!(bad.parse::<IpRange>(), Err(()), "{bad}");
+        }
+        for bad in ["", "65536", "2-1", "-", "1-", "+1", "1-2-3"] {
+            assert_eq!(bad.parse::<PortRange>(), Err(()), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The command line.
+
+mod usage;
+mod values;
+
+use crate::{
+    addresses::{IpRange, PortRange, Ranges},
+    error::UsageError,
+};
+use core::time::Duration;
+use dpdk_rs::MacAddr;
+use lexopt::Arg;
+use values::{ip_range, macs, number, port_range, ports, rate, seconds};
+
+pub(crate) use usage::USAGE;
+
+/// What the user wants.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Help,
+    Version,
+    Run { eal_args: Vec<String>, options: Box<Options> },
+}
+
+/// When a run ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Length {
+    Duration(Duration),
+    /// Frames on each sending port.
+    Count(u64),
+}
+
+/// The options of a run, checked as far as that can be done without the machine.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Options {
+    pub(crate) ports: Vec<u16>,
+    pub(crate) bidirectional: bool,
+    /// With FCS, in bytes.
+    pub(crate) size: u16,
+    /// Frames a second on each sending port; `None` is as fast as possible.
+    pub(crate) rate_pps: Option<f64>,
+    pub(crate) length: Length,
+    pub(crate) ranges: Ranges,
+    pub(crate) dst_macs: Vec<MacAddr>,
+    pub(crate) expect_src: Vec<MacAddr>,
+    pub(crate) expect_dst: Vec<MacAddr>,
+    pub(crate) wait: Duration,
+    pub(crate) wait_link: Duration,
+    pub(crate) burst: usize,
+    pub(crate) rx_descriptors: u16,
+    pub(crate) tx_descriptors: u16,
+    pub(crate) json: Option<String>,
+    pub(crate) quiet: bool,
+}
+
+impl Options {
+    /// The sending and the receiving port of each stream, as indices of `ports`.
+    pub(crate) fn streams(&self) -> Vec<(usize, usize)> {
+        match (self.ports.len(), self.bidirectional) {
+            (2, true) => vec![(0, 1), (1, 0)],
+            (2, false) => vec![(0, 1)],
+            _ => vec![(0, 0)],
+        }
+    }
+
+    /// The indices of the receiving ports, in the order of `ports`.
+    pub(crate) fn receiving(&self) -> Vec<usize> {
+        let mut receiving: Vec<usize> = self.streams().into_iter().map(|(_, rx)| rx).collect();
+        receiving.sort_unstable();
+        receiving
+    }
+
+    fn check(&self) -> Result<(), UsageError> {
+        if self.bidirectional && self.ports.len() != 2 {
+            return Err(UsageError::BidirectionalAlone);
+        }
+        let ports = self.streams().len();
+        for (option, macs, role) in [
+            ("dst-mac", &self.dst_macs, "sending"),
+            ("expect-src", &self.expect_src, "receiving"),
+            ("expect-dst", &self.expect_dst, "receiving"),
+        ] {
+            if !macs.is_empty() && macs.len() != ports {
+                return Err(UsageError::MacCount { option, given: macs.len(), ports, role });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a command line, the program's name included. A request for help wins over any error.
+pub(crate) fn parse_args(args: impl IntoIterator<Item = String>) -> Result<Command, UsageError> {
+    let mut args = args.into_iter();
+    let mut eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").collect();
+    let own_args: Vec<String> = args.collect();
+    if let Some(command) = eal_args.get(1).and_then(|arg| asks_for(arg)) {
+        return Ok(command);
+    }
+    if let Some(command) = own_args.iter().find_map(|arg| asks_for(arg)) {
+        return Ok(command);
+    }
+    if eal_args.is_empty() {
+        eal_args.push("generator".to_owned());
+    }
+    Ok(Command::Run { eal_args, options: Box::new(parse_options(own_args)?) })
+}
+
+fn asks_for(arg: &str) -> Option<Command> {
+    match arg {
+        "--help" | "-h" => Some(Command::Help),
+        "--version" => Some(Command::Version),
+        _ => None,
+    }
+}
+
+fn parse_options(args: Vec<String>) -> Result<Options, UsageError> {
+    let mut options = Options {
+        ports: Vec::new(),
+        bidirectional: false,
+        size: 64,
+        rate_pps: None,
+        length: Length::Duration(Duration::from_secs(10)),
+        ranges: Ranges {
+            src_ip: IpRange::network([198, 18, 0, 0], 16),
+            dst_ip: IpRange::network([198, 19, 0, 0], 16),
+            src_udp: PortRange::new(10_000, 10_999),
+            dst_udp: PortRange::new(10_000, 10_999),
+        },
+        dst_macs: Vec::new(),
+        expect_src: Vec::new(),
+        expect_dst: Vec::new(),
+        wait: Duration::from_secs(2),
+        wait_link: Duration::from_secs(10),
+        burst: 32,
+        rx_descriptors: 1024,
+        tx_descriptors: 1024,
+        json: None,
+        quiet: false,
+    };
+    let (mut duration, mut count) = (false, false);
+    let mut parser = lexopt::Parser::from_args(args);
+    while let Some(arg) = parser.next().map_err(usage_error)? {
+        let name = match arg {
+            Arg::Long(name) => name.to_owned(),
+            Arg::Short(letter) => return Err(UsageError::Unknown(format!("-{letter}"))),
+            Arg::Value(value) => return Err(UsageError::Unexpected(value.to_string_lossy().into_owned())),
+        };
+        let mut value = || parser.value().map(|value| value.to_string_lossy().into_owned()).map_err(usage_error);
+        match name.as_str() {
+            "ports" => options.ports = ports(&value()?)?,
+            "bidirectional" => options.bidirectional = true,
+            "size" => options.size = number("--size", &value()?, 64, 9000)?,
+            "rate" => options.rate_pps = rate(&value()?)?,
+            "duration" => {
+                let length = seconds("--duration", &value()?, 0.001, 31_536_000.0)?;
+                (options.length, duration) = (Length::Duration(length), true);
+            }
+            "count" => {
+                let frames = number("--count", &value()?, 1, 1 << 48)?;
+                (options.length, count) = (Length::Count(frames), true);
+            }
+            "src-ip" => options.ranges.src_ip = ip_range("--src-ip", &value()?)?,
+            "dst-ip" => options.ranges.dst_ip = ip_range("--dst-ip", &value()?)?,
+            "src-udp" => options.ranges.src_udp = port_range("--src-udp", &value()?)?,
+            "dst-udp" => options.ranges.dst_udp = port_range("--dst-udp", &value()?)?,
+            "dst-mac" => options.dst_macs = macs("--dst-mac", &value()?)?,
+            "expect-src" => options.expect_src = macs("--expect-src", &value()?)?,
+            "expect-dst" => options.expect_dst = macs("--expect-dst", &value()?)?,
+            "wait" => options.wait = seconds("--wait", &value()?, 0.0, 3600.0)?,
+            "wait-link" => options.wait_link = seconds("--wait-link", &value()?, 0.0, 3600.0)?,
+            "burst" => options.burst = number("--burst", &value()?, 1, 512)?,
+            "rxd" => options.rx_descriptors = number("--rxd", &value()?, 1, u16::MAX.into())?,
+            "txd" => options.tx_descriptors = number("--txd", &value()?, 1, u16::MAX.into())?,
+            "json" => options.json = Some(value()?),
+            "quiet" => options.quiet = true,
+            _ => return Err(UsageError::Unknown(format!("--{name}"))),
+        }
+    }
+    if options.ports.is_empty() {
+        return Err(UsageError::NoPorts);
+    }
+    if duration && count {
+        return Err(UsageError::DurationAndCount);
+    }
+    options.check()?;
+    Ok(options)
+}
+
+fn usage_error(error: lexopt::Error) -> UsageError {
+    match error {
+        lexopt::Error::MissingValue { option } => UsageError::NoValue(option.unwrap_or_default()),
+        lexopt::Error::UnexpectedValue { option, .. } => UsageError::NeedsNoValue(option),
+        lexopt::Error::UnexpectedOption(option) => UsageError::Unknown(option),
+        lexopt::Error::UnexpectedArgument(value) => UsageError::Unexpected(value.to_string_lossy().into_owned()),
+        other => UsageError::Unexpected(other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Length, Options, parse_args};
+    use core::time::Duration;
+    use dpdk_rs::MacAddr;
+
+    fn options(line: &str) -> Result<Options, String> {
+        match parse_args(["generator", "--no-huge", "--"].into_iter().chain(line.split_whitespace()).map(Into::into)) {
+            Ok(Command::Run { eal_args, options }) if eal_args == ["generator", "--no-huge"] => Ok(*options),
+            Ok(other) => Err(format!("{other:?}")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn defaults() -> Result<(), String> {
+        let options = options("--ports 3")?;
+        assert_eq!(options.ports, [3]);
+        assert_eq!((options.size, options.rate_pps, options.burst), (64, None, 32));
+        assert_eq!(options.length, Length::Duration(Duration::from_secs(10)));
+        assert_eq!((options.streams(), options.receiving()), (vec![(0, 0)], vec![0]));
+        Ok(())
+    }
+
+    #[test]
+    fn everything_can_be_said() -> Result<(), String> {
+        let options = options(
+            "--ports=1,0 --bidirectional --size 9000 --rate 2.5M --count 7 --src-ip 10.0.0.1 --dst-ip 10.1.0.0/30 \
+             --src-udp 1 --dst-udp 2-3 --dst-mac 02:00:00:00:00:01,02:00:00:00:00:02 --expect-src \
+             02:00:00:00:00:03,02:00:00:00:00:04 --wait 0.5 --wait-link 0 --burst 512 --rxd 64 --txd 128 --json - --quiet",
+        )?;
+        assert_eq!((options.ports.as_slice(), options.bidirectional), ([1, 0].as_slice(), true));
+        assert_eq!((options.rate_pps, options.length), (Some(2.5e6), Length::Count(7)));
+        assert_eq!(options.ranges.dst_ip, "10.1.0.0-10.1.0.3".parse().map_err(|()| "range")?);
+        assert_eq!(options.expect_src, [MacAddr([2, 0, 0, 0, 0, 3]), MacAddr([2, 0, 0, 0, 0, 4])]);
+        assert_eq!((options.wait, options.wait_link), (Duration::from_millis(500), Duration::ZERO));
+        assert_eq!((options.streams(), options.receiving()), (vec![(0, 1), (1, 0)], vec![0, 1]));
+        Ok(())
+    }
+
+    #[test]
+    fn errors_name_the_value_and_the_remedy() {
+        for (line, message) in [
+            ("", "no ports: give the ports to use with --ports, for example --ports 0,1"),
+            ("--ports 0,0", "port 0 is named twice in --ports 0,0: give one port, or two different ones"),
+            ("--ports 0,1,2", "invalid value '0,1,2' for --ports: give one port number or two, for example 0,1"),
+            ("--ports=", "invalid value '' for --ports: give one port number or two, for example 0,1"),
+            ("--ports 0 --size 63", "invalid value '63' for --size: give a number from 64 to 9000"),
+            ("--ports 0 --size 9001", "invalid value '9001' for --size: give a number from 64 to 9000"),
+            ("--ports 0 --size 64.0", "invalid value '64.0' for --size: give a number from 64 to 9000"),
+            (
+                "--ports 0 --rate 0",
+                "invalid value '0' for --rate: give frames a second up to 1G, for example 2.5M, or max",
+            ),
+            (
+                "--ports 0 --rate 2G",
+                "invalid value '2G' for --rate: give frames a second up to 1G, for example 2.5M, or max",
+            ),
+            (
+                "--ports 0 --rate nan",
+                "invalid value 'nan' for --rate: give frames a second up to 1G, for example 2.5M, or max",
+            ),
+            ("--ports 0 --duration 0", "invalid value '0' for --duration: give seconds from 0.001 to 31536000"),
+            ("--ports 0 --duration inf", "invalid value 'inf' for --duration: give seconds from 0.001 to 31536000"),
+            ("--ports 0 --wait -1", "invalid value '-1' for --wait: give seconds from 0 to 3600"),
+            ("--ports 0 --count 0", "invalid value '0' for --count: give a number from 1 to 281474976710656"),
+            ("--ports 0 --count 1 --duration 1", "--duration and --count exclude each other: give one of them"),
+            ("--ports 0 --burst 513", "invalid value '513' for --burst: give a number from 1 to 512"),
+            ("--ports 0 --rxd 65536", "invalid value '65536' for --rxd: give a number from 1 to 65535"),
+            (
+                "--ports 0 --src-ip 1.2.3.4/33",
+                "invalid value '1.2.3.4/33' for --src-ip: give IPv4 addresses, for example 198.18.0.0/16 or 10.0.0.1-10.0.0.9",
+            ),
+            ("--ports 0 --dst-udp 2-1", "invalid value '2-1' for --dst-udp: give UDP ports, for example 10000-10999"),
+            (
+                "--ports 0 --dst-mac 02:00:00:00:00:0g",
+                "invalid value '02:00:00:00:00:0g' for --dst-mac: give MAC addresses, for example 02:00:00:00:00:01",
+            ),
+            (
+                "--ports 0,1 --dst-mac 02:00:00:00:00:01,02:00:00:00:00:02",
+                "--dst-mac has 2 MAC addresses for 1 sending port: give one for each",
+            ),
+            (
+                "--ports 0,1 --bidirectional --expect-src 02:00:00:00:00:01",
+                "--expect-src has 1 MAC addresses for 2 receiving ports: give one for each",
+            ),
+            (
+                "--ports 0 --bidirectional",
+                "--bidirectional needs two ports: give them with --ports, for example --ports 0,1",
+            ),
+            ("--ports 0 --speed 1", "unknown option '--speed'"),
+            ("--ports 0 -x", "unknown option '-x'"),
+            ("--ports", "option '--ports' needs a value"),
+            ("--ports 0 --quiet=1", "option '--quiet' takes no value"),
+            ("--ports 0 extra", "unexpected argument 'extra'"),
+        ] {
+            assert_eq!(options(line).map_err(|error| error.to_string()), Err(message.to_owned()), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_wins() {
+        for line in ["generator --help", "generator -l 0 -- --nonsense --help", "generator -- -h"] {
+            assert!(matches!(parse_args(line.split(' ').map(Into::into)), Ok(Command::Help)), "{line}");
+        }
+        assert!(matches!(parse_args(["generator".into(), "--version".into()]), Ok(Command::Version)));
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The values of options.
+
+use crate::{
+    addresses::{IpRange, PortRange},
+    error::UsageError,
+};
+use core::time::Duration;
+use dpdk_rs::MacAddr;
+
+const RATE_MAX_PPS: f64 = 1e9;
+
+fn invalid(option: &'static str, value: &str, expected: impl Into<String>) -> UsageError {
+    UsageError::Value { option, value: value.to_owned(), expected: expected.into() }
+}
+
+/// Digits only: `parse` would take a sign too.
+fn decimal(text: &str) -> Option<u64> {
+    if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
+}
+
+/// Digits with at most one point: `parse` would take signs, exponents, infinities and NaN too.
+fn fraction(text: &str) -> Option<f64> {
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') { text.parse().ok() } else { None }
+}
+
+pub(super) fn number<T: TryFrom<u64>>(option: &'static str, text: &str, min: u64, max: u64) -> Result<T, UsageError> {
+    let value = decimal(text).filter(|value| (min..=max).contains(value));
+    let value = value.and_then(|value| T::try_from(value).ok());
+    value.ok_or_else(|| invalid(option, text, format!("a number from {min} to {max}")))
+}
+
+pub(super) fn seconds(option: &'static str, text: &str, min: f64, max: f64) -> Result<Duration, UsageError> {
+    let value = fraction(text).filter(|value| (min..=max).contains(value)).map(Duration::from_secs_f64);
+    value.ok_or_else(|| invalid(option, text, format!("seconds from {min} to {max}")))
+}
+
+/// Frames a second, or `None` for `max`.
+pub(super) fn rate(text: &str) -> Result<Option<f64>, UsageError> {
+    if text == "max" {
+        return Ok(None);
+    }
+    let (digits, unit) = [("k", 1e3), ("M", 1e6), ("G", 1e9)]
+        .into_iter()
+        .find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, unit)))
+        .unwrap_or((text, 1.0));
+    // Slower than one frame in a thousand seconds is no rate.
+    let rate = fraction(digits).map(|value| value * unit).filter(|rate| (1e-3..=RATE_MAX_PPS).contains(rate));
+    match rate {
+        Some(rate) => Ok(Some(rate)),
+        None => Err(invalid("--rate", text, "frames a second up to 1G, for example 2.5M, or max")),
+    }
+}
+
+pub(super) fn ports(text: &str) -> Result<Vec<u16>, UsageError> {
+    let ports: Option<Vec<u16>> =
+        text.split(',').map(|port| decimal(port).and_then(|port| u16::try_from(port).ok())).collect();
+    match ports.as_deref() {
+        Some([first, second]) if first == second => Err(UsageError::PortTwice { port: *first, value: text.to_owned() }),
+        Some(ports @ ([_] | [_, _])) => Ok(ports.to_vec()),
+        _ => Err(invalid("--ports", text, "one port number or two, for example 0,1")),
+    }
+}
+
+pub(super) fn macs(option: &'static str, text: &str) -> Result<Vec<MacAddr>, UsageError> {
+    let macs = text.split(',').map(str::parse).collect::<Result<_, _>>();
+    macs.map_err(|_| invalid(option, text, "MAC addresses, for example 02:00:00:00:00:01"))
+}
+
+pub(super) fn ip_range(option: &'static str, text: &str) -> Result<IpRange, UsageError> {
+    let expected = "IPv4 addresses, for example 198.18.0.0/16 or 10.0.0.1-10.0.0.9";
+    text.parse().map_err(|()| invalid(option, text, expected))
+}
+
+pub(super) fn port_range(option: &'static str, text: &str) -> Result<PortRange, UsageError> {
+    text.parse().map_err(|()| invalid(option, text, "UDP ports, for example 10000-10999"))
+}

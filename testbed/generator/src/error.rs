@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Why the program cannot go on.
+
+use std::{fmt::Display, io::Write as _, process::ExitCode};
+
+/// An error as the user sees it.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Error {
+    /// The command line is wrong on every machine.
+    #[error(transparent)]
+    Usage(#[from] UsageError),
+    /// The machine, a device or a file does not allow what was asked for.
+    #[error("{0}")]
+    Failed(String),
+}
+
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum UsageError {
+    #[error("no ports: give the ports to use with --ports, for example --ports 0,1")]
+    NoPorts,
+    #[error("invalid value '{value}' for {option}: give {expected}")]
+    Value { option: &'static str, value: String, expected: String },
+    #[error("port {port} is named twice in --ports {value}: give one port, or two different ones")]
+    PortTwice { port: u16, value: String },
+    #[error("--bidirectional needs two ports: give them with --ports, for example --ports 0,1")]
+    BidirectionalAlone,
+    #[error("--duration and --count exclude each other: give one of them")]
+    DurationAndCount,
+    #[error("--{option} has {given} MAC addresses for {ports} {role} port{}: give one for each", if *ports == 1 { "" } else { "s" })]
+    MacCount { option: &'static str, given: usize, ports: usize, role: &'static str },
+    #[error("unknown option '{0}'")]
+    Unknown(String),
+    #[error("option '{0}' needs a value")]
+    NoValue(String),
+    #[error("option '{0}' takes no value")]
+    NeedsNoValue(String),
+    #[error("unexpected argument '{0}'")]
+    Unexpected(String),
+}
+
+impl Error {
+    /// An error whose text another part of the program, or a library, has worded.
+    pub(crate) fn failed(error: impl Display) -> Self {
+        Self::Failed(error.to_string())
+    }
+
+    /// Prints the error to stderr and gives the exit status.
+    pub(crate) fn report(&self) -> ExitCode {
+        // Nobody is left to be told when stderr is closed.
+        let mut stderr = std::io::stderr();
+        let _ = writeln!(stderr, "generator: {self}");
+        match self {
+            Self::Usage(_) => {
+                let _ = writeln!(stderr, "Run with '-- --help' for the options.");
+                ExitCode::from(2)
+            }
+            Self::Failed(_) => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// Tells of something that does not stop the program.
+pub(crate) fn warn(message: impl Display) {
+    let _ = writeln!(std::io::stderr(), "generator: warning: {message}");
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What a test frame looks like: Ethernet, IPv4, UDP, and a payload that identifies it.
+//!
+//! | bytes | what | varies |
+//! |---|---|---|
+//! | 0..12 | destination and source MAC address | forwarders rewrite them |
+//! | 12..24 | Ethertype; IPv4 up to the protocol | no |
+//! | 24..34 | IPv4 checksum, source and destination address | yes |
+//! | 34..42 | UDP ports, length, checksum | yes |
+//! | 42..46 | magic number, session, stream | no |
+//! | 46..60 | sequence number (48 bits), time stamp (64 bits) | yes |
+//! | 60.. | a fixed pattern | no |
+//!
+//! All in network byte order, without the FCS. Bytes 12..60 are handled as six 64-bit words: the sender writes them, the
+//! receiver works out what they must be and compares, so that a change of any byte shows. Checksums are not taken over
+//! the frame but derived from those of its constant parts (RFC 1071, section 2).
+
+use crate::addresses::Fields;
+use dpdk_rs::MacAddr;
+
+/// The shortest frame, without FCS: exactly the headers and the payload that identifies it.
+pub(crate) const HEAD_LEN: usize = 60;
+/// Bytes of FCS, which sizes count and memory does not hold.
+pub(crate) const FCS_LEN: usize = 4;
+
+/// The sequence number has 48 bits.
+const SEQUENCE_MASK: u64 = (1 << 48) - 1;
+const MAGIC: u16 = 0x6c32;
+const WORDS_AT: usize = 12;
+const ETHERNET_LEN: usize = 14;
+const IPV4_LEN: usize = 20;
+
+/// Ethertype IPv4; version 4 with 5 words of header, no ToS.
+const ETHERTYPE_VERSION: u64 = 0x0800_4500;
+/// Do not fragment; time to live 64, protocol UDP.
+const FRAGMENT: u64 = 0x4000;
+const TTL_PROTOCOL: u64 = 0x4011;
+
+/// The bytes 12..60 as words in network byte order.
+type Words = [u64; 6];
+
+/// What identifies a frame, read from its payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) sequence: u64,
+    pub(crate) time: u64,
+}
+
+/// The frames of one stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    macs: [u8; WORDS_AT],
+    first_word: u64,
+    ip_sum: u64,
+    udp_sum: u64,
+    udp_len: u64,
+    identity: u64,
+    len: usize,
+    pattern: Vec<u8>,
+}
+
+/// Addresses of the Ethernet header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Macs {
+    pub(crate) dst: MacAddr,
+    pub(crate) src: MacAddr,
+}
+
+impl Template {
+    /// Frames of `len` bytes, at least [`HEAD_LEN`] and at most 64 KiB.
+    pub(crate) fn new(len: usize, macs: Macs, session: u8, stream: u8) -> Self {
+        let ip_len = (len - ETHERNET_LEN) as u64;
+        let udp_len = ip_len - IPV4_LEN as u64;
+        // Any pattern would do; this one repeats nowhere at a power of two, as cache lines and buffers do.
+        let pattern: Vec<u8> = (0..len - HEAD_LEN).map(|index| (index % 251) as u8 ^ 0x5a).collect();
+        let identity = u64::from(session) << 56 | u64::from(stream) << 48;
+        let mut addresses = [0; WORDS_AT];
+        let (dst, src) = addresses.split_at_mut(6);
+        dst.copy_from_slice(&macs.dst.octets());
+        src.copy_from_slice(&macs.src.octets());
+        Self {
+            macs: addresses,
+            first_word: (ETHERTYPE_VERSION << 32 | ip_len << 16).to_be(),
+            ip_sum: (ETHERTYPE_VERSION & 0xffff) + ip_len + FRAGMENT + TTL_PROTOCOL,
+            // The pseudo header has the protocol and the length once more.
+            udp_sum: 2 * udp_len + 0x11 + u64::from(MAGIC) + (identity >> 48) + sum_of(&pattern),
+            udp_len,
+            identity,
+            len,
+            pattern,
+        }
+    }
+
+    /// The length of each frame, without FCS.
+    #[inline]
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    #[inline(always)]
+    fn words(&self, fields: Fields, stamp: Stamp) -> Words {
+        let [src, dst] = [u64::from(fields.src_ip), u64::from(fields.dst_ip)];
+        let [src_udp, dst_udp] = [u64::from(fields.src_udp), u64::from(fields.dst_udp)];
+        // 2^32 is 1 modulo 0xffff, as 2^16 is: halves of any even alignment may be added up before folding.
+        let addresses = src + dst;
+        let ip_checksum = checksum(self.ip_sum + addresses);
+        let time = (stamp.time >> 32) + (stamp.time & 0xffff_ffff);
+        let udp = checksum(self.udp_sum + addresses + src_udp + dst_udp + stamp.sequence + time);
+        // 0 would mean that there is no checksum (RFC 768).
+        let udp_checksum = if udp == 0 { 0xffff } else { udp };
+        [
+            self.first_word,
+            (FRAGMENT << 48 | TTL_PROTOCOL << 32 | ip_checksum << 16 | src >> 16).to_be(),
+            (src << 48 | dst << 16 | src_udp).to_be(),
+            (dst_udp << 48 | self.udp_len << 32 | udp_checksum << 16 | u64::from(MAGIC)).to_be(),
+            (self.identity | stamp.sequence).to_be(),
+            stamp.time.to_be(),
+        ]
+    }
+
+    /// Writes the first [`HEAD_LEN`] bytes of a frame.
+    #[inline]
+    pub(crate) fn write_head(&self, head: &mut [u8; HEAD_LEN], fields: Fields, stamp: Stamp) {
+        let words = self.words(fields, stamp);
+        let (macs, rest) = head.split_at_mut(WORDS_AT);
+        macs.copy_from_slice(&self.macs);
+        for (place, word) in rest.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *place = word.to_ne_bytes();
+        }
+    }
+
+    /// The bytes behind the head.
+    #[inline]
+    pub(crate) fn pattern(&self) -> &[u8] {
+        &self.pattern
+    }
+
+    /// The sequence number and time of a frame; `None` if it is not one of this stream and session.
+    #[inline]
+    pub(crate) fn identify(&self, head: &[u8; HEAD_LEN]) -> Option<Stamp> {
+        let [_, _, _, magic, identity, time] = words_of(head);
+        let ours = magic as u16 == MAGIC && identity & !SEQUENCE_MASK == self.identity;
+        ours.then_some(Stamp { sequence: identity & SEQUENCE_MASK, time })
+    }
+
+    /// Whether bytes 12..60 are what they must be.
+    #[inline]
+    pub(crate) fn head_matches(&self, head: &[u8; HEAD_LEN], fields: Fields, stamp: Stamp) -> bool {
+        let expected = self.words(fields, stamp);
+        let found = words_of(head).map(u64::to_be);
+        expected.iter().zip(found).fold(0, |changed, (expected, found)| changed | (expected ^ found)) == 0
+    }
+}
+
+/// Bytes 12..60 as numbers.
+#[inline(always)]
+fn words_of(head: &[u8; HEAD_LEN]) -> Words {
+    let mut words = [0; 6];
+    for (word, place) in words.iter_mut().zip(head.split_at(WORDS_AT).1.as_chunks::<8>().0) {
+        *word = u64::from_be_bytes(*place);
+    }
+    words
+}
+
+/// The internet checksum (RFC 1071) whose sum, not yet folded, is given.
+#[inline(always)]
+const fn checksum(sum: u64) -> u64 {
+    let sum = (sum >> 32) + (sum & 0xffff_ffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    let sum = (sum >> 16) + (sum & 0xffff);
+    !sum & 0xffff
+}
+
+/// The sum of the 16-bit numbers in `bytes`; an odd last byte counts as the upper half of one.
+fn sum_of(bytes: &[u8]) -> u64 {
+    bytes
+        .chunks(2)
+        .map(|pair| pair.iter().zip([8, 0]).map(|(byte, shift)| u64::from(*byte) << shift).sum::<u64>())
+        .sum()
+}
+
+/// Which MAC addresses frames must come back with; `None` is not checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExpectedMacs {
+    expected: u128,
+    mask: u128,
+}
+
+impl ExpectedMacs {
+    pub(crate) fn new(dst: Option<MacAddr>, src: Option<MacAddr>) -> Self {
+        let mut bytes = [0; 16];
+        let mut mask = [0; 16];
+        for (mac, at) in [(dst, 0), (src, 6)] {
+            let Some(mac) = mac else { continue };
+            let places = bytes.iter_mut().zip(&mut mask).skip(at);
+            for ((byte, mask), octet) in places.zip(mac.octets()) {
+                (*byte, *mask) = (octet, 0xff);
+            }
+        }
+        Self { expected: u128::from_ne_bytes(bytes), mask: u128::from_ne_bytes(mask) }
+    }
+
+    /// Whether anything is checked at all.
+    pub(crate) const fn is_checked(self) -> bool {
+        self.mask != 0
+    }
+
+    #[inline]
+    pub(crate) fn matches(self, head: &[u8; HEAD_LEN]) -> bool {
+        let first = head.first_chunk::<16>().map_or(0, |bytes| u128::from_ne_bytes(*bytes));
+        (first ^ self.expected) & self.mask == 0
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Frames against checksums taken the long way, and against changes of every byte.
+
+use super::{ExpectedMacs, HEAD_LEN, Macs, SEQUENCE_MASK, Stamp, Template};
+use crate::addresses::Fields;
+use dpdk_rs::MacAddr;
+use proptest::prelude::*;
+
+const MACS: Macs = Macs { dst: MacAddr([2, 0, 0, 0, 1, 0]), src: MacAddr([2, 9, 8, 7, 6, 5]) };
+
+/// RFC 1071 as its text has it: 16 bits at a time, carries added back at once. 0 for data with a right checksum.
+fn slow_checksum<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u16 {
+    let bytes: Vec<u8> = bytes.into_iter().copied().collect();
+    let mut sum = 0_u32;
+    for pair in bytes.chunks(2) {
+        sum += u32::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+fn frame(template: &Template, fields: Fields, stamp: Stamp) -> Vec<u8> {
+    let mut head = [0xee; HEAD_LEN];
+    template.write_head(&mut head, fields, stamp);
+    [&head[..], template.pattern()].concat()
+}
+
+/// As a receiver takes it: whose frame it is, and whether it is whole.
+fn verdict(template: &Template, fields: Fields, frame: &[u8]) -> (Option<Stamp>, bool) {
+    let (head, pattern) = frame.split_first_chunk().expect("long enough");
+    let stamp = template.identify(head);
+    let whole = stamp.is_some_and(|stamp| template.head_matches(head, fields, stamp)) && pattern == template.pattern();
+    (stamp, whole)
+}
+
+prop_compose! {
+    fn any_fields()(src_ip: u32, dst_ip: u32, src_udp: u16, dst_udp: u16) -> Fields {
+        Fields { src_ip, dst_ip, src_udp, dst_udp }
+    }
+}
+
+prop_compose! {
+    fn any_stamp()(sequence in 0..=SEQUENCE_MASK, time: u64) -> Stamp {
+        Stamp { sequence, time }
+    }
+}
+
+fn any_len() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(HEAD_LEN), HEAD_LEN..200, Just(8996)]
+}
+
+proptest! {
+    #[test]
+    fn checksums_are_right(fields in any_fields(), stamp in any_stamp(), len in any_len(), session: u8, stream: u8) {
+        let template = Template::new(len, MACS, session, stream);
+        let frame = frame(&template, fields, stamp);
+        prop_assert_eq!(frame.len(), len);
+        prop_assert_eq!(slow_checksum(&frame[14..34]), 0);
+        let udp_len = (len as u16 - 34).to_be_bytes();
+        let pseudo_header = frame[26..34].iter().chain(&[0, 17]).chain(&udp_len);
+        prop_assert_eq!(slow_checksum(pseudo_header.chain(&frame[34..])), 0);
+        prop_assert_ne!(&frame[40..42], [0, 0]);
+    }
+
+    #[test]
+    fn fields_are_where_the_protocols_have_them(fields in any_fields(), stamp in any_stamp(), len in any_len()) {
+        let frame = frame(&Template::new(len, MACS, 7, 1), fields, stamp);
+        prop_assert_eq!(&frame[..16], [2, 0, 0, 0, 1, 0, 2, 9, 8, 7, 6, 5, 8, 0, 0x45, 0]);
+        prop_assert_eq!(&frame[16..18], (len as u16 - 14).to_be_bytes());
+        prop_assert_eq!(&frame[18..24], [0, 0, 0x40, 0, 64, 17]);
+        prop_assert_eq!(&frame[26..30], fields.src_ip.to_be_bytes());
+        prop_assert_eq!(&frame[30..34], fields.dst_ip.to_be_bytes());
+        prop_assert_eq!(&frame[34..36], fields.src_udp.to_be_bytes());
+        prop_assert_eq!(&frame[36..38], fields.dst_udp.to_be_bytes());
+        prop_assert_eq!(&frame[38..40], (len as u16 - 34).to_be_bytes());
+        prop_assert_eq!(&frame[44..46], [7, 1]);
+        prop_assert_eq!(&frame[46..52], &stamp.sequence.to_be_bytes()[2..]);
+        prop_assert_eq!(&frame[52..60], stamp.time.to_be_bytes());
+    }
+
+    #[test]
+    fn a_change_of_any_byte_shows(fields in any_fields(), stamp in any_stamp(), len in any_len(), change in 1_u8..) {
+        let template = Template::new(len, MACS, 7, 1);
+        let whole = frame(&template, fields, stamp);
+        prop_assert_eq!(verdict(&template, fields, &whole), (Some(stamp), true));
+        let macs = ExpectedMacs::new(Some(MACS.dst), Some(MACS.src));
+        for index in 0..len {
+            let mut changed = whole.clone();
+            changed[index] ^= change;
+            let (identity, whole) = verdict(&template, fields, &changed);
+            let macs_match = macs.matches(changed.first_chunk().expect("long enough"));
+            match index {
+                0..12 => prop_assert!(whole && !macs_match, "byte {}", index),
+                42..46 => prop_assert!(identity.is_none() && macs_match, "byte {}", index),
+                _ => prop_assert!(identity.is_some() && !whole && macs_match, "byte {}", index),
+            }
+        }
+    }
+
+    #[test]
+    fn another_session_or_stream_is_foreign(stamp in any_stamp(), fields in any_fields()) {
+        let template = Template::new(HEAD_LEN, MACS, 7, 1);
+        for (session, stream) in [(8, 1), (7, 0)] {
+            let other = frame(&Template::new(HEAD_LEN, MACS, session, stream), fields, stamp);
+            prop_assert_eq!(verdict(&template, fields, &other), (None, false));
+        }
+    }
+}
+
+#[test]
+fn a_checksum_of_zero_is_sent_as_ones() {
+    let template = Template::new(HEAD_LEN, MACS, 0, 0);
+    let fields = Fields { src_ip: 0, dst_ip: 0, src_udp: 0, dst_udp: 0 };
+    let frames = (0..0x1_0000).map(|time| frame(&template, fields, Stamp { sequence: 0, time }));
+    // One of these times makes the sum come to zero.
+    assert_eq!(frames.filter(|frame| frame[40..42] == [0xff, 0xff]).count(), 1);
+}
+
+#[test]
+fn addresses_that_are_not_expected_are_not_checked() {
+    let mut head = [0; HEAD_LEN];
+    head[..12].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    let (dst, src) = (MacAddr([1, 2, 3, 4, 5, 6]), MacAddr([7, 8, 9, 10, 11, 12]));
+    assert!(!ExpectedMacs::default().is_checked());
+    assert!(ExpectedMacs::default().matches(&head));
+    assert!(ExpectedMacs::new(Some(dst), None).matches(&head));
+    assert!(!ExpectedMacs::new(Some(src), None).matches(&head));
+    assert!(ExpectedMacs::new(None, Some(src)).matches(&head));
+    assert!(!ExpectedMacs::new(None, Some(dst)).matches(&head));
+    assert!(ExpectedMacs::new(Some(dst), Some(src)).is_checked());
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The line a second.
+
+use crate::run::Stream;
+use dpdk_rs::{Clock, Tsc};
+use std::io::Write as _;
+
+/// Prints what has happened, once a second.
+#[derive(Debug)]
+pub(crate) struct Live {
+    clock: Clock,
+    start: Tsc,
+    last: Tsc,
+    next: Tsc,
+    sent: u64,
+    received: u64,
+}
+
+impl Live {
+    /// Prints nothing at all if `quiet`.
+    pub(crate) fn new(clock: Clock, start: Tsc, quiet: bool) -> Self {
+        let next = if quiet { Tsc::from_cycles(u64::MAX) } else { start.after(clock.hz()) };
+        Self { clock, start, last: start, next, sent: 0, received: 0 }
+    }
+
+    /// To be called often.
+    #[inline]
+    pub(crate) fn tick(&mut self, now: Tsc, streams: &[Stream]) {
+        if now >= self.next {
+            self.print(now, streams);
+        }
+    }
+
+    #[cold]
+    fn print(&mut self, now: Tsc, streams: &[Stream]) {
+        let sent: u64 = streams.iter().map(|stream| stream.sender.sent).sum();
+        let received: u64 = streams.iter().map(|stream| stream.receiver.judge.received()).sum();
+        let lost: u64 = streams.iter().map(lost_so_far).sum();
+        let seconds = self.clock.duration(now.since(self.last)).as_secs_f64();
+        let rate = |now: u64, before: u64| (now - before) as f64 / seconds / 1e6;
+        // A line that cannot be printed must not end the measurement.
+        let _ = writeln!(
+            std::io::stderr(),
+            "{:7.1} s  tx {:9.6} Mpps  rx {:9.6} Mpps  lost {lost}",
+            self.clock.duration(now.since(self.start)).as_secs_f64(),
+            rate(sent, self.sent),
+            rate(received, self.received),
+        );
+        (self.last, self.sent, self.received) = (now, sent, received);
+        while self.next <= now {
+            self.next = self.next.after(self.clock.hz());
+        }
+    }
+}
+
+/// Gaps among what has come; what is under way behind the newest frame may still come.
+fn lost_so_far(stream: &Stream) -> u64 {
+    let judge = &stream.receiver.judge;
+    judge.tracker.next().saturating_sub(judge.unique())
+}

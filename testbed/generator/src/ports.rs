@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The ports: taken, set up, started, and their links awaited.
+
+use crate::{
+    args::Options,
+    error::{Error, warn},
+    frame::FCS_LEN,
+    transmit::{BURST_MAX, Written},
+};
+use core::time::Duration;
+use dpdk_rs::{
+    Eal, MacAddr, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue,
+    port::{Configured, Started, Unconfigured},
+};
+use std::{
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+    thread,
+    time::Instant,
+};
+
+const HEADROOM: usize = 128;
+const ETHERNET_LEN: u16 = 14;
+/// A received frame may have a VLAN tag or an FCS that a device does not strip.
+const RX_EXTRA: usize = 32;
+const DEFAULT_DATA_ROOM: usize = 2048 + HEADROOM;
+/// Mbufs that an lcore keeps to itself.
+const CACHE: u32 = 512;
+/// Besides what queues and bursts hold: the cache may keep half as much again.
+const SPARE: usize = CACHE as usize * 3 / 2 + 2 * BURST_MAX;
+const LINK_POLL: Duration = Duration::from_millis(20);
+
+const ENOTSUP: i32 = 95;
+
+/// A started port with one queue each way.
+#[derive(Debug)]
+pub(crate) struct GeneratorPort {
+    pub(crate) port: Port<Started>,
+    pub(crate) mac: MacAddr,
+    pub(crate) rx: Option<RxQueue>,
+    pub(crate) tx: Option<TxQueue>,
+    /// What it sends from.
+    pub(crate) pool: Mempool<Written>,
+}
+
+/// Starts the ports that the options name, in their order.
+pub(crate) fn start_ports(eal: &Eal, options: &Options) -> Result<Vec<GeneratorPort>, Error> {
+    let mut free = eal.ports();
+    if free.is_empty() {
+        let remedy = "bind a NIC to a DPDK driver, or give a virtual device such as --vdev=net_ring0 before the --";
+        return Err(Error::Failed(format!("no Ethernet ports: {remedy}")));
+    }
+    let present: Vec<String> = free.iter().map(|port| port.id().to_string()).collect();
+    let mut chosen = Vec::new();
+    for id in &options.ports {
+        let Some(index) = free.iter().position(|port| port.id().get() == *id) else {
+            let present = present.join(", ");
+            return Err(Error::Failed(format!("port {id} does not exist: give ports out of {present} with --ports")));
+        };
+        chosen.push(free.swap_remove(index));
+    }
+    chosen.into_iter().map(|port| start_port(eal, port, options)).collect()
+}
+
+fn start_port(eal: &Eal, port: Port<Unconfigured>, options: &Options) -> Result<GeneratorPort, Error> {
+    let len = usize::from(options.size) - FCS_LEN;
+    let id = port.id();
+    let rx_pool = Mempool::<()>::builder(format!("generator-rx-{id}"))
+        .size(pool_size(options.rx_descriptors))
+        .data_room(data_room(len + RX_EXTRA))
+        .cache(CACHE)
+        .socket(port.socket())
+        .build(eal)
+        .map_err(Error::failed)?;
+    let pool = Mempool::builder(format!("generator-tx-{id}"))
+        .size(pool_size(options.tx_descriptors))
+        .data_room(data_room(len))
+        .cache(CACHE)
+        .socket(port.socket())
+        .build(eal)
+        .map_err(Error::failed)?;
+    let config = PortConfig::default().rx_descriptors(options.rx_descriptors).tx_descriptors(options.tx_descriptors);
+    let port = port.configure(&config, &rx_pool).map_err(Error::failed)?;
+    raise_mtu(&port, options.size - FCS_LEN as u16 - ETHERNET_LEN)?;
+    let (port, mut rx, mut tx) = port.start().map_err(Error::failed)?;
+    // Forwarders send frames back to addresses of their choice.
+    if let Err(error) = port.set_promiscuous(true)
+        && !is_unsupported(&error)
+    {
+        warn(error);
+    }
+    let mac = port.mac_addr().map_err(Error::failed)?;
+    Ok(GeneratorPort { port, mac, rx: rx.pop(), tx: tx.pop(), pool })
+}
+
+/// Some devices (memif) carry long frames though they let nobody raise their MTU, so a refusal is not the end.
+fn raise_mtu(port: &Port<Configured>, needed: u16) -> Result<(), Error> {
+    if port.mtu().map_err(Error::failed)? >= needed {
+        return Ok(());
+    }
+    if let Err(error) = port.set_mtu(needed)
+        && !is_unsupported(&error)
+    {
+        warn(format!("{error}; going on, for the device may carry longer frames all the same"));
+    }
+    Ok(())
+}
+
+fn is_unsupported(error: &PortError) -> bool {
+    matches!(error, PortError::Refused { errno, .. } if errno.get() == ENOTSUP)
+}
+
+/// Enough for a full queue, and for a device that holds as many again: rings do.
+fn pool_size(descriptors: u16) -> u32 {
+    let mbufs = 2 * usize::from(descriptors).max(1024) + SPARE;
+    // One less than a power of two uses memory best.
+    mbufs.next_power_of_two() as u32 - 1
+}
+
+fn data_room(len: usize) -> u16 {
+    (HEADROOM + len).next_multiple_of(64).max(DEFAULT_DATA_ROOM) as u16
+}
+
+/// Waits until every link is up, at most as long as the options say.
+///
+/// Returns false if `stop` was set first.
+pub(crate) fn wait_for_links(ports: &[GeneratorPort], options: &Options, stop: &AtomicBool) -> Result<bool, Error> {
+    let start = Instant::now();
+    for GeneratorPort { port, .. } in ports {
+        while !port.link().map_err(Error::failed)?.up {
+            if stop.load(Relaxed) {
+                return Ok(false);
+            }
+            if start.elapsed() >= options.wait_link {
+                return Err(Error::Failed(format!(
+                    "port {} ({}): its link is still down after {} s: start its peer, or wait longer with --wait-link",
+                    port.id(),
+                    port.name(),
+                    options.wait_link.as_secs_f64(),
+                )));
+            }
+            thread::sleep(LINK_POLL);
+        }
+    }
+    Ok(!stop.load(Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{data_room, pool_size};
+
+    #[test]
+    fn pools_hold_full_queues_and_bursts() {
+        assert_eq!(pool_size(64), 4095);
+        assert_eq!(pool_size(1024), 4095);
+        assert_eq!(pool_size(4096), 16383);
+        assert_eq!(pool_size(u16::MAX), 262_143);
+    }
+
+    #[test]
+    fn data_rooms_hold_the_longest_frame() {
+        assert_eq!(data_room(60), 2176);
+        assert_eq!(data_room(2048), 2176);
+        assert_eq!(data_room(2049), 2240);
+        assert_eq!(data_room(8996 + 32), 9216);
+    }
+}

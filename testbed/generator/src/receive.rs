@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The receiving side of a stream: every byte of every frame is checked.
+
+use crate::{
+    addresses::FieldSequence,
+    frame::{ExpectedMacs, HEAD_LEN, Template},
+    latency::LatencyRecorder,
+    sequence::SequenceTracker,
+    transmit::BURST_MAX,
+};
+use dpdk_rs::{Burst, Clock, Packet, RxQueue, Tsc};
+
+/// Receives the frames of one stream.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    pub(crate) queue: RxQueue,
+    pub(crate) burst: Burst<(), BURST_MAX>,
+    /// The most frames to receive at once.
+    pub(crate) most: usize,
+    pub(crate) judge: Judge,
+    /// When the last frame of the stream came.
+    pub(crate) last: Option<Tsc>,
+}
+
+impl Receiver {
+    /// Receives one burst, if there is any; `sent` frames have been sent so far.
+    ///
+    /// Returns how many frames came.
+    #[inline]
+    pub(crate) fn poll(&mut self, clock: Clock, sent: u64) -> usize {
+        let count = self.queue.rx_up_to(&mut self.burst, self.most);
+        if count == 0 {
+            return 0;
+        }
+        let now = clock.now();
+        let before = self.judge.received();
+        let mut run = Run::default();
+        for packet in &self.burst {
+            if let Some(time) = self.judge.frame(packet, sent) {
+                run.add(&mut self.judge.latency, now, time);
+            }
+        }
+        run.end(&mut self.judge.latency, now);
+        if self.judge.received() != before {
+            self.last = Some(now);
+        }
+        self.burst.clear();
+        count
+    }
+}
+
+/// Frames in a row with the same time stamp.
+#[derive(Default)]
+struct Run {
+    time: u64,
+    count: u64,
+}
+
+impl Run {
+    #[inline(always)]
+    fn add(&mut self, latency: &mut LatencyRecorder, now: Tsc, time: u64) {
+        if time != self.time {
+            self.end(latency, now);
+            *self = Self { time, count: 0 };
+        }
+        self.count += 1;
+    }
+
+    #[inline]
+    fn end(&self, latency: &mut LatencyRecorder, now: Tsc) {
+        latency.record(now.since(Tsc::from_cycles(self.time)), self.count);
+    }
+}
+
+/// Says of each frame whether it is as it was sent.
+#[derive(Debug)]
+pub(crate) struct Judge {
+    template: Template,
+    fields: FieldSequence,
+    macs: ExpectedMacs,
+    pub(crate) tracker: SequenceTracker,
+    pub(crate) latency: LatencyRecorder,
+    pub(crate) corrupted: u64,
+    pub(crate) wrong_mac: u64,
+    pub(crate) foreign: u64,
+}
+
+impl Judge {
+    pub(crate) const fn new(
+        template: Template,
+        fields: FieldSequence,
+        macs: ExpectedMacs,
+        tracker: SequenceTracker,
+        latency: LatencyRecorder,
+    ) -> Self {
+        Self { template, fields, macs, tracker, latency, corrupted: 0, wrong_mac: 0, foreign: 0 }
+    }
+
+    /// Frames of the stream, in whatever state.
+    pub(crate) const fn received(&self) -> u64 {
+        self.tracker.counts().frames + self.corrupted
+    }
+
+    /// Frames of the stream without those that came before.
+    pub(crate) const fn unique(&self) -> u64 {
+        self.received() - self.tracker.counts().duplicated
+    }
+
+    pub(crate) const fn macs_are_checked(&self) -> bool {
+        self.macs.is_checked()
+    }
+
+    /// Counts a frame. Returns its time stamp if it is whole; its addresses may be wrong even so.
+    #[inline]
+    fn frame(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
+        let data = packet.data();
+        match data.split_first_chunk() {
+            Some((head, rest)) if data.len() == packet.len() => self.judge(head, sent, |pattern| rest == pattern),
+            _ => self.frame_in_segments(packet, sent),
+        }
+    }
+
+    #[cold]
+    fn frame_in_segments(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
+        let mut head = [0; HEAD_LEN];
+        if packet.copy_to(&mut head) < HEAD_LEN {
+            self.foreign += 1;
+            return None;
+        }
+        self.judge(&head, sent, |pattern| continues_with(packet.segments(), HEAD_LEN, pattern))
+    }
+
+    #[inline(always)]
+    fn judge(&mut self, head: &[u8; HEAD_LEN], sent: u64, matches: impl FnOnce(&[u8]) -> bool) -> Option<u64> {
+        let Some(stamp) = self.template.identify(head) else {
+            self.foreign += 1;
+            return None;
+        };
+        let fields = self.fields.fields_of(stamp.sequence);
+        if !self.template.head_matches(head, fields, stamp) || !matches(self.template.pattern()) {
+            self.corrupted += 1;
+            return None;
+        }
+        if stamp.sequence >= sent {
+            // Of another run that drew the same session number.
+            self.foreign += 1;
+            return None;
+        }
+        if !self.macs.matches(head) {
+            self.wrong_mac += 1;
+        }
+        self.tracker.note(stamp.sequence);
+        Some(stamp.time)
+    }
+}
+
+/// Whether `segments`, without their first `skip` bytes, hold `pattern` and nothing else.
+fn continues_with<'a>(segments: impl Iterator<Item = &'a [u8]>, skip: usize, pattern: &[u8]) -> bool {
+    let (mut skip, mut rest) = (skip, pattern);
+    for segment in segments {
+        let behind = segment.split_at(skip.min(segment.len())).1;
+        skip -= segment.len() - behind.len();
+        let Some(left) = rest.strip_prefix(behind) else {
+            return false;
+        };
+        rest = left;
+    }
+    skip == 0 && rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Judge, continues_with};
+    use crate::{
+        addresses::{FieldSequence, IpRange, PortRange, Ranges},
+        frame::{ExpectedMacs, HEAD_LEN, Macs, Stamp, Template},
+        latency::LatencyRecorder,
+        sequence::SequenceTracker,
+    };
+    use dpdk_rs::MacAddr;
+    use proptest::prelude::*;
+
+    const RANGES: Ranges = Ranges {
+        src_ip: IpRange::network([198, 18, 0, 0], 16),
+        dst_ip: IpRange::network([198, 19, 0, 0], 16),
+        src_udp: PortRange::new(10_000, 10_999),
+        dst_udp: PortRange::new(10_000, 10_999),
+    };
+    const SENT: u64 = 1000;
+
+    fn template() -> Template {
+        let macs = Macs { dst: MacAddr([2, 0, 0, 0, 1, 0]), src: MacAddr([2, 0, 0, 0, 9, 9]) };
+        Template::new(HEAD_LEN, macs, 7, 1)
+    }
+
+    fn judge(dst: [u8; 6]) -> Result<Judge, hdrhistogram::CreationError> {
+        let macs = ExpectedMacs::new(Some(MacAddr(dst)), None);
+        let fields = FieldSequence::new(&RANGES);
+        Ok(Judge::new(template(), fields, macs, SequenceTracker::new(), LatencyRecorder::new()?))
+    }
+
+    fn head(sequence: u64) -> [u8; HEAD_LEN] {
+        let mut head = [0; HEAD_LEN];
+        let fields = FieldSequence::new(&RANGES).fields_of(sequence);
+        template().write_head(&mut head, fields, Stamp { sequence, time: 5 });
+        head
+    }
+
+    #[test]
+    fn each_frame_is_counted_under_what_is_wrong_with_it() -> Result<(), hdrhistogram::CreationError> {
+        let mut judge = judge([2, 0, 0, 0, 1, 0])?;
+        for sequence in [0, 1, 3, 2, 3] {
+            assert_eq!(judge.judge(&head(sequence), SENT, |_| true), Some(5));
+        }
+        assert_eq!(judge.judge(&head(SENT), SENT, |_| true), None);
+        assert_eq!(judge.judge(&head(4), SENT, |_| false), None);
+        let mut other = head(5);
+        other[42] ^= 1;
+        assert_eq!(judge.judge(&other, SENT, |_| true), None);
+        let counts = judge.tracker.counts();
+        assert_eq!((counts.frames, counts.duplicated, counts.reordered), (5, 1, 1));
+        assert_eq!((judge.corrupted, judge.foreign, judge.wrong_mac), (1, 2, 0));
+        assert_eq!((judge.received(), judge.unique()), (6, 5));
+        Ok(())
+    }
+
+    #[test]
+    fn a_wrong_address_does_not_make_a_frame_lost() -> Result<(), hdrhistogram::CreationError> {
+        let mut judge = judge([2, 0, 0, 0, 1, 1])?;
+        assert_eq!(judge.judge(&head(0), SENT, |_| true), Some(5));
+        assert_eq!((judge.wrong_mac, judge.unique()), (1, 1));
+        Ok(())
+    }
+
+    proptest! {
+        /// A change of the sequence number or the addresses must not pass as another frame of the stream.
+        #[test]
+        fn no_change_of_a_byte_passes(sequence in 0..SENT, index in 12_usize..HEAD_LEN, change in 1_u8..) {
+            let mut judge = judge([2, 0, 0, 0, 1, 0])?;
+            let mut changed = head(sequence);
+            changed[index] ^= change;
+            prop_assert_eq!(judge.judge(&changed, SENT, |_| true), None);
+            prop_assert_eq!(judge.corrupted + judge.foreign, 1);
+            prop_assert_eq!(judge.judge(&head(sequence), SENT, |_| true), Some(5));
+        }
+
+        #[test]
+        fn segments_are_compared_as_if_they_were_one(cuts in prop::collection::vec(0_usize..300, 0..6), change in
+            prop::option::of(0_usize..300))
+        {
+            let frame: Vec<u8> = (0..300_u32).map(|index| (index % 251) as u8).collect();
+            let pattern = frame[HEAD_LEN..].to_vec();
+            let mut frame = frame;
+            if let Some(index) = change {
+                frame[index] ^= 0x80;
+            }
+            let mut cuts = cuts;
+            cuts.extend([0, 300]);
+            cuts.sort_unstable();
+            let segments = || cuts.windows(2).map(|cut| &frame[cut[0]..cut[1]]);
+            let whole = change.is_none_or(|index| index < HEAD_LEN);
+            prop_assert_eq!(continues_with(segments(), HEAD_LEN, &pattern), whole);
+            // A frame that is shorter or longer than it should be is not whole.
+            prop_assert!(!continues_with(segments(), HEAD_LEN, &pattern[1..]));
+            prop_assert!(!continues_with(segments().chain([&[1][..]]), HEAD_LEN, &pattern));
+            prop_assert!(!continues_with([&frame[..9]].into_iter(), HEAD_LEN, &[]));
+        }
+    }
+}

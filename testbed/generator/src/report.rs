@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The result, as JSON and as text.
+//!
+//! `received` counts all frames of a stream that came, in whatever state; `lost` are those sent less those received, not
+//! counting duplicates. A frame whose identity was changed is foreign and lost.
+
+use crate::{
+    args::Options,
+    latency::LatencySummary,
+    ports::GeneratorPort,
+    run::{Course, Stream},
+};
+use dpdk_rs::Clock;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// How far the rate may be off.
+const RATE_TOLERANCE: f64 = 0.001;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    program: &'static str,
+    version: &'static str,
+    dpdk: String,
+    size: u16,
+    rate_asked_pps: Option<f64>,
+    /// That of the slowest stream.
+    rate_reached_pps: f64,
+    rate_ok: Option<bool>,
+    duration_s: f64,
+    interrupted: bool,
+    streams: Vec<StreamReport>,
+    foreign: u64,
+    total: Counters,
+    device: Vec<Device>,
+}
+
+#[derive(Debug, Serialize)]
+struct StreamReport {
+    stream: usize,
+    tx_port: u16,
+    rx_port: u16,
+    #[serde(flatten)]
+    counters: Counters,
+    latency_ns: LatencySummary,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+struct Counters {
+    sent: u64,
+    tx_failed: u64,
+    received: u64,
+    lost: u64,
+    duplicated: u64,
+    reordered: u64,
+    corrupted: u64,
+    wrong_mac: Option<u64>,
+    late: u64,
+    tx_pps: f64,
+    rx_pps: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Device {
+    port: u16,
+    ipackets: u64,
+    opackets: u64,
+    ibytes: u64,
+    obytes: u64,
+    imissed: u64,
+    ierrors: u64,
+    oerrors: u64,
+    rx_nombuf: u64,
+}
+
+impl Report {
+    pub(crate) fn new(
+        options: &Options,
+        streams: &[Stream],
+        ports: &[GeneratorPort],
+        course: Course,
+        clock: Clock,
+    ) -> Self {
+        let seconds = |cycles| clock.duration(cycles).as_secs_f64();
+        let duration_s = seconds(course.end.since(course.start));
+        let reports: Vec<StreamReport> = streams
+            .iter()
+            .enumerate()
+            .map(|(stream, Stream { tx_port, rx_port, sender, receiver })| {
+                let judge = &receiver.judge;
+                let counts = judge.tracker.counts();
+                // Frames may come after the last was sent, and take as long as that.
+                let receiving_s = receiver.last.map_or(0.0, |last| seconds(last.since(course.start))).max(duration_s);
+                StreamReport {
+                    stream,
+                    tx_port: *tx_port,
+                    rx_port: *rx_port,
+                    counters: Counters {
+                        sent: sender.sent,
+                        tx_failed: sender.failed,
+                        received: judge.received(),
+                        lost: sender.sent.saturating_sub(judge.unique()),
+                        duplicated: counts.duplicated,
+                        reordered: counts.reordered,
+                        corrupted: judge.corrupted,
+                        wrong_mac: judge.macs_are_checked().then_some(judge.wrong_mac),
+                        late: counts.late,
+                        tx_pps: rate_pps(sender.sent, duration_s),
+                        rx_pps: rate_pps(judge.received(), receiving_s),
+                    },
+                    latency_ns: judge.latency.summary(clock),
+                }
+            })
+            .collect();
+        let reached = reports.iter().map(|report| report.counters.tx_pps).fold(f64::INFINITY, f64::min);
+        Self {
+            kind: "result",
+            program: "generator",
+            version: env!("CARGO_PKG_VERSION"),
+            dpdk: dpdk_rs::dpdk_version(),
+            size: options.size,
+            rate_asked_pps: options.rate_pps,
+            rate_reached_pps: reached,
+            rate_ok: options.rate_pps.map(|asked| rate_is_ok(asked, reached)),
+            duration_s,
+            interrupted: course.interrupted,
+            foreign: streams.iter().map(|stream| stream.receiver.judge.foreign).sum(),
+            total: Counters::sum(reports.iter().map(|report| &report.counters)),
+            device: ports.iter().map(Device::of).collect(),
+            streams: reports,
+        }
+    }
+
+    /// Writes the result as JSON on one line.
+    pub(crate) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+        serde_json::to_writer(&mut *out, self)?;
+        out.write_all(b"\n")?;
+        out.flush()
+    }
+
+    /// Writes the result for people.
+    pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let ended = if self.interrupted { " (interrupted)" } else { "" };
+        writeln!(out, "{} bytes, {:.3} s{ended}", self.size, self.duration_s)?;
+        for StreamReport { stream, tx_port, rx_port, counters, latency_ns } in &self.streams {
+            writeln!(out, "stream {stream}: port {tx_port} to port {rx_port}")?;
+            counters.write_text(out)?;
+            if let LatencySummary {
+                min: Some(min),
+                avg: Some(avg),
+                max: Some(max),
+                jitter: Some(jitter),
+                p50: Some(p50),
+                p99: Some(p99),
+                ..
+            } = latency_ns
+            {
+                write!(out, "  latency us  min {:.1}, average {:.1}, max {:.1}", min / 1e3, avg / 1e3, max / 1e3)?;
+                writeln!(out, ", jitter {:.1}, p50 {:.1}, p99 {:.1}", jitter / 1e3, p50 / 1e3, p99 / 1e3)?;
+            }
+        }
+        if self.streams.len() > 1 {
+            writeln!(out, "total")?;
+            self.total.write_text(out)?;
+        }
+        if self.foreign > 0 {
+            writeln!(out, "foreign frames: {}", self.foreign)?;
+        }
+        if let (Some(asked), Some(false)) = (self.rate_asked_pps, self.rate_ok) {
+            let reached = self.rate_reached_pps;
+            writeln!(out, "rate not reached: {asked:.1} frames a second asked for, {reached:.1} sent")?;
+        }
+        Ok(())
+    }
+}
+
+impl Counters {
+    fn sum<'a>(streams: impl Iterator<Item = &'a Self>) -> Self {
+        streams
+            .cloned()
+            .reduce(|sum, stream| Self {
+                sent: sum.sent + stream.sent,
+                tx_failed: sum.tx_failed + stream.tx_failed,
+                received: sum.received + stream.received,
+                lost: sum.lost + stream.lost,
+                duplicated: sum.duplicated + stream.duplicated,
+                reordered: sum.reordered + stream.reordered,
+                corrupted: sum.corrupted + stream.corrupted,
+                wrong_mac: sum.wrong_mac.zip(stream.wrong_mac).map(|(sum, stream)| sum + stream),
+                late: sum.late + stream.late,
+                tx_pps: sum.tx_pps + stream.tx_pps,
+                rx_pps: sum.rx_pps + stream.rx_pps,
+            })
+            .unwrap_or_default()
+    }
+
+    fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "  sent        {:>14}  {:9.6} Mpps", self.sent, self.tx_pps / 1e6)?;
+        writeln!(out, "  received    {:>14}  {:9.6} Mpps", self.received, self.rx_pps / 1e6)?;
+        let share = if self.sent == 0 { 0.0 } else { 100.0 * self.lost as f64 / self.sent as f64 };
+        writeln!(out, "  lost        {:>14}  {share:.4} %", self.lost)?;
+        for (what, count) in [
+            ("not taken", self.tx_failed),
+            ("duplicated", self.duplicated),
+            ("reordered", self.reordered),
+            ("late", self.late),
+            ("corrupted", self.corrupted),
+        ] {
+            if count > 0 {
+                writeln!(out, "  {what:<10}  {count:>14}")?;
+            }
+        }
+        match self.wrong_mac {
+            Some(0) => Ok(()),
+            Some(count) => writeln!(out, "  wrong MAC   {count:>14}"),
+            None => writeln!(out, "  MAC addresses not checked"),
+        }
+    }
+}
+
+impl Device {
+    /// A device that has no counters reports zeros, as one that does not count something.
+    fn of(port: &GeneratorPort) -> Self {
+        let stats = port.port.stats().unwrap_or_default();
+        Self {
+            port: port.port.id().get(),
+            ipackets: stats.ipackets,
+            opackets: stats.opackets,
+            ibytes: stats.ibytes,
+            obytes: stats.obytes,
+            imissed: stats.imissed,
+            ierrors: stats.ierrors,
+            oerrors: stats.oerrors,
+            rx_nombuf: stats.rx_nombuf,
+        }
+    }
+}
+
+fn rate_pps(frames: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { (frames as f64 / seconds * 1e3).round() / 1e3 } else { 0.0 }
+}
+
+fn rate_is_ok(asked: f64, reached: f64) -> bool {
+    (reached - asked).abs() <= asked * RATE_TOLERANCE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counters, rate_is_ok, rate_pps};
+
+    #[test]
+    fn totals_are_sums_and_unchecked_addresses_stay_unchecked() {
+        let one = Counters { sent: 3, received: 2, lost: 1, wrong_mac: Some(1), tx_pps: 1.5, ..Counters::default() };
+        let two = Counters { wrong_mac: None, ..one.clone() };
+        let sum = Counters::sum([&one, &one].into_iter());
+        assert_eq!((sum.sent, sum.received, sum.lost, sum.wrong_mac, sum.tx_pps), (6, 4, 2, Some(2), 3.0));
+        assert_eq!(Counters::sum([&one, &two].into_iter()).wrong_mac, None);
+        assert_eq!(Counters::sum([].into_iter()), Counters::default());
+    }
+
+    #[test]
+    fn a_rate_is_ok_within_a_thousandth() {
+        assert!(rate_is_ok(1e6, 999_001.0) && rate_is_ok(1e6, 1_000_999.0));
+        assert!(!rate_is_ok(1e6, 998_999.0) && !rate_is_ok(1e6, 1_001_001.0));
+        assert!(rate_pps(10, 0.0) < 1.0);
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A run: sends and receives in one loop, so that neither starves the other, then waits for what is still under way.
+
+use crate::{
+    addresses::FieldSequence,
+    args::{Length, Options},
+    error::{Error, warn},
+    frame::{ExpectedMacs, FCS_LEN, Macs, Template},
+    latency::LatencyRecorder,
+    live::Live,
+    pacing::Pacer,
+    ports::GeneratorPort,
+    receive::{Judge, Receiver},
+    sequence::SequenceTracker,
+    transmit::{Pacing, Sender},
+};
+use core::time::Duration;
+use dpdk_rs::{Burst, Clock, MacAddr, Tsc};
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
+
+/// Frame numbers have 48 bits.
+const FRAMES_MAX: u64 = 1 << 48;
+/// Without a single frame taken for this long, a run by count will not end by itself.
+const STALL: Duration = Duration::from_secs(5);
+/// A receiver that finds a full burst polls again, at most this many times in all, before it is the sender's turn.
+const RX_POLLS: usize = 4;
+const RX_BURST_MIN: usize = 64;
+/// How much longer than asked a paced run may take to send the last frames that were due: within the rate's tolerance.
+const OVERTIME_DIVISOR: u64 = 2000;
+
+/// A sender, and the receiver of its frames.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) tx_port: u16,
+    pub(crate) rx_port: u16,
+    pub(crate) sender: Sender,
+    pub(crate) receiver: Receiver,
+}
+
+/// When things happened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Course {
+    pub(crate) start: Tsc,
+    /// When sending ended.
+    pub(crate) end: Tsc,
+    pub(crate) interrupted: bool,
+}
+
+impl Course {
+    /// Of a run that ended before it began.
+    pub(crate) const fn interrupted_at(now: Tsc) -> Self {
+        Self { start: now, end: now, interrupted: true }
+    }
+}
+
+/// Takes the ports' queues and makes the streams of them.
+pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock: Clock) -> Result<Vec<Stream>, Error> {
+    // Random for each process: a frame of an earlier run that is still under way must not count.
+    let session = RandomState::new().hash_one("session") as u8;
+    let receiving = options.receiving();
+    let mut streams = Vec::new();
+    for (number, (tx, rx)) in options.streams().into_iter().enumerate() {
+        // Streams are numbered in the order of their sending ports.
+        let receiver_number = receiving.iter().position(|port| *port == rx).unwrap_or(0);
+        let no_queue = || Error::Failed("a port came up without its queues".to_owned());
+        let sending = ports.get_mut(tx).ok_or_else(no_queue)?;
+        let tx_queue = sending.tx.take().ok_or_else(no_queue)?;
+        let (pool, src, tx_port) = (sending.pool.clone(), sending.mac, sending.port.id().get());
+        let receiving = ports.get_mut(rx).ok_or_else(no_queue)?;
+        let rx_queue = receiving.rx.take().ok_or_else(no_queue)?;
+        let rx_port = receiving.port.id().get();
+
+        let dst = options.dst_macs.get(number).copied().unwrap_or(default_destination(tx_port));
+        let template = Template::new(usize::from(options.size) - FCS_LEN, Macs { dst, src }, session, number as u8);
+        let macs = ExpectedMacs::new(
+            options.expect_dst.get(receiver_number).copied(),
+            options.expect_src.get(receiver_number).copied(),
+        );
+        let fields = FieldSequence::new(&options.ranges);
+        let judge = Judge::new(
+            template.clone(),
+            fields.clone(),
+            macs,
+            SequenceTracker::new(),
+            LatencyRecorder::new().map_err(Error::failed)?,
+        );
+        let sender = Sender {
+            queue: tx_queue,
+            pool,
+            template,
+            fields,
+            pacing: pacing(options, clock),
+            most: options.burst,
+            waiting: Burst::new(),
+            sent: 0,
+            failed: 0,
+        };
+        let most = options.burst.max(RX_BURST_MIN);
+        let receiver = Receiver { queue: rx_queue, burst: Burst::new(), most, judge, last: None };
+        streams.push(Stream { tx_port, rx_port, sender, receiver });
+    }
+    Ok(streams)
+}
+
+fn default_destination(port: u16) -> MacAddr {
+    let [high, low] = port.to_be_bytes();
+    MacAddr([2, 0, 0, 0, 1 + high, low])
+}
+
+fn pacing(options: &Options, clock: Clock) -> Pacing {
+    let total = match (options.length, options.rate_pps) {
+        (Length::Count(count), _) => count,
+        (Length::Duration(_), None) => FRAMES_MAX,
+        // Those that are due before the end: frame n is due after n / rate.
+        (Length::Duration(duration), Some(rate)) => ((duration.as_secs_f64() * rate).ceil() as u64).min(FRAMES_MAX),
+    };
+    match options.rate_pps {
+        None => Pacing::Max(total),
+        Some(rate) => Pacing::Paced(Pacer::new(clock.hz(), rate, total)),
+    }
+}
+
+/// Runs the streams to their end.
+pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop: &AtomicBool) -> Course {
+    let start = clock.now();
+    let mut live = Live::new(clock, start, options.quiet);
+    for stream in &mut *streams {
+        stream.sender.begin(start);
+    }
+    let end = send_and_receive(options, streams, clock, start, stop, &mut live);
+    for stream in &mut *streams {
+        stream.sender.stop();
+    }
+    let interrupted = stop.load(Relaxed);
+    receive_rest(options, streams, clock, &mut live);
+    Course { start, end, interrupted }
+}
+
+fn send_and_receive(
+    options: &Options,
+    streams: &mut [Stream],
+    clock: Clock,
+    start: Tsc,
+    stop: &AtomicBool,
+    live: &mut Live,
+) -> Tsc {
+    let planned = match (options.length, options.rate_pps) {
+        (Length::Duration(duration), _) => Some(clock.cycles(duration)),
+        (Length::Count(count), Some(rate)) => Some((count as f64 / rate * clock.hz() as f64) as u64),
+        (Length::Count(_), None) => None,
+    };
+    let paced = options.rate_pps.is_some();
+    let stall = clock.cycles(STALL);
+    let (mut sent, mut progress) = (0, start);
+    loop {
+        let now = clock.now();
+        let elapsed = now.since(start);
+        let done = streams.iter().all(|stream| stream.sender.is_done());
+        match planned {
+            Some(planned) if elapsed >= planned => {
+                if !paced || done || elapsed >= planned + planned / OVERTIME_DIVISOR {
+                    return now;
+                }
+            }
+            Some(_) => {}
+            None if done => return now,
+            None => {
+                let total: u64 = streams.iter().map(|stream| stream.sender.sent).sum();
+                if total != sent {
+                    (sent, progress) = (total, now);
+                } else if now.since(progress) > stall {
+                    warn(format!("gave up: no frame was taken for {} s", STALL.as_secs()));
+                    return now;
+                }
+            }
+        }
+        if stop.load(Relaxed) {
+            return now;
+        }
+        for stream in &mut *streams {
+            stream.sender.poll(clock, now);
+        }
+        receive(streams, clock);
+        live.tick(now, streams);
+    }
+}
+
+/// Receives what has come for each stream.
+#[inline]
+fn receive(streams: &mut [Stream], clock: Clock) {
+    for Stream { sender, receiver, .. } in streams {
+        for _ in 0..RX_POLLS {
+            if receiver.poll(clock, sender.sent) < receiver.most {
+                break;
+            }
+        }
+    }
+}
+
+/// Receives until every frame has come back, or the time for that is over.
+fn receive_rest(options: &Options, streams: &mut [Stream], clock: Clock, live: &mut Live) {
+    let start = clock.now();
+    let wait = clock.cycles(options.wait);
+    loop {
+        receive(streams, clock);
+        let now = clock.now();
+        let complete = streams.iter().all(|stream| stream.receiver.judge.unique() >= stream.sender.sent);
+        if complete || now.since(start) >= wait {
+            return;
+        }
+        live.tick(now, streams);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::default_destination;
+
+    #[test]
+    fn default_destinations_name_the_port() {
+        assert_eq!(default_destination(0).to_string(), "02:00:00:00:01:00");
+        assert_eq!(default_destination(31).to_string(), "02:00:00:00:01:1f");
+    }
+}

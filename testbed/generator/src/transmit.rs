@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The sending side of a stream.
+
+use crate::{
+    addresses::FieldSequence,
+    frame::{HEAD_LEN, Stamp, Template},
+    pacing::Pacer,
+};
+use dpdk_rs::{Burst, Clock, Mempool, Packet, Tsc, TxQueue};
+
+/// The most frames in one transmit call.
+pub(crate) const BURST_MAX: usize = 512;
+
+/// Whether an mbuf of the sender's pool holds the pattern already: it is not written again for each frame. That holds
+/// as long as nobody changes mbufs after they were sent, which no device does.
+pub(crate) type Written = u64;
+
+/// How fast to send.
+#[derive(Debug)]
+pub(crate) enum Pacing {
+    /// As fast as the queue takes frames, this many in all. What it does not take is offered again.
+    Max(u64),
+    /// When they are due. What the queue does not take then is given up.
+    Paced(Pacer),
+}
+
+/// Sends the frames of one stream, numbered from 0 as the queue takes them.
+#[derive(Debug)]
+pub(crate) struct Sender {
+    pub(crate) queue: TxQueue,
+    pub(crate) pool: Mempool<Written>,
+    pub(crate) template: Template,
+    pub(crate) fields: FieldSequence,
+    pub(crate) pacing: Pacing,
+    /// The most frames to send at once.
+    pub(crate) most: usize,
+    /// Frames that the queue did not take at first.
+    pub(crate) waiting: Burst<Written, BURST_MAX>,
+    pub(crate) sent: u64,
+    pub(crate) failed: u64,
+}
+
+impl Sender {
+    /// Sending begins at `start`.
+    pub(crate) const fn begin(&mut self, start: Tsc) {
+        if let Pacing::Paced(pacer) = &mut self.pacing {
+            pacer.begin(start);
+        }
+    }
+
+    /// Sends what is to be sent now, in at most one call.
+    #[inline]
+    pub(crate) fn poll(&mut self, clock: Clock, now: Tsc) {
+        match &mut self.pacing {
+            Pacing::Max(total) => {
+                let left = total.saturating_sub(self.sent);
+                let count = usize::try_from(left).unwrap_or(usize::MAX).min(self.most);
+                if count == 0 {
+                    return;
+                }
+                if self.waiting.is_empty() {
+                    self.fill(count, clock.now());
+                } else {
+                    self.stamp_again(clock.now());
+                }
+                // Without mbufs nothing waits: that counts as not taken too.
+                let offered = if self.waiting.is_empty() { count } else { self.waiting.len() };
+                self.send(offered);
+            }
+            Pacing::Paced(pacer) => {
+                let count = pacer.take(now, self.most);
+                if count == 0 {
+                    return;
+                }
+                self.fill(count, clock.now());
+                self.send(count);
+                self.waiting.clear();
+            }
+        }
+    }
+
+    /// Whether nothing is left to be sent.
+    #[inline]
+    pub(crate) const fn is_done(&self) -> bool {
+        match &self.pacing {
+            Pacing::Max(total) => self.sent >= *total,
+            Pacing::Paced(pacer) => pacer.is_done(),
+        }
+    }
+
+    /// Gives back what still waits to be sent.
+    pub(crate) fn stop(&mut self) {
+        self.waiting.clear();
+    }
+
+    /// Offers what waits, of which there should be `count` frames.
+    #[inline]
+    fn send(&mut self, count: usize) {
+        let taken = self.queue.tx(&mut self.waiting);
+        self.sent += taken as u64;
+        self.failed += (count - taken) as u64;
+    }
+
+    /// Makes the next `count` frames; none if the pool is exhausted, since the device holds all mbufs.
+    #[inline]
+    fn fill(&mut self, count: usize, now: Tsc) {
+        self.pool.alloc_bulk_up_to(&mut self.waiting, count);
+        let len = self.template.len();
+        let mut sequence = self.sent;
+        for packet in &mut self.waiting {
+            let fields = self.fields.fields_of(sequence);
+            let stamp = Stamp { sequence, time: now.cycles() };
+            sequence += 1;
+            // An mbuf of this pool is long enough, and nobody else has it.
+            let Ok(data) = packet.append(len) else { continue };
+            let Some((head, rest)) = data.split_first_chunk_mut::<HEAD_LEN>() else { continue };
+            self.template.write_head(head, fields, stamp);
+            if !rest.is_empty() {
+                write_pattern(packet, self.template.pattern());
+            }
+        }
+    }
+
+    /// Brings the time stamps of the frames that wait up to date.
+    #[cold]
+    fn stamp_again(&mut self, now: Tsc) {
+        let mut sequence = self.sent;
+        for packet in &mut self.waiting {
+            let fields = self.fields.fields_of(sequence);
+            let stamp = Stamp { sequence, time: now.cycles() };
+            sequence += 1;
+            let Ok(data) = packet.data_mut() else { continue };
+            let Some(head) = data.first_chunk_mut::<HEAD_LEN>() else { continue };
+            self.template.write_head(head, fields, stamp);
+        }
+    }
+}
+
+/// Writes what lies behind the head, unless an earlier frame in this mbuf has.
+#[inline]
+fn write_pattern(packet: &mut Packet<Written>, pattern: &[u8]) {
+    if *packet.private() != 0 {
+        return;
+    }
+    if let Some(rest) = packet.data_mut().ok().and_then(|data| data.get_mut(HEAD_LEN..)) {
+        rest.copy_from_slice(pattern);
+        *packet.private_mut() = 1;
+    }
+}
