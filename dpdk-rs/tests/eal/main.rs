@@ -4,6 +4,8 @@
 //! What dpdk-rs does on a running EAL: on virtual devices, without root and without hugepages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod bursts;
+mod drops;
 mod forwarding;
 mod frames;
 mod init;
@@ -11,3 +13,4 @@ mod packets;
 mod ports;
 mod private;
 mod process;
+mod tx_buffer;

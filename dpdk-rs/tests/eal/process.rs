@@ -22,6 +22,9 @@ use std::{
 /// Set for the second process: its EAL file prefix.
 const VARIABLE: &str = "DPDK_RS_TEST_PREFIX";
 
+/// Set for the second process: which of several cases it runs.
+const CASE: &str = "DPDK_RS_TEST_CASE";
+
 /// The exit status of a closure that ran to its end. A closure that panicked gives 101, a test that was not found 0.
 const FINISHED: i32 = 86;
 
@@ -35,16 +38,23 @@ pub(crate) fn isolated<F: FnOnce(Eal)>(devices: &[&str], body: F) -> String {
 
 /// As [`isolated`], but started by the command `wrapper`, such as `unshare --net`.
 pub(crate) fn isolated_in<F: FnOnce(Eal)>(wrapper: &[&str], devices: &[&str], body: F) -> String {
-    run(wrapper, test_name::<F>(), || {
-        let (eal, own_args) = Eal::init(eal_args(devices)).expect("the EAL starts");
-        assert_eq!(own_args, [""; 0]);
-        body(eal);
-    })
+    run(wrapper, test_name::<F>(), 0, |_| body(eal(devices)))
+}
+
+/// Runs `body` once for each case, each time in a process of its own. Returns what each process wrote.
+pub(crate) fn isolated_cases<F: Fn(Eal, usize)>(cases: usize, devices: &[&str], body: F) -> Vec<String> {
+    (0..cases).map(|case| run(&[], test_name::<F>(), case, |case| body(eal(devices), case))).collect()
 }
 
 /// Runs `body` in a process of its own, without starting the EAL. Returns what the process wrote.
 pub(crate) fn isolated_bare<F: FnOnce()>(body: F) -> String {
-    run(&[], test_name::<F>(), body)
+    run(&[], test_name::<F>(), 0, |_| body())
+}
+
+fn eal(devices: &[&str]) -> Eal {
+    let (eal, own_args) = Eal::init(eal_args(devices)).expect("the EAL starts");
+    assert_eq!(own_args, [""; 0]);
+    eal
 }
 
 /// The EAL's command line for the process of a test.
@@ -78,9 +88,10 @@ fn test_name<F>() -> &'static str {
     path.and_then(|path| path.strip_suffix("::{{closure}}")).unwrap_or_else(|| panic!("{closure} is no test's closure"))
 }
 
-fn run(wrapper: &[&str], test: &str, body: impl FnOnce()) -> String {
+fn run(wrapper: &[&str], test: &str, case: usize, body: impl FnOnce(usize)) -> String {
     if env::var_os(VARIABLE).is_some() {
-        body();
+        let case = env::var(CASE).ok().and_then(|case| case.parse().ok());
+        body(case.expect("set with the prefix"));
         process::exit(FINISHED);
     }
     static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -90,13 +101,13 @@ fn run(wrapper: &[&str], test: &str, body: impl FnOnce()) -> String {
     let mut words = wrapper.to_vec();
     words.extend([program, "--exact", test, "--nocapture", "--test-threads=1"]);
     let mut command = Command::new(words[0]);
-    command.args(&words[1..]).env(VARIABLE, &prefix).env_remove("RUST_BACKTRACE");
+    command.args(&words[1..]).env(VARIABLE, &prefix).env(CASE, case.to_string()).env_remove("RUST_BACKTRACE");
     let (status, output) = finish(&mut command);
     for root in [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk"), env::temp_dir()] {
         // It is there or it is not, as the EAL and the test like.
         let _ = fs::remove_dir_all(root.join(&prefix));
     }
-    assert_eq!(status.code(), Some(FINISHED), "the process of the test ended with {status}; its output:\n{output}");
+    assert_eq!(status.code(), Some(FINISHED), "the process of case {case} ended with {status}; its output:\n{output}");
     output
 }
 
