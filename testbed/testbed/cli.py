@@ -29,6 +29,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
 )
 
 
@@ -40,23 +41,41 @@ def _testbed() -> None:
 @app.command()
 def demo(
     hugepages: Annotated[
-        bool | None, typer.Option("--hugepages/--no-hugepages", help="Default: use them if they are there.")
+        bool | None,
+        typer.Option("--hugepages/--no-hugepages", help="Default: use them if they are there."),
     ] = None,
     pcap: Annotated[
-        Path | None, typer.Option(help="Capture for act c. Default: the traffic of act b.", dir_okay=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Capture for act c. Default: the traffic of act b."),
     ] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, max=1000, help="Rounds of act a. Default: 3.")] = None,
-    seconds: Annotated[float | None, typer.Option(min=0.5, max=3600, help="Of load a trial. Default: 5.")] = None,
-    size: Annotated[int, typer.Option(min=64, max=9000, help="Frame size in bytes, with FCS.")] = 64,
-    quick: Annotated[bool, typer.Option("--quick", help="1 round of 1 s: a check, no measurement.")] = False,
+    rounds: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, metavar="N", help="Rounds of act a. Default: 3."),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0.5, max=3600, metavar="SECONDS", help="Of load a trial. Default: 5."),
+    ] = None,
+    size: Annotated[
+        int,
+        typer.Option(min=64, max=9000, metavar="BYTES", help="Frame size, with FCS."),
+    ] = 64,
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="1 round of 1 s, short acts: a check, no measurement."),
+    ] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Where the results folder is made. Default: results/ of the source tree.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the results folder is made. Default: results/ of the source tree."),
     ] = None,
     bin_dir: Annotated[
         list[Path] | None,
-        typer.Option(help="Folder with l2fwd-c, l2fwd-rs or generator; may be repeated. Default: the builds' own."),
+        typer.Option(metavar="DIR", help="Folder with the programs; may be repeated. Default: where ./x builds them."),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Fixes the order of the rounds.")] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Fixes the order of the rounds."),
+    ] = None,
 ) -> None:
     """Both forwarders under overload, between two hosts and on a capture: tables and a report."""
     console = _console()

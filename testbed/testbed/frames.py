@@ -77,8 +77,11 @@ def read_frames(path: Path) -> Iterator[bytes]:
             link = reader.datalink()
             if link != dpkt.pcap.DLT_EN10MB:
                 raise CaptureError(f"'{path}' holds frames of link type {link}, not Ethernet: {remedy}")
+            # libpcap, through which DPDK reads the same file, cuts every frame to the length that the file's header
+            # promises; a header without a promise says 0.
+            longest = reader.snaplen or None
             for _, frame in reader:
-                yield bytes(frame)
+                yield bytes(frame[:longest])
     except OSError as error:
         raise CaptureError(f"cannot read '{path}': {error.strerror}: {remedy}") from error
     except (ValueError, dpkt.Error) as error:

@@ -17,7 +17,7 @@ from testbed.process import Process, ProcessError, describe_status
 from testbed.programs import Program
 
 # What a run may take beyond its load and its residual wait: EAL start, link, clean-up.
-_OVERHEAD_S = 40.0
+_OVERHEAD_S = 20.0
 
 
 class Latency(Message):

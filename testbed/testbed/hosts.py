@@ -42,7 +42,7 @@ def check() -> None:
     check_available()
     for tool, package in _TOOLS.items():
         if shutil.which(tool) is None:
-            raise NamespacesUnavailable(f"'{tool}' is not installed: install the package {package}")
+            raise NamespacesUnavailable(f"'{tool}' is not in PATH: install the package {package}")
     remove_stale()
 
 

@@ -101,7 +101,7 @@ def check_available() -> None:
     """Raises `NamespacesUnavailable` unless network namespaces can be made and wired."""
     for tool in ("ip", "ethtool"):
         if shutil.which(tool) is None:
-            raise NamespacesUnavailable(f"'{tool}' is not installed: install the packages iproute2 and ethtool")
+            raise NamespacesUnavailable(f"'{tool}' is not in PATH: install the packages iproute2 and ethtool")
     if os.geteuid() != 0:
         raise NamespacesUnavailable("network namespaces need root: run it as root to include this act")
 

@@ -136,8 +136,8 @@ def fill_in(trial: OverloadTrial, load: Load, result: Result, periods: list[Peri
     trial.reasons += faults(load, result, final, trial.drops)
     if window.empty_poll_share > _IDLE_SHARE:
         trial.notes.append(
-            f"not overloaded: {100 * window.empty_poll_share:.0f} % of its polls found nothing, so the rate is what "
-            "the generator could send rather than what the forwarder could do"
+            f"not overloaded: more than {100 * _IDLE_SHARE:.0f} % of its polls found nothing, so its rate is what the "
+            "generator could send rather than what the forwarder could do"
         )
     if not window.whole:
         trial.notes.append("too short for a statistics period wholly under load: the average RX burst is diluted")
@@ -147,7 +147,7 @@ def faults(load: Load, result: Result, final: Final, drops: Drops) -> list[str]:
     """Why a trial does not count; empty if it does."""
     total = result.total
     found = [
-        f"{count} frames came back {what}"
+        f"{count} frame{'' if count == 1 else 's'} came back {what}"
         for count, what in (
             (total.corrupted, "corrupted"),
             (total.wrong_mac or 0, "with wrong MAC addresses"),

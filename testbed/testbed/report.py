@@ -10,7 +10,7 @@ from jinja2 import Environment as Templates
 from jinja2 import PackageLoader, StrictUndefined
 from pydantic import ValidationError
 
-from testbed import __version__, charts, tables
+from testbed import __version__, tables
 from testbed.environment import Environment
 from testbed.results import ResultsError, Status, Summary, read_summary, write_atomically
 
@@ -27,6 +27,9 @@ def write_report(folder: Path) -> Path:
 
 def render(summary: Summary, environment: Environment, folder: Path) -> str:
     """The page."""
+    # Imported here: matplotlib takes a second, which the command line's own errors need not.
+    from testbed import charts
+
     templates = Templates(
         loader=PackageLoader("testbed"),
         autoescape=True,

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import numpy
 from pydantic import BaseModel
-from scipy import stats
 
 _RESAMPLES = 9999
 # A fixed seed: the same results give the same interval whenever the report is made again.
@@ -66,6 +65,9 @@ def paired_ratio(pairs: Sequence[tuple[int, float, float]], confidence: float = 
     assert found is not None
     interval = None
     if len(ratios) >= 3:
+        # Imported here: it takes a second, which the command line's own errors need not.
+        from scipy import stats
+
         outcome = stats.bootstrap(
             (logs,),
             numpy.mean,

@@ -23,9 +23,9 @@ def forwarded(original: bytes) -> bytes:
     return MACS.header() + original[12:]
 
 
-def write(path: Path, frames: list[bytes], link: int = dpkt.pcap.DLT_EN10MB) -> Path:
+def write(path: Path, frames: list[bytes], link: int = dpkt.pcap.DLT_EN10MB, snaplen: int = 65535) -> Path:
     with path.open("wb") as file:
-        writer = dpkt.pcap.Writer(file, linktype=link)
+        writer = dpkt.pcap.Writer(file, linktype=link, snaplen=snaplen)
         for number, data in enumerate(frames):
             writer.writepkt(data, ts=number)
     return path
@@ -147,6 +147,13 @@ def test_pcapng_is_read(tmp_path: Path):
         for data in ORIGINALS:
             writer.writepkt(data, ts=0)
     assert list(read_frames(tmp_path / "a.pcapng")) == ORIGINALS
+
+
+def test_frames_are_cut_to_the_length_that_the_file_promises(tmp_path: Path):
+    short = write(tmp_path / "short.pcap", [frame(1, 100), frame(2, 60)], snaplen=64)
+    assert list(read_frames(short)) == [frame(1, 100)[:64], frame(2, 60)]
+    unlimited = write(tmp_path / "unlimited.pcap", [frame(1, 100)], snaplen=0)
+    assert list(read_frames(unlimited)) == [frame(1, 100)]
 
 
 def test_what_is_no_capture_of_ethernet_is_refused(tmp_path: Path):

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Stands in for l2fwd-c, l2fwd-rs and the generator where a test is about the tool and not about them.
+
+It speaks their contract (command line, JSON, signals) and misbehaves as STAND_IN, a JSON object, asks:
+{"l2fwd-c": {"tx": 900000}, "generator": {"corrupted": 3}}. Installed by `install` under their names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import dpkt.pcap
+
+MAC = "0a:00:00:00:00:{:02x}"
+SENT = 3_000_000
+
+
+def install(folder: Path) -> Path:
+    """Makes executables of the three names in `folder`."""
+    folder.mkdir(exist_ok=True)
+    for name in ("l2fwd-c", "l2fwd-rs", "generator"):
+        path = folder / name
+        path.write_text(
+            f"#!{sys.executable}\nimport sys\nsys.path.insert(0, {str(Path(__file__).resolve().parent)!r})\n"
+            f"import stand_in\nsys.exit(stand_in.main({name!r}))\n"
+        )
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return folder
+
+
+def say(message: dict) -> None:
+    print(json.dumps(message), flush=True)
+
+
+def counters(rx: int, tx: int, polls: int, empty: int) -> dict:
+    return {
+        "rx_packets": rx,
+        "tx_packets": tx,
+        "tx_dropped": rx - tx,
+        "rx_short": 0,
+        "rx_polls": polls,
+        "rx_empty_polls": empty,
+        "rx_burst_avg": rx / polls if polls else 0.0,
+        "rx_pps": 0,
+        "tx_pps": 0,
+    }
+
+
+def statistics(kind: str, ports: int, *figures: int) -> dict:
+    device = dict.fromkeys(
+        ("ipackets", "opackets", "ibytes", "obytes", "imissed", "ierrors", "oerrors", "rx_nombuf"), 0
+    )
+    idle = counters(0, 0, 5_000_000, 5_000_000)
+    rows = [{"port": port, **(counters(*figures) if port == 0 else idle), "device": device} for port in range(ports)]
+    return {"type": kind, "time_s": 1.0, "ports": rows, "total": {**counters(*figures), "in_flight": 0}}
+
+
+def values(argv: list[str], option: str) -> Iterator[str]:
+    return (word.split("=", 1)[1] for word in argv if word.startswith(option + "="))
+
+
+def forward(name: str, wish: dict) -> int:
+    if "die" in wish:
+        print(f"l2fwd: {wish['die']}", file=sys.stderr)
+        return 1
+    stopped: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
+    vdevs = list(values(sys.argv, "--vdev"))
+    ports = [
+        {"port": i, "name": vdev.split(",")[0], "mac": MAC.format(i), "peer": i, "queues": 1, "rxd": 1024, "txd": 1024}
+        for i, vdev in enumerate(vdevs)
+    ]
+    if not wish.get("mute"):
+        say({"type": "start", "program": name, "version": "0", "dpdk": "0", "ports": ports, "lcores": []})
+    if vdevs[0].startswith("net_pcap"):
+        rx = tx = forward_capture(vdevs[0], wish)
+        final = (rx, tx, max(rx, 1), 0)
+        say(statistics("period", 1, *final))
+    else:
+        rx, tx = wish.get("rx", SENT), wish.get("tx", SENT * 9 // 10)
+        state().write_text(str(tx))
+        # Idle, partly loaded, loaded, partly loaded, idle; bursts of 20 while loaded.
+        for share, polls, empty in (
+            (0.0, 10_000_000, 10_000_000),
+            (0.1, 16_000_000, 15_985_000),
+            (0.9, 16_120_000, 15_985_000 + wish.get("empty", 0)),
+            (1.0, 26_000_000, 25_000_000),
+            (1.0, 46_000_000, 45_000_000),
+        ):
+            say(statistics("period", len(ports), int(rx * share), int(tx * share), polls, empty))
+        final = (rx, tx, 50_000_000, 49_000_000)
+    while not stopped:
+        time.sleep(0.01)
+    if wish.get("silent_end"):
+        return 0
+    say({**statistics("final", len(ports), *final), "balanced": wish.get("balanced", True)})
+    return wish.get("status", 0)
+
+
+def forward_capture(vdev: str, wish: dict) -> int:
+    """The pcap device, with the faults asked for."""
+    paths = dict(word.split("=", 1) for word in vdev.split(",")[1:])
+    with Path(paths["rx_pcap"]).open("rb") as source, Path(paths["tx_pcap"]).open("wb") as sink:
+        writer = dpkt.pcap.Writer(sink, snaplen=65535)
+        header = bytes.fromhex(("02:00:00:00:00:00" + MAC.format(0)).replace(":", ""))
+        count = 0
+        for count, (_, frame) in enumerate(dpkt.pcap.UniversalReader(source), start=1):
+            out = bytearray(header + frame[12:])
+            if count == wish.get("lose_frame"):
+                continue
+            if count == wish.get("change_frame"):
+                out[-1] ^= 1
+            writer.writepkt(bytes(out), ts=count)
+    return count
+
+
+def generate(wish: dict) -> int:
+    stopped: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
+    seconds = float(next(values(sys.argv, "--duration")))
+    end = time.monotonic() + wish.get("takes", 0.0)
+    while time.monotonic() < end and not stopped:
+        time.sleep(0.01)
+    sent, received = wish.get("sent", SENT), wish.get("received", int(state().read_text()))
+    stream = {
+        "sent": sent,
+        "tx_failed": 12345,
+        "received": received,
+        "lost": sent - received,
+        "duplicated": 0,
+        "reordered": 0,
+        "corrupted": wish.get("corrupted", 0),
+        "wrong_mac": wish.get("wrong_mac", 0),
+        "late": 0,
+        "tx_pps": sent / seconds,
+        "rx_pps": received / seconds,
+    }
+    latency = {"min": 1000, "avg": 2000.5, "max": 9000, "jitter": 10.5, "p50": 1900, "p90": 3000, "p99": 4000}
+    latency |= {"p99_9": 5000, "p99_99": 6000, "count": received}
+    say(
+        {
+            "type": "result",
+            "program": "generator",
+            "version": "0",
+            "dpdk": "0",
+            "size": int(next(values(sys.argv, "--size"))),
+            "rate_asked_pps": None,
+            "rate_reached_pps": sent / seconds,
+            "rate_ok": None,
+            "duration_s": wish.get("duration", seconds),
+            "interrupted": bool(stopped),
+            "streams": [{"stream": 0, "tx_port": 0, "rx_port": 0, **stream, "latency_ns": latency}],
+            "foreign": wish.get("foreign", 0),
+            "total": stream,
+            "device": [],
+        }
+    )
+    return 0
+
+
+def state() -> Path:
+    """Tells the generator what the forwarder sent: the stand-ins have no wire."""
+    return Path(os.environ["STAND_IN_STATE"])
+
+
+def main(name: str) -> int:
+    if "--version" in sys.argv:
+        print(f"{name} stand-in")
+        return 0
+    wish = json.loads(os.environ.get("STAND_IN", "{}")).get(name, {})
+    return generate(wish) if name == "generator" else forward(name, wish)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The three acts in short form, with the real programs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_frames import HOST_HEADER, frame, write
+
+from testbed import capture, hosts, overload
+from testbed.lcores import plan_lcores
+from testbed.namespaces import NamespacesUnavailable
+from testbed.programs import Program
+from testbed.results import Status, read_summary
+
+pytestmark = pytest.mark.e2e
+
+LCORES = plan_lcores()
+
+
+def overload_trial(forwarder: Program, generator: Program, raw: Path, hugepages: bool, **changes: int):
+    plan = overload.OverloadPlan(
+        **{"size": 64, "seconds": 1.0, "rounds": 1, "seed": 1, "hugepages": hugepages, "lcores": LCORES, **changes}
+    )
+    return overload.run_trial(plan, forwarder, generator, 1, raw)
+
+
+@pytest.mark.parametrize("size", [64, 1518])
+def test_overload(forwarder_program: Program, generator_program: Program, hugepages: bool, tmp_path: Path, size: int):
+    trial = overload_trial(forwarder_program, generator_program, tmp_path, hugepages, size=size)
+    assert trial.reasons == []
+    assert trial.generator.received > 0
+    assert trial.forwarder.tx_packets + trial.forwarder.tx_dropped == trial.forwarder.rx_packets
+
+
+def test_overload_without_hugepages(forwarder_program: Program, generator_program: Program, tmp_path: Path):
+    trial = overload_trial(forwarder_program, generator_program, tmp_path, hugepages=False)
+    assert trial.reasons == []
+    assert trial.forwarder.tx_packets > 0
+
+
+def test_real_hosts(forwarder_program: Program, hugepages: bool, tmp_path: Path):
+    try:
+        hosts.check()
+        plan = hosts.HostsPlan(20, 1, 200, hugepages, LCORES.forwarder)
+        trial, file = hosts.run_trial(plan, forwarder_program, tmp_path)
+    except NamespacesUnavailable as error:
+        pytest.skip(str(error))
+    assert trial.reasons == []
+    assert trial.ping.received > 0
+    assert trial.tcp.bytes > 0
+    assert file.stat().st_size > 200 * 60
+
+
+@pytest.fixture
+def some_frames(tmp_path: Path) -> Path:
+    # Shortest, runts, around a mbuf's 2,048 bytes, longest; a path that device arguments could not hold.
+    lengths = [60, 14 + 4, 64, 1514, 2047, 2048, 2049, 9000]
+    frames = [frame(number, lengths[number % len(lengths)]) for number in range(500)]
+    frames[100] = HOST_HEADER + b"\x08"
+    folder = tmp_path / "with,comma and space"
+    folder.mkdir()
+    return write(folder / "frames.pcap", frames)
+
+
+def test_a_capture(forwarder_program: Program, hugepages: bool, tmp_path: Path, some_frames: Path):
+    plan = capture.CapturePlan(some_frames, hugepages, LCORES.forwarder)
+    act = capture.new_act(plan, "some frames")
+    trial = capture.run_trial(plan, act.frames, forwarder_program, tmp_path)
+    assert trial.reasons == []
+    assert (trial.frames_in, trial.frames_short, trial.frames_out, trial.identical) == (500, 1, 499, 499)
+
+
+def test_the_whole_demo(program: Callable[[str], Program], tmp_path: Path):
+    folders = sorted({str(program(name).path.parent) for name in ("l2fwd-c", "l2fwd-rs", "generator")})
+    argv = [sys.executable, "-m", "testbed", "demo", "--quick", f"--out={tmp_path}"]
+    argv += [f"--bin-dir={folder}" for folder in folders]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=150, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (folder,) = tmp_path.iterdir()
+    summary = read_summary(folder)
+    assert summary.status is Status.PASSED
+    assert summary.overload.status is Status.PASSED
+    assert len(summary.overload.trials) == 2
+    # Where namespaces are not permitted the capture of their traffic is lacking too.
+    assert summary.hosts.status in (Status.PASSED, Status.SKIPPED)
+    assert summary.capture.status is summary.hosts.status
+    for row in summary.overload.rows:
+        assert f"{row.forwarder_tx.median / 1e6:,.3f}" in done.stdout
+    assert (folder / "report.html").stat().st_size > 10_000
