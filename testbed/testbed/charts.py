@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import Callable
 
-import matplotlib
+import matplotlib.ticker
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -36,7 +36,7 @@ _MARKERS = {"C": "o", "Rust": "D"}
 _STYLE = {
     "svg.fonttype": "none",  # text stays text: it can be searched, selected and read aloud
     "font.family": "sans-serif",
-    "font.size": 10.5,
+    "font.size": 11.5,
     "text.color": _TEXT,
     "axes.edgecolor": _MUTED,
     "axes.labelcolor": _MUTED,
@@ -48,8 +48,12 @@ _STYLE = {
     "grid.linewidth": 0.8,
     "axes.axisbelow": True,
 }
+RATE_TITLE = "Forwarded rate of each round"
+RATIO_TITLE = "Forwarded frames, Rust / C"
+DROPS_TITLE = "Where the frames that were sent ended"
+
 # Narrow enough that the text stays legible when the picture is as wide as a phone.
-_WIDTH = 5.4
+_WIDTH = 4.9
 
 
 def _draw(name: str, height: float, paint: Callable[[Axes], None], label: str) -> str:
@@ -112,7 +116,7 @@ def rate_chart(act: OverloadAct) -> str | None:
         axes.grid(axis="y")
         axes.legend(frameon=False, loc="lower center", ncols=2, handletextpad=0.3)
 
-    return _draw("rate", 3.4, paint, "Forwarded rate of each round by language")
+    return _draw("rate", 3.6, paint, RATE_TITLE)
 
 
 def ratio_chart(act: OverloadAct) -> str | None:
@@ -125,6 +129,7 @@ def ratio_chart(act: OverloadAct) -> str | None:
         rows = len(ratio.ratios)
         axes.axvline(1.0, color=_TEXT, linewidth=1.2)
         places = list(range(rows, 0, -1))
+        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(5))
         axes.plot(ratio.ratios, places, linestyle="none", marker="D", markersize=7, color=_RUST)
         labels = [f"round {number}" for number in ratio.rounds]
         if ratio.interval:
@@ -136,10 +141,10 @@ def ratio_chart(act: OverloadAct) -> str | None:
         axes.set_ylim(min(places) - 0.6, rows + 0.6)
         far = max([abs(value - 1) for value in ratio.ratios] + [0.02]) * 1.35
         axes.set_xlim(1 - far, 1 + far)
-        axes.set_xlabel("forwarded frames, Rust / C (right of 1: Rust forwarded more)")
+        axes.set_xlabel("Rust / C (right of 1: Rust forwarded more)")
         axes.grid(axis="x")
 
-    return _draw("ratio", 1.2 + 0.36 * (len(ratio.ratios) + 1), paint, "Ratio of forwarded frames, Rust to C")
+    return _draw("ratio", 1.2 + 0.36 * (len(ratio.ratios) + 1), paint, RATIO_TITLE)
 
 
 _PLACES: list[tuple[str, str, Callable[[OverloadTrial], int]]] = [
@@ -175,4 +180,4 @@ def drops_chart(act: OverloadAct) -> str | None:
         axes.tick_params(axis="y", length=0)
         axes.figure.legend(frameon=False, loc="outside lower center", ncols=1, alignment="left")
 
-    return _draw("drops", 3.0, paint, "Where the frames that were sent ended")
+    return _draw("drops", 3.1, paint, DROPS_TITLE)

@@ -205,7 +205,7 @@ class Demo:
             trials = []
             if isinstance(act, OverloadAct) and act.trials:
                 self.console.print(tables.overload_table(act).rich())
-                self.console.print(tables.ratio_sentence(act), highlight=False, soft_wrap=True)
+                self.console.print(" ".join(tables.ratio_sentences(act)), highlight=False, soft_wrap=True)
                 trials = act.trials
             elif isinstance(act, HostsAct) and act.trials:
                 self.console.print(tables.hosts_table(act).rich())

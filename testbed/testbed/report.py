@@ -47,10 +47,14 @@ def render(summary: Summary, environment: Environment, folder: Path) -> str:
         cards=_cards(summary),
         overload_medians=_only(tables.overload_table(overload), "median") if measured else None,
         overload_rounds=_without(tables.overload_table(overload), "median") if measured else None,
-        ratio_sentence=tables.ratio_sentence(overload) if measured else None,
+        ratio_sentences=tables.ratio_sentences(overload) if measured else None,
         charts=[
-            chart
-            for draw in (charts.rate_chart, charts.ratio_chart, charts.drops_chart)
+            (title, chart)
+            for title, draw in (
+                (charts.RATE_TITLE, charts.rate_chart),
+                (charts.RATIO_TITLE, charts.ratio_chart),
+                (charts.DROPS_TITLE, charts.drops_chart),
+            )
             if measured and (chart := draw(overload))
         ],
         overload_remarks=tables.remarks(overload.trials) if measured else [],

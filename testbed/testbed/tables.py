@@ -208,25 +208,22 @@ def _invalid_row(trial: Trial, columns: int) -> Row:
     return Row([trial.language, *[ABSENT] * (columns - 2), "invalid"], kind="invalid", reason="; ".join(trial.reasons))
 
 
-def ratio_sentence(act: OverloadAct) -> str:
-    """The result of act a in words that claim no more than was measured."""
+def ratio_sentences(act: OverloadAct) -> list[str]:
+    """The result of act a in words that claim no more than was measured: the finding, then how sure it is."""
     ratio = act.ratio
     if ratio is None:
-        return "No ratio: no round has a valid trial of both forwarders."
+        return ["No ratio: no round has a valid trial of both forwarders."]
     count = len(ratio.ratios)
-    pairs = f"{count} round{'' if count == 1 else 's'}"
-    text = f"Rust forwarded {ratio.spread.median:.3f} times the frames that C did (median of {pairs}"
-    if count > 1:
-        text += f", {ratio.spread.low:.3f} to {ratio.spread.high:.3f}"
-    text += ")."
-    if ratio.interval:
-        interval = ratio.interval
-        text += (
-            f" Geometric mean {ratio.mean:.3f}, {100 * interval.confidence:.0f} % bootstrap interval "
-            f"{interval.low:.3f} to {interval.high:.3f}"
-        )
-        text += f"; with {count} rounds it is no wider than the range." if count < 6 else "."
-    return text
+    finding = f"Rust forwarded {ratio.spread.median:.3f} times the frames that C did (median of {count} round"
+    finding += f"s, {ratio.spread.low:.3f} to {ratio.spread.high:.3f})." if count > 1 else ")."
+    if ratio.interval is None:
+        return [finding]
+    interval = ratio.interval
+    sureness = (
+        f"Geometric mean {ratio.mean:.3f}, {100 * interval.confidence:.0f} % bootstrap interval "
+        f"{interval.low:.3f} to {interval.high:.3f}"
+    )
+    return [finding, sureness + (f"; with {count} rounds it is no wider than the range." if count < 6 else ".")]
 
 
 def remarks(trials: list[Trial] | list[OverloadTrial]) -> list[str]:
