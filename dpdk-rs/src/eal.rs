@@ -5,7 +5,7 @@
 
 use crate::{
     Clock, Errno, Port,
-    lcore::{Lcore, LcoreId},
+    lcore::{Lcore, LcoreId, Occupation},
     port::{self, Unconfigured},
 };
 use core::{
@@ -110,6 +110,7 @@ impl Eal {
         let environment = Environment {
             main_thread: thread::current().id(),
             scopes: AtomicUsize::new(0),
+            occupations: [const { Occupation::new() }; LCORES],
             control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS] }),
         };
         Ok((Self { environment: Arc::new(environment), main_thread: PhantomData }, rest))
@@ -204,12 +205,15 @@ pub(crate) fn running_version() -> String {
 }
 
 const PORTS: usize = sys::RTE_MAX_ETHPORTS as usize;
+const LCORES: usize = sys::RTE_MAX_LCORE as usize;
 
 /// What everything made from the EAL shares. Dropped last.
 pub(crate) struct Environment {
     main_thread: ThreadId,
     /// How many `lcore::scope`s are open.
     scopes: AtomicUsize,
+    /// By lcore.
+    occupations: [Occupation; LCORES],
     control: Mutex<Control>,
 }
 
@@ -249,6 +253,11 @@ impl Environment {
 
     pub(crate) fn on_main_thread(&self) -> bool {
         thread::current().id() == self.main_thread
+    }
+
+    /// What we have the lcore do; `None` for a number that no lcore can have.
+    pub(crate) fn occupation(&self, lcore: LcoreId) -> Option<&Occupation> {
+        self.occupations.get(usize::try_from(lcore.get()).ok()?)
     }
 
     pub(crate) fn scope_opened(&self) {

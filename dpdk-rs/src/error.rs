@@ -12,6 +12,9 @@ use core::{ffi::CStr, fmt};
 pub struct Errno(i32);
 
 impl Errno {
+    /// `EBUSY`, which Linux has at 16 on every platform of DPDK.
+    pub(crate) const BUSY: Self = Self(16);
+
     /// From an error number of either sign, such as `std::io::Error::raw_os_error` gives.
     #[must_use]
     pub const fn new(number: i32) -> Self {

@@ -9,6 +9,8 @@ use core::{
     ffi::{c_int, c_void},
     fmt,
     marker::PhantomData,
+    mem,
+    sync::atomic::{AtomicU8, Ordering},
 };
 use dpdk_sys as sys;
 use std::{
@@ -189,11 +191,48 @@ where
         env: PhantomData,
     };
     let result = panic::catch_unwind(AssertUnwindSafe(|| f(&scope)));
-    let panicked = scope.wait();
+    let mut panics = scope.wait().into_iter();
     eal.environment().scope_closed();
+    let first = panics.next();
+    panics.for_each(discard);
     match result {
         Err(payload) => panic::resume_unwind(payload),
-        Ok(value) => panicked.map_or(Ok(value), Err),
+        Ok(value) => first.map_or(Ok(value), Err),
+    }
+}
+
+/// Drops what a closure panicked with; a drop that panics in turn is nobody's business any more.
+fn discard(panicked: Panicked) {
+    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(panicked))) {
+        mem::forget(payload);
+    }
+}
+
+/// What an lcore does, as far as `launch` knows.
+pub(crate) struct Occupation(AtomicU8);
+
+impl Occupation {
+    /// Nothing was ever launched.
+    const NONE: u8 = 0;
+    const CLOSURE: u8 = 1;
+    /// The closure has ended; the lcore is on its way out of DPDK's launch code, or has left it.
+    const LEAVING: u8 = 2;
+
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU8::new(Self::NONE))
+    }
+
+    /// Reserves the lcore for one more closure: what it did before, or `None` if it is busy.
+    fn reserve(&self) -> Option<u8> {
+        Some(self.0.swap(Self::CLOSURE, Ordering::AcqRel)).filter(|before| *before != Self::CLOSURE)
+    }
+
+    fn is_leaving(&self) -> bool {
+        self.0.load(Ordering::Acquire) == Self::LEAVING
+    }
+
+    fn set(&self, occupation: u8) {
+        self.0.store(occupation, Ordering::Release);
     }
 }
 
@@ -219,6 +258,14 @@ impl<'scope> Scope<'scope, '_> {
         if lcore == self.main {
             return Err(LaunchError::Main(lcore));
         }
+        let busy = LaunchError::Launch { lcore, errno: Errno::BUSY };
+        let occupation = self.environment.occupation(lcore).ok_or(busy)?;
+        let before = occupation.reserve().ok_or(busy)?;
+        if before == Occupation::LEAVING {
+            // Its closure has ended, so whoever joined it may expect that the next one can be launched.
+            // SAFETY: the lcore was launched, and waits for nothing before it is idle again.
+            unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
+        }
         let handle = JoinHandle { lcore, value: Arc::default(), ending: Arc::default(), scope: PhantomData };
         let (value, ending) = (Arc::clone(&handle.value), Arc::clone(&handle.ending));
         let task: Task<'scope> = Box::new(move || {
@@ -227,6 +274,7 @@ impl<'scope> Scope<'scope, '_> {
                 // Here, since the scope may end right after: the value can borrow from it, and its drop can panic.
                 drop(value);
             }));
+            occupation.set(Occupation::LEAVING);
             ending.set(result.err());
         });
         // One allocation more than a thin pointer needs, once per launch.
@@ -236,6 +284,7 @@ impl<'scope> Scope<'scope, '_> {
         let result = unsafe { sys::rte_eal_remote_launch(Some(run), argument, lcore.get()) };
         drop(control);
         if let Err(errno) = Errno::check(result) {
+            occupation.set(before);
             // SAFETY: the launch failed, so the box is still ours.
             drop(unsafe { Box::from_raw(argument.cast::<Task<'scope>>()) });
             return Err(LaunchError::Launch { lcore, errno });
@@ -244,17 +293,19 @@ impl<'scope> Scope<'scope, '_> {
         Ok(handle)
     }
 
-    /// Waits for every closure; one panic that nobody has joined.
-    fn wait(&self) -> Option<Panicked> {
-        let mut panicked = None;
+    /// Waits for every closure; the panics that nobody has joined. No payload is dropped here: that can panic.
+    fn wait(&self) -> Vec<Panicked> {
+        let mut panics = Vec::new();
         // One at a time: a closure may launch more of them.
         while let Some((lcore, ending)) = self.pop_running() {
             ending.wait();
-            // SAFETY: the lcore was launched. It has finished the closure, and leaves DPDK's launch code soon.
-            unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
-            panicked = panicked.or_else(|| ending.take_panic(lcore));
+            if self.environment.occupation(lcore).is_some_and(Occupation::is_leaving) {
+                // SAFETY: the lcore was launched. It has finished the closure, and leaves DPDK's launch code soon.
+                unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
+            }
+            panics.extend(ending.take_panic(lcore));
         }
-        panicked
+        panics
     }
 
     fn pop_running(&self) -> Option<(LcoreId, Arc<Ending>)> {
@@ -277,7 +328,10 @@ unsafe extern "C" fn run(argument: *mut c_void) -> c_int {
     // The task catches the closure's panic; what is left to panic is the drop of a value that nobody joined.
     match panic::catch_unwind(AssertUnwindSafe(task)) {
         Ok(()) => 0,
-        Err(_) => -1,
+        Err(payload) => {
+            mem::forget(payload);
+            -1
+        }
     }
 }
 
