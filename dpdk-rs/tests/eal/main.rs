@@ -9,6 +9,7 @@ mod drops;
 mod forwarding;
 mod frames;
 mod init;
+mod lcores;
 mod packets;
 mod ports;
 mod private;
