@@ -5,13 +5,17 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod bursts;
+mod clock;
 mod drops;
 mod forwarding;
 mod frames;
 mod init;
 mod lcores;
 mod packets;
+mod pcap;
 mod ports;
 mod private;
 mod process;
+mod status;
 mod tx_buffer;
+mod wires;
