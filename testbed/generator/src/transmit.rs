@@ -108,11 +108,9 @@ impl Sender {
     fn fill(&mut self, count: usize, now: Tsc) {
         self.pool.alloc_bulk_up_to(&mut self.waiting, count);
         let len = self.template.len();
-        let mut sequence = self.sent;
-        for packet in &mut self.waiting {
+        for (sequence, packet) in (self.sent..).zip(&mut self.waiting) {
             let fields = self.fields.fields_of(sequence);
             let stamp = Stamp { sequence, time: now.cycles() };
-            sequence += 1;
             // An mbuf of this pool is long enough, and nobody else has it.
             let Ok(data) = packet.append(len) else { continue };
             let Some((head, rest)) = data.split_first_chunk_mut::<HEAD_LEN>() else { continue };
@@ -126,11 +124,9 @@ impl Sender {
     /// Brings the time stamps of the frames that wait up to date.
     #[cold]
     fn stamp_again(&mut self, now: Tsc) {
-        let mut sequence = self.sent;
-        for packet in &mut self.waiting {
+        for (sequence, packet) in (self.sent..).zip(&mut self.waiting) {
             let fields = self.fields.fields_of(sequence);
             let stamp = Stamp { sequence, time: now.cycles() };
-            sequence += 1;
             let Ok(data) = packet.data_mut() else { continue };
             let Some(head) = data.first_chunk_mut::<HEAD_LEN>() else { continue };
             self.template.write_head(head, fields, stamp);
