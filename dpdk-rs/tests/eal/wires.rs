@@ -66,9 +66,11 @@ fn memif_carries_frames_both_ways() {
             |number, role| format!("net_memif{number},role={role},socket={},socket-abstract=no", socket.display());
         let (eal, _) = Eal::init(eal_args(&[&device(0, "server"), &device(1, "client")])).unwrap();
         let [server, client] = both_ways(&eal);
-        // One after the other, since the driver does not survive that both ends leave at once.
         drop(server);
         until("the client has seen that the server is gone", || !client.0.link().unwrap().up);
+        // The driver of 22.11 frees its regions twice if an end leaves while its other thread still handles that the
+        // peer has left, and nothing tells when it is done.
+        std::mem::forget(client);
     });
 }
 
