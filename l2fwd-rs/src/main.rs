@@ -59,7 +59,6 @@ fn main() -> ExitCode {
 
 fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     let mut json = StatsJson::open(options.stats_json.as_deref())?;
-    let stop = install_signals()?;
     let (eal, rest) = Eal::init(eal_args).map_err(|error| match error {
         EalError::NoArguments => UsageError::NoPortMask.into(),
         other => Error::failed(other),
@@ -67,6 +66,8 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     if let Some(argument) = rest.into_iter().next() {
         return Err(UsageError::Unexpected(argument).into());
     }
+    // Not before: the EAL may wait for a device's peer, and a signal then has to end the program.
+    let stop = install_signals()?;
     let clock = eal.clock();
     let (pairs, assignments) = plan(&eal, options)?;
     let (ports, queues) = setup_ports(&eal, options, &pairs)?;

@@ -54,7 +54,8 @@ class EalOptions:
         words = ["-l", str(self.lcore), "--no-pci", "--no-telemetry", f"--file-prefix={self.file_prefix}"]
         if self.hugepages:
             # Leaves neither hugepages nor a run-time folder behind, whatever the process dies of.
-            words += ["--in-memory"]
+            # One file is what a virtio device can share with its peer.
+            words += ["--in-memory", "--single-file-segments"]
         else:
             # DPDK 22.11 refuses --in-memory together with this.
             words += ["--no-huge", "-m", str(_MEMORY_MB_WITHOUT_HUGEPAGES)]

@@ -119,6 +119,13 @@ class Forwarder:
         Raises `ProcessError` if it ends or stays silent instead.
         """
         self.process.start()
+        return self.started()
+
+    def started(self) -> Start:
+        """Returns when a forwarder whose process was started forwards.
+
+        Raises `ProcessError` if it ends or stays silent instead.
+        """
         return self._checked(Start, self.process.wait_for_event("start", START_TIMEOUT_S))
 
     @property

@@ -80,19 +80,21 @@ def run_trial(
             eal = EalOptions(plan.lcores.forwarder, unique_file_prefix("dut"), wire.forwarder_vdevs, plan.hugepages)
             mask = (1 << plan.ports) - 1
             options = ["-p", f"{mask:#x}", "-q", str(plan.ports), f"--portmap=({0},{plan.ports - 1})"]
+            last = plan.ports - 1
+            load = Load(
+                ports=tuple(range(plan.ports)),
+                size=plan.size,
+                seconds=plan.seconds,
+                expect_src=wire.forwarder_mac(last),
+                expect_dst=f"02:00:00:00:00:{last:02x}",
+            )
             with Forwarder(program, eal, options, raw, name) as forwarder:
-                start = forwarder.start()
-                last = start.ports[-1]
-                load = Load(
-                    ports=tuple(range(plan.ports)),
-                    size=plan.size,
-                    seconds=plan.seconds,
-                    expect_src=last.mac,
-                    expect_dst=f"02:00:00:00:00:{last.port:02x}",
-                )
+                # It waits for its peer before it begins; the generator waits for the link before it sends.
+                forwarder.process.start()
                 eal = EalOptions(plan.lcores.generator, unique_file_prefix("gen"), wire.generator_vdevs, plan.hugepages)
                 before = environment.steal_ticks()
                 with Generator(generator_program, eal, load, raw, f"{name}-generator") as generator:
+                    forwarder.started()
                     result = generator.result()
                 trial.steal_percent = environment.steal_percent(before, environment.steal_ticks())
                 final = forwarder.stop()

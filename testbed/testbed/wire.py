@@ -11,35 +11,54 @@ from typing import Self
 
 
 class VirtualWire:
-    """memif links between two processes, one a port, over sockets in a private folder that goes away at the end.
+    """virtio-user and vhost-user devices of two processes, joined one by one by sockets in a private folder that goes
+    away at the end.
 
-    The forwarder is the server: it starts first, and the generator, which comes and goes, connects to it.
+    The forwarder has the virtio devices: to its driver they are what a virtio NIC is, with descriptors, an MTU and a MAC
+    address of their own. The generator has the vhost devices and connects, again and again, to whichever forwarder
+    listens: so either side can go and come back. A forwarder waits inside the EAL's initialisation until the generator
+    has connected; start both, then wait.
     """
 
-    DEVICE = "net_memif"
+    DEVICE = "net_virtio_user"
+    # What the device really holds; the number of descriptors that a program asks for does not enlarge it.
+    RING_SIZE = 1024
 
-    def __init__(self, ports: int) -> None:
+    def __init__(self, ports: int, queues: int = 1) -> None:
         self.ports = ports
+        self.queues = queues
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
-    def _vdevs(self, role: str) -> tuple[str, ...]:
+    @staticmethod
+    def forwarder_mac(port: int) -> str:
+        """The address of the forwarder's port."""
+        return f"02:00:00:00:02:{port:02x}"
+
+    def socket(self, port: int) -> Path:
+        """Where the forwarder listens for the generator's port."""
         assert self._folder is not None, "use it in a with"
-        # Sockets in the abstract namespace would need no folder, but any user could take their name first.
-        return tuple(
-            f"{self.DEVICE}{port},role={role},id={port},socket-abstract=no,"
-            f"socket={Path(self._folder.name) / f'wire{port}.sock'}"
-            for port in range(self.ports)
-        )
+        return Path(self._folder.name) / f"wire{port}.sock"
 
     @property
     def forwarder_vdevs(self) -> tuple[str, ...]:
         """Device arguments of the device under test."""
-        return self._vdevs("server")
+        return tuple(
+            f"{self.DEVICE}{port},server=1,queues={self.queues},queue_size={self.RING_SIZE},"
+            f"mac={self.forwarder_mac(port)},path={self.socket(port)}"
+            for port in range(self.ports)
+        )
 
     @property
     def generator_vdevs(self) -> tuple[str, ...]:
         """Device arguments of the generator."""
-        return self._vdevs("client")
+        return tuple(
+            f"net_vhost{port},client=1,queues={self.queues},iface={self.socket(port)}" for port in range(self.ports)
+        )
+
+    def clear_sockets(self) -> None:
+        """Removes what a killed forwarder has left: a new one could not listen there."""
+        for port in range(self.ports):
+            self.socket(port).unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="testbed-wire-")
