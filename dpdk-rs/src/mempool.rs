@@ -15,8 +15,14 @@ use std::{ffi::CString, sync::Arc};
 ///
 /// At most 65,528 bytes, aligned to at most 8: both are checked when the pool's type is compiled. The bound `Pod` makes
 /// a packet harmless whose area was last written under another type, which a device may hand back.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the private data of packets",
+    label = "not plain bytes",
+    note = "private data is `bytemuck::Pod`: fixed in size, without pointers, padding or invalid values"
+)]
 pub trait PrivateData: bytemuck::Pod + Send + Sync {}
 
+#[diagnostic::do_not_recommend]
 impl<T: bytemuck::Pod + Send + Sync> PrivateData for T {}
 
 /// A NUMA node, by its number.
