@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A packet has one owner.
+
+use dpdk_rs::{Burst, Packet};
+
+fn push(mut burst: Burst, packet: Packet) -> usize {
+    burst.push(packet).unwrap();
+    packet.len()
+}
+
+fn main() {}
