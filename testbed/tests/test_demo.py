@@ -35,7 +35,6 @@ class Run:
             **os.environ,
             "PYTHONPATH": PACKAGE,
             "STAND_IN": json.dumps(wishes),
-            "STAND_IN_STATE": str(tmp_path / "state"),
             # Without these tools act b is skipped: the stand-ins cannot forward what real hosts send.
             "PATH": _path_without_tools(tmp_path),
         }
