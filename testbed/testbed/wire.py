@@ -14,8 +14,8 @@ class VirtualWire:
     """virtio-user and vhost-user devices of two processes, joined one by one by sockets in a private folder that goes
     away at the end.
 
-    The forwarder has the virtio devices: to its driver they are what a virtio NIC is, with descriptors, an MTU and a MAC
-    address of their own. The generator has the vhost devices and connects, again and again, to whichever forwarder
+    The forwarder has the virtio devices: to its driver they are what a virtio NIC is, with descriptors, an MTU and a
+    MAC address of their own. The generator has the vhost devices and connects, again and again, to whichever forwarder
     listens: so either side can go and come back. A forwarder waits inside the EAL's initialisation until the generator
     has connected; start both, then wait.
     """
