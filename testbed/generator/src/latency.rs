@@ -67,14 +67,10 @@ impl LatencyRecorder {
         self.min = self.min.min(cycles);
         self.max = self.max.max(cycles);
         // RFC 3550, section 6.4.1: J += (|D| - J) / 16 for each frame but the first; D is 0 within the run.
-        let mut same = count - 1;
         if let Some(last) = self.last {
             self.jitter += (cycles.abs_diff(last) as f64 - self.jitter) / 16.0;
         }
-        while same > 0 && self.jitter > 0.0 {
-            self.jitter -= self.jitter / 16.0;
-            same -= 1;
-        }
+        self.jitter *= (15.0_f64 / 16.0).powi(i32::try_from(count - 1).unwrap_or(i32::MAX));
         self.last = Some(cycles);
     }
 

@@ -37,7 +37,10 @@ impl Live {
     fn print(&mut self, now: Tsc, streams: &[Stream]) {
         let sent: u64 = streams.iter().map(|stream| stream.sender.sent).sum();
         let received: u64 = streams.iter().map(|stream| stream.receiver.judge.received()).sum();
-        let lost: u64 = streams.iter().map(lost_so_far).sum();
+        let missing: u64 = streams.iter().map(missing).sum();
+        let unique: u64 = streams.iter().map(|stream| stream.receiver.judge.unique()).sum();
+        // What was sent before the last line is hardly still under way.
+        let lost = missing.max(self.sent.saturating_sub(unique));
         let seconds = self.clock.duration(now.since(self.last)).as_secs_f64();
         let rate = |now: u64, before: u64| (now - before) as f64 / seconds / 1e6;
         // A line that cannot be printed must not end the measurement.
@@ -55,8 +58,8 @@ impl Live {
     }
 }
 
-/// Gaps among what has come; what is under way behind the newest frame may still come.
-fn lost_so_far(stream: &Stream) -> u64 {
+/// Gaps among what has come.
+fn missing(stream: &Stream) -> u64 {
     let judge = &stream.receiver.judge;
     judge.tracker.next().saturating_sub(judge.unique())
 }

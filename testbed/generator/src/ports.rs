@@ -11,7 +11,7 @@ use crate::{
 };
 use core::time::Duration;
 use dpdk_rs::{
-    Eal, MacAddr, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue,
+    Eal, MacAddr, Mempool, Port, PortConfig, PortError, PrivateData, RxQueue, TxQueue,
     port::{Configured, Started, Unconfigured},
 };
 use std::{
@@ -29,6 +29,8 @@ const DEFAULT_DATA_ROOM: usize = 2048 + HEADROOM;
 const CACHE: u32 = 512;
 /// Besides what queues and bursts hold: the cache may keep half as much again.
 const SPARE: usize = CACHE as usize * 3 / 2 + 2 * BURST_MAX;
+/// The usual size of the rings in virtual devices.
+const DEVICE_HOLDS: usize = 1024;
 const LINK_POLL: Duration = Duration::from_millis(20);
 
 const ENOTSUP: i32 = 95;
@@ -65,21 +67,8 @@ pub(crate) fn start_ports(eal: &Eal, options: &Options) -> Result<Vec<GeneratorP
 
 fn start_port(eal: &Eal, port: Port<Unconfigured>, options: &Options) -> Result<GeneratorPort, Error> {
     let len = usize::from(options.size) - FCS_LEN;
-    let id = port.id();
-    let rx_pool = Mempool::<()>::builder(format!("generator-rx-{id}"))
-        .size(pool_size(options.rx_descriptors))
-        .data_room(data_room(len + RX_EXTRA))
-        .cache(CACHE)
-        .socket(port.socket())
-        .build(eal)
-        .map_err(Error::failed)?;
-    let pool = Mempool::builder(format!("generator-tx-{id}"))
-        .size(pool_size(options.tx_descriptors))
-        .data_room(data_room(len))
-        .cache(CACHE)
-        .socket(port.socket())
-        .build(eal)
-        .map_err(Error::failed)?;
+    let rx_pool = make_pool::<()>(eal, &port, "rx", options.rx_descriptors, len + RX_EXTRA)?;
+    let pool = make_pool(eal, &port, "tx", options.tx_descriptors, len)?;
     let config = PortConfig::default().rx_descriptors(options.rx_descriptors).tx_descriptors(options.tx_descriptors);
     let port = port.configure(&config, &rx_pool).map_err(Error::failed)?;
     raise_mtu(&port, options.size - FCS_LEN as u16 - ETHERNET_LEN)?;
@@ -92,6 +81,25 @@ fn start_port(eal: &Eal, port: Port<Unconfigured>, options: &Options) -> Result<
     }
     let mac = port.mac_addr().map_err(Error::failed)?;
     Ok(GeneratorPort { port, mac, rx: rx.pop(), tx: tx.pop(), pool })
+}
+
+fn make_pool<P: PrivateData>(
+    eal: &Eal,
+    port: &Port<Unconfigured>,
+    direction: &str,
+    descriptors: u16,
+    frame_len: usize,
+) -> Result<Mempool<P>, Error> {
+    Mempool::builder(format!("generator-{direction}-{}", port.id()))
+        .size(pool_size(descriptors))
+        .data_room(data_room(frame_len))
+        .cache(CACHE)
+        .socket(port.socket())
+        .build(eal)
+        .map_err(|error| {
+            let remedy = format!("give the EAL more memory (hugepages, -m), or fewer descriptors with --{direction}d");
+            Error::Failed(format!("{error}: {remedy}"))
+        })
 }
 
 /// Some devices (memif) carry long frames though they let nobody raise their MTU, so a refusal is not the end.
@@ -111,9 +119,9 @@ fn is_unsupported(error: &PortError) -> bool {
     matches!(error, PortError::Refused { errno, .. } if errno.get() == ENOTSUP)
 }
 
-/// Enough for a full queue, and for a device that holds as many again: rings do.
+/// Enough for a full queue, and for what a device such as a ring holds besides.
 fn pool_size(descriptors: u16) -> u32 {
-    let mbufs = 2 * usize::from(descriptors).max(1024) + SPARE;
+    let mbufs = usize::from(descriptors) + DEVICE_HOLDS + SPARE;
     // One less than a power of two uses memory best.
     mbufs.next_power_of_two() as u32 - 1
 }
@@ -128,6 +136,7 @@ fn data_room(len: usize) -> u16 {
 pub(crate) fn wait_for_links(ports: &[GeneratorPort], options: &Options, stop: &AtomicBool) -> Result<bool, Error> {
     let start = Instant::now();
     for GeneratorPort { port, .. } in ports {
+        let mut told = options.quiet;
         while !port.link().map_err(Error::failed)?.up {
             if stop.load(Relaxed) {
                 return Ok(false);
@@ -139,6 +148,10 @@ pub(crate) fn wait_for_links(ports: &[GeneratorPort], options: &Options, stop: &
                     port.name(),
                     options.wait_link.as_secs_f64(),
                 )));
+            }
+            if !told {
+                eprintln!("waiting for the link of port {} ({})", port.id(), port.name());
+                told = true;
             }
             thread::sleep(LINK_POLL);
         }
@@ -154,8 +167,8 @@ mod tests {
     fn pools_hold_full_queues_and_bursts() {
         assert_eq!(pool_size(64), 4095);
         assert_eq!(pool_size(1024), 4095);
-        assert_eq!(pool_size(4096), 16383);
-        assert_eq!(pool_size(u16::MAX), 262_143);
+        assert_eq!(pool_size(4096), 8191);
+        assert_eq!(pool_size(u16::MAX), 131_071);
     }
 
     #[test]

@@ -149,35 +149,11 @@ fn send_and_receive(
     stop: &AtomicBool,
     live: &mut Live,
 ) -> Tsc {
-    let planned = match (options.length, options.rate_pps) {
-        (Length::Duration(duration), _) => Some(clock.cycles(duration)),
-        (Length::Count(count), Some(rate)) => Some((count as f64 / rate * clock.hz() as f64) as u64),
-        (Length::Count(_), None) => None,
-    };
-    let paced = options.rate_pps.is_some();
-    let stall = clock.cycles(STALL);
-    let (mut sent, mut progress) = (0, start);
+    let mut end = End::new(options, clock, start);
     loop {
         let now = clock.now();
-        let elapsed = now.since(start);
-        let done = streams.iter().all(|stream| stream.sender.is_done());
-        match planned {
-            Some(planned) if elapsed >= planned => {
-                if !paced || done || elapsed >= planned + planned / OVERTIME_DIVISOR {
-                    return now;
-                }
-            }
-            Some(_) => {}
-            None if done => return now,
-            None => {
-                let total: u64 = streams.iter().map(|stream| stream.sender.sent).sum();
-                if total != sent {
-                    (sent, progress) = (total, now);
-                } else if now.since(progress) > stall {
-                    warn(format!("gave up: no frame was taken for {} s", STALL.as_secs()));
-                    return now;
-                }
-            }
+        if end.is_reached(streams, now) {
+            return now;
         }
         if stop.load(Relaxed) {
             return now;
@@ -187,6 +163,59 @@ fn send_and_receive(
         }
         receive(streams, clock);
         live.tick(now, streams);
+    }
+}
+
+/// When to stop sending.
+#[derive(Debug)]
+struct End {
+    start: Tsc,
+    /// Cycles after which a run by duration ends, and before which a paced run does not.
+    planned: u64,
+    /// Cycles after which a run by duration ends even if frames that were due have not been sent.
+    latest: Option<u64>,
+    stall: u64,
+    sent: u64,
+    progress: Tsc,
+}
+
+impl End {
+    fn new(options: &Options, clock: Clock, start: Tsc) -> Self {
+        let (planned, latest) = match (options.length, options.rate_pps) {
+            (Length::Duration(duration), rate) => {
+                let planned = clock.cycles(duration);
+                let overtime = if rate.is_some() { planned / OVERTIME_DIVISOR } else { 0 };
+                (planned, Some(planned + overtime))
+            }
+            (Length::Count(count), Some(rate)) => ((count as f64 / rate * clock.hz() as f64) as u64, None),
+            (Length::Count(_), None) => (0, None),
+        };
+        Self { start, planned, latest, stall: clock.cycles(STALL), sent: 0, progress: start }
+    }
+
+    #[inline]
+    fn is_reached(&mut self, streams: &[Stream], now: Tsc) -> bool {
+        let elapsed = now.since(self.start);
+        if self.latest.is_some_and(|latest| elapsed >= latest) {
+            return true;
+        }
+        if elapsed >= self.planned && streams.iter().all(|stream| stream.sender.is_done()) {
+            return true;
+        }
+        self.latest.is_none() && self.is_stalled(streams, now)
+    }
+
+    /// Whether no frame has been taken for so long that a run by count would not end.
+    fn is_stalled(&mut self, streams: &[Stream], now: Tsc) -> bool {
+        let sent = streams.iter().map(|stream| stream.sender.sent).sum();
+        if sent != self.sent || streams.iter().any(|stream| matches!(stream.sender.pacing, Pacing::Paced(_))) {
+            (self.sent, self.progress) = (sent, now);
+        }
+        let stalled = now.since(self.progress) > self.stall;
+        if stalled {
+            warn(format!("gave up: no frame was taken for {} s", STALL.as_secs()));
+        }
+        stalled
     }
 }
 

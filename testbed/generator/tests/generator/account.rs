@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Every frame is accounted for.
+
+use crate::process::{Folder, Result, result, result_of_wire, run, unique};
+use serde_json::{Value, json};
+use std::fs;
+
+const RING: [&str; 1] = ["net_ring0"];
+const TWO_RINGS: [&str; 2] = ["net_ring0", "net_ring1"];
+
+/// The counters that must be zero when nothing goes wrong.
+fn assert_clean(counters: &Value) {
+    for name in ["lost", "duplicated", "reordered", "corrupted", "late"] {
+        assert_eq!(counters[name], 0, "{name} in {counters}");
+    }
+}
+
+#[test]
+fn what_a_ring_carries_comes_back_whole_at_every_size() -> Result {
+    for size in [64, 65, 66, 127, 512, 1518, 2049, 9000] {
+        let result = result(&RING, &format!("--ports 0 --count 20000 --size {size}"))?;
+        assert_eq!((&result["type"], &result["size"]), (&json!("result"), &json!(size)));
+        let stream = &result["streams"][0];
+        assert_eq!((&stream["sent"], &stream["received"]), (&json!(20000), &json!(20000)), "{result}");
+        assert_clean(stream);
+        assert_eq!(result["foreign"], 0);
+        assert_eq!(result["interrupted"], false);
+        assert_eq!(stream["wrong_mac"], Value::Null);
+        assert_eq!(result["rate_asked_pps"], Value::Null);
+        assert_eq!(result["rate_ok"], Value::Null);
+        assert_eq!(result["device"][0]["opackets"], 20000);
+        assert_eq!(stream["latency_ns"]["count"], 20000);
+        let latency = |name: &str| stream["latency_ns"][name].as_f64().unwrap_or(f64::NAN);
+        let ascending = ["min", "p50", "p90", "p99", "p99_9", "p99_99", "max"].map(latency);
+        assert!(ascending.is_sorted() && ascending[0] > 0.0, "{result}");
+        assert!((ascending[0]..=ascending[6]).contains(&latency("avg")), "{result}");
+        assert!(latency("jitter") >= 0.0, "{result}");
+    }
+    Ok(())
+}
+
+#[test]
+fn every_burst_size_works() -> Result {
+    for burst in [1, 2, 31, 33, 257, 512] {
+        let result = result(&RING, &format!("--ports 0 --count 5000 --burst {burst}"))?;
+        assert_eq!((&result["total"]["sent"], &result["total"]["received"]), (&json!(5000), &json!(5000)), "{result}");
+        assert_clean(&result["total"]);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_paced_run_by_count_sends_them_all_and_says_how_fast() -> Result {
+    let result = result(&RING, "--ports 0 --count 5000 --rate 50k")?;
+    let total = &result["total"];
+    assert_eq!((&total["sent"], &total["tx_failed"], &total["received"]), (&json!(5000), &json!(0), &json!(5000)));
+    assert_clean(total);
+    assert_eq!(result["rate_asked_pps"], 50000.0);
+    let (duration, reached) = (result["duration_s"].as_f64(), result["rate_reached_pps"].as_f64());
+    let reached = reached.ok_or("no rate")?;
+    // A tenth of a second at least; how much longer is the machine's business.
+    assert!(duration.is_some_and(|duration| duration >= 0.0999), "{result}");
+    assert!(reached <= 50_050.0, "{result}");
+    assert_eq!(result["rate_ok"], (reached - 50_000.0).abs() <= 50.0);
+    Ok(())
+}
+
+#[test]
+fn a_paced_run_by_duration_never_sends_more_than_is_due() -> Result {
+    let result = result(&RING, "--ports 0 --duration 0.1 --rate 100k")?;
+    let (sent, received) = (result["total"]["sent"].as_u64(), result["total"]["received"].as_u64());
+    assert!(sent.is_some_and(|sent| (1..=10_000).contains(&sent)), "{result}");
+    assert_eq!(sent, received);
+    Ok(())
+}
+
+#[test]
+fn frames_that_do_not_come_back_are_lost() -> Result {
+    // Port 1 is a ring of its own: what port 0 sends stays in the other one.
+    let result = result(&TWO_RINGS, "--ports 0,1 --count 500 --wait 0.1")?;
+    let total = &result["total"];
+    assert_eq!((&total["sent"], &total["received"], &total["lost"]), (&json!(500), &json!(0), &json!(500)));
+    assert_eq!((&result["foreign"], &total["latency_ns"]), (&json!(0), &Value::Null));
+    assert_eq!(result["streams"][0]["latency_ns"]["count"], 0);
+    Ok(())
+}
+
+#[test]
+fn frames_of_the_other_stream_are_foreign() -> Result {
+    let result = result(&TWO_RINGS, "--ports 0,1 --bidirectional --count 500 --wait 0.1")?;
+    let total = &result["total"];
+    assert_eq!((&total["sent"], &total["received"], &total["lost"]), (&json!(1000), &json!(0), &json!(1000)));
+    assert_eq!(result["foreign"], 1000);
+    Ok(())
+}
+
+#[test]
+fn what_nobody_sent_is_foreign() -> Result {
+    // A null device swallows what it is given, and always has frames full of zeros.
+    let result = result(&["net_null0"], "--ports 0 --count 500 --wait 0.01")?;
+    assert_eq!((&result["total"]["received"], &result["total"]["lost"]), (&json!(0), &json!(500)), "{result}");
+    assert!(result["foreign"].as_u64().is_some_and(|foreign| foreign > 0), "{result}");
+    Ok(())
+}
+
+#[test]
+fn both_directions_of_a_wire_are_streams_of_their_own() -> Result {
+    for size in [64, 1518] {
+        let folder = Folder::new()?;
+        let result = result_of_wire(&folder, "", &format!("--ports 0,1 --bidirectional --count 20000 --size {size}"))?;
+        for (number, stream) in [0, 1].map(|number| (number, &result["streams"][number])) {
+            assert_eq!(stream["stream"], number);
+            assert_eq!((&stream["tx_port"], &stream["rx_port"]), (&json!(number), &json!(1 - number)));
+            assert_eq!((&stream["sent"], &stream["received"]), (&json!(20000), &json!(20000)), "{result}");
+            assert_clean(stream);
+        }
+        assert_eq!((&result["total"]["sent"], &result["foreign"]), (&json!(40000), &json!(0)));
+    }
+    Ok(())
+}
+
+#[test]
+fn any_port_can_be_chosen() -> Result {
+    let result = result(&TWO_RINGS, "--ports 1 --count 5000")?;
+    let stream = &result["streams"][0];
+    assert_eq!((&stream["tx_port"], &stream["rx_port"]), (&json!(1), &json!(1)));
+    assert_eq!((&stream["sent"], &stream["received"]), (&json!(5000), &json!(5000)), "{result}");
+    assert_eq!(result["device"].as_array().map(Vec::len), Some(1));
+    assert_clean(stream);
+    Ok(())
+}
+
+#[test]
+fn long_frames_over_buffers_of_all_sizes_come_back_whole() -> Result {
+    for (size, options) in [(3000, ""), (2053, ",bsize=4096"), (9000, ",bsize=9216")] {
+        let folder = Folder::new()?;
+        let result = result_of_wire(&folder, options, &format!("--ports 0,1 --count 5000 --size {size} --burst 8"))?;
+        assert_eq!(result["total"]["received"], 5000, "{result}");
+        assert_clean(&result["total"]);
+    }
+    Ok(())
+}
+
+#[test]
+fn addresses_are_checked_as_expected() -> Result {
+    let there = "02:00:00:00:01:00"; // where port 0 sends to
+    let elsewhere = "02:00:00:00:01:01";
+    for (options, wrong) in [
+        (format!("--expect-dst {there}"), 0),
+        (format!("--expect-dst {elsewhere}"), 1000),
+        (format!("--dst-mac {elsewhere} --expect-dst {elsewhere}"), 0),
+        (format!("--expect-dst {there} --expect-src {there}"), 1000),
+    ] {
+        let result = result(&RING, &format!("--ports 0 --count 1000 {options}"))?;
+        assert_eq!(result["total"]["wrong_mac"], wrong, "{options}: {result}");
+        // Such a frame has come back all the same.
+        assert_eq!(result["total"]["received"], 1000);
+        assert_clean(&result["total"]);
+    }
+    Ok(())
+}
+
+#[test]
+fn addresses_expected_of_two_ports_are_in_the_order_of_the_ports() -> Result {
+    let folder = Folder::new()?;
+    // Port 0 receives what port 1 sent, and the other way round.
+    let expected = "--expect-dst 02:00:00:00:01:01,02:00:00:00:01:00";
+    let result = result_of_wire(&folder, "", &format!("--ports 0,1 --bidirectional --count 1000 {expected}"))?;
+    for stream in [0, 1] {
+        assert_eq!(result["streams"][stream]["wrong_mac"], 0, "{result}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_result_goes_to_a_file_that_is_whole_or_not_there() -> Result {
+    let folder = Folder::new()?;
+    let path = folder.path().join(unique("result.json"));
+    let outcome = run(&RING, &format!("--ports 0 --count 100 --quiet --json {}", path.display()))?;
+    assert!(outcome.status.success(), "{outcome:?}");
+    assert_eq!(outcome.stdout, "");
+    assert!(outcome.stderr.contains("received               100"), "{}", outcome.stderr);
+    let result: Value = serde_json::from_str(&fs::read_to_string(&path)?)?;
+    assert_eq!(result["total"]["received"], 100);
+    assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+
+    let outcome = run(&RING, &format!("--ports 9 --json {}", folder.path().join("never").display()))?;
+    assert_eq!(outcome.status.code(), Some(1));
+    assert_eq!(fs::read_dir(folder.path())?.count(), 1);
+    Ok(())
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A run always ends, with its results.
+
+use crate::process::{Folder, Result, Running, run};
+
+#[test]
+fn a_signal_ends_a_run_with_its_results() -> Result {
+    for signal in ["INT", "TERM"] {
+        for rate in ["max", "1000"] {
+            let options = format!("--ports 0 --duration 600 --rate {rate} --json -");
+            let mut running = Running::start(&["net_ring0"], &options)?;
+            running.wait_for(" s  tx ")?;
+            running.signal(signal)?;
+            let result = running.wait()?.result()?;
+            assert_eq!(result["interrupted"], true);
+            assert!(result["total"]["sent"].as_u64().is_some_and(|sent| sent > 0), "{result}");
+            assert_eq!(result["total"]["sent"], result["total"]["received"]);
+            assert_eq!(result["total"]["lost"], 0);
+            assert!(result["duration_s"].as_f64().is_some_and(|duration| duration < 600.0));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_signal_ends_the_wait_for_a_link() -> Result {
+    let folder = Folder::new()?;
+    let [server, _] = folder.wire("");
+    let mut running = Running::start(&[server], "--ports 0 --wait-link 600 --json -")?;
+    running.wait_for("waiting for the link")?;
+    running.signal("TERM")?;
+    let result = running.wait()?.result()?;
+    assert_eq!((&result["interrupted"], &result["total"]["sent"]), (&true.into(), &0.into()));
+    Ok(())
+}
+
+#[test]
+fn a_wire_that_takes_nothing_ends_a_run_by_count() -> Result {
+    // Nobody empties the first ring, which holds fewer frames than are to be sent.
+    let outcome = run(&["net_ring0", "net_ring1"], "--ports 0,1 --count 5000 --wait 0 --json - --quiet")?;
+    assert!(outcome.stderr.contains("generator: warning: gave up: no frame was taken for 5 s"), "{outcome:?}");
+    let result = outcome.result()?;
+    let sent = result["total"]["sent"].as_u64();
+    assert!(sent.is_some_and(|sent| (1..5000).contains(&sent)), "{result}");
+    assert_eq!(result["total"]["lost"].as_u64(), sent);
+    assert!(result["total"]["tx_failed"].as_u64().is_some_and(|failed| failed > 0), "{result}");
+    Ok(())
+}
+
+#[test]
+fn a_wire_that_takes_nothing_does_not_hold_up_a_paced_run() -> Result {
+    // Frames that the full ring does not take are given up, each once.
+    let outcome = run(&["net_ring0", "net_ring1"], "--ports 0,1 --count 5000 --rate 50k --wait 0 --json - --quiet")?;
+    let result = outcome.result()?;
+    let (sent, failed) = (result["total"]["sent"].as_u64(), result["total"]["tx_failed"].as_u64());
+    assert_eq!(sent.zip(failed).map(|(sent, failed)| sent + failed), Some(5000), "{result}");
+    assert!(failed.is_some_and(|failed| failed > 0), "{result}");
+    assert_eq!(result["rate_ok"], false);
+    Ok(())
+}
