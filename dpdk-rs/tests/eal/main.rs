@@ -5,8 +5,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod bursts;
+mod capture;
 mod clock;
 mod drops;
+mod examples;
 mod forwarding;
 mod frames;
 mod init;

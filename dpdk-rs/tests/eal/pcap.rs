@@ -4,43 +4,12 @@
 //! Captures in, captures out, byte for byte: also frames that need a chain of mbufs.
 
 use crate::{
+    capture::{read, write},
     frames::{bytes, frame},
     process::{eal_args, folder, isolated, isolated_bare},
 };
 use dpdk_rs::{Burst, Eal, Mempool, Packet, PacketError, PortConfig, RxQueue, TxQueue};
-use std::{fs, path::Path};
-
-/// Writes a capture of Ethernet frames, in the classic format of libpcap.
-fn write(path: &Path, frames: &[Vec<u8>]) {
-    let mut file = Vec::new();
-    // Magic number, version 2.4, time zone, accuracy, longest frame, Ethernet.
-    for word in [0xa1b2_c3d4_u32, 2 | 4 << 16, 0, 0, 262_144, 1] {
-        file.extend(word.to_ne_bytes());
-    }
-    for (second, frame) in frames.iter().enumerate() {
-        for word in [second, 0, frame.len(), frame.len()] {
-            file.extend(u32::try_from(word).unwrap().to_ne_bytes());
-        }
-        file.extend(frame);
-    }
-    fs::write(path, file).unwrap();
-}
-
-/// The frames of a capture, none of them cut.
-fn read(path: &Path) -> Vec<Vec<u8>> {
-    let file = fs::read(path).unwrap();
-    let word = |place: usize| u32::from_ne_bytes(file[place..place + 4].try_into().unwrap()) as usize;
-    assert!([0xa1b2_c3d4, 0xa1b2_3c4d].contains(&word(0)), "time stamps in micro- or nanoseconds");
-    let mut frames = Vec::new();
-    let mut place = 24;
-    while place < file.len() {
-        let (held, len) = (word(place + 8), word(place + 12));
-        assert_eq!(held, len);
-        frames.push(file[place + 16..place + 16 + held].to_vec());
-        place += 16 + held;
-    }
-    frames
-}
+use std::fs;
 
 /// Runs `body` with a port that reads `frames`, and returns what it wrote.
 fn through(frames: &[Vec<u8>], body: impl FnOnce(&Mempool, RxQueue, TxQueue)) -> Vec<Vec<u8>> {

@@ -59,7 +59,10 @@ fn eal(devices: &[&str]) -> Eal {
 
 /// The EAL's command line for the process of a test.
 pub(crate) fn eal_args(devices: &[&str]) -> Vec<String> {
-    let prefix = env::var(VARIABLE).expect("called in the process of a test");
+    args_with(&env::var(VARIABLE).expect("called in the process of a test"), devices)
+}
+
+fn args_with(prefix: &str, devices: &[&str]) -> Vec<String> {
     let mut args = vec!["test".to_owned(), format!("--file-prefix={prefix}"), format!("--lcores=(0-2)@({})", cpus())];
     args.extend(["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "--no-shconf"].map(str::to_owned));
     args.extend(devices.iter().map(|device| format!("--vdev={device}")));
@@ -94,25 +97,55 @@ fn run(wrapper: &[&str], test: &str, case: usize, body: impl FnOnce(usize)) -> S
         body(case.expect("set with the prefix"));
         process::exit(FINISHED);
     }
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let prefix = format!("dpdk-rs-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+    let prefix = new_prefix();
     let program = env::current_exe().expect("a process has a program");
     let program = program.to_str().expect("cargo's paths are UTF-8");
     let mut words = wrapper.to_vec();
     words.extend([program, "--exact", test, "--nocapture", "--test-threads=1"]);
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).env(VARIABLE, &prefix).env(CASE, case.to_string()).env_remove("RUST_BACKTRACE");
-    let (status, output) = finish(&mut command);
-    for root in [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk"), env::temp_dir()] {
-        // It is there or it is not, as the EAL and the test like.
-        let _ = fs::remove_dir_all(root.join(&prefix));
-    }
+    let finished = finish(&mut command);
+    remove_leftovers(&prefix);
+    let (status, output) = (finished.status, finished.stdout + &finished.stderr);
     assert_eq!(status.code(), Some(FINISHED), "the process of case {case} ended with {status}; its output:\n{output}");
     output
 }
 
-/// Runs a command to its end. Returns its exit status, and what it wrote to stdout and stderr.
-pub(crate) fn finish(command: &mut Command) -> (ExitStatus, String) {
+/// Runs one of the examples to its end, on an EAL as the tests have it. Cargo builds them before the tests.
+pub(crate) fn example(name: &str, devices: &[&str], own_args: &[&str]) -> Finished {
+    let program = env::current_exe().expect("a process has a program");
+    let folder = program.ancestors().nth(2).expect("the tests are in a folder of their own");
+    let program = folder.join("examples").join(name);
+    assert!(program.exists(), "{} is missing: run `cargo build -p dpdk-rs --examples`", program.display());
+    let prefix = new_prefix();
+    let args = args_with(&prefix, devices);
+    let finished = finish(Command::new(program).args(&args[1..]).args(own_args));
+    remove_leftovers(&prefix);
+    finished
+}
+
+fn new_prefix() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    format!("dpdk-rs-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Removes what the EAL and the test left behind.
+fn remove_leftovers(prefix: &str) {
+    for root in [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk"), env::temp_dir()] {
+        // It is there or it is not, as the EAL and the test like.
+        let _ = fs::remove_dir_all(root.join(prefix));
+    }
+}
+
+/// How a process ended, and what it wrote.
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Runs a command to its end.
+pub(crate) fn finish(command: &mut Command) -> Finished {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -133,9 +166,10 @@ pub(crate) fn finish(command: &mut Command) -> (ExitStatus, String) {
         }
         thread::sleep(Duration::from_millis(5));
     };
-    let output = stdout.join().expect("the reader ends") + &stderr.join().expect("the reader ends");
-    assert!(!late, "killed, since it did not end within {DEADLINE:?}; its output:\n{output}");
-    (status, output)
+    let stdout = stdout.join().expect("the reader ends");
+    let stderr = stderr.join().expect("the reader ends");
+    assert!(!late, "killed, since it did not end within {DEADLINE:?}; its output:\n{stdout}{stderr}");
+    Finished { status, stdout, stderr }
 }
 
 fn reader(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {

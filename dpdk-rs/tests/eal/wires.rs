@@ -86,9 +86,10 @@ const SETUP: &str = "
 #[test]
 fn af_packet_carries_frames_both_ways() {
     let mut trial = Command::new(NAMESPACE[0]);
-    let (status, output) = finish(trial.args(&NAMESPACE[1..]).arg("true"));
-    if !status.success() {
-        println!("skipped: no network namespace with a pair of interfaces: {}", output.replace('\n', " "));
+    let finished = finish(trial.args(&NAMESPACE[1..]).arg("true"));
+    if !finished.status.success() {
+        let reason = finished.stderr.replace('\n', " ");
+        println!("skipped: no network namespace with a pair of interfaces can be made: {reason}");
         return;
     }
     isolated_in(&NAMESPACE, &["net_af_packet0,iface=left", "net_af_packet1,iface=right"], |eal| {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The examples, on virtual devices.
+
+use crate::{
+    capture::{read, write},
+    frames::frame,
+    process::{example, folder, isolated_bare},
+};
+
+/// What an example wrote to stdout, if it ended well.
+fn output(name: &str, devices: &[&str], own_args: &[&str]) -> String {
+    let finished = example(name, devices, own_args);
+    assert!(finished.status.success(), "{}; stderr:\n{}", finished.status, finished.stderr);
+    finished.stdout
+}
+
+#[test]
+fn eal_init() {
+    let text = output("eal_init", &["net_null0", "net_null1"], &["--", "--count", "3"]);
+    assert_eq!(text, "lcores: 3, ports: 2, own arguments: [\"--count\", \"3\"]\n");
+}
+
+#[test]
+fn eal_init_says_what_is_wrong() {
+    let finished = example("eal_init", &[], &["--no-such-option"]);
+    assert_eq!(finished.status.code(), Some(1));
+    assert!(finished.stderr.contains("no-such-option"), "{}", finished.stderr);
+}
+
+#[test]
+fn ethdev_queues() {
+    assert_eq!(
+        output("ethdev_queues", &["net_ring0", "net_ring1"], &[]),
+        "port 0 (net_ring0): RX queues: 1, TX queues: 1, link up, 10000 Mbit/s, full duplex\n\
+         port 1 (net_ring1): RX queues: 1, TX queues: 1, link up, 10000 Mbit/s, full duplex\n"
+    );
+}
+
+#[test]
+fn rx_tx() {
+    assert_eq!(output("rx_tx", &["net_null0"], &[]), "received: 1024, sent: 1024\n");
+}
+
+#[test]
+fn without_a_port_the_examples_say_so() {
+    for name in ["rx_tx", "packet_modification", "multiple_threads"] {
+        let finished = example(name, &[], &[]);
+        assert_eq!(finished.status.code(), Some(1));
+        assert!(finished.stderr.contains("no port: give one with --vdev or -a"), "{}", finished.stderr);
+    }
+}
+
+#[test]
+fn packet_modification() {
+    isolated_bare(|| {
+        let (input, out) = (folder().join("in.pcap"), folder().join("out.pcap"));
+        let frames: Vec<_> = (0..128).map(|number| frame(number, 10 + number)).collect();
+        write(&input, &frames);
+        let device = format!("net_pcap0,rx_pcap={},tx_pcap={}", input.display(), out.display());
+        assert_eq!(output("packet_modification", &[&device], &[]), "sent: 128\n");
+        let changed = frames.into_iter().map(|mut frame| {
+            if frame.len() >= 14 {
+                frame[..12].copy_from_slice(&[6, 5, 4, 3, 2, 1, 1, 2, 3, 4, 5, 6]);
+            }
+            frame
+        });
+        assert_eq!(read(&out), changed.collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn multiple_threads() {
+    let text = output("multiple_threads", &["net_null0"], &[]);
+    let numbers: Vec<(&str, u64)> = text
+        .lines()
+        .map(|line| line.rsplit_once(' ').unwrap())
+        .map(|(words, number)| (words, number.parse().unwrap()))
+        .collect();
+    let [("lcore 1 received", first), ("lcore 2 received", second), ("total:", total)] = numbers[..] else {
+        panic!("{text}")
+    };
+    assert!(first + second == total && total >= 10_000, "{text}");
+}
