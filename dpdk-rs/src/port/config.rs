@@ -86,6 +86,10 @@ impl PortConfig {
         let descriptors = |what, asked, limits: DescriptorLimits| {
             if limits.allows(asked) { Ok(()) } else { Err((what, asked, limits.to_string())) }
         };
+        if self.rx_queues == 0 && self.tx_queues == 0 {
+            // DPDK would make as many as the device likes best.
+            return Err(("queues", 0, "1 or more".to_owned()));
+        }
         queues("RX queues", self.rx_queues, info.max_rx_queues)?;
         queues("TX queues", self.tx_queues, info.max_tx_queues)?;
         descriptors("RX descriptors", self.rx_descriptors, info.rx_descriptors)?;
@@ -132,6 +136,7 @@ mod tests {
     fn what_is_beyond_is_named_with_the_limit() {
         let config = PortConfig::default();
         for (config, what, asked, limits) in [
+            (config.clone().rx_queues(0).tx_queues(0), "queues", 0, "1 or more"),
             (config.clone().rx_queues(5), "RX queues", 5, "at most 4"),
             (config.clone().tx_queues(3), "TX queues", 3, "at most 2"),
             (config.clone().rx_descriptors(1000), "RX descriptors", 1000, "64 to 4096 in steps of 32"),
