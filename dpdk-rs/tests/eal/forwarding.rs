@@ -7,7 +7,7 @@ use crate::{
     frames::{bytes, frame, packet, pool, start},
     process::isolated,
 };
-use dpdk_rs::{Burst, Mempool, RxQueue, TxQueue};
+use dpdk_rs::{Burst, Mempool, RxQueue, TxQueue, lcore};
 
 /// Moves everything that waits on `rx` to `tx`; how many frames.
 fn forward<const N: usize>(rx: &mut RxQueue, tx: &mut TxQueue) -> usize {
@@ -194,5 +194,57 @@ fn frames_longer_than_their_mbuf_are_not_received() {
         }
         drop(burst);
         assert_eq!(pool.available(), pool.size());
+    });
+}
+
+#[test]
+fn queues_work_on_lcores_and_come_back() {
+    isolated(&["net_ring0", "net_ring1"], |eal| {
+        const FRAMES: usize = 5000;
+        let pool: Mempool = Mempool::builder("pool").size(2047).cache(128).build(&eal).unwrap();
+        let mut ports = eal.ports().into_iter();
+        let (port0, mut rx0, mut tx0) = start(ports.next().unwrap(), &pool);
+        let (port1, mut rx1, mut tx1) = start(ports.next().unwrap(), &pool);
+        let workers = eal.worker_lcores();
+        // This lcore sends, one worker forwards, the other receives: three caches of the pool take part.
+        let ((rx0, tx1), rx1) = lcore::scope(&eal, |scope| {
+            let forwarder = scope.launch(workers[0].id(), move || {
+                let mut burst = Burst::<_, 32>::new();
+                let mut moved = 0;
+                while moved < FRAMES {
+                    rx0.rx(&mut burst);
+                    moved += tx1.tx(&mut burst);
+                }
+                (rx0, tx1)
+            });
+            let receiver = scope.launch(workers[1].id(), move || {
+                let mut burst = Burst::<_, 32>::new();
+                let mut received = 0;
+                while received < FRAMES {
+                    rx1.rx(&mut burst);
+                    for packet in burst.drain() {
+                        assert_eq!(bytes(&packet), frame(received, 64));
+                        received += 1;
+                    }
+                }
+                rx1
+            });
+            let mut burst = Burst::<_, 32>::new();
+            let mut made = 0;
+            while made < FRAMES || !burst.is_empty() {
+                while made < FRAMES && burst.remaining_capacity() > 0 {
+                    let Some(mut packet) = pool.alloc() else { break };
+                    packet.append(64).unwrap().copy_from_slice(&frame(made, 64));
+                    burst.push(packet).unwrap();
+                    made += 1;
+                }
+                tx0.tx(&mut burst);
+            }
+            (forwarder.unwrap().join().unwrap(), receiver.unwrap().join().unwrap())
+        })
+        .unwrap();
+        assert_eq!(pool.available(), pool.size());
+        port0.stop(vec![rx0], vec![tx0]).unwrap();
+        port1.stop(vec![rx1], vec![tx1]).unwrap();
     });
 }

@@ -200,3 +200,34 @@ fn virtual_devices_have_a_socket_or_none() {
         assert!(socket == SocketId::ANY || socket.get() >= 0, "{socket}");
     });
 }
+
+#[test]
+fn port_may_have_queues_one_way_only() {
+    isolated(&["net_ring0", "net_null0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        for port in eal.ports() {
+            let config = PortConfig::default().rx_queues(0).tx_queues(2);
+            let (port, rx, tx) = port.configure(&config, &pool).unwrap().start().unwrap();
+            assert_eq!((rx.len(), tx.len()), (0, 2));
+            let configured = port.stop(rx, tx).unwrap();
+            configured.start().unwrap();
+        }
+    });
+}
+
+#[test]
+fn port_without_any_queue_is_refused() {
+    isolated(&["net_ring0", "net_null0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        for port in eal.ports() {
+            let (id, name) = (port.id(), port.name().to_owned());
+            let config = PortConfig::default().rx_queues(0).tx_queues(0);
+            let error = port.configure(&config, &pool).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!("port {id} ({name}): 0 queues asked for, the device supports 1 or more")
+            );
+        }
+        assert_eq!(eal.ports().len(), 2);
+    });
+}
