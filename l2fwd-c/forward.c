@@ -2,6 +2,7 @@
  * Copyright(c) 2026 The l2fwd-rs authors
  */
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,6 +16,9 @@
 /* How far ahead of the frame being written the next headers are fetched. */
 #define PREFETCH_AHEAD 4
 #define FLUSH_INTERVAL_US 100
+
+static_assert(sizeof(((struct queue_pair *)0)->macs) == sizeof(uint64_t) + sizeof(uint32_t),
+	"rewrite_macs() writes both addresses in two stores");
 
 /* Not an atomic addition: this lcore is the only one that writes. */
 static inline void
@@ -64,12 +68,16 @@ rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t n
 	struct rte_mbuf **runts)
 {
 	const bool update = pair->update_macs;
-	uint8_t macs[sizeof(pair->macs)];
+	uint64_t first_bytes;
+	uint32_t last_bytes;
 	uint16_t nb_kept = 0;
 	uint16_t nb_runts = 0;
 
-	/* A local copy: the compiler cannot know that frames do not overlap the queue pair. */
-	memcpy(macs, pair->macs, sizeof(macs));
+	/* Two registers and two stores a frame. From the queue pair itself they would have to be
+	 * read again after each store, since the compiler cannot know that no frame lies over it.
+	 */
+	memcpy(&first_bytes, pair->macs, sizeof(first_bytes));
+	memcpy(&last_bytes, &pair->macs[sizeof(first_bytes)], sizeof(last_bytes));
 
 	for (uint16_t i = 0; i < nb_frames && i < PREFETCH_AHEAD; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
@@ -83,8 +91,12 @@ rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t n
 			runts[nb_runts++] = frame;
 			continue;
 		}
-		if (update)
-			memcpy(rte_pktmbuf_mtod(frame, void *), macs, sizeof(macs));
+		if (update) {
+			uint8_t *header = rte_pktmbuf_mtod(frame, uint8_t *);
+
+			memcpy(header, &first_bytes, sizeof(first_bytes));
+			memcpy(&header[sizeof(first_bytes)], &last_bytes, sizeof(last_bytes));
+		}
 		frames[nb_kept++] = frame;
 	}
 	return nb_kept;

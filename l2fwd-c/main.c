@@ -239,7 +239,7 @@ main(int argc, char *argv[])
 		return report_error(&error);
 	forwarder.text = forwarder.json.out == stdout ? stderr : stdout;
 
-	/* The EAL logs to stdout by default, which is for our own output. */
+	/* Whatever the default of the EAL: stdout is for our own output. */
 	rte_openlog_stream(stderr);
 	ret = rte_eal_init(forwarder.options.eal_argc, argv);
 	if (ret < 0) {
