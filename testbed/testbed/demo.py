@@ -204,14 +204,14 @@ class Demo:
             self.console.print(f"\n[bold]{title}[/] – {act.status}{tail}", highlight=False, soft_wrap=True)
             trials = []
             if isinstance(act, OverloadAct) and act.trials:
-                self.console.print(tables.overload_table(act).rich())
+                self.console.print(tables.overload_table(act).rich(self.console.width))
                 self.console.print(" ".join(tables.ratio_sentences(act)), highlight=False, soft_wrap=True)
                 trials = act.trials
             elif isinstance(act, HostsAct) and act.trials:
-                self.console.print(tables.hosts_table(act).rich())
+                self.console.print(tables.hosts_table(act).rich(self.console.width))
                 trials = act.trials
             elif isinstance(act, CaptureAct) and act.trials:
-                self.console.print(tables.capture_table(act).rich())
+                self.console.print(tables.capture_table(act).rich(self.console.width))
             for remark in tables.remarks(trials):
                 self.console.print(f"  {remark}", highlight=False, markup=False, soft_wrap=True)
 

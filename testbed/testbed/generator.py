@@ -105,12 +105,20 @@ class Generator(Process):
         super().__init__(name, argv, log_dir)
         self.load = load
 
+    def wait_for_result(self) -> None:
+        """Returns when it has printed its result, which is shortly before its end.
+
+        Raises `ProcessError` if it ends without, or hangs.
+        """
+        self.wait_for_event("result", self.load.seconds + self.load.residual_wait_s + _OVERHEAD_S)
+
     def result(self) -> Result:
         """Waits for its end and returns its result.
 
         Raises `ProcessError` if it fails, hangs or says nothing.
         """
-        status = self.wait(self.load.seconds + self.load.residual_wait_s + _OVERHEAD_S)
+        self.wait_for_result()
+        status = self.wait(_OVERHEAD_S)
         if status != 0:
             raise self.failure(f"ended with {describe_status(status)}")
         results = [event for event in self.events if event.get("type") == "result"]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,15 @@ from testbed.eal import EalOptions, unique_file_prefix
 from testbed.forwarder import Final, Forwarder, Period, PortCounters, imbalance
 from testbed.generator import Generator, Load, Result
 from testbed.lcores import LcorePlan
-from testbed.process import ProcessError
+from testbed.process import Process, ProcessError
 from testbed.programs import Program
 from testbed.results import Drops, ForwarderFrames, GeneratorFrames, OverloadAct, OverloadRow, OverloadTrial, Status
 from testbed.wire import VirtualWire
 
 # A trial that ran shorter or longer than this share of what was asked did not do what it intended.
 _DURATION_TOLERANCE = 0.02
+# With less than this share of its CPU, a program that never sleeps was held up by others.
+_OWN_CPU_SHARE = 0.9
 # Above this share of polls that found nothing, the forwarder waited for the generator: it was not overloaded.
 _IDLE_SHARE = 0.05
 
@@ -95,6 +98,9 @@ def run_trial(
                 before = environment.steal_ticks()
                 with Generator(generator_program, eal, load, raw, f"{name}-generator") as generator:
                     forwarder.started()
+                    usage = CpuUsage(generator=generator, forwarder=forwarder.process)
+                    generator.wait_for_result()
+                    trial.cpu_share = usage.shares()
                     result = generator.result()
                 trial.steal_percent = environment.steal_percent(before, environment.steal_ticks())
                 final = forwarder.stop()
@@ -136,6 +142,11 @@ def fill_in(trial: OverloadTrial, load: Load, result: Result, periods: list[Peri
     )
     trial.forwarded_pps = counters.tx_packets / result.duration_s if result.duration_s > 0 else None
     trial.reasons += faults(load, result, final, trial.drops)
+    if any(share < _OWN_CPU_SHARE for share in trial.cpu_share.values()):
+        trial.notes.append(
+            f"disturbed: the generator or the forwarder had less than {100 * _OWN_CPU_SHARE:.0f} % of its CPU, other "
+            "programs the rest; rates are lower for it, and burstier"
+        )
     if window.empty_poll_share > _IDLE_SHARE:
         trial.notes.append(
             f"not overloaded: more than {100 * _IDLE_SHARE:.0f} % of its polls found nothing, so its rate is what the "
@@ -176,6 +187,25 @@ def faults(load: Load, result: Result, final: Final, drops: Drops) -> list[str]:
     if drops.wire_to_generator < 0:
         found.append(f"{-drops.wire_to_generator} more frames came back than the forwarder sent")
     return found
+
+
+class CpuUsage:
+    """How much CPU time busy processes get from now on."""
+
+    def __init__(self, **processes: Process) -> None:
+        self._processes = processes
+        self._before = {name: process.cpu_seconds() for name, process in processes.items()}
+        self._begin = time.monotonic()
+
+    def shares(self) -> dict[str, float]:
+        """CPU time / time since the beginning; those that have ended meanwhile are absent."""
+        elapsed = time.monotonic() - self._begin
+        after = {name: process.cpu_seconds() for name, process in self._processes.items()}
+        return {
+            name: (used - self._before[name]) / elapsed
+            for name, used in after.items()
+            if used is not None and self._before[name] is not None and elapsed > 0
+        }
 
 
 @dataclass(frozen=True)

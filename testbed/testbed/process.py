@@ -67,6 +67,15 @@ class Process:
         """The process id; the program must have been started."""
         return self._started().pid
 
+    def cpu_seconds(self) -> float | None:
+        """CPU time that it has used; None once it has ended."""
+        try:
+            fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return None
+        # utime and stime, counted from the state that follows the name; a zombie has none left.
+        return None if fields[0] == "Z" else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     @property
     def returncode(self) -> int | None:
         """The exit status, negative for a signal, None while it runs."""

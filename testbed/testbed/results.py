@@ -92,6 +92,9 @@ class OverloadTrial(Trial):
     drops: Drops | None = None
     forwarded_pps: float | None = None
     steal_percent: float | None = Field(None, description="CPU time that the hypervisor gave to others meanwhile")
+    cpu_share: dict[str, float] = Field(
+        default_factory=dict, description="CPU time that 'generator' and 'forwarder', which never sleep, got / time"
+    )
 
 
 class OverloadRow(Record):

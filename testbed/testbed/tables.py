@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from rich import box
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from testbed.results import (
     CaptureAct,
@@ -21,6 +22,7 @@ from testbed.results import (
 from testbed.statistics import Spread
 
 ABSENT = "–"
+_PADDING = 1
 
 
 @dataclass
@@ -41,27 +43,58 @@ class Table:
     columns: list[str]
     rows: list[Row] = field(default_factory=list)
     text_columns: int = 1
+    # The last column holds sentences, which may fold anywhere.
+    ends_in_text: bool = False
 
-    def rich(self) -> RichTable:
-        """For the terminal."""
+    def rich(self, width: int) -> RichTable:
+        """For a terminal of `width` columns; turned on its side if it is too wide for it."""
+        if self._needed_width() <= width:
+            return self._upright()
+        sideways = self._sideways(self.rows)
+        if sideways._needed_width() > width:
+            medians = [row for row in self.rows if row.kind == "median"]
+            sideways = self._sideways(medians or self.rows)
+            sideways.title += "; each round is in the report" if medians else ""
+        return sideways._upright()
+
+    def _upright(self) -> RichTable:
         table = RichTable(
-            title=self.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, padding=(0, 1)
+            title=self.title,
+            title_justify="left",
+            title_style="bold",
+            box=box.SIMPLE_HEAD,
+            padding=(0, _PADDING, 0, 0),
+            pad_edge=False,
         )
         for index, column in enumerate(self.columns):
-            # Headings fold between words, figures not at all; only a long text at the end may.
-            words = column.split()
-            if index < len(self.columns) - 1:
-                words += [row.cells[index] for row in self.rows]
-            table.add_column(
-                column,
-                justify="left" if index < self.text_columns else "right",
-                overflow="fold",
-                min_width=max(len(word) for word in words),
-            )
+            justify = "left" if index < self.text_columns else "right"
+            width = self._column_width(index)
+            fixed = None if self.ends_in_text and index == len(self.columns) - 1 else width
+            # Text, not str: rich would take a unit such as [s] for markup.
+            table.add_column(Text(column), justify=justify, overflow="fold", width=fixed, min_width=width)
         for row in self.rows:
             style = {"median": "bold", "invalid": "red"}.get(row.kind)
-            table.add_row(*row.cells, style=style)
+            table.add_row(*(Text(cell) for cell in row.cells), style=style)
         return table
+
+    def _column_width(self, index: int) -> int:
+        # Headings fold between words, figures not at all.
+        words = self.columns[index].split()
+        if not (self.ends_in_text and index == len(self.columns) - 1):
+            words += [row.cells[index] for row in self.rows]
+        return max(len(word) for word in words)
+
+    def _needed_width(self) -> int:
+        # One more for the gap between two columns, and one for the edge.
+        return sum(self._column_width(index) + _PADDING + 1 for index in range(len(self.columns))) + 1
+
+    def _sideways(self, rows: list[Row]) -> Table:
+        heads = [" ".join(row.cells[: self.text_columns]) for row in rows]
+        labels = self.columns[self.text_columns :]
+        turned = [
+            Row([label, *(row.cells[index] for row in rows)]) for index, label in enumerate(labels, self.text_columns)
+        ]
+        return Table(self.title, ["", *heads], turned)
 
 
 def millions(frames: float) -> str:
@@ -92,7 +125,7 @@ OVERLOAD_COLUMNS = [
 def overload_table(act: OverloadAct) -> Table:
     """The article's Table 1: the median of each language, then every round."""
     table = Table(
-        "Overload: frames in millions, medians over the valid rounds, then each round",
+        "Overload, frames in millions",
         OVERLOAD_COLUMNS,
         [_median_row(act, row) for row in act.rows],
         text_columns=2,
@@ -187,6 +220,7 @@ def capture_table(act: CaptureAct) -> Table:
     table = Table(
         "A capture: what became of each frame",
         ["Language", "Frames in", "Frames out", "In order, only MACs differ", "Too short to forward", "Findings"],
+        ends_in_text=True,
     )
     for trial in act.trials:
         if trial.frames_in is None:
@@ -216,14 +250,22 @@ def ratio_sentences(act: OverloadAct) -> list[str]:
     count = len(ratio.ratios)
     finding = f"Rust forwarded {ratio.spread.median:.3f} times the frames that C did (median of {count} round"
     finding += f"s, {ratio.spread.low:.3f} to {ratio.spread.high:.3f})." if count > 1 else ")."
-    if ratio.interval is None:
-        return [finding]
-    interval = ratio.interval
-    sureness = (
-        f"Geometric mean {ratio.mean:.3f}, {100 * interval.confidence:.0f} % bootstrap interval "
-        f"{interval.low:.3f} to {interval.high:.3f}"
-    )
-    return [finding, sureness + (f"; with {count} rounds it is no wider than the range." if count < 6 else ".")]
+    sentences = [finding]
+    if ratio.interval:
+        interval = ratio.interval
+        sentences.append(
+            f"Geometric mean {ratio.mean:.3f}, {100 * interval.confidence:.0f} % bootstrap interval "
+            f"{interval.low:.3f} to {interval.high:.3f}"
+            + (f"; with {count} rounds it is no wider than the range." if count < 6 else ".")
+        )
+    counted = [trial for trial in act.trials if trial.valid and trial.round in ratio.rounds]
+    doubtful = [trial for trial in counted if trial.notes]
+    if doubtful:
+        sentences.append(
+            f"Caution: {len(doubtful)} of these {len(counted)} trials did not show what their forwarder can do at most "
+            "(see the remarks), so the ratio compares the forwarders only in part."
+        )
+    return sentences
 
 
 def remarks(trials: list[Trial] | list[OverloadTrial]) -> list[str]:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import stand_in
 
+from testbed import overload
 from testbed.forwarder import Final, Period
 from testbed.generator import Load, Result
 from testbed.lcores import LcorePlan
-from testbed.overload import OverloadPlan, conclude, faults, fill_in, loaded_window, new_act
+from testbed.overload import CpuUsage, OverloadPlan, conclude, faults, fill_in, loaded_window, new_act
 from testbed.results import OverloadTrial, Status
 
 LOAD = Load((0,), 64, 5.0, "0a:00:00:00:00:00", "02:00:00:00:00:00")
@@ -136,6 +137,30 @@ def test_a_load_too_short_for_a_whole_period_is_diluted_and_said_to_be():
     assert any("too short for a statistics period" in note for note in trial.notes)
 
 
+class Clock:
+    """A process that used so much CPU time at each look."""
+
+    def __init__(self, *readings: float | None) -> None:
+        self.readings = list(readings)
+
+    def cpu_seconds(self) -> float | None:
+        return self.readings.pop(0)
+
+
+def test_cpu_shares(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(overload.time, "monotonic", iter([100.0, 105.0]).__next__)
+    usage = CpuUsage(forwarder=Clock(1.0, 5.5), generator=Clock(0.5, None))
+    assert usage.shares() == {"forwarder": pytest.approx(0.9)}
+
+
+@pytest.mark.parametrize(("share", "disturbed"), [(0.99, False), (0.5, True)])
+def test_a_trial_held_up_by_other_programs_says_so(share: float, disturbed: bool):
+    trial = OverloadTrial(program="l2fwd-c", language="C", round=1, cpu_share={"generator": 1.0, "forwarder": share})
+    fill_in(trial, LOAD, result(), [], final())
+    assert any(note.startswith("disturbed") for note in trial.notes) is disturbed
+    assert trial.valid
+
+
 def test_no_load_at_all():
     window = loaded_window([], final(0, 0, 0, 0))
     assert (window.rx_burst_avg, window.empty_poll_share, window.whole) == (0.0, 1.0, False)
@@ -154,7 +179,7 @@ def act_of(trials: list[OverloadTrial], rounds: int = 3):
 
 
 def trial_of(language: str, number: int, tx: int) -> OverloadTrial:
-    trial = copy.deepcopy(filled(result(received=0), final(SENT, tx)))
+    trial = copy.deepcopy(filled(result(sent=tx + 100, received=tx, lost=100), final(tx + 100, tx)))
     trial.program = {"C": "l2fwd-c", "Rust": "l2fwd-rs"}[language]
     trial.language, trial.round, trial.reasons = language, number, []
     return trial

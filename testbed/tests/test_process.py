@@ -133,6 +133,18 @@ time.sleep(600)
         time.sleep(0.02)
 
 
+def test_cpu_time_is_told_until_the_end(tmp_path: Path):
+    with python(tmp_path, "print('busy')\nwhile True: pass") as process:
+        process.wait_for_line("busy", PATIENCE_S)
+        before = process.cpu_seconds()
+        deadline = time.monotonic() + PATIENCE_S
+        while process.cpu_seconds() < before + 0.05:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.stop()
+        assert process.cpu_seconds() is None
+
+
 def _runs(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

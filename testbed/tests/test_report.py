@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -240,13 +241,23 @@ def test_a_folder_without_results_is_refused(tmp_path: Path):
     assert not (tmp_path / "report.html").exists()
 
 
-def test_the_terminals_table_fits_a_log():
-    console = Console(width=120, record=True, file=Path("/dev/null").open("w"))  # noqa: SIM115
-    console.print(tables.overload_table(overload()).rich())
-    text = console.export_text()
-    assert "median of 3" in text
-    assert "902.000" in text
+def printed(table: tables.Table, width: int) -> str:
+    text = io.StringIO()
+    Console(width=width, file=text).print(table.rich(width))
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("width", [120, 100, 80, 60])
+def test_a_table_is_printed_whole_or_on_its_side(width: int):
+    text = printed(tables.overload_table(overload()), width)
+    for word in " ".join(tables.OVERLOAD_COLUMNS[2:]).split():
+        assert word in text
+    for value in ("902.000", "910.000", "182.000", "31.50"):
+        assert value in text
     assert "…" not in text
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    assert ("903.000" in text) is (width >= 100)
+    assert ("each round is in the report" in " ".join(text.split())) is (width < 100)
 
 
 def test_an_invalid_round_shows_no_figures():
