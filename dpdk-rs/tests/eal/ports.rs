@@ -5,9 +5,10 @@
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start},
-    process::isolated,
+    process::{eal_args, folder, isolated, isolated_bare},
 };
-use dpdk_rs::{Mempool, PortConfig, PortError, SocketId, port::StopError};
+use dpdk_rs::{Eal, Mempool, PortConfig, PortError, SocketId, port::StopError};
+use std::fs;
 
 #[test]
 fn each_port_is_handed_out_once() {
@@ -88,13 +89,20 @@ fn numbers_above_the_devices_are_refused_by_name_and_limit() {
 
 #[test]
 fn device_that_refuses_is_closed() {
-    isolated(&["net_ring0"], |eal| {
+    isolated_bare(|| {
+        let out = folder().join("out");
+        fs::create_dir(&out).unwrap();
+        let device = format!("net_pcap0,tx_pcap={}/file.pcap", out.display());
+        let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
-        // A ring has no MTU to set, but DPDK tells only when it is set.
-        let error = only_port(&eal).configure(&PortConfig::default().mtu(1400), &pool).unwrap_err();
-        let PortError::Refused { port, name, action, errno } = &error else { panic!("{error:?}") };
-        assert_eq!((port.get(), name.as_str(), action.as_str(), errno.get()), (0, "net_ring0", "set MTU 1400", 95));
-        assert_eq!(error.to_string(), "port 0 (net_ring0): cannot set MTU 1400: Operation not supported");
+        let (port, rx, tx) = start(only_port(&eal), &pool);
+        let configured = port.stop(vec![rx], vec![tx]).unwrap();
+        // The driver opens its file again, and cannot.
+        fs::remove_dir_all(&out).unwrap();
+        let error = configured.start().unwrap_err();
+        let PortError::Refused { port, name, action, .. } = &error else { panic!("{error:?}") };
+        assert_eq!((port.get(), name.as_str(), action.as_str()), (0, "net_pcap0", "start the port"));
+        assert!(error.to_string().starts_with("port 0 (net_pcap0): cannot start the port: "), "{error}");
         assert!(eal.ports().is_empty());
     });
 }
