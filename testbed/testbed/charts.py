@@ -140,7 +140,7 @@ def ratio_chart(act: OverloadAct) -> str | None:
         axes.set_yticks(places, labels)
         axes.set_ylim(min(places) - 0.6, rows + 0.6)
         far = max([abs(value - 1) for value in ratio.ratios] + [0.02]) * 1.35
-        axes.set_xlim(1 - far, 1 + far)
+        axes.set_xlim(max(0.0, 1 - far), 1 + far)
         axes.set_xlabel("Rust / C (right of 1: Rust forwarded more)")
         axes.grid(axis="x")
 

@@ -45,6 +45,7 @@ def render(summary: Summary, environment: Environment, folder: Path) -> str:
         version=__version__,
         Status=Status,
         cards=_cards(summary),
+        is_doubtful=measured and tables.doubtful_trials(overload) > 0,
         overload_medians=_only(tables.overload_table(overload), "median") if measured else None,
         overload_rounds=_without(tables.overload_table(overload), "median") if measured else None,
         ratio_sentences=tables.ratio_sentences(overload) if measured else None,
@@ -95,7 +96,8 @@ def _cards(summary: Summary) -> list[tuple[str, str, str]]:
             (
                 "Rust / C, forwarded frames",
                 f"{ratio.spread.median:.3f}",
-                f"{ratio.spread.low:.3f} to {ratio.spread.high:.3f} in {count} round{'' if count == 1 else 's'}",
+                f"{ratio.spread.low:.3f} to {ratio.spread.high:.3f} in {count} round{'' if count == 1 else 's'}"
+                + ("; see the remarks" if tables.doubtful_trials(summary.overload) else ""),
             )
         )
     for row in summary.overload.rows if summary.overload else []:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from rich import box
@@ -249,8 +248,11 @@ def ratio_sentences(act: OverloadAct) -> list[str]:
         return ["No ratio: no round has a valid trial of both forwarders."]
     count = len(ratio.ratios)
     finding = f"Rust forwarded {ratio.spread.median:.3f} times the frames that C did (median of {count} round"
-    finding += f"s, {ratio.spread.low:.3f} to {ratio.spread.high:.3f})." if count > 1 else ")."
-    sentences = [finding]
+    finding += f"s, {ratio.spread.low:.3f} to {ratio.spread.high:.3f})" if count > 1 else ")"
+    doubt = doubtful_trials(act)
+    if doubt:
+        finding += f", but in {doubt} of these {2 * count} trials something else than the forwarder set the rate"
+    sentences = [finding + "."]
     if ratio.interval:
         interval = ratio.interval
         sentences.append(
@@ -258,23 +260,28 @@ def ratio_sentences(act: OverloadAct) -> list[str]:
             f"{interval.low:.3f} to {interval.high:.3f}"
             + (f"; with {count} rounds it is no wider than the range." if count < 6 else ".")
         )
-    counted = [trial for trial in act.trials if trial.valid and trial.round in ratio.rounds]
-    doubtful = [trial for trial in counted if trial.notes]
-    if doubtful:
-        sentences.append(
-            f"Caution: {len(doubtful)} of these {len(counted)} trials did not show what their forwarder can do at most "
-            "(see the remarks), so the ratio compares the forwarders only in part."
-        )
+    if doubt:
+        sentences.append("So the ratio is no comparison of what the two can do at most; the remarks say why.")
     return sentences
+
+
+def doubtful_trials(act: OverloadAct) -> int:
+    """How many of the trials behind the ratio have a rate that was not their forwarder's own."""
+    rounds = act.ratio.rounds if act.ratio else []
+    return sum(1 for trial in act.trials if trial.valid and trial.round in rounds and trial.notes)
 
 
 def remarks(trials: list[Trial] | list[OverloadTrial]) -> list[str]:
     """What to know about trials, each remark once with the trials that it is about."""
     where: dict[str, list[str]] = {}
-    label: Callable[[Trial], str] = lambda trial: (  # noqa: E731 (a name for a one-line rule)
-        f"{trial.language}, round {trial.round}" if isinstance(trial, OverloadTrial) else trial.language
-    )
-    for trial in trials:
+    for trial in sorted(trials, key=_label):
         for remark in [f"invalid: {reason}" for reason in trial.reasons] + trial.notes:
-            where.setdefault(remark, []).append(label(trial))
-    return [f"{'; '.join(names)}: {remark}" for remark, names in where.items()]
+            where.setdefault(remark, []).append(_label(trial))
+    return [
+        f"{'every trial' if len(names) == len(trials) > 1 else '; '.join(names)}: {remark}"
+        for remark, names in where.items()
+    ]
+
+
+def _label(trial: Trial) -> str:
+    return f"{trial.language}, round {trial.round}" if isinstance(trial, OverloadTrial) else trial.language

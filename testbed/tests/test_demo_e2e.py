@@ -31,7 +31,7 @@ def overload_trial(forwarder: Program, generator: Program, raw: Path, hugepages:
     return overload.run_trial(plan, forwarder, generator, 1, raw)
 
 
-@pytest.mark.parametrize("size", [64, 1518])
+@pytest.mark.parametrize("size", [64, 1518, 9000])
 def test_overload(forwarder_program: Program, generator_program: Program, hugepages: bool, tmp_path: Path, size: int):
     trial = overload_trial(forwarder_program, generator_program, tmp_path, hugepages, size=size)
     assert trial.reasons == []

@@ -70,6 +70,7 @@ def overload(rounds: int = 3) -> OverloadAct:
     trials += [trial_of("Rust", n, 910_000_000) for n in range(1, rounds + 1)]
     for trial in trials:
         trial.forwarder.rx_burst_avg = 31.5
+        trial.notes = []
     return act_of(trials, rounds)
 
 
@@ -273,8 +274,12 @@ def test_the_same_remark_is_made_once():
     act = overload()
     for trial in act.trials:
         trial.notes = ["not overloaded"]
+    assert "but in 6 of these 6 trials something else" in tables.ratio_sentences(act)[0]
     (remark,) = tables.remarks(act.trials)
-    assert remark.endswith("Rust, round 3: not overloaded")
+    assert remark == "every trial: not overloaded"
+    act.trials[0].notes = []
+    (remark,) = tables.remarks(act.trials)
+    assert remark.startswith("C, round 2; C, round 3; Rust, round 1; ")
 
 
 @pytest.mark.parametrize(
