@@ -76,10 +76,8 @@ fn memif_carries_frames_both_ways() {
 
 /// Runs a command in a network namespace of its own, with a pair of interfaces: as root, or in a user namespace, which needs
 /// no root, only a kernel that permits it.
-const NAMESPACES: [&[&str]; 2] = [
-    &["unshare", "--net", "sh", "-ec", SETUP],
-    &["unshare", "--user", "--map-root-user", "--net", "sh", "-ec", SETUP],
-];
+const NAMESPACES: [&[&str]; 2] =
+    [&["unshare", "--net", "sh", "-ec", SETUP], &["unshare", "--user", "--map-root-user", "--net", "sh", "-ec", SETUP]];
 const SETUP: &str = "
     echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
     ip link add left type veth peer name right
