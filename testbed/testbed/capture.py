@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from testbed.frames import CaptureError, Macs, compare, read_frames
 from testbed.process import ProcessError
 from testbed.programs import Program
 from testbed.results import CaptureAct, CaptureTrial, Status
+from testbed.scratch import scratch_folder
 
 # Captures above this size are compared, but not kept in the results folder.
 KEPT_BYTES = 16 * 1024 * 1024
@@ -59,8 +59,8 @@ def run_trial(
     name = f"c-{program.name}"
     on_step(f"{program.name}: {frames} frames")
     # Device arguments know no quoting: a comma in the path of the capture or of the results would split them.
-    with tempfile.TemporaryDirectory(prefix="testbed-pcap-") as folder:
-        source, output = Path(folder, "in.pcap"), Path(folder, "out.pcap")
+    with scratch_folder() as folder:
+        source, output = folder / "in.pcap", folder / "out.pcap"
         source.symlink_to(plan.source.resolve())
         eal = EalOptions(
             plan.lcore, unique_file_prefix("dut"), (f"net_pcap0,rx_pcap={source},tx_pcap={output}",), plan.hugepages

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-import tempfile
+import contextlib
 from pathlib import Path
-from types import TracebackType
 from typing import Self
+
+from testbed.scratch import scratch_folder
 
 
 class VirtualWire:
@@ -27,7 +28,8 @@ class VirtualWire:
     def __init__(self, ports: int, queues: int = 1) -> None:
         self.ports = ports
         self.queues = queues
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
+        self._cleanup = contextlib.ExitStack()
 
     @staticmethod
     def forwarder_mac(port: int) -> str:
@@ -37,7 +39,7 @@ class VirtualWire:
     def socket(self, port: int) -> Path:
         """Where the forwarder listens for the generator's port."""
         assert self._folder is not None, "use it in a with"
-        return Path(self._folder.name) / f"wire{port}.sock"
+        return self._folder / f"wire{port}.sock"
 
     @property
     def forwarder_vdevs(self) -> tuple[str, ...]:
@@ -61,12 +63,9 @@ class VirtualWire:
             self.socket(port).unlink(missing_ok=True)
 
     def __enter__(self) -> Self:
-        self._folder = tempfile.TemporaryDirectory(prefix="testbed-wire-")
+        self._folder = self._cleanup.enter_context(scratch_folder())
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
-            self._folder = None
+    def __exit__(self, *_: object) -> None:
+        self._folder = None
+        self._cleanup.close()
