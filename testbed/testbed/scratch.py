@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""Short-lived folders: for sockets, whose paths may not be longer than 107 bytes, and for the names of devices' files."""
+"""Short-lived folders: for sockets, whose paths may have 107 bytes at most, and for the names of devices' files."""
 
 from __future__ import annotations
 
