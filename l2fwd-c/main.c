@@ -23,6 +23,9 @@
 #include "stats_json.h"
 #include "topology.h"
 
+/* How often to look at the links. */
+#define LINK_INTERVAL_S 1
+
 /* Set by signals and by --duration; read by all lcores. */
 static atomic_bool stop;
 
@@ -43,6 +46,7 @@ struct forwarder {
 	/* In TSC cycles; 0 for next_period and end: never. */
 	uint64_t start;
 	uint64_t next_period;
+	uint64_t next_links;
 	uint64_t end;
 	struct snapshot now;
 	struct snapshot before;
@@ -146,6 +150,10 @@ see_to_time(void *argument, uint64_t tsc)
 		forwarder->before = forwarder->now;
 		while (forwarder->next_period <= tsc)
 			forwarder->next_period += period;
+	}
+	if (tsc >= forwarder->next_links) {
+		report_links(forwarder->ports, forwarder->nb_ports, forwarder->text);
+		forwarder->next_links = tsc + LINK_INTERVAL_S * rte_get_tsc_hz();
 	}
 	if (forwarder->end != 0 && tsc >= forwarder->end)
 		atomic_store_explicit(&stop, true, memory_order_relaxed);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_lcore.h>
@@ -163,6 +164,12 @@ choose_configuration(const struct rte_eth_dev_info *info, const struct options *
 		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & RSS_TYPES;
 	}
+	/* This driver registers a handler for interrupts when its peer goes or comes back, and
+	 * takes it away on close only if link interrupts were asked for: without, the EAL's
+	 * interrupt thread finds a closed file and ends the process.
+	 */
+	if (strcmp(info->driver_name, "net_virtio_user") == 0)
+		conf->intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
 	if (options->mtu > RTE_ETHER_MTU) {
 		conf->rxmode.offloads = info->rx_offload_capa & RTE_ETH_RX_OFFLOAD_SCATTER;
 		conf->txmode.offloads = info->tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
@@ -238,6 +245,23 @@ format_mac(const struct rte_ether_addr *mac, char text[RTE_ETHER_ADDR_FMT_SIZE])
 	snprintf(text, RTE_ETHER_ADDR_FMT_SIZE, "%02x:%02x:%02x:%02x:%02x:%02x", bytes[0], bytes[1],
 		bytes[2], bytes[3], bytes[4], bytes[5]);
 	return text;
+}
+
+void
+report_links(struct port *ports, unsigned int nb_ports, FILE *out)
+{
+	for (unsigned int i = 0; i < nb_ports; i++) {
+		struct port *port = &ports[i];
+		struct rte_eth_link link;
+		const bool down = rte_eth_link_get_nowait(port->id, &link) != 0 ||
+				  link.link_status == RTE_ETH_LINK_DOWN;
+
+		if (down != port->link_down)
+			fprintf(out, "l2fwd: port %u (%s): link %s\n", port->id, port->name,
+				down ? "down" : "up");
+		port->link_down = down;
+	}
+	fflush(out);
 }
 
 void

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include <stdio.h>
+
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_mempool.h>
@@ -21,6 +23,8 @@ struct port {
 	/* Known once the port is set up. */
 	struct rte_ether_addr mac;
 	bool started;
+	/* As report_links() last saw it. */
+	bool link_down;
 };
 
 /* Every port of the mask must be there. */
@@ -41,6 +45,12 @@ int setup_port(struct port *port, const struct options *options, struct rte_memp
 
 /* As xx:xx:xx:xx:xx:xx, in lower case as Linux writes it. Returns `text`. */
 const char *format_mac(const struct rte_ether_addr *mac, char text[RTE_ETHER_ADDR_FMT_SIZE]);
+
+/* Print which links have changed since the last call; at first, which are down. A port that is gone
+ * is down. Some drivers notice that their peer has gone, and look for another, only when they are
+ * asked for the link.
+ */
+void report_links(struct port *ports, unsigned int nb_ports, FILE *out);
 
 /* Stop and close ports, in whatever state they are. */
 void close_ports(const struct port *ports, unsigned int nb_ports);

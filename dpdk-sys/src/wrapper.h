@@ -93,6 +93,13 @@ dpdk_sys_eth_conf_rss(struct rte_eth_conf *conf, uint64_t fields)
 	conf->rx_adv_conf.rss_conf.rss_hf = fields;
 }
 
+/* Asks for interrupts on link change, if the device has them. */
+static inline void
+dpdk_sys_eth_conf_lsc(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info)
+{
+	conf->intr_conf.lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+}
+
 /* rte_errno is a macro over a thread-local variable. */
 static inline int
 dpdk_sys_errno(void)

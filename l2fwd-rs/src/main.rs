@@ -16,7 +16,7 @@ use args::{Command, Options, parse_args, print_usage};
 use dpdk_rs::{Clock, Eal, EalError, Tsc, lcore};
 use error::{Error, UsageError};
 use forward::{QueueCounters, QueuePair, forward_loop};
-use port::{ForwardingPort, Pools, Queues, check_limits, check_mask, setup_port};
+use port::{ForwardingPort, Pools, Queues, check_limits, check_mask, report_links, setup_port};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use stats::{Snapshot, collect, print_stats};
 use stats_json::StatsJson;
@@ -34,6 +34,8 @@ use std::{
 use topology::{PortPair, QueueAssignment, assign_queues, pair_ports};
 
 const PROGRAM: &str = "l2fwd-rs";
+/// How often to look at the links.
+const LINK_INTERVAL: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
     let args = env::args_os().map(|arg| arg.to_string_lossy().into_owned());
@@ -70,7 +72,7 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     let stop = install_signals()?;
     let clock = eal.clock();
     let (pairs, assignments) = plan(&eal, options)?;
-    let (ports, queues) = setup_ports(&eal, options, &pairs)?;
+    let (mut ports, queues) = setup_ports(&eal, options, &pairs)?;
     let counters: Vec<QueueCounters> = assignments.iter().map(|_| QueueCounters::default()).collect();
     let mut work = hand_out_work(options, &ports, queues, &assignments, &counters, clock);
 
@@ -86,6 +88,9 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
             let _ = print_stats(&mut text, &snapshot, &before);
             json.write_stats(&snapshot, &before);
             before = snapshot;
+        }
+        Due::Links => {
+            let _ = report_links(&mut ports, &mut text);
         }
         Due::End => stop.store(true, Relaxed),
         Due::Nothing => {}
@@ -180,7 +185,7 @@ fn print_start(
     assignments: &[QueueAssignment],
 ) -> io::Result<()> {
     let queues = options.queues_per_port;
-    for ForwardingPort { port, peer, mac } in ports {
+    for ForwardingPort { port, peer, mac, .. } in ports {
         writeln!(
             out,
             "l2fwd: port {} ({}) {mac} -> port {peer}, {queues} queue{}, {} RX and {} TX descriptors",
@@ -207,11 +212,13 @@ struct Timer {
     start: Tsc,
     period: u64,
     next_period: Tsc,
+    next_links: Tsc,
     end: Option<Tsc>,
 }
 
 enum Due {
     Statistics,
+    Links,
     End,
     Nothing,
 }
@@ -222,7 +229,7 @@ impl Timer {
         let cycles = |seconds: u32| clock.cycles(Duration::from_secs(u64::from(seconds)));
         let period = cycles(options.period_s);
         let end = options.duration_s.map(|seconds| start.after(cycles(seconds)));
-        Self { clock, start, period, next_period: start.after(period), end }
+        Self { clock, start, period, next_period: start.after(period), next_links: start, end }
     }
 
     fn seconds(&self, now: Tsc) -> f64 {
@@ -235,6 +242,9 @@ impl Timer {
                 self.next_period = self.next_period.after(self.period);
             }
             Due::Statistics
+        } else if now >= self.next_links {
+            self.next_links = now.after(self.clock.cycles(LINK_INTERVAL));
+            Due::Links
         } else if self.end.is_some_and(|end| now >= end) {
             Due::End
         } else {

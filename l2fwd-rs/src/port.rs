@@ -12,7 +12,10 @@ use dpdk_rs::{
     Eal, MacAddr, Mempool, MempoolError, Port, PortConfig, RxQueue, TxQueue,
     port::{DescriptorLimits, Started, Unconfigured},
 };
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+};
 
 const POOL_CACHE: u32 = 256;
 const POOL_MIN: u64 = 8192;
@@ -24,6 +27,7 @@ pub(crate) struct ForwardingPort {
     pub(crate) port: Port<Started>,
     pub(crate) peer: u16,
     pub(crate) mac: MacAddr,
+    link_up: bool,
 }
 
 /// A started port's queues, by number.
@@ -167,5 +171,20 @@ pub(crate) fn setup_port(
     {
         warn(error);
     }
-    Ok((ForwardingPort { port, peer: pair.peer, mac }, (rx, tx)))
+    Ok((ForwardingPort { port, peer: pair.peer, mac, link_up: true }, (rx, tx)))
+}
+
+/// Prints which links have changed since the last call; at first, which are down. A port that is gone is down.
+///
+/// Some drivers notice that their peer has gone, and look for another, only when they are asked for the link.
+pub(crate) fn report_links(ports: &mut [ForwardingPort], out: &mut impl Write) -> io::Result<()> {
+    for ForwardingPort { port, link_up, .. } in ports {
+        let up = port.link().is_ok_and(|link| link.up);
+        if up != *link_up {
+            let state = if up { "up" } else { "down" };
+            writeln!(out, "l2fwd: port {} ({}): link {state}", port.id(), port.name())?;
+        }
+        *link_up = up;
+    }
+    out.flush()
 }

@@ -74,6 +74,10 @@ fn driver_name(info: &sys::rte_eth_dev_info) -> String {
 /// `net_null` gives every mbuf the length of its argument `size`, up to 65,535 bytes, without a look at the room.
 const BOASTERS: &[&str] = &["net_null"];
 
+/// `net_virtio_user` registers a handler for interrupts when its peer goes or comes back, and takes it away on close only
+/// if link interrupts were asked for: without, the EAL's interrupt thread finds a closed file and ends the process.
+const LINK_INTERRUPTERS: &[&str] = &["net_virtio_user"];
+
 impl Device {
     pub(crate) const fn id(&self) -> PortId {
         PortId::new(self.id)
@@ -137,8 +141,10 @@ impl Device {
             // SAFETY: `conf` is ours.
             unsafe { sys::dpdk_sys_eth_conf_rss(&raw mut conf, wanted & info.flow_type_rss_offloads) };
         }
-        if let Some(mtu) = config.mtu {
-            conf.rxmode.mtu = u32::from(mtu);
+        let driver = driver_name(&info);
+        if LINK_INTERRUPTERS.contains(&driver.as_str()) {
+            // SAFETY: both structs are ours.
+            unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) };
         }
         let mut setup = self.setup();
         let _control = self.environment.control();
@@ -148,7 +154,7 @@ impl Device {
         *setup = Setup {
             configured: true,
             started: false,
-            boasts: BOASTERS.contains(&driver_name(&info).as_str()),
+            boasts: BOASTERS.contains(&driver.as_str()),
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
             _pool: Some(Arc::clone(pool)),
@@ -156,7 +162,14 @@ impl Device {
         self.check(result, "configure the port")?;
         if let Some(mtu) = config.mtu {
             // SAFETY: the port exists and is stopped.
-            let result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
+            let mut result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
+            // Some drivers cannot change the MTU, and take it with the configuration only.
+            if result == -sys::ENOTSUP.cast_signed() {
+                conf.rxmode.mtu = u32::from(mtu);
+                let (rx, tx) = (config.rx_queues, config.tx_queues);
+                // SAFETY: as for the first configuration.
+                result = unsafe { sys::rte_eth_dev_configure(self.id, rx, tx, &raw const conf) };
+            }
             self.check(result, format!("set MTU {mtu}"))?;
         }
         // SAFETY: the port exists.

@@ -159,7 +159,9 @@ fn send_and_receive(
             return now;
         }
         for stream in &mut *streams {
-            stream.sender.poll(clock, now);
+            let under_way = stream.sender.sent - stream.receiver.judge.unique().min(stream.sender.sent);
+            let room = options.window.map_or(u64::MAX, |window| window.saturating_sub(under_way));
+            stream.sender.poll(clock, now, usize::try_from(room).unwrap_or(usize::MAX));
         }
         receive(streams, clock);
         live.tick(now, streams);

@@ -50,13 +50,14 @@ impl Sender {
         }
     }
 
-    /// Sends what is to be sent now, in at most one call.
+    /// Sends what is to be sent now, but no more than `room` frames, in at most one call.
     #[inline]
-    pub(crate) fn poll(&mut self, clock: Clock, now: Tsc) {
+    pub(crate) fn poll(&mut self, clock: Clock, now: Tsc, room: usize) {
+        let most = self.most.min(room);
         match &mut self.pacing {
             Pacing::Max(total) => {
                 let left = total.saturating_sub(self.sent);
-                let count = usize::try_from(left).unwrap_or(usize::MAX).min(self.most);
+                let count = usize::try_from(left).unwrap_or(usize::MAX).min(most);
                 if count == 0 {
                     return;
                 }
@@ -70,7 +71,7 @@ impl Sender {
                 self.send(offered);
             }
             Pacing::Paced(pacer) => {
-                let count = pacer.take(now, self.most);
+                let count = pacer.take(now, most);
                 if count == 0 {
                     return;
                 }
