@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass, field
 
 from rich import box
@@ -21,7 +22,8 @@ from testbed.results import (
 from testbed.statistics import Spread
 
 ABSENT = "–"
-_PADDING = 1
+# Between two columns on the terminal: a blank and the place of a rule.
+_GAP = 2
 
 
 @dataclass
@@ -47,45 +49,53 @@ class Table:
 
     def rich(self, width: int) -> RichTable:
         """For a terminal of `width` columns; turned on its side if it is too wide for it."""
-        if self._needed_width() <= width:
-            return self._upright()
         sideways = self._sideways(self.rows)
-        if sideways._needed_width() > width:
-            medians = [row for row in self.rows if row.kind == "median"]
-            sideways = self._sideways(medians or self.rows)
-            sideways.title += "; each round is in the report" if medians else ""
-        return sideways._upright()
+        medians = [row for row in self.rows if row.kind == "median"] or self.rows
+        only_medians = self._sideways(medians)
+        if len(medians) < len(self.rows):
+            only_medians.title += "; each round is in the report"
+        for table in (self, sideways, only_medians):
+            # Headings on one line look best, but figures that fit matter more.
+            for heading_lines in (1, 2, 9):
+                widths = table._widths(heading_lines)
+                if sum(widths) <= width:
+                    return table._drawn(widths)
+        return only_medians._drawn(only_medians._widths(9))
 
-    def _upright(self) -> RichTable:
+    def _widths(self, heading_lines: int) -> list[int]:
+        """Of each column with its gap, for headings of at most so many lines. Figures never fold."""
+        widths = []
+        for index, heading in enumerate(self.columns):
+            needed = max(len(word) for word in ["", *heading.split()])
+            if not self._is_text(index):
+                needed = max([needed, *(len(row.cells[index]) for row in self.rows)])
+            while len(textwrap.wrap(heading, max(needed, 1))) > heading_lines:
+                needed += 1
+            widths.append(needed + _GAP)
+        return widths
+
+    def _drawn(self, widths: list[int]) -> RichTable:
         table = RichTable(
             title=self.title,
             title_justify="left",
             title_style="bold",
             box=box.SIMPLE_HEAD,
-            padding=(0, _PADDING, 0, 0),
+            padding=(0, 1, 0, 0),
             pad_edge=False,
         )
         for index, column in enumerate(self.columns):
             justify = "left" if index < self.text_columns else "right"
-            width = self._column_width(index)
-            fixed = None if self.ends_in_text and index == len(self.columns) - 1 else width
+            inner = widths[index] - _GAP
+            fixed = None if self._is_text(index) else inner
             # Text, not str: rich would take a unit such as [s] for markup.
-            table.add_column(Text(column), justify=justify, overflow="fold", width=fixed, min_width=width)
+            table.add_column(Text(column), justify=justify, overflow="fold", width=fixed, min_width=inner)
         for row in self.rows:
             style = {"median": "bold", "invalid": "red"}.get(row.kind)
             table.add_row(*(Text(cell) for cell in row.cells), style=style)
         return table
 
-    def _column_width(self, index: int) -> int:
-        # Headings fold between words, figures not at all.
-        words = self.columns[index].split()
-        if not (self.ends_in_text and index == len(self.columns) - 1):
-            words += [row.cells[index] for row in self.rows]
-        return max(len(word) for word in words)
-
-    def _needed_width(self) -> int:
-        # One more for the gap between two columns, and one for the edge.
-        return sum(self._column_width(index) + _PADDING + 1 for index in range(len(self.columns))) + 1
+    def _is_text(self, index: int) -> bool:
+        return self.ends_in_text and index == len(self.columns) - 1
 
     def _sideways(self, rows: list[Row]) -> Table:
         heads = [" ".join(row.cells[: self.text_columns]) for row in rows]
