@@ -12,8 +12,8 @@ use core::{ffi::CStr, fmt};
 pub struct Errno(i32);
 
 impl Errno {
-    /// `EBUSY`, which Linux has at 16 on every platform of DPDK.
-    pub(crate) const BUSY: Self = Self(16);
+    /// `EBUSY`.
+    pub(crate) const BUSY: Self = Self(dpdk_sys::EBUSY as i32);
 
     /// From an error number of either sign, such as `std::io::Error::raw_os_error` gives.
     #[must_use]

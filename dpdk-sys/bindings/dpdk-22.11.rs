@@ -495,6 +495,8 @@ pub const RTE_MEMPOOL_CACHE_MAX_SIZE: u32 = 512;
 pub const RTE_PKTMBUF_HEADROOM: u32 = 128;
 pub const RTE_MAX_QUEUES_PER_PORT: u32 = 1024;
 pub const LCORE_ID_ANY: u32 = 4294967295;
+pub const EBUSY: u32 = 16;
+pub const ENOTSUP: u32 = 95;
 pub const SOCKET_ID_ANY: i32 = -1;
 pub const RTE_MBUF_PRIV_ALIGN: u32 = 8;
 pub const RTE_MBUF_DEFAULT_DATAROOM: u32 = 2048;
@@ -2792,6 +2794,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_eth_conf_rss__extern"]
     pub fn dpdk_sys_eth_conf_rss(conf: *mut rte_eth_conf, fields: u64);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_eth_conf_lsc__extern"]
+    pub fn dpdk_sys_eth_conf_lsc(conf: *mut rte_eth_conf, info: *const rte_eth_dev_info);
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_errno__extern"]

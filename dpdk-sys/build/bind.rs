@@ -41,7 +41,7 @@ const TYPES: &[&str] = &[
 
 const VARIABLES: &[&str] = &[
     "DPDK_SYS_.*",
-    "ENOTSUP",
+    "E(BUSY|NOTSUP)",
     "LCORE_ID_ANY",
     "RTE_ETHER_(ADDR_LEN|CRC_LEN|HDR_LEN|MTU)",
     "RTE_ETH_(DEV_FALLBACK_RX_RINGSIZE|NAME_MAX_LEN)",
