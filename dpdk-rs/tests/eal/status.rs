@@ -104,6 +104,19 @@ fn mtu_is_set_with_the_configuration_or_after_it() {
 }
 
 #[test]
+fn mtu_that_cannot_be_changed_comes_with_the_configuration() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let port = only_port(&eal).configure(&PortConfig::default().mtu(1400).rx_queues(2), &pool).unwrap();
+        assert_eq!(port.mtu().unwrap(), 1400);
+        let (port, mut rx, mut tx) = port.start().unwrap();
+        assert_eq!((port.mtu().unwrap(), rx.len()), (1400, 2));
+        send(&mut tx[0], packet(&pool, &frame(1, 64)));
+        receive(&mut rx[0]);
+    });
+}
+
+#[test]
 fn mtu_of_a_device_without_one_cannot_be_set() {
     isolated(&["net_ring0"], |eal| {
         let pool: Mempool = pool(&eal, "pool");
