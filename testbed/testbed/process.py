@@ -34,13 +34,14 @@ class ProcessError(Exception):
 class Process:
     """A program started in a session of its own, so that Ctrl-C reaches only the tool, which then stops it in order.
 
-    ``NAME.stdout`` and ``NAME.stderr`` in `log_dir` receive its output as it comes. Each line of stdout that is a JSON
-    object is also an event. Start it from the main thread: the kernel ends the program with the thread that began it,
-    which is what keeps a killed tool from leaving forwarders behind.
+    ``NAME.command`` in `log_dir` tells how it was started; ``NAME.stdout`` and ``NAME.stderr`` receive its output as it
+    comes. Each line of stdout that is a JSON object is also an event. Start it from the main thread: the kernel ends
+    the program with the thread that began it, which is what keeps a killed tool from leaving forwarders behind.
     """
 
     def __init__(self, name: str, argv: Sequence[str | os.PathLike[str]], log_dir: Path) -> None:
         self.name = name
+        self.log_dir = log_dir
         self.argv = [os.fspath(word) for word in argv]
         self.stdout_path = log_dir / f"{name}.stdout"
         self.stderr_path = log_dir / f"{name}.stderr"
@@ -92,6 +93,9 @@ class Process:
         guard = [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
         if shutil.which(self.argv[0]) is None:
             raise ProcessError(f"{self.name}: cannot execute '{self.argv[0]}': no such program")
+        # For the reader of the results; not being able to write it is no reason not to run.
+        with contextlib.suppress(OSError):
+            self.log_dir.joinpath(f"{self.name}.command").write_text(self.command + "\n")
         try:
             self._process = subprocess.Popen(
                 [*guard, *self.argv],

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from testbed import __version__, tables
 from testbed.environment import Environment
 from testbed.results import ResultsError, Status, Summary, read_summary, write_atomically
+from testbed.statistics import Spread
 
 
 def write_report(folder: Path) -> Path:
@@ -89,22 +90,15 @@ def _without(table: tables.Table, kind: str) -> tables.Table:
 def _cards(summary: Summary) -> list[tuple[str, str, str]]:
     """(label, figure, detail) of the results to be seen first."""
     cards: list[tuple[str, str, str]] = []
-    if summary.overload and summary.overload.ratio:
-        ratio = summary.overload.ratio
-        count = len(ratio.ratios)
-        cards.append(
-            (
-                "Rust / C, forwarded frames",
-                f"{ratio.spread.median:.3f}",
-                f"{ratio.spread.low:.3f} to {ratio.spread.high:.3f} in {count} round{'' if count == 1 else 's'}"
-                + ("; see the remarks" if tables.doubtful_trials(summary.overload) else ""),
-            )
-        )
-    for row in summary.overload.rows if summary.overload else []:
-        low, high = row.forwarded_pps.low / 1e6, row.forwarded_pps.high / 1e6
-        cards.append(
-            (f"{row.language} under overload", f"{row.forwarded_pps.median / 1e6:.2f} Mpps", f"{low:.2f} to {high:.2f}")
-        )
+    overload = summary.overload
+    if overload and overload.ratio:
+        ratio = overload.ratio
+        detail = _range(ratio.spread, 1, ".3f")
+        detail += "; see the remarks" if tables.doubtful_trials(overload) else ""
+        cards.append(("Rust / C, forwarded frames", f"{ratio.spread.median:.3f}", detail))
+    for row in overload.rows if overload else []:
+        rate = row.forwarded_pps
+        cards.append((f"{row.language} under overload", f"{rate.median / 1e6:.2f} Mpps", _range(rate, 1e6, ".2f")))
     for trial in summary.hosts.trials if summary.hosts else []:
         if trial.valid and trial.ping and trial.tcp:
             cards.append(
@@ -115,3 +109,10 @@ def _cards(summary: Summary) -> list[tuple[str, str, str]]:
                 )
             )
     return cards
+
+
+def _range(spread: Spread, unit: float, pattern: str) -> str:
+    """'1.020 to 1.060 in 3 rounds'."""
+    if spread.count == 1:
+        return "1 round"
+    return f"{spread.low / unit:{pattern}} to {spread.high / unit:{pattern}} in {spread.count} rounds"

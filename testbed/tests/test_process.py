@@ -3,6 +3,7 @@
 """The watcher: programs that die, hang, are never ready, or will not stop."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -35,6 +36,7 @@ print('said aside', file=sys.stderr)
     assert (tmp_path / "child.stdout").read_text() == '{"type": "start", "port": 7}\nnot json {\n{broken\n'
     assert (tmp_path / "child.stderr").read_text() == "said aside\n"
     assert process.stdout_text.endswith("{broken")
+    assert shlex.split((tmp_path / "child.command").read_text()) == process.argv
 
 
 def test_an_early_death_quotes_the_last_lines(tmp_path: Path):
