@@ -81,8 +81,8 @@ class Bench:
 
 
 @contextmanager
-def bench(folder: Path, hugepages: bool, ports: int = 2) -> Iterator[Bench]:
-    with VirtualWire(ports) as wire:
+def bench(folder: Path, hugepages: bool, ports: int = 2, queues: int = 1) -> Iterator[Bench]:
+    with VirtualWire(ports, queues) as wire:
         yield Bench(wire, folder, hugepages)
 
 
@@ -141,6 +141,35 @@ def test_every_frame_of_a_single_port(
         start, final, result = transfer(on, forwarder_program, generator_program, ["--burst", "1"], traffic)
     assert_every_frame(final, result, 20000)
     assert start.ports[0].mac == VirtualWire.forwarder_mac(0)
+
+
+@pytest.mark.parametrize("per_lcore", [1, 3, 4])
+def test_every_frame_over_two_queues(
+    forwarder_program: Program, generator_program: Program, tmp_path: Path, hugepages: bool, per_lcore: int
+) -> None:
+    """Two ports with two queues are four queue pairs: on four lcores, on two, on one. The lcores share a core here."""
+    with bench(tmp_path, hugepages, queues=2) as on:
+        options = ["--queues", "2", "-q", str(per_lcore)]
+        traffic = ["--size=64", "--count=5000", "--window=64", "--bidirectional", "--queues=2"]
+        with on.forwarder(forwarder_program, *options) as forwarder:
+            argv = forwarder.process.argv
+            lcores = argv.index("-l")
+            argv[lcores : lcores + 2] = ["--lcores", ",".join(f"{lcore}@0" for lcore in range(4))]
+            forwarder.process.start()
+            with on.generator(generator_program, *traffic) as generator:
+                start = forwarder.started()
+                result = generator.result()
+            final = forwarder.stop()
+    pairs = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert start.model_extra is not None
+    assert start.model_extra["lcores"] == [
+        {"lcore": lcore, "queues": pairs[lcore * per_lcore :][:per_lcore]} for lcore in range(-(-4 // per_lcore))
+    ]
+    total = result.total
+    # Queues are not ordered among each other.
+    assert (total.received, total.lost, total.duplicated, total.corrupted, total.wrong_mac) == (10000, 0, 0, 0, 0)
+    assert final.balanced
+    assert [port.rx_packets for port in final.ports] == [5000, 5000]
 
 
 def test_stopping_under_load_loses_no_count(

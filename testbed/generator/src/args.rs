@@ -50,6 +50,8 @@ pub(crate) struct Options {
     pub(crate) wait: Duration,
     pub(crate) wait_link: Duration,
     pub(crate) burst: usize,
+    /// Queues each way on each port.
+    pub(crate) queues: u16,
     /// The most frames of a stream under way at once; `None` is no limit.
     pub(crate) window: Option<u64>,
     pub(crate) rx_descriptors: u16,
@@ -137,6 +139,7 @@ fn parse_options(args: Vec<String>) -> Result<Options, UsageError> {
         wait: Duration::from_secs(2),
         wait_link: Duration::from_secs(10),
         burst: 32,
+        queues: 1,
         window: None,
         rx_descriptors: 1024,
         tx_descriptors: 1024,
@@ -175,6 +178,7 @@ fn parse_options(args: Vec<String>) -> Result<Options, UsageError> {
             "wait" => options.wait = seconds("--wait", &value()?, 0.0, 3600.0)?,
             "wait-link" => options.wait_link = seconds("--wait-link", &value()?, 0.0, 3600.0)?,
             "burst" => options.burst = number("--burst", &value()?, 1, 512)?,
+            "queues" => options.queues = number("--queues", &value()?, 1, 64)?,
             "window" => options.window = Some(number("--window", &value()?, 1, 1 << 20)?),
             "rxd" => options.rx_descriptors = number("--rxd", &value()?, 1, u16::MAX.into())?,
             "txd" => options.tx_descriptors = number("--txd", &value()?, 1, u16::MAX.into())?,

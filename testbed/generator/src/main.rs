@@ -16,6 +16,7 @@ mod live;
 mod output;
 mod pacing;
 mod ports;
+mod queues;
 mod receive;
 mod report;
 mod run;

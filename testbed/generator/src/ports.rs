@@ -35,13 +35,13 @@ const LINK_POLL: Duration = Duration::from_millis(20);
 
 const ENOTSUP: i32 = 95;
 
-/// A started port with one queue each way.
+/// A started port with its queues.
 #[derive(Debug)]
 pub(crate) struct GeneratorPort {
     pub(crate) port: Port<Started>,
     pub(crate) mac: MacAddr,
-    pub(crate) rx: Option<RxQueue>,
-    pub(crate) tx: Option<TxQueue>,
+    pub(crate) rx: Vec<RxQueue>,
+    pub(crate) tx: Vec<TxQueue>,
     /// What it sends from.
     pub(crate) pool: Mempool<Written>,
 }
@@ -67,12 +67,16 @@ pub(crate) fn start_ports(eal: &Eal, options: &Options) -> Result<Vec<GeneratorP
 
 fn start_port(eal: &Eal, port: Port<Unconfigured>, options: &Options) -> Result<GeneratorPort, Error> {
     let len = usize::from(options.size) - FCS_LEN;
-    let rx_pool = make_pool::<()>(eal, &port, "rx", options.rx_descriptors, len + RX_EXTRA)?;
-    let pool = make_pool(eal, &port, "tx", options.tx_descriptors, len)?;
-    let config = PortConfig::default().rx_descriptors(options.rx_descriptors).tx_descriptors(options.tx_descriptors);
+    let rx_pool = make_pool::<()>(eal, &port, "rx", (options.rx_descriptors, options.queues), len + RX_EXTRA)?;
+    let pool = make_pool(eal, &port, "tx", (options.tx_descriptors, options.queues), len)?;
+    let config = PortConfig::default()
+        .rx_queues(options.queues)
+        .tx_queues(options.queues)
+        .rx_descriptors(options.rx_descriptors)
+        .tx_descriptors(options.tx_descriptors);
     let port = port.configure(&config, &rx_pool).map_err(Error::failed)?;
     raise_mtu(&port, options.size - FCS_LEN as u16 - ETHERNET_LEN)?;
-    let (port, mut rx, mut tx) = port.start().map_err(Error::failed)?;
+    let (port, rx, tx) = port.start().map_err(Error::failed)?;
     // Forwarders send frames back to addresses of their choice.
     if let Err(error) = port.set_promiscuous(true)
         && !is_unsupported(&error)
@@ -80,18 +84,18 @@ fn start_port(eal: &Eal, port: Port<Unconfigured>, options: &Options) -> Result<
         warn(error);
     }
     let mac = port.mac_addr().map_err(Error::failed)?;
-    Ok(GeneratorPort { port, mac, rx: rx.pop(), tx: tx.pop(), pool })
+    Ok(GeneratorPort { port, mac, rx, tx, pool })
 }
 
 fn make_pool<P: PrivateData>(
     eal: &Eal,
     port: &Port<Unconfigured>,
     direction: &str,
-    descriptors: u16,
+    (descriptors, queues): (u16, u16),
     frame_len: usize,
 ) -> Result<Mempool<P>, Error> {
     Mempool::builder(format!("generator-{direction}-{}", port.id()))
-        .size(pool_size(descriptors))
+        .size(pool_size(descriptors, queues))
         .data_room(data_room(frame_len))
         .cache(CACHE)
         .socket(port.socket())
@@ -119,9 +123,9 @@ fn is_unsupported(error: &PortError) -> bool {
     matches!(error, PortError::Refused { errno, .. } if errno.get() == ENOTSUP)
 }
 
-/// Enough for a full queue, and for what a device such as a ring holds besides.
-fn pool_size(descriptors: u16) -> u32 {
-    let mbufs = usize::from(descriptors) + DEVICE_HOLDS + SPARE;
+/// Enough for full queues, and for what a device such as a ring holds besides.
+fn pool_size(descriptors: u16, queues: u16) -> u32 {
+    let mbufs = (usize::from(descriptors) + DEVICE_HOLDS) * usize::from(queues) + SPARE;
     // One less than a power of two uses memory best.
     mbufs.next_power_of_two() as u32 - 1
 }
@@ -165,10 +169,10 @@ mod tests {
 
     #[test]
     fn pools_hold_full_queues_and_bursts() {
-        assert_eq!(pool_size(64), 4095);
-        assert_eq!(pool_size(1024), 4095);
-        assert_eq!(pool_size(4096), 8191);
-        assert_eq!(pool_size(u16::MAX), 131_071);
+        assert_eq!(pool_size(64, 1), 4095);
+        assert_eq!(pool_size(1024, 1), 4095);
+        assert_eq!(pool_size(4096, 1), 8191);
+        assert_eq!(pool_size(u16::MAX, 1), 131_071);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::{
     addresses::FieldSequence,
     frame::{ExpectedMacs, HEAD_LEN, Template},
     latency::LatencyRecorder,
+    queues::Queues,
     sequence::SequenceTracker,
     transmit::BURST_MAX,
 };
@@ -15,7 +16,7 @@ use dpdk_rs::{Burst, Clock, Packet, RxQueue, Tsc};
 /// Receives the frames of one stream.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    pub(crate) queue: RxQueue,
+    pub(crate) queues: Queues<RxQueue>,
     pub(crate) burst: Burst<(), BURST_MAX>,
     /// The most frames to receive at once.
     pub(crate) most: usize,
@@ -30,7 +31,8 @@ impl Receiver {
     /// Returns how many frames came.
     #[inline]
     pub(crate) fn poll(&mut self, clock: Clock, sent: u64) -> usize {
-        let count = self.queue.rx_up_to(&mut self.burst, self.most);
+        let Some(queue) = self.queues.take_turn() else { return 0 };
+        let count = queue.rx_up_to(&mut self.burst, self.most);
         if count == 0 {
             return 0;
         }

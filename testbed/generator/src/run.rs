@@ -12,11 +12,12 @@ use crate::{
     live::Live,
     pacing::Pacer,
     ports::GeneratorPort,
+    queues::Queues,
     receive::{Judge, Receiver},
     sequence::SequenceTracker,
     transmit::{Pacing, Sender},
 };
-use core::time::Duration;
+use core::{mem, time::Duration};
 use dpdk_rs::{Burst, Clock, MacAddr, Tsc};
 use std::{
     hash::{BuildHasher, RandomState},
@@ -69,10 +70,10 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
         let receiver_number = receiving.iter().position(|port| *port == rx).unwrap_or(0);
         let no_queue = || Error::Failed("a port came up without its queues".to_owned());
         let sending = ports.get_mut(tx).ok_or_else(no_queue)?;
-        let tx_queue = sending.tx.take().ok_or_else(no_queue)?;
+        let tx_queues = Queues::new(mem::take(&mut sending.tx)).ok_or_else(no_queue)?;
         let (pool, src, tx_port) = (sending.pool.clone(), sending.mac, sending.port.id().get());
         let receiving = ports.get_mut(rx).ok_or_else(no_queue)?;
-        let rx_queue = receiving.rx.take().ok_or_else(no_queue)?;
+        let rx_queues = Queues::new(mem::take(&mut receiving.rx)).ok_or_else(no_queue)?;
         let rx_port = receiving.port.id().get();
 
         let dst = options.dst_macs.get(number).copied().unwrap_or(default_destination(tx_port));
@@ -90,7 +91,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             LatencyRecorder::new().map_err(Error::failed)?,
         );
         let sender = Sender {
-            queue: tx_queue,
+            queues: tx_queues,
             pool,
             template,
             fields,
@@ -101,7 +102,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             failed: 0,
         };
         let most = options.burst.max(RX_BURST_MIN);
-        let receiver = Receiver { queue: rx_queue, burst: Burst::new(), most, judge, last: None };
+        let receiver = Receiver { queues: rx_queues, burst: Burst::new(), most, judge, last: None };
         streams.push(Stream { tx_port, rx_port, sender, receiver });
     }
     Ok(streams)

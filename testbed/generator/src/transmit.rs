@@ -7,6 +7,7 @@ use crate::{
     addresses::FieldSequence,
     frame::{HEAD_LEN, Stamp, Template},
     pacing::Pacer,
+    queues::Queues,
 };
 use dpdk_rs::{Burst, Clock, Mempool, Packet, Tsc, TxQueue};
 
@@ -29,7 +30,7 @@ pub(crate) enum Pacing {
 /// Sends the frames of one stream, numbered from 0 as the queue takes them.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    pub(crate) queue: TxQueue,
+    pub(crate) queues: Queues<TxQueue>,
     pub(crate) pool: Mempool<Written>,
     pub(crate) template: Template,
     pub(crate) fields: FieldSequence,
@@ -99,7 +100,7 @@ impl Sender {
     /// Offers what waits, of which there should be `count` frames.
     #[inline]
     fn send(&mut self, count: usize) {
-        let taken = self.queue.tx(&mut self.waiting);
+        let taken = self.queues.take_turn().map_or(0, |queue| queue.tx(&mut self.waiting));
         self.sent += taken as u64;
         self.failed += (count - taken) as u64;
     }

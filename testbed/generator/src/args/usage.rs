@@ -32,6 +32,7 @@ Options:
                       3600, default 2; ends when all have come back
   --wait-link S       seconds to wait for the links: 0 to 3600, default 10
   --burst N           most frames a call: 1 to 512, default 32
+  --queues N          queues of a port, used in turn: 1 to 64, default 1
   --window N          most frames of a stream under way at once: 1 to 1048576; a
                       lost one keeps its place; default: no limit
   --rxd N, --txd N    descriptors of an RX or TX queue: 1 to 65535, default 1024
