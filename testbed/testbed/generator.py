@@ -57,6 +57,13 @@ class Stream(StreamCounters):
     latency_ns: Latency | None = None
 
 
+class Probes(Message):
+    """Frames before the run, to see that the way is open; counted nowhere else."""
+
+    sent: int
+    received: int
+
+
 class Result(Message):
     """The generator's account of one trial."""
 
@@ -69,6 +76,7 @@ class Result(Message):
     interrupted: bool
     streams: list[Stream]
     foreign: int
+    probes: Probes
     total: StreamCounters
 
 

@@ -137,10 +137,10 @@ def fill_in(trial: OverloadTrial, load: Load, result: Result, periods: list[Peri
         empty_poll_share=window.empty_poll_share,
     )
     trial.drops = Drops(
-        wire_to_forwarder=result.total.sent - counters.rx_packets,
+        wire_to_forwarder=result.total.sent + result.probes.sent - counters.rx_packets,
         forwarder_short=counters.rx_short,
         forwarder_tx_queue=counters.tx_dropped,
-        wire_to_generator=counters.tx_packets - result.total.received,
+        wire_to_generator=counters.tx_packets - result.total.received - result.probes.received,
     )
     trial.forwarded_pps = counters.tx_packets / result.duration_s if result.duration_s > 0 else None
     trial.reasons += faults(load, result, final, trial.drops)

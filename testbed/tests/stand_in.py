@@ -161,6 +161,7 @@ def generate(wish: dict) -> int:
             "interrupted": bool(stopped),
             "streams": [{"stream": 0, "tx_port": 0, "rx_port": 0, **stream, "latency_ns": latency}],
             "foreign": wish.get("foreign", 0),
+            "probes": {"sent": 0, "received": 0},
             "total": stream,
             "device": [],
         }

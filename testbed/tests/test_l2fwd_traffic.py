@@ -104,7 +104,10 @@ def assert_every_frame(final: Final, result: Result, sent: int) -> None:
     assert (total.lost, total.duplicated, total.reordered, total.corrupted, total.wrong_mac) == (0, 0, 0, 0, 0)
     assert result.foreign == 0
     assert final.balanced
-    assert (final.total.rx_packets, final.total.tx_packets, final.total.tx_dropped) == (sent, sent, 0)
+    # Besides the test frames there were probes, of which those before the forwarder was ready are lost anywhere.
+    lost_probes = result.probes.sent - result.probes.received
+    assert 0 <= final.total.rx_packets - sent - result.probes.received <= lost_probes
+    assert final.total.tx_dropped <= lost_probes
 
 
 def has_received(forwarder: Forwarder, frames: int) -> None:
@@ -130,7 +133,7 @@ def test_every_frame_both_ways(
         options = ["--mtu", "9000"] if size == 9000 else []
         _, final, result = transfer(on, forwarder_program, generator_program, options, traffic)
     assert_every_frame(final, result, 10000)
-    assert [port.rx_packets for port in final.ports] == [5000, 5000]
+    assert all(port.rx_packets >= 5000 for port in final.ports)
 
 
 def test_every_frame_of_a_single_port(
@@ -169,7 +172,7 @@ def test_every_frame_over_two_queues(
     # Queues are not ordered among each other.
     assert (total.received, total.lost, total.duplicated, total.corrupted, total.wrong_mac) == (10000, 0, 0, 0, 0)
     assert final.balanced
-    assert [port.rx_packets for port in final.ports] == [5000, 5000]
+    assert all(port.rx_packets >= 5000 for port in final.ports)
 
 
 def test_stopping_under_load_loses_no_count(

@@ -46,6 +46,7 @@ def result(**changes: Any) -> Result:
         "interrupted": False,
         "streams": [{"stream": 0, "tx_port": 0, "rx_port": 0, **counters, "latency_ns": None}],
         "foreign": 0,
+        "probes": {"sent": 0, "received": 0},
         "total": counters,
     }
     whole |= {key: value for key, value in changes.items() if key in whole}

@@ -49,6 +49,8 @@ pub(crate) struct Options {
     pub(crate) expect_dst: Vec<MacAddr>,
     pub(crate) wait: Duration,
     pub(crate) wait_link: Duration,
+    /// How long to wait for a probe to come back; zero is not to probe.
+    pub(crate) probe: Duration,
     pub(crate) burst: usize,
     /// Queues each way on each port.
     pub(crate) queues: u16,
@@ -138,6 +140,7 @@ fn parse_options(args: Vec<String>) -> Result<Options, UsageError> {
         expect_dst: Vec::new(),
         wait: Duration::from_secs(2),
         wait_link: Duration::from_secs(10),
+        probe: Duration::from_secs(10),
         burst: 32,
         queues: 1,
         window: None,
@@ -177,6 +180,7 @@ fn parse_options(args: Vec<String>) -> Result<Options, UsageError> {
             "expect-dst" => options.expect_dst = macs("--expect-dst", &value()?)?,
             "wait" => options.wait = seconds("--wait", &value()?, 0.0, 3600.0)?,
             "wait-link" => options.wait_link = seconds("--wait-link", &value()?, 0.0, 3600.0)?,
+            "probe" => options.probe = seconds("--probe", &value()?, 0.0, 3600.0)?,
             "burst" => options.burst = number("--burst", &value()?, 1, 512)?,
             "queues" => options.queues = number("--queues", &value()?, 1, 64)?,
             "window" => options.window = Some(number("--window", &value()?, 1, 1 << 20)?),

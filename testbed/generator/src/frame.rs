@@ -28,6 +28,8 @@ pub(crate) const FCS_LEN: usize = 4;
 /// The sequence number has 48 bits.
 const SEQUENCE_MASK: u64 = (1 << 48) - 1;
 const MAGIC: u16 = 0x6c32;
+/// Set in the stream of probes; streams are numbered from 0.
+const PROBE: u8 = 0x80;
 const WORDS_AT: usize = 12;
 const ETHERNET_LEN: usize = 14;
 const IPV4_LEN: usize = 20;
@@ -91,6 +93,12 @@ impl Template {
             len,
             pattern,
         }
+    }
+
+    /// The same frames as probes, which are sent before a run and do not count.
+    pub(crate) fn probe(&self) -> Self {
+        let (identity, udp_sum) = (self.identity | u64::from(PROBE) << 48, self.udp_sum + u64::from(PROBE));
+        Self { identity, udp_sum, ..self.clone() }
     }
 
     /// The length of each frame, without FCS.

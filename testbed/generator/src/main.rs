@@ -16,6 +16,7 @@ mod live;
 mod output;
 mod pacing;
 mod ports;
+mod probe;
 mod queues;
 mod receive;
 mod report;
@@ -71,8 +72,8 @@ fn generate(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     let linked = ports::wait_for_links(&ports, options, &stop)?;
 
     let mut streams = run::make_streams(options, &mut ports, clock)?;
-    let course =
-        if linked { run::run(options, &mut streams, clock, &stop) } else { Course::interrupted_at(clock.now()) };
+    let open = linked && probe::open_paths(options, &mut streams, clock, &stop)?;
+    let course = if open { run::run(options, &mut streams, clock, &stop) } else { Course::interrupted_at(clock.now()) };
     // Before the ports are stopped: some devices forget their counters then.
     let report = Report::new(options, &streams, &ports, course, clock);
     // Nothing is lost with the text that the JSON does not have.

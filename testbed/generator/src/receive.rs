@@ -87,6 +87,7 @@ pub(crate) struct Judge {
     pub(crate) corrupted: u64,
     pub(crate) wrong_mac: u64,
     pub(crate) foreign: u64,
+    pub(crate) probes: u64,
 }
 
 impl Judge {
@@ -97,7 +98,7 @@ impl Judge {
         tracker: SequenceTracker,
         latency: LatencyRecorder,
     ) -> Self {
-        Self { template, fields, macs, tracker, latency, corrupted: 0, wrong_mac: 0, foreign: 0 }
+        Self { template, fields, macs, tracker, latency, corrupted: 0, wrong_mac: 0, foreign: 0, probes: 0 }
     }
 
     /// Frames of the stream, in whatever state.
@@ -137,10 +138,35 @@ impl Judge {
         self.judge(&head, sent, |pattern| continues_with(packet.segments(), HEAD_LEN, pattern))
     }
 
+    /// Counts a frame that is not of the stream: a probe that comes late, or a foreign one.
+    #[cold]
+    fn judge_other(&mut self, head: &[u8; HEAD_LEN], matches: impl FnOnce(&[u8]) -> bool) {
+        let probe = self.template.probe();
+        let whole = probe.identify(head).is_some_and(|stamp| {
+            let fields = self.fields.fields_of(stamp.sequence);
+            probe.head_matches(head, fields, stamp) && matches(probe.pattern())
+        });
+        if whole {
+            self.probes += 1;
+        } else {
+            self.foreign += 1;
+        }
+    }
+
+    /// Counts a frame if it is a probe of this stream.
+    pub(crate) fn note_probe(&mut self, packet: &Packet) {
+        let foreign = self.foreign;
+        let mut head = [0; HEAD_LEN];
+        if packet.copy_to(&mut head) == HEAD_LEN {
+            self.judge_other(&head, |pattern| continues_with(packet.segments(), HEAD_LEN, pattern));
+        }
+        self.foreign = foreign;
+    }
+
     #[inline(always)]
     fn judge(&mut self, head: &[u8; HEAD_LEN], sent: u64, matches: impl FnOnce(&[u8]) -> bool) -> Option<u64> {
         let Some(stamp) = self.template.identify(head) else {
-            self.foreign += 1;
+            self.judge_other(head, matches);
             return None;
         };
         let fields = self.fields.fields_of(stamp.sequence);

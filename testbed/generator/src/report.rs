@@ -35,6 +35,7 @@ pub(crate) struct Report {
     interrupted: bool,
     streams: Vec<StreamReport>,
     foreign: u64,
+    probes: Probes,
     total: Counters,
     device: Vec<Device>,
 }
@@ -62,6 +63,13 @@ struct Counters {
     late: u64,
     tx_pps: f64,
     rx_pps: f64,
+}
+
+/// Frames before the run, counted nowhere else.
+#[derive(Debug, Serialize)]
+struct Probes {
+    sent: u64,
+    received: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -129,6 +137,10 @@ impl Report {
             duration_s,
             interrupted: course.interrupted,
             foreign: streams.iter().map(|stream| stream.receiver.judge.foreign).sum(),
+            probes: Probes {
+                sent: streams.iter().map(|stream| stream.sender.probes).sum(),
+                received: streams.iter().map(|stream| stream.receiver.judge.probes).sum(),
+            },
             total: Counters::sum(reports.iter().map(|report| &report.counters)),
             device: ports.iter().map(Device::of).collect(),
             streams: reports,

@@ -100,6 +100,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             waiting: Burst::new(),
             sent: 0,
             failed: 0,
+            probes: 0,
         };
         let most = options.burst.max(RX_BURST_MIN);
         let receiver = Receiver { queues: rx_queues, burst: Burst::new(), most, judge, last: None };

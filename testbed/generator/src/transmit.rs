@@ -41,6 +41,7 @@ pub(crate) struct Sender {
     pub(crate) waiting: Burst<Written, BURST_MAX>,
     pub(crate) sent: u64,
     pub(crate) failed: u64,
+    pub(crate) probes: u64,
 }
 
 impl Sender {
@@ -138,7 +139,7 @@ impl Sender {
 
 /// Writes what lies behind the head, unless an earlier frame in this mbuf has.
 #[inline]
-fn write_pattern(packet: &mut Packet<Written>, pattern: &[u8]) {
+pub(crate) fn write_pattern(packet: &mut Packet<Written>, pattern: &[u8]) {
     if *packet.private() != 0 {
         return;
     }

@@ -31,6 +31,8 @@ Options:
   --wait S            seconds to wait for frames after the last was sent: 0 to
                       3600, default 2; ends when all have come back
   --wait-link S       seconds to wait for the links: 0 to 3600, default 10
+  --probe S           seconds to wait until a probe on each stream has come back,
+                      before the run: 0 to 3600, default 10; 0 = do not probe
   --burst N           most frames a call: 1 to 512, default 32
   --queues N          queues of a port, used in turn: 1 to 64, default 1
   --window N          most frames of a stream under way at once: 1 to 1048576; a

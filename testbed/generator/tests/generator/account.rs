@@ -30,7 +30,9 @@ fn what_a_ring_carries_comes_back_whole_at_every_size() -> Result {
         assert_eq!(stream["wrong_mac"], Value::Null);
         assert_eq!(result["rate_asked_pps"], Value::Null);
         assert_eq!(result["rate_ok"], Value::Null);
-        assert_eq!(result["device"][0]["opackets"], 20000);
+        let probes = result["probes"]["sent"].as_u64().unwrap_or(0);
+        assert!(probes > 0 && result["probes"]["received"] == probes, "{result}");
+        assert_eq!(result["device"][0]["opackets"], 20000 + probes);
         assert_eq!(stream["latency_ns"]["count"], 20000);
         let latency = |name: &str| stream["latency_ns"][name].as_f64().unwrap_or(f64::NAN);
         let ascending = ["min", "p50", "p90", "p99", "p99_9", "p99_99", "max"].map(latency);
@@ -79,7 +81,7 @@ fn a_paced_run_by_duration_never_sends_more_than_is_due() -> Result {
 #[test]
 fn frames_that_do_not_come_back_are_lost() -> Result {
     // Port 1 is a ring of its own: what port 0 sends stays in the other one.
-    let result = result(&TWO_RINGS, "--ports 0,1 --count 500 --wait 0.1")?;
+    let result = result(&TWO_RINGS, "--ports 0,1 --count 500 --wait 0.1 --probe 0")?;
     let total = &result["total"];
     assert_eq!((&total["sent"], &total["received"], &total["lost"]), (&json!(500), &json!(0), &json!(500)));
     assert_eq!((&result["foreign"], &total["latency_ns"]), (&json!(0), &Value::Null));
@@ -89,7 +91,7 @@ fn frames_that_do_not_come_back_are_lost() -> Result {
 
 #[test]
 fn frames_of_the_other_stream_are_foreign() -> Result {
-    let result = result(&TWO_RINGS, "--ports 0,1 --bidirectional --count 500 --wait 0.1")?;
+    let result = result(&TWO_RINGS, "--ports 0,1 --bidirectional --count 500 --wait 0.1 --probe 0")?;
     let total = &result["total"];
     assert_eq!((&total["sent"], &total["received"], &total["lost"]), (&json!(1000), &json!(0), &json!(1000)));
     assert_eq!(result["foreign"], 1000);
@@ -99,7 +101,7 @@ fn frames_of_the_other_stream_are_foreign() -> Result {
 #[test]
 fn what_nobody_sent_is_foreign() -> Result {
     // A null device swallows what it is given, and always has frames full of zeros.
-    let result = result(&["net_null0"], "--ports 0 --count 500 --wait 0.01")?;
+    let result = result(&["net_null0"], "--ports 0 --count 500 --wait 0.01 --probe 0")?;
     assert_eq!((&result["total"]["received"], &result["total"]["lost"]), (&json!(0), &json!(500)), "{result}");
     assert!(result["foreign"].as_u64().is_some_and(|foreign| foreign > 0), "{result}");
     Ok(())

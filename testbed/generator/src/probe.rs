@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Probes before a run, as RFC 2544 (section 23) has learning frames: a link that is up does not mean that the device behind
+//! it forwards already. Each stream sends one frame now and then, until one has come back.
+
+use crate::{
+    args::Options,
+    error::Error,
+    frame::{HEAD_LEN, Stamp},
+    receive::Receiver,
+    run::Stream,
+    transmit::{Sender, Written, write_pattern},
+};
+use core::time::Duration;
+use dpdk_rs::{Burst, Clock, Tsc};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// Sends probes until one has come back on each stream. What else comes in the meantime is left over from earlier runs,
+/// and is not counted.
+///
+/// Returns false if `stop` was set first.
+pub(crate) fn open_paths(
+    options: &Options,
+    streams: &mut [Stream],
+    clock: Clock,
+    stop: &AtomicBool,
+) -> Result<bool, Error> {
+    if options.probe.is_zero() {
+        return Ok(true);
+    }
+    let (limit, interval) = (clock.cycles(options.probe), clock.cycles(INTERVAL));
+    let start = clock.now();
+    let mut next = start;
+    let mut number = 0;
+    while let Some(closed) = streams.iter().find(|stream| stream.receiver.judge.probes == 0) {
+        let now = clock.now();
+        if stop.load(Relaxed) {
+            return Ok(false);
+        }
+        if now.since(start) >= limit {
+            return Err(Error::Failed(format!(
+                "no frame came back from port {} to port {} within {} s: see whether the device under test forwards, \
+                 wait longer with --probe, or start blindly with --probe 0",
+                closed.tx_port,
+                closed.rx_port,
+                options.probe.as_secs_f64(),
+            )));
+        }
+        let due = now >= next;
+        if due {
+            next = now.after(interval);
+            number += 1;
+        }
+        for stream in &mut *streams {
+            if due {
+                stream.sender.send_probe(number, now);
+            }
+            stream.receiver.look_for_probes();
+        }
+    }
+    Ok(true)
+}
+
+impl Sender {
+    fn send_probe(&mut self, number: u64, now: Tsc) {
+        let Some(mut packet) = self.pool.alloc() else { return };
+        let probe = self.template.probe();
+        let fields = self.fields.fields_of(number);
+        // An mbuf of this pool is long enough, and nobody else has it.
+        let Ok(data) = packet.append(probe.len()) else { return };
+        let Some((head, _)) = data.split_first_chunk_mut::<HEAD_LEN>() else { return };
+        probe.write_head(head, fields, Stamp { sequence: number, time: now.cycles() });
+        write_pattern(&mut packet, probe.pattern());
+        let mut burst = Burst::<Written, 1>::new();
+        if burst.push(packet).is_ok() {
+            self.probes += self.queues.take_turn().map_or(0, |queue| queue.tx(&mut burst)) as u64;
+        }
+    }
+}
+
+impl Receiver {
+    fn look_for_probes(&mut self) {
+        let Some(queue) = self.queues.take_turn() else { return };
+        queue.rx_up_to(&mut self.burst, self.most);
+        for packet in &self.burst {
+            self.judge.note_probe(packet);
+        }
+        self.burst.clear();
+    }
+}
