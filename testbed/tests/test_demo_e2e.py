@@ -77,9 +77,10 @@ def test_a_capture(forwarder_program: Program, hugepages: bool, tmp_path: Path, 
     assert (trial.frames_in, trial.frames_short, trial.frames_out, trial.identical) == (500, 1, 499, 499)
 
 
-def test_the_whole_demo(program: Callable[[str], Program], tmp_path: Path):
+@pytest.mark.parametrize("options", [[], ["--no-hugepages"]], ids=["as it is", "no hugepages"])
+def test_the_whole_demo(program: Callable[[str], Program], tmp_path: Path, options: list[str]):
     folders = sorted({str(program(name).path.parent) for name in ("l2fwd-c", "l2fwd-rs", "generator")})
-    argv = [sys.executable, "-m", "testbed", "demo", "--quick", f"--out={tmp_path}"]
+    argv = [sys.executable, "-m", "testbed", "demo", "--quick", f"--out={tmp_path}", *options]
     argv += [f"--bin-dir={folder}" for folder in folders]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
     done = subprocess.run(argv, capture_output=True, text=True, timeout=150, check=False, env=environment)
@@ -87,6 +88,7 @@ def test_the_whole_demo(program: Callable[[str], Program], tmp_path: Path):
     (folder,) = tmp_path.iterdir()
     summary = read_summary(folder)
     assert summary.status is Status.PASSED
+    assert not (options and summary.hugepages)
     assert summary.overload.status is Status.PASSED
     assert len(summary.overload.trials) == 2
     # Where namespaces are not permitted the capture of their traffic is lacking too.

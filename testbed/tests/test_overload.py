@@ -91,13 +91,18 @@ def test_a_good_trial():
         ({"foreign": 9}, "9 frames came back that the generator had not sent (foreign)"),
         ({"interrupted": True}, "the generator was interrupted"),
         ({"duration_s": 4.8}, "the generator ran 4.80 s instead of 5 s"),
-        ({"duration_s": 5.2}, "the generator ran 5.20 s instead of 5 s"),
         ({"received": FORWARDED + 1}, "1 more frames came back than the forwarder sent"),
         ({"sent": SENT - 1}, "the forwarder received 1 more frames than were sent"),
     ],
 )
 def test_a_generator_that_saw_something_wrong(changes, reason):
     assert filled(result(**changes), final()).reasons == [reason]
+
+
+def test_a_generator_that_was_held_up_is_a_remark():
+    trial = filled(result(duration_s=5.2), final())
+    assert trial.reasons == []
+    assert "disturbed: the generator ran 5.20 s instead of 5 s" in trial.notes
 
 
 def test_a_trial_without_traffic():
