@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Logical cores, and closures that run on them.
+
+mod scope;
+
+pub(crate) use scope::Occupation;
+pub use scope::{JoinHandle, LaunchError, Panicked, Scope, scope};
+
+use crate::{Eal, SocketId};
+use core::fmt;
+use dpdk_sys as sys;
+
+/// The number of an lcore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LcoreId(u32);
+
+impl LcoreId {
+    pub(crate) const fn new(id: u32) -> Self {
+        Self(id)
+    }
+
+    /// The number, as in the EAL's option `-l`.
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for LcoreId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// An enabled lcore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lcore {
+    id: LcoreId,
+    socket: SocketId,
+    main: bool,
+}
+
+impl Lcore {
+    /// Its number.
+    #[must_use]
+    pub const fn id(self) -> LcoreId {
+        self.id
+    }
+
+    /// Its NUMA node.
+    #[doc(alias = "rte_lcore_to_socket_id")]
+    #[must_use]
+    pub const fn socket(self) -> SocketId {
+        self.socket
+    }
+
+    /// Whether it is the main lcore, on which the EAL was initialised.
+    #[must_use]
+    pub const fn is_main(self) -> bool {
+        self.main
+    }
+}
+
+pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
+    let main = eal.main_lcore();
+    let mut lcores = Vec::new();
+    // SAFETY: the EAL is initialised; u32::MAX asks for the first lcore.
+    let mut next = unsafe { sys::rte_get_next_lcore(u32::MAX, 0, 0) };
+    while next < sys::RTE_MAX_LCORE {
+        let id = LcoreId(next);
+        // SAFETY: `next` is an lcore.
+        let socket = unsafe { sys::rte_lcore_to_socket_id(next) };
+        lcores.push(Lcore { id, socket: SocketId::new(socket.cast_signed()), main: id == main });
+        // SAFETY: as above.
+        next = unsafe { sys::rte_get_next_lcore(next, 0, 0) };
+    }
+    lcores
+}
+
+/// The lcore of the calling thread; `None` for a thread that the EAL did not make.
+#[doc(alias = "rte_lcore_id")]
+#[must_use]
+pub fn current() -> Option<LcoreId> {
+    // SAFETY: reads a thread-local variable.
+    let id = unsafe { sys::rte_lcore_id() };
+    (id != sys::LCORE_ID_ANY).then_some(LcoreId(id))
+}
