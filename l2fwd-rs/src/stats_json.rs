@@ -66,7 +66,7 @@ struct PeriodPort {
     port: u16,
     #[serde(flatten)]
     counters: Counters,
-    device: Device,
+    device: PortStats,
 }
 
 #[derive(Serialize)]
@@ -89,18 +89,6 @@ struct Counters {
     tx_pps: u64,
 }
 
-#[derive(Serialize)]
-struct Device {
-    ipackets: u64,
-    opackets: u64,
-    ibytes: u64,
-    obytes: u64,
-    imissed: u64,
-    ierrors: u64,
-    oerrors: u64,
-    rx_nombuf: u64,
-}
-
 impl Counters {
     fn new(now: &Totals, before: &Totals, seconds: f64) -> Self {
         Self {
@@ -113,21 +101,6 @@ impl Counters {
             rx_burst_avg: round(now.burst_average(), 2),
             rx_pps: rate_pps(now.rx_packets, before.rx_packets, seconds).round() as u64,
             tx_pps: rate_pps(now.tx_packets, before.tx_packets, seconds).round() as u64,
-        }
-    }
-}
-
-impl From<PortStats> for Device {
-    fn from(stats: PortStats) -> Self {
-        Self {
-            ipackets: stats.ipackets,
-            opackets: stats.opackets,
-            ibytes: stats.ibytes,
-            obytes: stats.obytes,
-            imissed: stats.imissed,
-            ierrors: stats.ierrors,
-            oerrors: stats.oerrors,
-            rx_nombuf: stats.rx_nombuf,
         }
     }
 }
@@ -209,7 +182,7 @@ impl StatsJson {
         let ports = now.ports_since(before).map(|(port, earlier)| PeriodPort {
             port: port.port,
             counters: Counters::new(&port.totals, &earlier, seconds),
-            device: port.device.into(),
+            device: port.device,
         });
         let period = Period {
             r#type: if now.is_final { "final" } else { "period" },

@@ -9,6 +9,7 @@ use dpdk_sys as sys;
 /// The basic counters of a port. A device that does not count something reports 0.
 #[doc(alias = "rte_eth_stats")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct PortStats {
     /// Frames received.

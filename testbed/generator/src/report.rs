@@ -12,7 +12,7 @@ use crate::{
     ports::GeneratorPort,
     run::{Course, Stream},
 };
-use dpdk_rs::Clock;
+use dpdk_rs::{Clock, port::PortStats};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -75,14 +75,8 @@ struct Probes {
 #[derive(Debug, Serialize)]
 struct Device {
     port: u16,
-    ipackets: u64,
-    opackets: u64,
-    ibytes: u64,
-    obytes: u64,
-    imissed: u64,
-    ierrors: u64,
-    oerrors: u64,
-    rx_nombuf: u64,
+    #[serde(flatten)]
+    stats: PortStats,
 }
 
 impl Report {
@@ -237,18 +231,7 @@ impl Counters {
 impl Device {
     /// A device that has no counters reports zeros, as one that does not count something.
     fn of(port: &GeneratorPort) -> Self {
-        let stats = port.port.stats().unwrap_or_default();
-        Self {
-            port: port.port.id().get(),
-            ipackets: stats.ipackets,
-            opackets: stats.opackets,
-            ibytes: stats.ibytes,
-            obytes: stats.obytes,
-            imissed: stats.imissed,
-            ierrors: stats.ierrors,
-            oerrors: stats.oerrors,
-            rx_nombuf: stats.rx_nombuf,
-        }
+        Self { port: port.port.id().get(), stats: port.port.stats().unwrap_or_default() }
     }
 }
 
