@@ -8,10 +8,14 @@ cargo and the like, and with files in place of the kernel's hugepage counters.
 # ruff: noqa: D102, D103
 
 import re
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
+
+# What a shell runs in the background ignores SIGINT, and so would every program that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # How each stand-in answers, as shell. All of them note their call first.

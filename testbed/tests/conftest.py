@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,9 @@ import pytest
 
 from testbed.eal import hugepages_wanted, unique_file_prefix
 from testbed.programs import Program, ProgramMissing, find_program
+
+# What a shell runs in the background ignores SIGINT, and so would every program that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
