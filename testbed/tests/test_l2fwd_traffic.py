@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -275,3 +276,33 @@ def test_duration_and_both_outputs(forwarder_program: Program, tmp_path: Path, h
     assert (kinds[0], kinds[-1]) == ("start", "final")
     assert set(kinds[1:-1]) == {"period"}
     assert Final.model_validate_json(file.read_text().splitlines()[-1]).balanced
+
+
+def test_a_port_that_disappears(
+    forwarder_program: Program, tmp_path: Path, hugepages: bool, need_root: None, need_tools: Callable[..., None]
+) -> None:
+    """The interface under one port is deleted; the other port's frames go on being received, and nothing hangs."""
+    need_tools("ip")
+    name = f"l2f{os.getpid() % 100000}"
+    made = subprocess.run(
+        ["ip", "link", "add", name, "type", "veth", "peer", "name", f"{name}p"], capture_output=True, check=False
+    )
+    if made.returncode != 0:
+        pytest.skip(f"no veth pair can be made: {made.stderr.decode().strip()}")
+    try:
+        subprocess.run(["ip", "link", "set", name, "up"], check=True)
+        devices = ("net_null0", f"net_af_packet0,iface={name}")
+        eal = EalOptions(0, unique_file_prefix("dut"), devices, hugepages)
+        with Forwarder(forwarder_program, eal, ["-p", "3", "-q", "2"], tmp_path, "dut") as forwarder:
+            forwarder.start()
+            has_received(forwarder, 1000)
+            subprocess.run(["ip", "link", "delete", name], check=True)
+            before = forwarder.periods[-1].total.rx_packets
+            # Two periods later: the first may have begun before.
+            has_received(forwarder, before + 1)
+            has_received(forwarder, forwarder.periods[-1].total.rx_packets + 1)
+            final = forwarder.stop()
+    finally:
+        subprocess.run(["ip", "link", "delete", name], capture_output=True, check=False)
+    assert final.balanced
+    assert final.total.rx_packets > before
