@@ -262,13 +262,14 @@ fn forward(
     see_to_time: impl FnMut(Tsc),
 ) -> Result<(), Error> {
     let main = eal.main_lcore().get();
+    let workers = eal.worker_lcores();
     lcore::scope(eal, |scope| {
         let mut own: &mut [QueuePair<'_>] = &mut [];
         let mut launched = Ok(());
         for (lcore, pairs) in work {
             if *lcore == main {
                 own = pairs;
-            } else if let Some(worker) = eal.worker_lcores().into_iter().find(|worker| worker.id().get() == *lcore) {
+            } else if let Some(worker) = workers.iter().find(|worker| worker.id().get() == *lcore) {
                 launched = scope.launch(worker.id(), || forward_loop(pairs, stop, clock, |_| {})).map(drop);
             }
             if launched.is_err() {

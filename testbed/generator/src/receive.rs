@@ -80,6 +80,7 @@ impl Run {
 #[derive(Debug)]
 pub(crate) struct Judge {
     template: Template,
+    probe: Template,
     fields: FieldSequence,
     macs: ExpectedMacs,
     pub(crate) tracker: SequenceTracker,
@@ -91,14 +92,15 @@ pub(crate) struct Judge {
 }
 
 impl Judge {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         template: Template,
         fields: FieldSequence,
         macs: ExpectedMacs,
         tracker: SequenceTracker,
         latency: LatencyRecorder,
     ) -> Self {
-        Self { template, fields, macs, tracker, latency, corrupted: 0, wrong_mac: 0, foreign: 0, probes: 0 }
+        let probe = template.probe();
+        Self { template, probe, fields, macs, tracker, latency, corrupted: 0, wrong_mac: 0, foreign: 0, probes: 0 }
     }
 
     /// Frames of the stream, in whatever state.
@@ -141,10 +143,9 @@ impl Judge {
     /// Counts a frame that is not of the stream: a probe that comes late, or a foreign one.
     #[cold]
     fn judge_other(&mut self, head: &[u8; HEAD_LEN], matches: impl FnOnce(&[u8]) -> bool) {
-        let probe = self.template.probe();
-        let whole = probe.identify(head).is_some_and(|stamp| {
+        let whole = self.probe.identify(head).is_some_and(|stamp| {
             let fields = self.fields.fields_of(stamp.sequence);
-            probe.head_matches(head, fields, stamp) && matches(probe.pattern())
+            self.probe.head_matches(head, fields, stamp) && matches(self.probe.pattern())
         });
         if whole {
             self.probes += 1;
