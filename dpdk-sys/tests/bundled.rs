@@ -3,7 +3,7 @@
 
 //! The checked-in bindings are those that bindgen makes from DPDK 22.11.
 //!
-//! To refresh them, on a machine with that version: `DPDK_SYS_REFRESH=1 cargo test -p dpdk-sys --test bundled`.
+//! To refresh them, on a machine with that version: `DPDK_SYS_REFRESH=1 cargo test -p dpdk-rs-sys --test bundled`.
 
 use std::{env, fs};
 
@@ -13,7 +13,7 @@ const HEADER: &str = "// SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 //
 // Made by bindgen from DPDK 22.11 on x86-64. Refresh with:
-//     DPDK_SYS_REFRESH=1 cargo test -p dpdk-sys --test bundled
+//     DPDK_SYS_REFRESH=1 cargo test -p dpdk-rs-sys --test bundled
 
 ";
 
