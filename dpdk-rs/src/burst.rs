@@ -82,12 +82,14 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
         if count == 0 {
             return;
         }
-        // SAFETY: 0 is not above the capacity. From here on the burst does not own the packets any more.
+        // SAFETY: 0 is not above the capacity. From here on the burst does not own the packets any more: the next call
+        // frees them.
         unsafe { self.packets.set_len(0) };
         let first = self.packets.as_mut_ptr().cast::<*mut rte_mbuf>();
         // A burst longer than the call's count is no use case, but must not be cut short silently.
         let count = u32::try_from(count).unwrap_or(u32::MAX);
-        // SAFETY: `Packet` is a transparent pointer to an mbuf, and the first `count` of them were owned by the burst.
+        // SAFETY: `Packet` is a transparent pointer to an mbuf; the first `count` were owned by the burst, which has
+        // just given them up.
         unsafe { dpdk_sys::rte_pktmbuf_free_bulk(first, count) };
     }
 
@@ -99,13 +101,14 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
         let count = other.len().min(self.remaining_capacity());
         let end = self.len();
         let from = other.packets.as_ptr();
-        // SAFETY: `end` is within the array.
+        // SAFETY: `end` is the burst's own length, which `ArrayVec` keeps within the array.
         let to = unsafe { self.packets.as_mut_ptr().add(end) };
-        // SAFETY: `count` packets are there to read, there is room for as many, and two bursts do not overlap.
+        // SAFETY: `count` is the smaller of what `other` holds and what there is room for, and two bursts borrowed as
+        // `&mut` do not overlap.
         unsafe { core::ptr::copy_nonoverlapping(from, to, count) };
         // SAFETY: those `count` entries have just been written; `other` gives up its copies in the next line.
         unsafe { self.packets.set_len(end + count) };
-        // SAFETY: the first `count` packets now belong to this burst.
+        // SAFETY: `other` holds at least `count` packets, which belong to this burst since the line before.
         unsafe { other.forget_front(count) };
         count
     }
@@ -114,9 +117,10 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
     #[inline]
     pub(crate) fn spare(&mut self) -> &mut [MaybeUninit<*mut rte_mbuf>] {
         let len = self.packets.len();
-        // SAFETY: `len` is within the array.
+        // SAFETY: `len` is the burst's own length, which `ArrayVec` keeps within the array.
         let start = unsafe { self.packets.as_mut_ptr().add(len) };
-        // SAFETY: a `Packet` is a transparent pointer to an mbuf; the tail belongs to the array and is borrowed with it.
+        // SAFETY: a `Packet` is a transparent pointer to an mbuf; the `N - len` entries behind the packets belong to
+        // the array and are borrowed with it.
         unsafe { core::slice::from_raw_parts_mut(start.cast(), N - len) }
     }
 
@@ -127,7 +131,7 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
     #[inline]
     pub(crate) unsafe fn grow(&mut self, count: usize) {
         let len = self.packets.len() + count;
-        // SAFETY: the caller wrote the entries.
+        // SAFETY: the caller promises that `count` entries behind the packets hold mbufs, so they are within the array.
         unsafe { self.packets.set_len(len) };
     }
 
@@ -146,12 +150,12 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
         let left = self.packets.len() - count;
         if left > 0 {
             let to = self.packets.as_mut_ptr();
-            // SAFETY: `count` is not above the length.
+            // SAFETY: the caller promises that there are at least `count` packets.
             let from = unsafe { to.add(count) };
-            // SAFETY: both ranges are inside the array; `copy` allows them to overlap.
+            // SAFETY: both ranges lie within the burst's own packets; `copy` allows them to overlap.
             unsafe { core::ptr::copy(from, to, left) };
         }
-        // SAFETY: the first `left` entries are packets.
+        // SAFETY: the first `left` entries are packets: those that were just moved, or none.
         unsafe { self.packets.set_len(left) };
     }
 }

@@ -47,7 +47,7 @@ impl Clock {
     /// The counter as the EAL calibrated it at start.
     #[must_use]
     pub fn new(_eal: &Eal) -> Self {
-        // SAFETY: the EAL is initialised.
+        // SAFETY: the EAL is initialised, since an `Eal` is made only after that; the call reads a number.
         Self { hz: unsafe { dpdk_sys::rte_get_tsc_hz() } }
     }
 
@@ -57,10 +57,10 @@ impl Clock {
     #[must_use]
     pub fn now(self) -> Tsc {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: every x86-64 processor has the instruction.
+        // SAFETY: every x86-64 processor has the instruction; it reads a counter.
         let cycles = unsafe { core::arch::x86_64::_rdtsc() };
         #[cfg(not(target_arch = "x86_64"))]
-        // SAFETY: reads a counter.
+        // SAFETY: the call reads a counter, which every processor that DPDK runs on has.
         let cycles = unsafe { dpdk_sys::rte_rdtsc() };
         Tsc(cycles)
     }

@@ -149,7 +149,7 @@ impl Eal {
     #[doc(alias = "rte_get_main_lcore")]
     #[must_use]
     pub fn main_lcore(&self) -> LcoreId {
-        // SAFETY: the EAL is initialised.
+        // SAFETY: the EAL is initialised, since an `Eal` is made only after that; the call reads a number.
         LcoreId::new(unsafe { sys::rte_get_main_lcore() })
     }
 
@@ -157,7 +157,7 @@ impl Eal {
     #[doc(alias = "rte_eal_has_hugepages")]
     #[must_use]
     pub fn has_hugepages(&self) -> bool {
-        // SAFETY: the EAL is initialised.
+        // SAFETY: the EAL is initialised, since an `Eal` is made only after that; the call reads a flag.
         unsafe { sys::rte_eal_has_hugepages() != 0 }
     }
 
@@ -174,18 +174,19 @@ impl fmt::Debug for Eal {
 
 /// Calls `rte_eal_init`; the arguments that it left. The strings are leaked: DPDK keeps pointers into them.
 fn start(args: Vec<CString>) -> Result<Vec<String>, EalError> {
-    // SAFETY: the log may be directed at any time.
+    // SAFETY: DPDK lets the log be directed at any time, also before it is initialised; `stderr` is never closed.
     unsafe { sys::dpdk_sys_log_to_stderr() };
     let mut argv: Vec<*mut c_char> = args.into_iter().map(CString::into_raw).collect();
     let argc = c_int::try_from(argv.len()).unwrap_or(c_int::MAX);
     argv.push(ptr::null_mut());
     let argv = argv.leak();
-    // SAFETY: `argv` holds `argc` strings and a null pointer, all of which live for ever and nobody else writes.
+    // SAFETY: `argv` holds `argc` strings and a null pointer, which this function has leaked: they live for ever and
+    // nobody else writes them. `Eal::init` lets one call through in the life of the process.
     let result = unsafe { sys::rte_eal_init(argc, argv.as_mut_ptr()) };
     // The call moves what is not an option to the end, and counts what comes before without the program's name.
     let used = usize::try_from(result).map_err(|_| EalError::Init(Errno::last()))? + 1;
     let rest = argv.iter().skip(used).take_while(|arg| !arg.is_null());
-    // SAFETY: what is left are the strings of before, in another order.
+    // SAFETY: DPDK only changes the order of `argv`, so what is left are some of the leaked strings.
     Ok(rest.map(|arg| unsafe { CStr::from_ptr(*arg) }.to_string_lossy().into_owned()).collect())
 }
 
@@ -197,9 +198,9 @@ fn check_version() -> Result<(), EalError> {
 }
 
 pub(crate) fn running_version() -> String {
-    // SAFETY: returns a static string, at any time.
+    // SAFETY: the call needs no EAL and returns a static string.
     let text = unsafe { sys::rte_version() };
-    // SAFETY: as above.
+    // SAFETY: `rte_version` returned a string that is static.
     let text = unsafe { CStr::from_ptr(text) }.to_string_lossy();
     text.strip_prefix("DPDK ").unwrap_or(&text).to_owned()
 }
@@ -229,9 +230,10 @@ pub(crate) struct Control {
 #[derive(Clone, Copy)]
 pub(crate) struct RawPool(NonNull<sys::rte_mempool>);
 
-// SAFETY: DPDK's pools may be used from any thread.
+// SAFETY: DPDK's pools are made to be used from any thread; this type gives no other access than their address.
 unsafe impl Send for RawPool {}
-// SAFETY: as above.
+// SAFETY: DPDK's pools are made to be used by several threads at once; a shared `RawPool` gives no more than their
+// address.
 unsafe impl Sync for RawPool {}
 
 impl RawPool {
@@ -287,10 +289,12 @@ impl Environment {
             return;
         }
         control.retired.retain(|pool| {
-            // SAFETY: a retired pool is live until it leaves this list.
+            // SAFETY: a retired pool is live until it leaves this list, which is locked by the caller.
             let full = unsafe { sys::dpdk_sys_mempool_full(pool.as_ptr()) } != 0;
             if full {
-                // SAFETY: no handle and no mbuf of the pool is left, and nobody is inside a call that uses it.
+                // SAFETY: no handle and no mbuf of the pool is left, and nobody is inside a call that uses it: only the
+                // main lcore's thread comes here, with no lcore scope open, and a thread without an lcore id is done with
+                // the pool once its mbuf counts as returned.
                 unsafe { sys::rte_mempool_free(pool.as_ptr()) };
             }
             !full
@@ -307,7 +311,8 @@ impl Drop for Environment {
         } else if held > 0 {
             format!("{held} pools have mbufs that were never returned")
         } else {
-            // SAFETY: nothing made from the EAL is left, and this is the thread that initialised it.
+            // SAFETY: everything made from the EAL held a reference to this `Environment`, so nothing is left; this is
+            // the thread that initialised it, and no pool is waiting for mbufs.
             unsafe { sys::rte_eal_cleanup() };
             return;
         };
@@ -318,7 +323,7 @@ impl Drop for Environment {
 /// Writes a warning to DPDK's log.
 fn log(message: &str) {
     if let Ok(message) = CString::new(message) {
-        // SAFETY: the message is a string; the call copies it.
+        // SAFETY: the message is a string of ours, and the call keeps no pointer to it.
         unsafe { sys::dpdk_sys_log_warning(message.as_ptr()) };
     }
 }

@@ -29,7 +29,7 @@ impl Errno {
 
     /// The calling thread's `rte_errno`.
     pub(crate) fn last() -> Self {
-        // SAFETY: reads a thread-local variable.
+        // SAFETY: the call reads a variable of this thread, which is there without an EAL too.
         Self::new(unsafe { dpdk_sys::dpdk_sys_errno() })
     }
 
@@ -41,9 +41,10 @@ impl Errno {
 
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // SAFETY: any number is allowed.
+        // SAFETY: the call takes any number, and writes to a buffer of this thread only.
         let text = unsafe { dpdk_sys::rte_strerror(self.0) };
-        // SAFETY: the text is a string that lives until this thread's next call.
+        // SAFETY: `rte_strerror` returned a string that lives until this thread's next call of it, which comes after
+        // this use.
         f.write_str(&unsafe { CStr::from_ptr(text) }.to_string_lossy())
     }
 }

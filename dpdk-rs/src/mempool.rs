@@ -130,9 +130,9 @@ impl<P: PrivateData> Mempool<P> {
     #[inline]
     #[must_use]
     pub fn alloc(&self) -> Option<Packet<P>> {
-        // SAFETY: the pool is live, and allocation is safe from any thread.
+        // SAFETY: the pool is live as long as this handle, and DPDK lets any thread allocate.
         let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_alloc(self.as_ptr()) })?;
-        // SAFETY: the mbuf is fresh, from a pool with a private area for a `P`.
+        // SAFETY: the mbuf is fresh, so nobody else owns it, and `build` gave its pool a private area for a `P`.
         Some(unsafe { Packet::from_mbuf(mbuf) })
     }
 
@@ -156,11 +156,13 @@ impl<P: PrivateData> Mempool<P> {
         let Ok(count) = u32::try_from(wanted) else {
             return 0;
         };
-        // SAFETY: the pool is live, and there is room for `count` pointers.
+        // SAFETY: the pool is live as long as this handle, DPDK lets any thread allocate, and `room` is at least
+        // `count` pointers long.
         if count == 0 || unsafe { sys::rte_pktmbuf_alloc_bulk(self.as_ptr(), room.as_mut_ptr().cast(), count) } != 0 {
             return 0;
         }
-        // SAFETY: all `wanted` pointers were written: fresh mbufs from a pool with a private area for a `P`.
+        // SAFETY: the call succeeded, so it wrote all `wanted` pointers: fresh mbufs that nobody else owns, and `build`
+        // gave their pool a private area for a `P`.
         unsafe { burst.grow(wanted) };
         wanted
     }
@@ -181,7 +183,7 @@ impl<P: PrivateData> Mempool<P> {
     #[doc(alias = "rte_mempool_avail_count")]
     #[must_use]
     pub fn available(&self) -> usize {
-        // SAFETY: the pool is live.
+        // SAFETY: the pool is live as long as this handle; the call only counts.
         unsafe { sys::rte_mempool_avail_count(self.as_ptr()) as usize }
     }
 
@@ -251,7 +253,8 @@ impl<P: PrivateData> MempoolBuilder<P> {
         let mut control = environment.control();
         // What a former pool of this name held may have come back since.
         environment.free_retired(&mut control);
-        // SAFETY: the EAL is initialised and the control plane locked; the name outlives the call.
+        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
+        // copies the name.
         let pool = unsafe {
             sys::rte_pktmbuf_pool_create(
                 name.as_ptr(),

@@ -46,9 +46,9 @@ pub enum PacketError {
     },
 }
 
-// SAFETY: a packet is the only owner of its mbufs, and DPDK lets any thread free an mbuf. Private data is `Send`.
+// SAFETY: a packet is the only owner of its mbufs, DPDK lets any thread free an mbuf, and private data is `Send`.
 unsafe impl<P: PrivateData> Send for Packet<P> {}
-// SAFETY: a shared reference only reads.
+// SAFETY: through a shared reference a packet is only read, and private data is `Sync`.
 unsafe impl<P: PrivateData> Sync for Packet<P> {}
 
 impl<P: PrivateData> Packet<P> {
@@ -63,7 +63,8 @@ impl<P: PrivateData> Packet<P> {
 
     #[inline(always)]
     pub(crate) const fn head(&self) -> Segment {
-        // SAFETY: the packet owns the mbuf, and no method keeps the segment.
+        // SAFETY: the packet owns the mbuf until it is dropped or sent, and no method lets the segment outlive its
+        // borrow of the packet.
         unsafe { Segment::new(self.mbuf) }
     }
 
@@ -72,7 +73,8 @@ impl<P: PrivateData> Packet<P> {
     #[inline]
     #[must_use]
     pub fn data(&self) -> &[u8] {
-        // SAFETY: the mbuf lives as long as `self`; writers need `self` exclusively.
+        // SAFETY: the packet owns the mbuf for as long as it is borrowed, and whoever writes has to borrow it
+        // exclusively.
         unsafe { self.head().data() }
     }
 
@@ -84,7 +86,8 @@ impl<P: PrivateData> Packet<P> {
     #[inline]
     pub fn data_mut(&mut self) -> Result<&mut [u8], PacketError> {
         let head = self.unshared_head()?;
-        // SAFETY: the data is this packet's alone, which is borrowed exclusively.
+        // SAFETY: the data is this packet's alone, as `unshared_head` has found, and the packet is borrowed
+        // exclusively.
         Ok(unsafe { head.data_mut() })
     }
 
@@ -154,7 +157,7 @@ impl<P: PrivateData> Packet<P> {
         let before = last.data_len();
         last.set_data(last.data_off(), before + more);
         head.change_pkt_len(i32::from(more));
-        // SAFETY: the data is this packet's alone, which is borrowed exclusively.
+        // SAFETY: the data is this packet's alone, as `unshared` has found, and the packet is borrowed exclusively.
         let data = unsafe { last.data_mut() };
         Ok(data.split_at_mut(usize::from(before)).1)
     }
@@ -227,10 +230,10 @@ impl<P: PrivateData> Packet<P> {
     #[inline]
     #[must_use]
     pub const fn private(&self) -> &P {
-        // SAFETY: the private area lies behind the mbuf.
+        // SAFETY: the private area lies right behind the mbuf, in the same object of its pool.
         let area = unsafe { self.mbuf.add(1) };
-        // SAFETY: whoever made this packet saw to it that the area is large enough; it is aligned for a `P`, and every
-        // pattern of bytes is one (see `PrivateData`).
+        // SAFETY: the maker of this packet promised `from_mbuf` an area that is large enough. It is aligned to 8, which
+        // `PRIVATE_LEN` has found enough for a `P`, and every pattern of bytes is a `P`, which is `Pod`.
         unsafe { area.cast().as_ref() }
     }
 
@@ -238,10 +241,11 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_mbuf_to_priv")]
     #[inline]
     pub const fn private_mut(&mut self) -> &mut P {
-        // SAFETY: the private area lies behind the mbuf.
+        // SAFETY: the private area lies right behind the mbuf, in the same object of its pool.
         let area = unsafe { self.mbuf.add(1) };
-        // SAFETY: as in `private`, and the packet is borrowed exclusively. The area is the mbuf's own, not its data's:
-        // packets that share data have one each.
+        // SAFETY: the maker of this packet promised `from_mbuf` an area that is large enough. It is aligned to 8, which
+        // `PRIVATE_LEN` has found enough for a `P`, and every pattern of bytes is a `P`, which is `Pod`. The area is
+        // the mbuf's own, also where data is shared, and the packet is borrowed exclusively.
         unsafe { area.cast().as_mut() }
     }
 
@@ -252,7 +256,7 @@ impl<P: PrivateData> Packet<P> {
         #[cfg(target_arch = "x86_64")]
         {
             use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: prefetching cannot fault.
+            // SAFETY: prefetching is a hint, which cannot fault at any address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(self.head().start().cast()) };
         }
     }
@@ -283,7 +287,7 @@ fn holds(asked: usize, len: u16) -> Result<u16, PacketError> {
 impl<P: PrivateData> Drop for Packet<P> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the packet owns its chain of mbufs and is not used again.
+        // SAFETY: the packet owns its chain of mbufs, and is not used after its drop.
         unsafe { dpdk_sys::rte_pktmbuf_free(self.mbuf.as_ptr()) };
     }
 }
@@ -312,7 +316,7 @@ impl<'a> Iterator for Segments<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let segment = self.next?;
         self.next = segment.next();
-        // SAFETY: the packet is borrowed for `'a`, so its segments stay live and unchanged.
+        // SAFETY: the packet is borrowed for `'a`, so its segments stay live and nobody writes to them.
         Some(unsafe { segment.data() })
     }
 }

@@ -42,9 +42,9 @@ pub struct TxQueue {
     not_sync: PhantomData<*mut ()>,
 }
 
-// SAFETY: the queue is one handle, used through `&mut self`; DPDK binds a queue to no thread.
+// SAFETY: the queue is one handle, used through `&mut self`, and DPDK binds a queue to no thread.
 unsafe impl<P: PrivateData> Send for RxQueue<P> {}
-// SAFETY: as above.
+// SAFETY: the queue is one handle, used through `&mut self`, and DPDK binds a queue to no thread.
 unsafe impl Send for TxQueue {}
 
 impl<P: PrivateData> RxQueue<P> {
@@ -77,8 +77,8 @@ impl<P: PrivateData> RxQueue<P> {
         if size_of::<P>() != 0 || self.boasts {
             count = self.keep_own(burst.spare(), count);
         }
-        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs and
-        // with data inside their buffers: `keep_own` looked where this is not certain.
+        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs
+        // and with data inside their buffers: `keep_own` looked where this is not certain.
         unsafe { burst.grow(count) };
         count
     }
@@ -115,12 +115,12 @@ impl<P: PrivateData> RxQueue<P> {
             let Some(mbuf) = mbufs.get(index).copied() else {
                 break;
             };
-            // SAFETY: the driver wrote the first `count` entries.
+            // SAFETY: `rx_burst` returned `count`, so the driver wrote the first `count` entries.
             let mbuf = unsafe { mbuf.assume_init() };
             let Some(live) = NonNull::new(mbuf) else {
                 continue;
             };
-            // SAFETY: the mbuf is ours until it is kept or freed below.
+            // SAFETY: the driver gave us the mbuf, and it is ours until it is kept or freed below.
             let segment = unsafe { Segment::new(live) };
             let own = usize::from(segment.priv_size()) >= size_of::<P>();
             if own && (!self.boasts || segment.is_within_buffer()) {
@@ -129,7 +129,7 @@ impl<P: PrivateData> RxQueue<P> {
                     kept += 1;
                 }
             } else {
-                // SAFETY: the mbuf is ours, and is not kept.
+                // SAFETY: the driver gave us the mbuf, and nobody else gets it: it is not among those that are kept.
                 unsafe { sys::rte_pktmbuf_free(mbuf) };
                 self.foreign += 1;
             }
@@ -154,7 +154,7 @@ impl TxQueue {
             return 0;
         }
         let sent = tx_burst(self.port, self.queue, burst.as_mbufs(), count);
-        // SAFETY: the device owns the first `sent` packets now.
+        // SAFETY: the driver took the first `sent` packets of the burst and owns them now.
         unsafe { burst.forget_front(sent) };
         sent
     }
@@ -181,22 +181,26 @@ impl TxQueue {
 fn rx_burst(port: u16, queue: u16, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], room: u16) -> usize {
     debug_assert!(mbufs.len() >= usize::from(room));
     let mbufs = mbufs.as_mut_ptr().cast::<*mut rte_mbuf>();
-    // SAFETY: `port` is the number of a started port.
+    // SAFETY: `port` comes from a queue of a started port, so it is a number that DPDK gave, below the length of the
+    // table.
     let ops = unsafe { &raw const sys::rte_eth_fp_ops[usize::from(port)] };
-    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, after its queues are gone.
+    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+    // back.
     let queues = unsafe { (*ops).rxq };
-    // SAFETY: the tables have an entry for each queue of the port.
+    // SAFETY: the table has an entry for each queue of the port, and `queue` comes from one of them.
     let data = unsafe { entry(queues.data, queue) };
-    // SAFETY: as above.
+    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+    // back.
     let Some(receive) = (unsafe { (*ops).rx_pkt_burst }) else {
         return 0;
     };
-    // SAFETY: the queue exists, is used by this thread alone, and there is room for the mbufs.
+    // SAFETY: `data` is this queue's own, `RxQueue::rx_up_to` borrows the queue exclusively, and `mbufs` has room for
+    // `room` pointers.
     let mut count = unsafe { receive(data, mbufs, room) };
-    // SAFETY: as above.
+    // SAFETY: the table has an entry for each queue of the port, and `queue` comes from one of them.
     let callbacks = unsafe { entry(queues.clbk, queue) };
     if !callbacks.is_null() {
-        // SAFETY: the callbacks are DPDK's own list for this queue.
+        // SAFETY: `callbacks` is DPDK's own list for this queue, and the first `count` of `mbufs` are ours.
         count = unsafe { sys::rte_eth_call_rx_callbacks(port, queue, mbufs, count, room, callbacks) };
     }
     usize::from(count)
@@ -205,24 +209,27 @@ fn rx_burst(port: u16, queue: u16, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], roo
 /// `rte_eth_tx_burst`: how many of `count` mbufs were taken.
 #[inline(always)]
 fn tx_burst(port: u16, queue: u16, mbufs: *mut *mut rte_mbuf, count: u16) -> usize {
-    // SAFETY: `port` is the number of a started port.
+    // SAFETY: `port` comes from a queue of a started port, so it is a number that DPDK gave, below the length of the
+    // table.
     let ops = unsafe { &raw const sys::rte_eth_fp_ops[usize::from(port)] };
-    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, after its queues are gone.
+    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+    // back.
     let queues = unsafe { (*ops).txq };
-    // SAFETY: the tables have an entry for each queue of the port.
+    // SAFETY: the table has an entry for each queue of the port, and `queue` comes from one of them.
     let data = unsafe { entry(queues.data, queue) };
-    // SAFETY: as above.
+    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+    // back.
     let Some(send) = (unsafe { (*ops).tx_pkt_burst }) else {
         return 0;
     };
-    // SAFETY: as above.
+    // SAFETY: the table has an entry for each queue of the port, and `queue` comes from one of them.
     let callbacks = unsafe { entry(queues.clbk, queue) };
     let mut count = count;
     if !callbacks.is_null() {
-        // SAFETY: the callbacks are DPDK's own list for this queue.
+        // SAFETY: `callbacks` is DPDK's own list for this queue, and the caller owns the `count` mbufs.
         count = unsafe { sys::rte_eth_call_tx_callbacks(port, queue, mbufs, count, callbacks) };
     }
-    // SAFETY: the queue exists, is used by this thread alone, and the mbufs are owned by the caller.
+    // SAFETY: `data` is this queue's own, `TxQueue::tx` borrows the queue exclusively, and the burst owns the mbufs.
     usize::from(unsafe { send(data, mbufs, count) })
 }
 
@@ -232,9 +239,9 @@ fn tx_burst(port: u16, queue: u16, mbufs: *mut *mut rte_mbuf, count: u16) -> usi
 /// `table` has an entry for `queue`.
 #[inline(always)]
 unsafe fn entry(table: *mut *mut c_void, queue: u16) -> *mut c_void {
-    // SAFETY: see above.
+    // SAFETY: the caller promises that `table` has an entry for `queue`.
     let entry = unsafe { table.add(usize::from(queue)) };
-    // SAFETY: the entry is an aligned pointer that DPDK changes by single stores.
+    // SAFETY: the entry is an aligned pointer that lives as long as the process, and DPDK changes it by single stores.
     unsafe { AtomicPtr::from_ptr(entry) }.load(Ordering::Relaxed)
 }
 

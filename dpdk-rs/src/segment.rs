@@ -16,18 +16,20 @@ macro_rules! field {
     ($get:ident $(, $set:ident)?: $type:ty = $pointer:path) => {
         #[inline(always)]
         pub(crate) fn $get(self) -> $type {
-            // SAFETY: the mbuf is live (see `new`).
+            // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used.
             let field = unsafe { $pointer(self.0.as_ptr()) };
-            // SAFETY: as above.
+            // SAFETY: the field is one of a live mbuf: aligned, initialised, and written only under an exclusive borrow
+            // of its packet.
             unsafe { field.read() }
         }
 
         $(
             #[inline(always)]
             fn $set(self, value: $type) {
-                // SAFETY: the mbuf is live (see `new`).
+                // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used.
                 let field = unsafe { $pointer(self.0.as_ptr()) };
-                // SAFETY: as above; writers are called for packets that are borrowed exclusively.
+                // SAFETY: the field is one of a live mbuf, and writers are called only by methods that borrow its
+                // packet exclusively.
                 unsafe { field.write(value) };
             }
         )?
@@ -100,7 +102,8 @@ impl Segment {
     /// The address of the first byte of data.
     #[inline(always)]
     pub(crate) fn start(self) -> *mut u8 {
-        // SAFETY: a live mbuf's data starts within its buffer.
+        // SAFETY: the data of a live mbuf starts within its buffer: DPDK sets it so, and so do the methods of `Packet`, which
+        // compare with the room before they call `set_data`.
         unsafe { self.buf_addr().cast::<u8>().add(usize::from(self.data_off())) }
     }
 
@@ -110,7 +113,8 @@ impl Segment {
     /// For `'a` the mbuf stays live and nobody writes to its data.
     #[inline(always)]
     pub(crate) unsafe fn data<'a>(self) -> &'a [u8] {
-        // SAFETY: `data_len` bytes of the buffer are data; pool memory is never uninitialised.
+        // SAFETY: `data_len` bytes from `start` lie in the buffer: `keep_own` compares where a driver may claim more, the
+        // methods of `Packet` before they change it. Pool memory is never uninitialised. The caller sees to the lifetime.
         unsafe { slice::from_raw_parts(self.start(), usize::from(self.data_len())) }
     }
 
@@ -120,7 +124,9 @@ impl Segment {
     /// For `'a` the mbuf stays live and nobody else reads or writes its data.
     #[inline(always)]
     pub(crate) unsafe fn data_mut<'a>(self) -> &'a mut [u8] {
-        // SAFETY: as above.
+        // SAFETY: `data_len` bytes from `start` lie in the buffer: `keep_own` compares where a driver may claim more, the
+        // methods of `Packet` before they change it. Pool memory is never uninitialised. The caller sees to the lifetime,
+        // and that nobody else reads or writes the data.
         unsafe { slice::from_raw_parts_mut(self.start(), usize::from(self.data_len())) }
     }
 }

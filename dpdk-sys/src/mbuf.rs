@@ -20,7 +20,8 @@ macro_rules! field {
         #[inline(always)]
         #[must_use]
         pub const unsafe fn $name(mbuf: *mut rte_mbuf) -> *mut $type {
-            // SAFETY: the offset is inside the struct, as the C compiler laid it out.
+            // SAFETY: the caller promises a live mbuf, and the offset is inside that struct, as the C compiler laid it
+            // out.
             unsafe { mbuf.byte_add($offset as usize).cast() }
         }
     };

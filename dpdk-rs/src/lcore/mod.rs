@@ -66,14 +66,15 @@ impl Lcore {
 pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
     let main = eal.main_lcore();
     let mut lcores = Vec::new();
-    // SAFETY: the EAL is initialised; u32::MAX asks for the first lcore.
+    // SAFETY: the EAL is initialised, since the caller holds an `Eal`; u32::MAX asks for the first lcore.
     let mut next = unsafe { sys::rte_get_next_lcore(u32::MAX, 0, 0) };
     while next < sys::RTE_MAX_LCORE {
         let id = LcoreId(next);
-        // SAFETY: `next` is an lcore.
+        // SAFETY: `next` is below RTE_MAX_LCORE, as the loop has checked: the call looks it up in a table of that
+        // length.
         let socket = unsafe { sys::rte_lcore_to_socket_id(next) };
         lcores.push(Lcore { id, socket: SocketId::new(socket.cast_signed()), main: id == main });
-        // SAFETY: as above.
+        // SAFETY: the EAL is initialised, since the caller holds an `Eal`; `next` is an lcore that DPDK named.
         next = unsafe { sys::rte_get_next_lcore(next, 0, 0) };
     }
     lcores
@@ -83,7 +84,7 @@ pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
 #[doc(alias = "rte_lcore_id")]
 #[must_use]
 pub fn current() -> Option<LcoreId> {
-    // SAFETY: reads a thread-local variable.
+    // SAFETY: the call reads a variable of this thread, which is there without an EAL too.
     let id = unsafe { sys::rte_lcore_id() };
     (id != sys::LCORE_ID_ANY).then_some(LcoreId(id))
 }

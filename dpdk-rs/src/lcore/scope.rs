@@ -188,7 +188,8 @@ impl<'scope> Scope<'scope, '_> {
         let before = occupation.reserve().ok_or(busy)?;
         if before == Occupation::LEAVING {
             // Its closure has ended, so whoever joined it may expect that the next one can be launched.
-            // SAFETY: the lcore was launched, and waits for nothing before it is idle again.
+            // SAFETY: the lcore exists, since a closure was launched on it before. That closure has ended, so the wait
+            // is short, and `reserve` keeps others from launching there meanwhile.
             unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
         }
         let handle = JoinHandle { lcore, value: Arc::default(), ending: Arc::default(), scope: PhantomData };
@@ -205,12 +206,13 @@ impl<'scope> Scope<'scope, '_> {
         // One allocation more than a thin pointer needs, once per launch.
         let argument = Box::into_raw(Box::new(task)).cast::<c_void>();
         let control = self.environment.control();
-        // SAFETY: `run` takes back the box that `argument` points to. `scope` waits for the lcore before 'scope ends.
+        // SAFETY: the lcore is another thread's, and was reserved for this closure. `run` takes back the box that
+        // `argument` points to, and `scope` waits for the lcore before 'scope ends.
         let result = unsafe { sys::rte_eal_remote_launch(Some(run), argument, lcore.get()) };
         drop(control);
         if let Err(errno) = Errno::check(result) {
             occupation.set(before);
-            // SAFETY: the launch failed, so the box is still ours.
+            // SAFETY: DPDK refused the launch and kept nothing, so the box of a few lines before is still ours.
             drop(unsafe { Box::from_raw(argument.cast::<Task<'scope>>()) });
             return Err(LaunchError::Launch { lcore, errno });
         }
@@ -225,7 +227,8 @@ impl<'scope> Scope<'scope, '_> {
         while let Some((lcore, ending)) = self.pop_running() {
             ending.wait();
             if self.environment.occupation(lcore).is_some_and(Occupation::is_leaving) {
-                // SAFETY: the lcore was launched. It has finished the closure, and leaves DPDK's launch code soon.
+                // SAFETY: the lcore exists, since this scope launched a closure on it. That closure has ended, so the
+                // lcore leaves DPDK's launch code soon.
                 unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
             }
             panics.extend(ending.take_panic(lcore));
@@ -247,8 +250,13 @@ impl fmt::Debug for Scope<'_, '_> {
 type Task<'scope> = Box<dyn FnOnce() + Send + 'scope>;
 
 /// What DPDK calls on the lcore.
+///
+/// # Safety
+/// `argument` is a `Box<Task>` that was made into a pointer for this one call, and the call ends within the task's 'scope;
+/// `launch` and `scope` see to that.
 unsafe extern "C" fn run(argument: *mut c_void) -> c_int {
-    // SAFETY: `launch` passed this box, once. Its lifetime is shortened to this call, within 'scope.
+    // SAFETY: the caller passes on the box that `launch` made for this one call. Its lifetime is shortened to the call,
+    // which ends within 'scope.
     let task = unsafe { Box::from_raw(argument.cast::<Task<'_>>()) };
     // The task catches the closure's panic; what is left to panic is the drop of a value that nobody joined.
     match panic::catch_unwind(AssertUnwindSafe(task)) {

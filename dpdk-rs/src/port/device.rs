@@ -37,7 +37,7 @@ pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
     let mut devices = Vec::new();
     let mut next = 0;
     loop {
-        // SAFETY: the EAL is initialised and the control plane locked.
+        // SAFETY: the EAL is initialised, since there is an `Environment`, and its control plane is locked.
         let found = unsafe { sys::dpdk_sys_eth_find_next(next) };
         let Ok(id) = u16::try_from(found) else { break };
         let Some(taken) = control.taken.get_mut(usize::from(id)) else {
@@ -55,11 +55,11 @@ pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
 
 fn port_name(id: u16) -> String {
     let mut name: [c_char; sys::RTE_ETH_NAME_MAX_LEN as usize] = [0; _];
-    // SAFETY: the array has the length that the call asks for.
+    // SAFETY: the array has RTE_ETH_NAME_MAX_LEN bytes, which is what the call may write.
     if unsafe { sys::rte_eth_dev_get_name_by_port(id, name.as_mut_ptr()) } != 0 {
         return format!("port {id}");
     }
-    // SAFETY: the call wrote a string.
+    // SAFETY: the call succeeded, so it wrote a string that ends within the array.
     unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned()
 }
 
@@ -67,7 +67,7 @@ fn driver_name(info: &sys::rte_eth_dev_info) -> String {
     if info.driver_name.is_null() {
         return String::new();
     }
-    // SAFETY: a driver's name is a static string.
+    // SAFETY: a driver's name is a static string, and it is not null.
     unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
 }
 
@@ -109,7 +109,7 @@ impl Device {
     fn raw_info(&self) -> Result<sys::rte_eth_dev_info, PortError> {
         let mut info = sys::rte_eth_dev_info::default();
         let _control = self.environment.control();
-        // SAFETY: the port exists as long as `self`.
+        // SAFETY: the port exists until the drop of this `Device` closes it; the call fills a struct of ours.
         let result = unsafe { sys::rte_eth_dev_info_get(self.id, &raw mut info) };
         self.check(result, "read what the device can do")?;
         Ok(info)
@@ -138,17 +138,18 @@ impl Device {
         }
         if config.rx_queues > 1 {
             let wanted = sys::DPDK_SYS_RSS_IP | sys::DPDK_SYS_RSS_UDP | sys::DPDK_SYS_RSS_TCP;
-            // SAFETY: `conf` is ours.
+            // SAFETY: the call changes a struct of ours and keeps no pointer to it.
             unsafe { sys::dpdk_sys_eth_conf_rss(&raw mut conf, wanted & info.flow_type_rss_offloads) };
         }
         let driver = driver_name(&info);
         if LINK_INTERRUPTERS.contains(&driver.as_str()) {
-            // SAFETY: both structs are ours.
+            // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
             unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) };
         }
         let mut setup = self.setup();
         let _control = self.environment.control();
-        // SAFETY: the port exists and is stopped; the call copies `conf`.
+        // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still being
+        // configured, and the control plane is locked; the call copies `conf`.
         let result =
             unsafe { sys::rte_eth_dev_configure(self.id, config.rx_queues, config.tx_queues, &raw const conf) };
         *setup = Setup {
@@ -161,23 +162,26 @@ impl Device {
         };
         self.check(result, "configure the port")?;
         if let Some(mtu) = config.mtu {
-            // SAFETY: the port exists and is stopped.
+            // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still
+            // being configured, and the control plane is locked.
             let mut result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
             // Some drivers cannot change the MTU, and take it with the configuration only.
             if result == -sys::ENOTSUP.cast_signed() {
                 conf.rxmode.mtu = u32::from(mtu);
                 let (rx, tx) = (config.rx_queues, config.tx_queues);
-                // SAFETY: as for the first configuration.
+                // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still
+                // being configured, and the control plane is locked; the call copies `conf`.
                 result = unsafe { sys::rte_eth_dev_configure(self.id, rx, tx, &raw const conf) };
             }
             self.check(result, format!("set MTU {mtu}"))?;
         }
-        // SAFETY: the port exists.
+        // SAFETY: the port exists until the drop of this `Device` closes it; the call reads a number.
         let socket = unsafe { sys::rte_eth_dev_socket_id(self.id) }.cast_unsigned();
         for queue in 0..config.rx_queues {
             let mut rx = info.default_rxconf;
             rx.offloads = conf.rxmode.offloads;
-            // SAFETY: the queue was configured; the pool is kept until the device is closed.
+            // SAFETY: the port was configured with this queue a few lines before and is not started; `_pool` keeps the
+            // pool until the device is closed.
             let result = unsafe {
                 sys::rte_eth_rx_queue_setup(
                     self.id,
@@ -193,7 +197,8 @@ impl Device {
         for queue in 0..config.tx_queues {
             let mut tx = info.default_txconf;
             tx.offloads = conf.txmode.offloads;
-            // SAFETY: the queue was configured.
+            // SAFETY: the port was configured with this queue a few lines before and is not started; the call copies
+            // `tx`.
             let result =
                 unsafe { sys::rte_eth_tx_queue_setup(self.id, queue, config.tx_descriptors, socket, &raw const tx) };
             self.check(result, format!("set up TX queue {queue}"))?;
@@ -205,7 +210,7 @@ impl Device {
     pub(super) fn start(&self) -> Result<(u16, u16), PortError> {
         let mut setup = self.setup();
         let _control = self.environment.control();
-        // SAFETY: the port is configured and stopped.
+        // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
         let result = unsafe { sys::rte_eth_dev_start(self.id) };
         self.check(result, "start the port")?;
         setup.started = true;
@@ -216,7 +221,8 @@ impl Device {
     pub(super) fn stop(&self) -> Result<(), PortError> {
         let mut setup = self.setup();
         let _control = self.environment.control();
-        // SAFETY: the port is started, and no queue is left that could be polled.
+        // SAFETY: `Port::stop` has taken back and dropped all queues, so nobody polls the port; the control plane is
+        // locked.
         let result = unsafe { sys::rte_eth_dev_stop(self.id) };
         self.check(result, "stop the port")?;
         setup.started = false;
@@ -230,7 +236,7 @@ impl Device {
 
     pub(super) fn mac_addr(&self) -> Result<MacAddr, PortError> {
         let mut addr = sys::rte_ether_addr::default();
-        // SAFETY: the port exists.
+        // SAFETY: the port exists until the drop of this `Device` closes it; the call fills a struct of ours.
         let result = unsafe { sys::rte_eth_macaddr_get(self.id, &raw mut addr) };
         self.check(result, "read the MAC address")?;
         Ok(MacAddr(addr.addr_bytes))
@@ -238,7 +244,7 @@ impl Device {
 
     pub(super) fn mtu(&self) -> Result<u16, PortError> {
         let mut mtu = 0;
-        // SAFETY: the port exists.
+        // SAFETY: the port exists until the drop of this `Device` closes it; the call writes to a number of ours.
         let result = unsafe { sys::rte_eth_dev_get_mtu(self.id, &raw mut mtu) };
         self.check(result, "read the MTU")?;
         Ok(mtu)
@@ -246,7 +252,7 @@ impl Device {
 
     pub(super) fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
         let _control = self.environment.control();
-        // SAFETY: the port is configured and stopped.
+        // SAFETY: only a `Port<Configured>` comes here, which is not started; the control plane is locked.
         let result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
         self.check(result, format!("set MTU {mtu}"))
     }
@@ -254,7 +260,8 @@ impl Device {
     pub(super) fn stats(&self) -> Result<PortStats, PortError> {
         let mut stats = sys::rte_eth_stats::default();
         let _control = self.environment.control();
-        // SAFETY: the port exists.
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the call
+        // fills a struct of ours.
         let result = unsafe { sys::rte_eth_stats_get(self.id, &raw mut stats) };
         self.check(result, "read the statistics")?;
         Ok(stats.into())
@@ -262,7 +269,7 @@ impl Device {
 
     pub(super) fn reset_stats(&self) -> Result<(), PortError> {
         let _control = self.environment.control();
-        // SAFETY: the port exists.
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
         let result = unsafe { sys::rte_eth_stats_reset(self.id) };
         self.check(result, "reset the statistics")
     }
@@ -270,7 +277,8 @@ impl Device {
     pub(super) fn link(&self, wait: bool) -> Result<Link, PortError> {
         let mut link = sys::dpdk_sys_link::default();
         let _control = self.environment.control();
-        // SAFETY: the port exists.
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the call
+        // fills a struct of ours.
         let result = unsafe { sys::dpdk_sys_eth_link_get(self.id, i32::from(wait), &raw mut link) };
         self.check(result, "read the state of the link")?;
         Ok(link.into())
@@ -279,11 +287,11 @@ impl Device {
     pub(super) fn set_promiscuous(&self, on: bool) -> Result<(), PortError> {
         let _control = self.environment.control();
         if on {
-            // SAFETY: the port exists.
+            // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
             let result = unsafe { sys::rte_eth_promiscuous_enable(self.id) };
             self.check(result, "enable promiscuous mode")
         } else {
-            // SAFETY: the port exists.
+            // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
             let result = unsafe { sys::rte_eth_promiscuous_disable(self.id) };
             self.check(result, "disable promiscuous mode")
         }
@@ -301,10 +309,12 @@ impl Drop for Device {
             return;
         }
         if setup.started {
-            // SAFETY: the port and all its queues are gone, so nobody polls it. Nothing is left to report an error to.
+            // SAFETY: the port and its queues hold this `Device`, so they are gone and nobody polls; the control plane
+            // is locked. Nothing is left to report an error to.
             unsafe { sys::rte_eth_dev_stop(self.id) };
         }
-        // SAFETY: as above; the pool is released after this.
+        // SAFETY: the port and its queues hold this `Device`, so they are gone; the control plane is locked, and the
+        // pool is released after this.
         unsafe { sys::rte_eth_dev_close(self.id) };
         // A device that is attached later may get the same number.
         if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {

@@ -142,7 +142,7 @@ impl<S> Port<S> {
     #[doc(alias = "rte_eth_dev_socket_id")]
     #[must_use]
     pub fn socket(&self) -> SocketId {
-        // SAFETY: the port exists as long as the device is held.
+        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a number.
         SocketId::new(unsafe { sys::rte_eth_dev_socket_id(self.id().get()) })
     }
 
@@ -290,7 +290,7 @@ impl<P: PrivateData> Port<Started<P>> {
     #[doc(alias = "rte_eth_promiscuous_get")]
     #[must_use]
     pub fn is_promiscuous(&self) -> bool {
-        // SAFETY: the port exists as long as the device is held.
+        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a flag.
         unsafe { sys::rte_eth_promiscuous_get(self.id().get()) == 1 }
     }
 }
