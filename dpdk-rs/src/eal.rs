@@ -17,6 +17,7 @@ use core::{
 use dpdk_sys as sys;
 use std::{
     ffi::CString,
+    process,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -48,6 +49,24 @@ pub enum EalError {
     /// `rte_eal_init` failed; its log says more.
     #[error("cannot initialize the EAL: {0}")]
     Init(Errno),
+    /// Another process with the same file prefix is the primary one, and this one was started as secondary
+    /// (`--proc-type`). Its ports and pools are the other's, which no type can know.
+    #[error("this process is a secondary one of DPDK: leave out --proc-type, and give another --file-prefix")]
+    Secondary,
+}
+
+impl EalError {
+    /// DPDK's error, if a call of DPDK failed.
+    #[must_use]
+    pub const fn errno(&self) -> Option<Errno> {
+        if let Self::Init(errno) = self { Some(*errno) } else { None }
+    }
+
+    /// The name of the call of DPDK that failed.
+    #[must_use]
+    pub const fn call(&self) -> Option<&'static str> {
+        if let Self::Init(_) = self { Some("rte_eal_init") } else { None }
+    }
 }
 
 /// The initialised environment. It stays on the thread that made it, which is DPDK's main lcore.
@@ -55,6 +74,10 @@ pub enum EalError {
 /// Everything made from it keeps it alive. It is cleaned up (`rte_eal_cleanup`) when the last of those is dropped, if that
 /// happens on this thread and every mbuf is back in its pool; otherwise clean-up is skipped and logged, so that a leak
 /// never dangles.
+///
+/// A child made by `fork` inherits everything, and owns nothing: there the calls that configure, launch or make something
+/// fail with errors named `Forked`, and drops leave the parent's devices and memory alone. What such a child must not
+/// do is left to the `unsafe` code that forks: using the packets and queues of its parent.
 ///
 /// ```compile_fail
 /// # fn other(eal: dpdk_rs::Eal) {
@@ -107,7 +130,14 @@ impl Eal {
         }
         let mut rest = start(eal_args)?;
         rest.extend(own_args);
+        // SAFETY: the EAL is initialised.
+        if unsafe { sys::rte_eal_process_type() } != sys::RTE_PROC_PRIMARY {
+            // SAFETY: as above, and nothing was made from it.
+            unsafe { sys::rte_eal_cleanup() };
+            return Err(EalError::Secondary);
+        }
         let environment = Environment {
+            process: process::id(),
             main_thread: thread::current().id(),
             scopes: AtomicUsize::new(0),
             occupations: [const { Occupation::new() }; LCORES],
@@ -117,7 +147,7 @@ impl Eal {
     }
 
     /// The ports that nobody has taken yet, in ascending order. Each is handed out once; one that is dropped before it
-    /// was configured can be had again.
+    /// was configured can be had again. None in a child made by `fork`: they are its parent's.
     #[doc(alias = "RTE_ETH_FOREACH_DEV")]
     #[must_use]
     pub fn ports(&self) -> Vec<Port<Unconfigured>> {
@@ -210,6 +240,8 @@ const LCORES: usize = sys::RTE_MAX_LCORE as usize;
 
 /// What everything made from the EAL shares. Dropped last.
 pub(crate) struct Environment {
+    /// The process that initialised it.
+    process: u32,
     main_thread: ThreadId,
     /// How many `lcore::scope`s are open.
     scopes: AtomicUsize,
@@ -253,6 +285,11 @@ impl Environment {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether this is a child made by `fork`: nothing here is its own, and a lock may be held by a thread that it lacks.
+    pub(crate) fn is_forked(&self) -> bool {
+        process::id() != self.process
+    }
+
     pub(crate) fn on_main_thread(&self) -> bool {
         thread::current().id() == self.main_thread
     }
@@ -268,11 +305,16 @@ impl Environment {
 
     pub(crate) fn scope_closed(&self) {
         self.scopes.fetch_sub(1, Ordering::SeqCst);
-        self.free_retired(&mut self.control());
+        if !self.is_forked() {
+            self.free_retired(&mut self.control());
+        }
     }
 
     /// Gives a pool back as soon as that is safe.
     pub(crate) fn retire_pool(&self, pool: RawPool) {
+        if self.is_forked() {
+            return;
+        }
         let mut control = self.control();
         control.retired.push(pool);
         self.free_retired(&mut control);
@@ -304,6 +346,9 @@ impl Environment {
 
 impl Drop for Environment {
     fn drop(&mut self) {
+        if self.is_forked() {
+            return;
+        }
         self.free_retired(&mut self.control());
         let held = self.control().retired.len();
         let reason = if !self.on_main_thread() {

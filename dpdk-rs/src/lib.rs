@@ -61,7 +61,7 @@ pub use eal::{Eal, EalError};
 pub use error::Errno;
 pub use mac::{MacAddr, ParseMacError};
 pub use mempool::{Mempool, MempoolBuilder, MempoolError, PrivateData, SocketId};
-pub use packet::{Packet, PacketError, Segments};
+pub use packet::{Packet, PacketError, Segments, SegmentsMut};
 pub use port::{Port, PortConfig, PortError, PortId};
 pub use queue::{RxQueue, TxQueue};
 pub use tx_buffer::TxBuffer;

@@ -60,6 +60,9 @@ pub enum MempoolError {
     /// The name has a NUL byte.
     #[error("pool name {0:?} contains a NUL byte")]
     Name(String),
+    /// A child made by `fork` cannot make pools: DPDK's memory is its parent's.
+    #[error("cannot create pool '{0}': this process is a fork of the one that initialized the EAL")]
+    Forked(String),
     /// `rte_pktmbuf_pool_create` failed.
     #[error("cannot create pool '{name}' of {size} mbufs on socket {socket}: {errno}")]
     Create {
@@ -72,6 +75,20 @@ pub enum MempoolError {
         /// `EEXIST` for a name in use, `ENOMEM` without enough hugepages, `EINVAL` for a cache larger than allowed, …
         errno: Errno,
     },
+}
+
+impl MempoolError {
+    /// DPDK's error, if a call of DPDK failed.
+    #[must_use]
+    pub const fn errno(&self) -> Option<Errno> {
+        if let Self::Create { errno, .. } = self { Some(*errno) } else { None }
+    }
+
+    /// The name of the call of DPDK that failed.
+    #[must_use]
+    pub const fn call(&self) -> Option<&'static str> {
+        if let Self::Create { .. } = self { Some("rte_pktmbuf_pool_create") } else { None }
+    }
 }
 
 /// A pool of mbufs, with a private area of type `P` in each.
@@ -188,7 +205,7 @@ impl<P: PrivateData> Mempool<P> {
     }
 
     #[inline]
-    fn as_ptr(&self) -> *mut sys::rte_mempool {
+    pub(crate) fn as_ptr(&self) -> *mut sys::rte_mempool {
         self.handle.pool.as_ptr()
     }
 
@@ -243,13 +260,16 @@ impl<P: PrivateData> MempoolBuilder<P> {
     /// Makes the pool.
     ///
     /// # Errors
-    /// [`MempoolError::Name`] or [`MempoolError::Create`].
+    /// [`MempoolError::Name`], [`MempoolError::Create`] or [`MempoolError::Forked`].
     #[doc(alias = "rte_pktmbuf_pool_create")]
     pub fn build(self, eal: &Eal) -> Result<Mempool<P>, MempoolError> {
         let Ok(name) = CString::new(self.name.as_str()) else {
             return Err(MempoolError::Name(self.name));
         };
         let environment = eal.environment();
+        if environment.is_forked() {
+            return Err(MempoolError::Forked(self.name));
+        }
         let mut control = environment.control();
         // What a former pool of this name held may have come back since.
         environment.free_retired(&mut control);

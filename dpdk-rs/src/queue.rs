@@ -39,6 +39,9 @@ pub struct TxQueue {
     device: Arc<Device>,
     port: u16,
     queue: u16,
+    /// The most segments of a frame that the driver sends right.
+    most_segments: u16,
+    rejected: u64,
     not_sync: PhantomData<*mut ()>,
 }
 
@@ -122,7 +125,7 @@ impl<P: PrivateData> RxQueue<P> {
             };
             // SAFETY: the driver gave us the mbuf, and it is ours until it is kept or freed below.
             let segment = unsafe { Segment::new(live) };
-            let own = usize::from(segment.priv_size()) >= size_of::<P>();
+            let own = usize::from(segment.private_len()) >= size_of::<P>();
             if own && (!self.boasts || segment.is_within_buffer()) {
                 if let Some(place) = mbufs.get_mut(kept) {
                     place.write(mbuf);
@@ -140,15 +143,25 @@ impl<P: PrivateData> RxQueue<P> {
 
 impl TxQueue {
     pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
-        Self { device: Arc::clone(device), port: device.id().get(), queue, not_sync: PhantomData }
+        Self {
+            device: Arc::clone(device),
+            port: device.id().get(),
+            queue,
+            most_segments: device.most_segments(),
+            rejected: 0,
+            not_sync: PhantomData,
+        }
     }
 
     /// Sends packets from the front of `burst`. What the device does not take stays there, for the caller to send again or
-    /// to drop.
+    /// to drop. Frames of more segments than the port was configured for are dropped and counted ([`Self::rejected`]).
     ///
     /// Returns how many were taken.
     #[inline]
     pub fn tx<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
+        if self.most_segments != u16::MAX {
+            self.reject_chains(burst);
+        }
         let count = u16::try_from(burst.len()).unwrap_or(u16::MAX);
         if count == 0 {
             return 0;
@@ -171,8 +184,27 @@ impl TxQueue {
         self.queue
     }
 
+    /// How many frames were dropped because they have more segments than the device was configured for: one, unless
+    /// [`PortConfig::scatter`](crate::PortConfig::scatter) was asked for and the device offers it.
+    #[must_use]
+    pub const fn rejected(&self) -> u64 {
+        self.rejected
+    }
+
     pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
         Arc::ptr_eq(&self.device, device)
+    }
+
+    /// Drops the frames that the driver would send wrong: one without multi-segment support sends the first segment of a
+    /// chain and forgets the rest, or returns them to their pools twice.
+    #[inline]
+    fn reject_chains<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) {
+        let most = usize::from(self.most_segments);
+        if burst.iter().fold(0, |longest, packet| longest.max(packet.segment_count())) > most {
+            let before = burst.len();
+            burst.retain(|packet| packet.segment_count() <= most);
+            self.rejected += (before - burst.len()) as u64;
+        }
     }
 }
 

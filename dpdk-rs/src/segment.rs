@@ -3,7 +3,11 @@
 
 //! One mbuf of a chain: the only place that reads and writes the fields of `struct rte_mbuf`.
 
-use core::{ptr::NonNull, slice};
+use core::{
+    ptr::NonNull,
+    slice,
+    sync::atomic::{AtomicU16, Ordering, fence},
+};
 use dpdk_sys::{self as sys, rte_mbuf};
 
 /// A live mbuf. The promise that it is live is given once, to [`Segment::new`], and holds as long as the packet that it
@@ -25,7 +29,7 @@ macro_rules! field {
 
         $(
             #[inline(always)]
-            fn $set(self, value: $type) {
+            pub(crate) fn $set(self, value: $type) {
                 // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used.
                 let field = unsafe { $pointer(self.0.as_ptr()) };
                 // SAFETY: the field is one of a live mbuf, and writers are called only by methods that borrow its
@@ -39,15 +43,16 @@ macro_rules! field {
 impl Segment {
     field!(buf_addr: *mut core::ffi::c_void = sys::mbuf_buf_addr);
     field!(data_off, set_data_off: u16 = sys::mbuf_data_off);
-    field!(refcnt: u16 = sys::mbuf_refcnt);
-    field!(segment_count: u16 = sys::mbuf_nb_segs);
+    field!(segment_count, set_segment_count: u16 = sys::mbuf_nb_segs);
     field!(port: u16 = sys::mbuf_port);
     field!(ol_flags: u64 = sys::mbuf_ol_flags);
     field!(pkt_len, set_pkt_len: u32 = sys::mbuf_pkt_len);
     field!(data_len, set_data_len: u16 = sys::mbuf_data_len);
     field!(buf_len: u16 = sys::mbuf_buf_len);
     field!(priv_size: u16 = sys::mbuf_priv_size);
-    field!(next_mbuf: *mut rte_mbuf = sys::mbuf_next);
+    field!(pool: *mut sys::rte_mempool = sys::mbuf_pool);
+    field!(next_mbuf, set_next_mbuf: *mut rte_mbuf = sys::mbuf_next);
+    field!(shinfo: *mut sys::rte_mbuf_ext_shared_info = sys::mbuf_shinfo);
 
     /// # Safety
     /// `mbuf` is live as long as the result or a copy of it is used.
@@ -62,6 +67,11 @@ impl Segment {
         NonNull::new(self.next_mbuf()).map(Self)
     }
 
+    /// Appends a chain to this one, of which this is the last segment.
+    pub(crate) fn set_next(self, next: Self) {
+        self.set_next_mbuf(next.0.as_ptr());
+    }
+
     /// The last segment of the chain, which may be this one.
     pub(crate) fn last(self) -> Self {
         let mut last = self;
@@ -74,7 +84,42 @@ impl Segment {
     /// Whether somebody else refers to the mbuf, or the mbuf to the data of another.
     #[inline(always)]
     pub(crate) fn is_shared(self) -> bool {
-        self.refcnt() != 1 || self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0
+        const ELSEWHERE: u64 = sys::DPDK_SYS_MBUF_F_INDIRECT | sys::DPDK_SYS_MBUF_F_EXTERNAL;
+        self.refcnt() != 1 || self.ol_flags() & ELSEWHERE != 0 && !self.is_only_user_of_external_buffer()
+    }
+
+    /// How many refer to the mbuf: itself, and the mbufs that are attached to it. The others may be on other threads.
+    #[inline(always)]
+    fn refcnt(self) -> u16 {
+        // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used.
+        let field = unsafe { sys::mbuf_refcnt(self.0.as_ptr()) };
+        // SAFETY: the field is an aligned one of a live mbuf, and DPDK changes it atomically while others refer to the mbuf.
+        let refcnt = unsafe { AtomicU16::from_ptr(field) };
+        // Pairs with the release of the last other: its reads of the data come before our writes.
+        refcnt.load(Ordering::Acquire)
+    }
+
+    /// Whether the data is in a buffer that a driver attached, and that no other mbuf is attached to.
+    #[cold]
+    fn is_only_user_of_external_buffer(self) -> bool {
+        if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0 || self.shinfo().is_null() {
+            return false;
+        }
+        // SAFETY: whoever attached the external buffer keeps its counter live as long as the mbuf; the call reads atomically.
+        let users = unsafe { sys::rte_mbuf_ext_refcnt_read(self.shinfo()) };
+        // The counter is read without ordering; see `refcnt`.
+        fence(Ordering::Acquire);
+        users == 1
+    }
+
+    /// Bytes of the private area behind the mbuf.
+    pub(crate) fn private_len(self) -> u16 {
+        if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT == 0 {
+            return self.priv_size();
+        }
+        // The field of an indirect mbuf is that of the mbuf with the data.
+        // SAFETY: a pool is freed only when all its mbufs are back, and this one is live, as promised to `Segment::new`.
+        unsafe { sys::rte_pktmbuf_priv_size(self.pool()) }
     }
 
     /// Whether the data ends where the buffer ends, or before.

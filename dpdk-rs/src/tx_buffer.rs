@@ -124,10 +124,10 @@ impl<P: PrivateData, const N: usize> TxBuffer<P, N> {
 /// Sends a burst; how many frames were sent, and how many dropped.
 #[inline]
 fn send<P: PrivateData, const N: usize>(queue: &mut TxQueue, burst: &mut Burst<P, N>) -> (u64, u64) {
+    let all = burst.len();
     let sent = queue.tx(burst);
-    let dropped = burst.len();
     burst.clear();
-    (sent as u64, dropped as u64)
+    (sent as u64, (all - sent) as u64)
 }
 
 impl<P: PrivateData, const N: usize> fmt::Debug for TxBuffer<P, N> {

@@ -1971,6 +1971,43 @@ impl Default for rte_mbuf {
         }
     }
 }
+pub type rte_mbuf_extbuf_free_callback_t =
+    ::core::option::Option<unsafe extern "C" fn(addr: *mut ::core::ffi::c_void, opaque: *mut ::core::ffi::c_void)>;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_mbuf_ext_shared_info {
+    pub free_cb: rte_mbuf_extbuf_free_callback_t,
+    pub fcb_opaque: *mut ::core::ffi::c_void,
+    pub refcnt: u16,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_mbuf_ext_shared_info"][::core::mem::size_of::<rte_mbuf_ext_shared_info>() - 24usize];
+    ["Alignment of rte_mbuf_ext_shared_info"][::core::mem::align_of::<rte_mbuf_ext_shared_info>() - 8usize];
+    ["Offset of field: rte_mbuf_ext_shared_info::free_cb"]
+        [::core::mem::offset_of!(rte_mbuf_ext_shared_info, free_cb) - 0usize];
+    ["Offset of field: rte_mbuf_ext_shared_info::fcb_opaque"]
+        [::core::mem::offset_of!(rte_mbuf_ext_shared_info, fcb_opaque) - 8usize];
+    ["Offset of field: rte_mbuf_ext_shared_info::refcnt"]
+        [::core::mem::offset_of!(rte_mbuf_ext_shared_info, refcnt) - 16usize];
+};
+impl Default for rte_mbuf_ext_shared_info {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    #[link_name = "rte_pktmbuf_priv_size__extern"]
+    pub fn rte_pktmbuf_priv_size(mp: *mut rte_mempool) -> u16;
+}
+unsafe extern "C" {
+    #[link_name = "rte_mbuf_ext_refcnt_read__extern"]
+    pub fn rte_mbuf_ext_refcnt_read(shinfo: *const rte_mbuf_ext_shared_info) -> u16;
+}
 unsafe extern "C" {
     pub fn rte_pktmbuf_pool_create(
         name: *const ::core::ffi::c_char,
@@ -1999,6 +2036,12 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_pktmbuf_free_bulk(mbufs: *mut *mut rte_mbuf, count: ::core::ffi::c_uint);
+}
+unsafe extern "C" {
+    pub fn rte_pktmbuf_clone(md: *mut rte_mbuf, mp: *mut rte_mempool) -> *mut rte_mbuf;
+}
+unsafe extern "C" {
+    pub fn rte_pktmbuf_copy(m: *const rte_mbuf, mp: *mut rte_mempool, offset: u32, length: u32) -> *mut rte_mbuf;
 }
 #[repr(C)]
 #[repr(align(2))]
@@ -2758,6 +2801,7 @@ pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_20 = 54;
 pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_20 = 56;
 pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_20 = 64;
 pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_20 = 88;
+pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_20 = 80;
 pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_20 = 128;
 pub type _bindgen_ty_20 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;

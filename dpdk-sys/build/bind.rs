@@ -23,8 +23,9 @@ const FUNCTIONS: &[&str] = &[
     "rte_get_(main_lcore|tsc_hz)",
     "rte_get_next_lcore",
     "rte_lcore_(count|id|to_socket_id)",
+    "rte_mbuf_ext_refcnt_read",
     "rte_mempool_(avail_count|free|in_use_count)",
-    "rte_pktmbuf_(alloc|alloc_bulk|free|free_bulk|pool_create)",
+    "rte_pktmbuf_(alloc|alloc_bulk|clone|copy|free|free_bulk|pool_create|priv_size)",
     "rte_rdtsc",
     "rte_socket_id",
     "rte_strerror",
@@ -36,7 +37,9 @@ const TYPES: &[&str] = &[
     "rte_eth_(conf|dev_info|fp_ops|rxconf|stats|txconf)",
     "rte_ether_addr",
     "rte_mbuf",
+    "rte_mbuf_ext_shared_info",
     "rte_mempool",
+    "rte_proc_type_t",
 ];
 
 const VARIABLES: &[&str] = &[

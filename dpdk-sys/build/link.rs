@@ -17,6 +17,7 @@ const DRIVERS: &[&str] = &[
     "net_af_packet",
     "net_e1000",
     "net_ena",
+    "net_failsafe",
     "net_i40e",
     "net_iavf",
     "net_ice",

@@ -39,6 +39,7 @@ field!(mbuf_buf_len, "buf_len", DPDK_SYS_MBUF_BUF_LEN, u16);
 field!(mbuf_pool, "pool", DPDK_SYS_MBUF_POOL, *mut rte_mempool);
 field!(mbuf_next, "next", DPDK_SYS_MBUF_NEXT, *mut rte_mbuf);
 field!(mbuf_priv_size, "priv_size", DPDK_SYS_MBUF_PRIV_SIZE, u16);
+field!(mbuf_shinfo, "shinfo", DPDK_SYS_MBUF_SHINFO, *mut rte_mbuf_ext_shared_info);
 
 const _: () = {
     assert!(size_of::<rte_mbuf>() == DPDK_SYS_MBUF_SIZE as usize);

@@ -38,6 +38,7 @@ enum {
 	DPDK_SYS_MBUF_POOL = offsetof(struct rte_mbuf, pool),
 	DPDK_SYS_MBUF_NEXT = offsetof(struct rte_mbuf, next),
 	DPDK_SYS_MBUF_PRIV_SIZE = offsetof(struct rte_mbuf, priv_size),
+	DPDK_SYS_MBUF_SHINFO = offsetof(struct rte_mbuf, shinfo),
 	DPDK_SYS_MBUF_SIZE = sizeof(struct rte_mbuf),
 };
 

@@ -34,6 +34,23 @@ pub enum LaunchError {
         /// DPDK's error.
         errno: Errno,
     },
+    /// A child made by `fork` has no lcores: they are threads of its parent.
+    #[error("cannot launch on lcore {0}: this process is a fork of the one that initialized the EAL")]
+    Forked(LcoreId),
+}
+
+impl LaunchError {
+    /// DPDK's error, if a call of DPDK failed.
+    #[must_use]
+    pub const fn errno(&self) -> Option<Errno> {
+        if let Self::Launch { errno, .. } = self { Some(*errno) } else { None }
+    }
+
+    /// The name of the call of DPDK that failed.
+    #[must_use]
+    pub const fn call(&self) -> Option<&'static str> {
+        if let Self::Launch { .. } = self { Some("rte_eal_remote_launch") } else { None }
+    }
 }
 
 /// A closure ended by a panic. The payload is that of `std::thread::JoinHandle::join`.
@@ -174,7 +191,8 @@ impl<'scope> Scope<'scope, '_> {
     /// Runs `f` on a worker lcore.
     ///
     /// # Errors
-    /// [`LaunchError::Main`] for the main lcore, [`LaunchError::Launch`] for one that is busy.
+    /// [`LaunchError::Main`] for the main lcore, [`LaunchError::Launch`] for one that is busy, [`LaunchError::Forked`] in a
+    /// child made by `fork`.
     pub fn launch<F, T>(&'scope self, lcore: LcoreId, f: F) -> Result<JoinHandle<'scope, T>, LaunchError>
     where
         F: FnOnce() -> T + Send + 'scope,
@@ -182,6 +200,9 @@ impl<'scope> Scope<'scope, '_> {
     {
         if lcore == self.main {
             return Err(LaunchError::Main(lcore));
+        }
+        if self.environment.is_forked() {
+            return Err(LaunchError::Forked(lcore));
         }
         let busy = LaunchError::Launch { lcore, errno: Errno::BUSY };
         let occupation = self.environment.occupation(lcore).ok_or(busy)?;

@@ -4,7 +4,11 @@
 //! A device as the port and its queues share it: the calls of DPDK's control plane, and the end.
 
 use super::{Link, PortConfig, PortError, PortId, PortInfo, PortStats};
-use crate::{Errno, MacAddr, eal::Environment, mempool::PoolHandle};
+use crate::{
+    Errno, MacAddr,
+    eal::{Control, Environment},
+    mempool::PoolHandle,
+};
 use core::ffi::{CStr, c_char};
 use dpdk_sys as sys;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,6 +29,8 @@ struct Setup {
     started: bool,
     /// The driver is one that writes lengths without a look at the room in the mbuf.
     boasts: bool,
+    /// The most segments of a frame that the driver sends right, as it is configured.
+    most_segments: u16,
     rx_queues: u16,
     tx_queues: u16,
     /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
@@ -33,6 +39,9 @@ struct Setup {
 
 /// Takes every free port.
 pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
+    if environment.is_forked() {
+        return Vec::new();
+    }
     let mut control = environment.control();
     let mut devices = Vec::new();
     let mut next = 0;
@@ -71,8 +80,37 @@ fn driver_name(info: &sys::rte_eth_dev_info) -> String {
     unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
 }
 
+/// The most segments of a frame that a device sends right with these TX offloads.
+fn most_segments(driver: &str, info: &sys::rte_eth_dev_info, offloads: u64) -> u16 {
+    if CHAIN_SENDERS.contains(&driver) {
+        u16::MAX
+    } else if offloads & sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS == 0 {
+        1
+    } else {
+        // Drivers that have no limit say 0.
+        match info.tx_desc_lim.nb_seg_max {
+            0 => u16::MAX,
+            most => most,
+        }
+    }
+}
+
 /// `net_null` gives every mbuf the length of its argument `size`, up to 65,535 bytes, without a look at the room.
 const BOASTERS: &[&str] = &["net_null"];
+
+/// Drivers that send frames of any number of segments without having been configured for it. Others may be told to
+/// expect one segment only, and then forget the rest of a chain.
+const CHAIN_SENDERS: &[&str] = &[
+    "net_af_packet",
+    "net_memif",
+    "net_null",
+    "net_pcap",
+    "net_ring",
+    "net_tap",
+    "net_vhost",
+    "net_virtio",
+    "net_virtio_user",
+];
 
 /// `net_virtio_user` registers a handler for interrupts when its peer goes or comes back, and takes it away on close only
 /// if link interrupts were asked for: without, the EAL's interrupt thread finds a closed file and ends the process.
@@ -91,12 +129,21 @@ impl Device {
         self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The result of a call, or an error that names the port and the action.
-    fn check(&self, result: i32, action: impl Into<String>) -> Result<(), PortError> {
+    /// Locks the control plane, unless it is that of a parent process.
+    fn control(&self) -> Result<MutexGuard<'_, Control>, PortError> {
+        if self.environment.is_forked() {
+            return Err(PortError::Forked { port: self.id(), name: self.name.clone() });
+        }
+        Ok(self.environment.control())
+    }
+
+    /// The result of a call of DPDK, or an error that names the port and the action.
+    fn check(&self, call: &'static str, result: i32, action: impl Into<String>) -> Result<(), PortError> {
         Errno::check(result).map(|_| ()).map_err(|errno| PortError::Refused {
             port: self.id(),
             name: self.name.clone(),
             action: action.into(),
+            call,
             errno,
         })
     }
@@ -106,12 +153,17 @@ impl Device {
         self.setup().boasts
     }
 
+    /// The most segments of a frame that can be sent.
+    pub(crate) fn most_segments(&self) -> u16 {
+        self.setup().most_segments
+    }
+
     fn raw_info(&self) -> Result<sys::rte_eth_dev_info, PortError> {
         let mut info = sys::rte_eth_dev_info::default();
-        let _control = self.environment.control();
+        let _control = self.control()?;
         // SAFETY: the port exists until the drop of this `Device` closes it; the call fills a struct of ours.
         let result = unsafe { sys::rte_eth_dev_info_get(self.id, &raw mut info) };
-        self.check(result, "read what the device can do")?;
+        self.check("rte_eth_dev_info_get", result, "read what the device can do")?;
         Ok(info)
     }
 
@@ -146,8 +198,8 @@ impl Device {
             // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
             unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) };
         }
+        let _control = self.control()?;
         let mut setup = self.setup();
-        let _control = self.environment.control();
         // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still being
         // configured, and the control plane is locked; the call copies `conf`.
         let result =
@@ -156,15 +208,17 @@ impl Device {
             configured: true,
             started: false,
             boasts: BOASTERS.contains(&driver.as_str()),
+            most_segments: most_segments(&driver, &info, conf.txmode.offloads),
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
             _pool: Some(Arc::clone(pool)),
         };
-        self.check(result, "configure the port")?;
+        self.check("rte_eth_dev_configure", result, "configure the port")?;
         if let Some(mtu) = config.mtu {
             // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still
             // being configured, and the control plane is locked.
             let mut result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
+            let mut call = "rte_eth_dev_set_mtu";
             // Some drivers cannot change the MTU, and take it with the configuration only.
             if result == -sys::ENOTSUP.cast_signed() {
                 conf.rxmode.mtu = u32::from(mtu);
@@ -172,8 +226,9 @@ impl Device {
                 // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still
                 // being configured, and the control plane is locked; the call copies `conf`.
                 result = unsafe { sys::rte_eth_dev_configure(self.id, rx, tx, &raw const conf) };
+                call = "rte_eth_dev_configure";
             }
-            self.check(result, format!("set MTU {mtu}"))?;
+            self.check(call, result, format!("set MTU {mtu}"))?;
         }
         // SAFETY: the port exists until the drop of this `Device` closes it; the call reads a number.
         let socket = unsafe { sys::rte_eth_dev_socket_id(self.id) }.cast_unsigned();
@@ -192,7 +247,7 @@ impl Device {
                     pool.pool.as_ptr(),
                 )
             };
-            self.check(result, format!("set up RX queue {queue}"))?;
+            self.check("rte_eth_rx_queue_setup", result, format!("set up RX queue {queue}"))?;
         }
         for queue in 0..config.tx_queues {
             let mut tx = info.default_txconf;
@@ -201,30 +256,30 @@ impl Device {
             // `tx`.
             let result =
                 unsafe { sys::rte_eth_tx_queue_setup(self.id, queue, config.tx_descriptors, socket, &raw const tx) };
-            self.check(result, format!("set up TX queue {queue}"))?;
+            self.check("rte_eth_tx_queue_setup", result, format!("set up TX queue {queue}"))?;
         }
         Ok(())
     }
 
     /// Starts the device; the numbers of its RX and TX queues.
     pub(super) fn start(&self) -> Result<(u16, u16), PortError> {
+        let _control = self.control()?;
         let mut setup = self.setup();
-        let _control = self.environment.control();
         // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
         let result = unsafe { sys::rte_eth_dev_start(self.id) };
-        self.check(result, "start the port")?;
+        self.check("rte_eth_dev_start", result, "start the port")?;
         setup.started = true;
         Ok((setup.rx_queues, setup.tx_queues))
     }
 
     /// Stops the device. The caller has taken back all queues.
     pub(super) fn stop(&self) -> Result<(), PortError> {
+        let _control = self.control()?;
         let mut setup = self.setup();
-        let _control = self.environment.control();
         // SAFETY: `Port::stop` has taken back and dropped all queues, so nobody polls the port; the control plane is
         // locked.
         let result = unsafe { sys::rte_eth_dev_stop(self.id) };
-        self.check(result, "stop the port")?;
+        self.check("rte_eth_dev_stop", result, "stop the port")?;
         setup.started = false;
         Ok(())
     }
@@ -238,7 +293,7 @@ impl Device {
         let mut addr = sys::rte_ether_addr::default();
         // SAFETY: the port exists until the drop of this `Device` closes it; the call fills a struct of ours.
         let result = unsafe { sys::rte_eth_macaddr_get(self.id, &raw mut addr) };
-        self.check(result, "read the MAC address")?;
+        self.check("rte_eth_macaddr_get", result, "read the MAC address")?;
         Ok(MacAddr(addr.addr_bytes))
     }
 
@@ -246,60 +301,67 @@ impl Device {
         let mut mtu = 0;
         // SAFETY: the port exists until the drop of this `Device` closes it; the call writes to a number of ours.
         let result = unsafe { sys::rte_eth_dev_get_mtu(self.id, &raw mut mtu) };
-        self.check(result, "read the MTU")?;
+        self.check("rte_eth_dev_get_mtu", result, "read the MTU")?;
         Ok(mtu)
     }
 
     pub(super) fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
-        let _control = self.environment.control();
+        let _control = self.control()?;
         // SAFETY: only a `Port<Configured>` comes here, which is not started; the control plane is locked.
         let result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
-        self.check(result, format!("set MTU {mtu}"))
+        self.check("rte_eth_dev_set_mtu", result, format!("set MTU {mtu}"))
     }
 
     pub(super) fn stats(&self) -> Result<PortStats, PortError> {
         let mut stats = sys::rte_eth_stats::default();
-        let _control = self.environment.control();
+        let _control = self.control()?;
         // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the call
         // fills a struct of ours.
         let result = unsafe { sys::rte_eth_stats_get(self.id, &raw mut stats) };
-        self.check(result, "read the statistics")?;
+        self.check("rte_eth_stats_get", result, "read the statistics")?;
         Ok(stats.into())
     }
 
     pub(super) fn reset_stats(&self) -> Result<(), PortError> {
-        let _control = self.environment.control();
+        let _control = self.control()?;
         // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
         let result = unsafe { sys::rte_eth_stats_reset(self.id) };
-        self.check(result, "reset the statistics")
+        self.check("rte_eth_stats_reset", result, "reset the statistics")
     }
 
     pub(super) fn link(&self, wait: bool) -> Result<Link, PortError> {
         let mut link = sys::dpdk_sys_link::default();
-        let _control = self.environment.control();
+        let _control = self.control()?;
         // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the call
         // fills a struct of ours.
         let result = unsafe { sys::dpdk_sys_eth_link_get(self.id, i32::from(wait), &raw mut link) };
-        self.check(result, "read the state of the link")?;
+        self.check(
+            if wait { "rte_eth_link_get" } else { "rte_eth_link_get_nowait" },
+            result,
+            "read the state of the link",
+        )?;
         Ok(link.into())
     }
 
     pub(super) fn set_promiscuous(&self, on: bool) -> Result<(), PortError> {
-        let _control = self.environment.control();
+        let _control = self.control()?;
         if on {
             // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
             let result = unsafe { sys::rte_eth_promiscuous_enable(self.id) };
-            self.check(result, "enable promiscuous mode")
+            self.check("rte_eth_promiscuous_enable", result, "enable promiscuous mode")
         } else {
             // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
             let result = unsafe { sys::rte_eth_promiscuous_disable(self.id) };
-            self.check(result, "disable promiscuous mode")
+            self.check("rte_eth_promiscuous_disable", result, "disable promiscuous mode")
         }
     }
 }
 
 impl Drop for Device {
     fn drop(&mut self) {
+        if self.environment.is_forked() {
+            return;
+        }
         let setup = self.setup.get_mut().unwrap_or_else(PoisonError::into_inner);
         let mut control = self.environment.control();
         if !setup.configured {

@@ -74,6 +74,8 @@ pub enum PortError {
         name: String,
         /// What was tried, such as `start the port`.
         action: String,
+        /// The call of DPDK, such as `rte_eth_dev_start`.
+        call: &'static str,
         /// DPDK's error.
         errno: Errno,
     },
@@ -91,6 +93,36 @@ pub enum PortError {
         /// What the device has, in words.
         limits: String,
     },
+    /// A child made by `fork` cannot touch the port: it is its parent's.
+    #[error("port {port} ({name}): this process is a fork of the one that initialized the EAL")]
+    Forked {
+        /// The port.
+        port: PortId,
+        /// Its name.
+        name: String,
+    },
+}
+
+impl PortError {
+    /// The port.
+    #[must_use]
+    pub const fn port(&self) -> PortId {
+        match self {
+            Self::Refused { port, .. } | Self::Unsupported { port, .. } | Self::Forked { port, .. } => *port,
+        }
+    }
+
+    /// DPDK's error, if a call of DPDK failed.
+    #[must_use]
+    pub const fn errno(&self) -> Option<Errno> {
+        if let Self::Refused { errno, .. } = self { Some(*errno) } else { None }
+    }
+
+    /// The name of the call of DPDK that failed.
+    #[must_use]
+    pub const fn call(&self) -> Option<&'static str> {
+        if let Self::Refused { call, .. } = self { Some(*call) } else { None }
+    }
 }
 
 /// A port that has been taken from the EAL, and not yet configured. Dropping it gives it back.

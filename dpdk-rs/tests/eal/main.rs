@@ -6,6 +6,7 @@
 
 mod bursts;
 mod capture;
+mod chains;
 mod clock;
 mod drops;
 mod examples;
@@ -18,6 +19,7 @@ mod pcap;
 mod ports;
 mod private;
 mod process;
+mod shares;
 mod status;
 mod tx_buffer;
 mod wires;

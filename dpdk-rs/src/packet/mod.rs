@@ -3,6 +3,12 @@
 
 //! One frame in one mbuf or a chain of them.
 
+mod chain;
+mod length;
+mod share;
+
+pub use chain::{Segments, SegmentsMut};
+
 use crate::{PortId, PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, ptr::NonNull};
 use dpdk_sys::rte_mbuf;
@@ -46,9 +52,11 @@ pub enum PacketError {
     },
 }
 
-// SAFETY: a packet is the only owner of its mbufs, DPDK lets any thread free an mbuf, and private data is `Send`.
+// SAFETY: a packet is the only owner of its mbufs, DPDK lets any thread free an mbuf, data that packets of other threads
+// share is not written to and counted atomically, and private data is `Send`.
 unsafe impl<P: PrivateData> Send for Packet<P> {}
-// SAFETY: through a shared reference a packet is only read, and private data is `Sync`.
+// SAFETY: through a shared reference a packet is only read, what packets of other threads may change at the same time is
+// the reference count alone, which is read atomically, and private data is `Sync`.
 unsafe impl<P: PrivateData> Sync for Packet<P> {}
 
 impl<P: PrivateData> Packet<P> {
@@ -85,8 +93,8 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_pktmbuf_mtod")]
     #[inline]
     pub fn data_mut(&mut self) -> Result<&mut [u8], PacketError> {
-        let head = self.unshared_head()?;
-        // SAFETY: the data is this packet's alone, as `unshared_head` has found, and the packet is borrowed
+        let head = unshared(self.head())?;
+        // SAFETY: the data is this packet's alone, as `unshared` has found, and the packet is borrowed
         // exclusively.
         Ok(unsafe { head.data_mut() })
     }
@@ -121,13 +129,6 @@ impl<P: PrivateData> Packet<P> {
         usize::from(self.head().segment_count())
     }
 
-    /// The bytes of each segment in turn.
-    #[inline]
-    #[must_use]
-    pub const fn segments(&self) -> Segments<'_> {
-        Segments { next: Some(self.head()), packet: PhantomData }
-    }
-
     /// Copies the frame's first bytes, over all segments, to the front of `buffer`.
     ///
     /// Returns how many bytes were copied: the shorter of the two lengths.
@@ -143,63 +144,6 @@ impl<P: PrivateData> Packet<P> {
             copied += count;
         }
         copied
-    }
-
-    /// Adds `len` bytes at the end of the last segment and returns them, with whatever the mbuf held there before.
-    ///
-    /// # Errors
-    /// [`PacketError::NoRoom`] if the segment ends before, [`PacketError::Shared`] if the data has another owner.
-    #[doc(alias = "rte_pktmbuf_append")]
-    pub fn append(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
-        let head = self.unshared_head()?;
-        let last = unshared(head.last())?;
-        let more = fits(len, last.tailroom())?;
-        let before = last.data_len();
-        last.set_data(last.data_off(), before + more);
-        head.change_pkt_len(i32::from(more));
-        // SAFETY: the data is this packet's alone, as `unshared` has found, and the packet is borrowed exclusively.
-        let data = unsafe { last.data_mut() };
-        Ok(data.split_at_mut(usize::from(before)).1)
-    }
-
-    /// Adds `len` bytes in front of the frame, from the headroom, and returns them with whatever was there before.
-    ///
-    /// # Errors
-    /// [`PacketError::NoRoom`] if the headroom is smaller, [`PacketError::Shared`] if the data has another owner.
-    #[doc(alias = "rte_pktmbuf_prepend")]
-    pub fn prepend(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
-        let head = self.unshared_head()?;
-        let more = fits(len, self.headroom())?;
-        head.set_data(head.data_off() - more, head.data_len() + more);
-        head.change_pkt_len(i32::from(more));
-        Ok(self.data_mut()?.split_at_mut(usize::from(more)).0)
-    }
-
-    /// Removes `len` bytes from the front of the first segment.
-    ///
-    /// # Errors
-    /// [`PacketError::TooShort`] if the segment holds fewer, [`PacketError::Shared`] if the data has another owner.
-    #[doc(alias = "rte_pktmbuf_adj")]
-    pub fn adj(&mut self, len: usize) -> Result<(), PacketError> {
-        let head = self.unshared_head()?;
-        let less = holds(len, head.data_len())?;
-        head.set_data(head.data_off() + less, head.data_len() - less);
-        head.change_pkt_len(-i32::from(less));
-        Ok(())
-    }
-
-    /// Removes `len` bytes from the end of the last segment.
-    ///
-    /// # Errors
-    /// [`PacketError::TooShort`] if the segment holds fewer, [`PacketError::Shared`] if the data has another owner.
-    #[doc(alias = "rte_pktmbuf_trim")]
-    pub fn trim(&mut self, len: usize) -> Result<(), PacketError> {
-        let head = self.unshared_head()?;
-        let last = unshared(head.last())?;
-        let less = holds(len, last.data_len())?;
-        last.set_data(last.data_off(), last.data_len() - less);
-        head.change_pkt_len(-i32::from(less));
-        Ok(())
     }
 
     /// Free bytes in front of the data, in the first segment.
@@ -260,28 +204,11 @@ impl<P: PrivateData> Packet<P> {
             unsafe { _mm_prefetch::<_MM_HINT_T0>(self.head().start().cast()) };
         }
     }
-
-    #[inline(always)]
-    fn unshared_head(&self) -> Result<Segment, PacketError> {
-        unshared(self.head())
-    }
 }
 
 #[inline(always)]
 fn unshared(segment: Segment) -> Result<Segment, PacketError> {
     if segment.is_shared() { Err(PacketError::Shared) } else { Ok(segment) }
-}
-
-/// `asked` as the type of an mbuf's lengths, if it is not above `room`.
-fn fits(asked: usize, room: usize) -> Result<u16, PacketError> {
-    u16::try_from(asked).ok().filter(|_| asked <= room).ok_or(PacketError::NoRoom { asked, room })
-}
-
-fn holds(asked: usize, len: u16) -> Result<u16, PacketError> {
-    u16::try_from(asked)
-        .ok()
-        .filter(|asked| *asked <= len)
-        .ok_or(PacketError::TooShort { asked, len: usize::from(len) })
 }
 
 impl<P: PrivateData> Drop for Packet<P> {
@@ -299,30 +226,5 @@ impl<P: PrivateData> fmt::Debug for Packet<P> {
             .field("segments", &self.segment_count())
             .field("port", &self.port())
             .finish()
-    }
-}
-
-/// The bytes of each segment of a packet, in order; made by [`Packet::segments`].
-#[derive(Clone)]
-pub struct Segments<'a> {
-    next: Option<Segment>,
-    packet: PhantomData<&'a [u8]>,
-}
-
-impl<'a> Iterator for Segments<'a> {
-    type Item = &'a [u8];
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        let segment = self.next?;
-        self.next = segment.next();
-        // SAFETY: the packet is borrowed for `'a`, so its segments stay live and nobody writes to them.
-        Some(unsafe { segment.data() })
-    }
-}
-
-impl fmt::Debug for Segments<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone()).finish()
     }
 }

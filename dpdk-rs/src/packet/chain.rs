@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Frames in several segments: a chain of mbufs.
+
+use super::{Packet, PacketError, unshared};
+use crate::{PrivateData, segment::Segment};
+use core::{fmt, marker::PhantomData, mem};
+
+impl<P: PrivateData> Packet<P> {
+    /// The bytes of each segment in turn.
+    #[inline]
+    #[must_use]
+    pub const fn segments(&self) -> Segments<'_> {
+        Segments { next: Some(self.head()), packet: PhantomData }
+    }
+
+    /// The bytes of each segment in turn, to be changed in place.
+    ///
+    /// # Errors
+    /// [`PacketError::Shared`] if another packet refers to the data of one of them.
+    #[inline]
+    pub fn segments_mut(&mut self) -> Result<SegmentsMut<'_>, PacketError> {
+        let mut next = Some(self.head());
+        while let Some(segment) = next {
+            next = unshared(segment)?.next();
+        }
+        Ok(SegmentsMut { next: Some(self.head()), packet: PhantomData })
+    }
+
+    /// Appends the segments of `tail`, without copying: the frame becomes longer by that frame. The private area of the
+    /// whole is that of the first segment.
+    ///
+    /// # Errors
+    /// The tail itself, if the chain would have more than 65,535 segments (`RTE_MBUF_MAX_NB_SEGS`).
+    #[doc(alias = "rte_pktmbuf_chain")]
+    pub fn chain<Q: PrivateData>(&mut self, tail: Packet<Q>) -> Result<(), Packet<Q>> {
+        let Some(segments) = self.head().segment_count().checked_add(tail.head().segment_count()) else {
+            return Err(tail);
+        };
+        let (head, added) = (self.head(), tail.head());
+        // From here on the tail's mbufs belong to this packet.
+        mem::forget(tail);
+        head.last().set_next(added);
+        head.set_segment_count(segments);
+        // 65,535 segments of 65,535 bytes are less than 4 GiB.
+        head.set_pkt_len(head.pkt_len().wrapping_add(added.pkt_len()));
+        added.set_pkt_len(u32::from(added.data_len()));
+        Ok(())
+    }
+}
+
+/// The bytes of each segment of a packet, in order; made by [`Packet::segments`].
+#[derive(Clone)]
+pub struct Segments<'a> {
+    next: Option<Segment>,
+    packet: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let segment = self.next?;
+        self.next = segment.next();
+        // SAFETY: the packet is borrowed for `'a`, so its segments stay live and nobody writes to them.
+        Some(unsafe { segment.data() })
+    }
+}
+
+impl fmt::Debug for Segments<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone()).finish()
+    }
+}
+
+/// The bytes of each segment of a packet, in order, to be changed; made by [`Packet::segments_mut`].
+pub struct SegmentsMut<'a> {
+    next: Option<Segment>,
+    packet: PhantomData<&'a mut [u8]>,
+}
+
+impl<'a> Iterator for SegmentsMut<'a> {
+    type Item = &'a mut [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let segment = self.next?;
+        self.next = segment.next();
+        // SAFETY: the packet is borrowed exclusively for `'a`, `segments_mut` saw that nobody else refers to the data, and
+        // each segment is handed out once.
+        Some(unsafe { segment.data_mut() })
+    }
+}
+
+impl fmt::Debug for SegmentsMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SegmentsMut").finish_non_exhaustive()
+    }
+}

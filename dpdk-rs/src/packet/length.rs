@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Making a frame longer and shorter, at both ends.
+
+use super::{Packet, PacketError, unshared};
+use crate::PrivateData;
+
+impl<P: PrivateData> Packet<P> {
+    /// Adds `len` bytes at the end of the last segment and returns them, with whatever the mbuf held there before.
+    ///
+    /// # Errors
+    /// [`PacketError::NoRoom`] if the segment ends before, [`PacketError::Shared`] if the data has another owner.
+    #[doc(alias = "rte_pktmbuf_append")]
+    pub fn append(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
+        let head = self.head();
+        let last = unshared(head.last())?;
+        let more = fits(len, last.tailroom())?;
+        let before = last.data_len();
+        last.set_data(last.data_off(), before + more);
+        head.change_pkt_len(i32::from(more));
+        // SAFETY: the data is this packet's alone, as `unshared` has found, and the packet is borrowed exclusively.
+        let data = unsafe { last.data_mut() };
+        Ok(data.split_at_mut(usize::from(before)).1)
+    }
+
+    /// Adds `len` bytes in front of the frame, from the headroom, and returns them with whatever was there before.
+    ///
+    /// # Errors
+    /// [`PacketError::NoRoom`] if the headroom is smaller, [`PacketError::Shared`] if the data has another owner.
+    #[doc(alias = "rte_pktmbuf_prepend")]
+    pub fn prepend(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
+        let head = unshared(self.head())?;
+        let more = fits(len, self.headroom())?;
+        head.set_data(head.data_off() - more, head.data_len() + more);
+        head.change_pkt_len(i32::from(more));
+        Ok(self.data_mut()?.split_at_mut(usize::from(more)).0)
+    }
+
+    /// Removes `len` bytes from the front of the first segment. The bytes stay where they are, so this works on shared
+    /// data too: only this packet becomes shorter.
+    ///
+    /// # Errors
+    /// [`PacketError::TooShort`] if the segment holds fewer.
+    #[doc(alias = "rte_pktmbuf_adj")]
+    pub fn adj(&mut self, len: usize) -> Result<(), PacketError> {
+        let head = self.head();
+        let less = holds(len, head.data_len())?;
+        head.set_data(head.data_off() + less, head.data_len() - less);
+        head.change_pkt_len(-i32::from(less));
+        Ok(())
+    }
+
+    /// Removes `len` bytes from the end of the last segment, of shared data too: only this packet becomes shorter.
+    ///
+    /// # Errors
+    /// [`PacketError::TooShort`] if the segment holds fewer.
+    #[doc(alias = "rte_pktmbuf_trim")]
+    pub fn trim(&mut self, len: usize) -> Result<(), PacketError> {
+        let head = self.head();
+        let last = head.last();
+        let less = holds(len, last.data_len())?;
+        last.set_data(last.data_off(), last.data_len() - less);
+        head.change_pkt_len(-i32::from(less));
+        Ok(())
+    }
+}
+
+/// `asked` as the type of an mbuf's lengths, if it is not above `room`.
+fn fits(asked: usize, room: usize) -> Result<u16, PacketError> {
+    u16::try_from(asked).ok().filter(|_| asked <= room).ok_or(PacketError::NoRoom { asked, room })
+}
+
+fn holds(asked: usize, len: u16) -> Result<u16, PacketError> {
+    u16::try_from(asked)
+        .ok()
+        .filter(|asked| *asked <= len)
+        .ok_or(PacketError::TooShort { asked, len: usize::from(len) })
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! More packets of one frame: with the same data, or with a copy.
+
+use super::Packet;
+use crate::{Mempool, PrivateData};
+use core::ptr::NonNull;
+use dpdk_sys as sys;
+
+impl<P: PrivateData> Packet<P> {
+    /// Another packet of the same data, without copying: its mbufs, one for each segment, are taken from `pool` and refer
+    /// to the buffers of this packet. `None` if the pool is exhausted.
+    ///
+    /// As long as both exist neither can change the data ([`PacketError::Shared`](crate::PacketError::Shared)). Once the
+    /// others are dropped or sent, this packet can; the new one never can. Either may be shortened, chained, sent and dropped
+    /// first. The private area is the new packet's own, and is not copied.
+    ///
+    /// The pool's mbufs need no room for data of their own: a data room of 0 is enough.
+    #[doc(alias = "rte_pktmbuf_clone")]
+    #[must_use]
+    pub fn share<Q: PrivateData>(&mut self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
+        // SAFETY: this packet's chain is live and the pool too. While nobody else refers to the data, DPDK counts the new
+        // reference without an atomic operation: `&mut self` keeps other threads from doing so at the same time.
+        let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_clone(self.mbuf.as_ptr(), pool.as_ptr()) })?;
+        // SAFETY: the mbufs are fresh, from a pool with a private area for a `Q`.
+        Some(unsafe { Packet::from_mbuf(mbuf) })
+    }
+
+    /// A packet with a copy of the frame, in mbufs from `pool`: as many as its data needs. `None` if the pool is
+    /// exhausted. The private area is not copied.
+    #[doc(alias = "rte_pktmbuf_copy")]
+    #[must_use]
+    pub fn copy<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
+        // SAFETY: this packet's chain is live, nobody writes to it, and the pool is live.
+        let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_copy(self.mbuf.as_ptr(), pool.as_ptr(), 0, u32::MAX) })?;
+        // SAFETY: the mbufs are fresh, from a pool with a private area for a `Q`.
+        Some(unsafe { Packet::from_mbuf(mbuf) })
+    }
+
+    /// Whether another packet refers to the data of one of the segments, so that it cannot be changed.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        let mut next = Some(self.head());
+        while let Some(segment) = next {
+            if segment.is_shared() {
+                return true;
+            }
+            next = segment.next();
+        }
+        false
+    }
+}
