@@ -130,9 +130,9 @@ impl Eal {
         }
         let mut rest = start(eal_args)?;
         rest.extend(own_args);
-        // SAFETY: the EAL is initialised.
+        // SAFETY: the EAL has just been initialised; the call reads a number.
         if unsafe { sys::rte_eal_process_type() } != sys::RTE_PROC_PRIMARY {
-            // SAFETY: as above, and nothing was made from it.
+            // SAFETY: the EAL has just been initialised on this thread, and nothing was made from it.
             unsafe { sys::rte_eal_cleanup() };
             return Err(EalError::Secondary);
         }
