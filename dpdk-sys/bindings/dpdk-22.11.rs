@@ -474,6 +474,14 @@ impl<const N: usize> __BindgenBitfieldUnit<[u8; N]> {
     }
 }
 #[derive(PartialEq, Eq, Copy, Clone, Debug, Hash)]
+#[repr(C)]
+pub struct __BindgenOpaqueArray<T>(pub T);
+impl<T: Copy + Default, const N: usize> Default for __BindgenOpaqueArray<[T; N]> {
+    fn default() -> Self {
+        Self([<T as Default>::default(); N])
+    }
+}
+#[derive(PartialEq, Eq, Copy, Clone, Debug, Hash)]
 #[repr(C, align(8))]
 pub struct __BindgenOpaqueArray8<T>(pub T);
 impl<T: Copy + Default, const N: usize> Default for __BindgenOpaqueArray8<[T; N]> {
@@ -517,6 +525,24 @@ unsafe extern "C" {
     #[link_name = "rte_rdtsc__extern"]
     pub fn rte_rdtsc() -> u64;
 }
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_device {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_eal_hotplug_add(
+        busname: *const ::core::ffi::c_char,
+        devname: *const ::core::ffi::c_char,
+        drvargs: *const ::core::ffi::c_char,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eal_hotplug_remove(
+        busname: *const ::core::ffi::c_char,
+        devname: *const ::core::ffi::c_char,
+    ) -> ::core::ffi::c_int;
+}
 pub const RTE_PROC_AUTO: rte_proc_type_t = -1;
 pub const RTE_PROC_PRIMARY: rte_proc_type_t = 0;
 pub const RTE_PROC_SECONDARY: rte_proc_type_t = 1;
@@ -536,11 +562,6 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_strerror(errnum: ::core::ffi::c_int) -> *const ::core::ffi::c_char;
-}
-#[repr(C)]
-#[derive(Debug)]
-pub struct rte_device {
-    _unused: [u8; 0],
 }
 pub type lcore_function_t =
     ::core::option::Option<unsafe extern "C" fn(arg1: *mut ::core::ffi::c_void) -> ::core::ffi::c_int>;
@@ -1100,6 +1121,125 @@ const _: () = {
         [::core::mem::offset_of!(rte_eth_desc_lim, nb_mtu_seg_max) - 8usize];
 };
 #[repr(C)]
+#[repr(align(1))]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_memzone {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray<[u8; 72usize]>,
+}
+#[repr(C)]
+#[repr(align(8))]
+#[derive(Copy, Clone)]
+pub union rte_memzone__bindgen_ty_1 {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray8<[u8; 8usize]>,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_memzone__bindgen_ty_1"][::core::mem::size_of::<rte_memzone__bindgen_ty_1>() - 8usize];
+    ["Alignment of rte_memzone__bindgen_ty_1"][::core::mem::align_of::<rte_memzone__bindgen_ty_1>() - 8usize];
+};
+impl Default for rte_memzone__bindgen_ty_1 {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_memzone"][::core::mem::size_of::<rte_memzone>() - 72usize];
+    ["Alignment of rte_memzone"][::core::mem::align_of::<rte_memzone>() - 1usize];
+};
+unsafe extern "C" {
+    pub fn rte_memzone_walk(
+        func: ::core::option::Option<unsafe extern "C" fn(arg1: *const rte_memzone, arg: *mut ::core::ffi::c_void)>,
+        arg: *mut ::core::ffi::c_void,
+    );
+}
+#[repr(C)]
+#[repr(align(64))]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_ring {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray64<[u8; 384usize]>,
+}
+#[repr(C)]
+#[repr(align(64))]
+#[derive(Copy, Clone)]
+pub union rte_ring__bindgen_ty_1 {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray64<[u8; 64usize]>,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_ring__bindgen_ty_1"][::core::mem::size_of::<rte_ring__bindgen_ty_1>() - 64usize];
+    ["Alignment of rte_ring__bindgen_ty_1"][::core::mem::align_of::<rte_ring__bindgen_ty_1>() - 64usize];
+};
+impl Default for rte_ring__bindgen_ty_1 {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[repr(align(64))]
+#[derive(Copy, Clone)]
+pub union rte_ring__bindgen_ty_2 {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray64<[u8; 64usize]>,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_ring__bindgen_ty_2"][::core::mem::size_of::<rte_ring__bindgen_ty_2>() - 64usize];
+    ["Alignment of rte_ring__bindgen_ty_2"][::core::mem::align_of::<rte_ring__bindgen_ty_2>() - 64usize];
+};
+impl Default for rte_ring__bindgen_ty_2 {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_ring"][::core::mem::size_of::<rte_ring>() - 384usize];
+    ["Alignment of rte_ring"][::core::mem::align_of::<rte_ring>() - 64usize];
+};
+impl Default for rte_ring {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    pub fn rte_ring_create(
+        name: *const ::core::ffi::c_char,
+        count: ::core::ffi::c_uint,
+        socket_id: ::core::ffi::c_int,
+        flags: ::core::ffi::c_uint,
+    ) -> *mut rte_ring;
+}
+unsafe extern "C" {
+    pub fn rte_ring_free(r: *mut rte_ring);
+}
+unsafe extern "C" {
+    #[link_name = "rte_ring_dequeue__extern"]
+    pub fn rte_ring_dequeue(r: *mut rte_ring, obj_p: *mut *mut ::core::ffi::c_void) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "rte_ring_count__extern"]
+    pub fn rte_ring_count(r: *const rte_ring) -> ::core::ffi::c_uint;
+}
+unsafe extern "C" {
+    pub fn rte_ring_lookup(name: *const ::core::ffi::c_char) -> *mut rte_ring;
+}
+#[repr(C)]
 #[repr(align(64))]
 #[derive(Debug, Copy, Clone)]
 pub struct rte_mempool {
@@ -1151,6 +1291,9 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_mempool_in_use_count(mp: *const rte_mempool) -> ::core::ffi::c_uint;
+}
+unsafe extern "C" {
+    pub fn rte_mempool_lookup(name: *const ::core::ffi::c_char) -> *mut rte_mempool;
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -2788,6 +2931,39 @@ unsafe extern "C" {
         nb_pkts: u16,
         opaque: *mut ::core::ffi::c_void,
     ) -> u16;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_malloc_socket_stats {
+    pub heap_totalsz_bytes: usize,
+    pub heap_freesz_bytes: usize,
+    pub greatest_free_size: usize,
+    pub free_count: ::core::ffi::c_uint,
+    pub alloc_count: ::core::ffi::c_uint,
+    pub heap_allocsz_bytes: usize,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_malloc_socket_stats"][::core::mem::size_of::<rte_malloc_socket_stats>() - 40usize];
+    ["Alignment of rte_malloc_socket_stats"][::core::mem::align_of::<rte_malloc_socket_stats>() - 8usize];
+    ["Offset of field: rte_malloc_socket_stats::heap_totalsz_bytes"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_totalsz_bytes) - 0usize];
+    ["Offset of field: rte_malloc_socket_stats::heap_freesz_bytes"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_freesz_bytes) - 8usize];
+    ["Offset of field: rte_malloc_socket_stats::greatest_free_size"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, greatest_free_size) - 16usize];
+    ["Offset of field: rte_malloc_socket_stats::free_count"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, free_count) - 24usize];
+    ["Offset of field: rte_malloc_socket_stats::alloc_count"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, alloc_count) - 28usize];
+    ["Offset of field: rte_malloc_socket_stats::heap_allocsz_bytes"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_allocsz_bytes) - 32usize];
+};
+unsafe extern "C" {
+    pub fn rte_malloc_get_socket_stats(
+        socket: ::core::ffi::c_int,
+        socket_stats: *mut rte_malloc_socket_stats,
+    ) -> ::core::ffi::c_int;
 }
 pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_20 = 0;
 pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_20 = 16;

@@ -12,6 +12,7 @@ const BUNDLED: &str = "bindings/dpdk-22.11.rs";
 const FUNCTIONS: &[&str] = &[
     "dpdk_sys_.*",
     "rte_eal_(init|cleanup|remote_launch|wait_lcore|process_type|has_hugepages)",
+    "rte_eal_hotplug_(add|remove)",
     "rte_eal_lcore_role",
     "rte_eth_(allmulticast|promiscuous)_(enable|disable|get)",
     "rte_eth_call_(rx|tx)_callbacks",
@@ -23,10 +24,13 @@ const FUNCTIONS: &[&str] = &[
     "rte_get_(main_lcore|tsc_hz)",
     "rte_get_next_lcore",
     "rte_lcore_(count|id|to_socket_id)",
+    "rte_malloc_get_socket_stats",
     "rte_mbuf_ext_refcnt_read",
-    "rte_mempool_(avail_count|free|in_use_count)",
+    "rte_mempool_(avail_count|free|in_use_count|lookup)",
+    "rte_memzone_walk",
     "rte_pktmbuf_(alloc|alloc_bulk|clone|copy|free|free_bulk|pool_create|priv_size)",
     "rte_rdtsc",
+    "rte_ring_(count|create|dequeue|free|lookup)",
     "rte_socket_id",
     "rte_strerror",
     "rte_version",
@@ -71,6 +75,8 @@ pub fn generate(dpdk: &Dpdk, out: &Path) -> Result<(), String> {
         // dpdk-rs reaches an mbuf's fields by the offsets in wrapper.h, and a pool only by pointer.
         .opaque_type("rte_mbuf")
         .opaque_type("rte_mempool")
+        .opaque_type("rte_memzone.*")
+        .opaque_type("rte_ring.*")
         .opaque_type("rte_eth_(fdir_conf|dcb_.*|vmdq_.*)")
         .derive_default(true)
         .prepend_enum_name(false)

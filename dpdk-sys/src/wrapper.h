@@ -14,6 +14,7 @@
 #include <rte_config.h>
 #include <rte_version.h>
 #include <rte_cycles.h>
+#include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -21,8 +22,11 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
+#include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_memzone.h>
+#include <rte_ring.h>
 
 /* struct rte_mbuf: 24.11 nests these fields in anonymous unions, 22.11 does not. */
 enum {
