@@ -38,6 +38,7 @@ class Tree:
 
     def __init__(self, root: Path) -> None:
         self.root, self.calls_file = root, root / "calls"
+        self.environment: dict[str, str] = {}
         (root / "bin").mkdir()
         for name, answer in STAND_INS.items():
             self.answers(name, answer)
@@ -89,7 +90,7 @@ class Tree:
         return self.calls_file.read_text().splitlines() if self.calls_file.exists() else []
 
     def x(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        environment = {"PATH": f"{self.root}/bin:/usr/bin:/bin", "HOME": str(self.root)}
+        environment = {"PATH": f"{self.root}/bin:/usr/bin:/bin", "HOME": str(self.root)} | self.environment
         command = ["/bin/sh", "x", *arguments]
         return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
 
@@ -240,3 +241,40 @@ def test_a_refused_mount_means_going_without(tree):
     assert "hugepages=0 total=0" in done.stdout
     assert "no hugetlbfs is mounted" in done.stdout
     assert not [call for call in tree.calls if call.startswith("umount")]
+
+
+def test_test_takes_a_dpdk_that_debian_has(tree):
+    for arguments in (["--dpdk"], ["--dpdk", "23.11"], ["--dpdk", "24.11", "more"], ["--fast"]):
+        done = tree.x("test", *arguments)
+        assert done.returncode == 2, arguments
+    assert "'23.11': 22.11, 24.11 and newest work" in tree.x("test", "--dpdk", "23.11").stderr
+    assert tree.calls == []
+
+
+def test_a_debian_needs_root(tree):
+    tree.answers("id", "echo 1000")
+    done = tree.x("test", "--dpdk", "24.11")
+    assert done.returncode == 1
+    assert "run it as root" in done.stderr
+    assert not [call for call in tree.calls if call.startswith("apt-get")]
+
+
+def test_a_debian_is_made_by_its_script_after_its_packages(tree):
+    tree.answers("dpkg-query", "echo '<git:installed><python3:installed>'")
+    (tree.root / ".ci").mkdir()
+    (tree.root / ".ci/debian_root.py").write_text("import sys; print(sys.argv[1:]); sys.exit(3)\n")
+    done = tree.x("test", "--no-hugepages", "--dpdk", "24.11")
+    assert done.returncode == 3, done.stderr
+    assert "['trixie', '24.11', './x', 'test', '--no-hugepages']" in done.stdout
+    (install,) = [call for call in tree.calls if call.startswith("apt-get") and " install " in call]
+    assert install.endswith("install debian-archive-keyring debootstrap")
+
+
+def test_another_dpdk_than_the_wanted_is_refused(tree):
+    tree.environment = {"DPDK_WANTED": "22.11"}
+    assert tree.x("build").returncode == 0
+    for wanted in ("24.11", "22.1"):
+        tree.environment = {"DPDK_WANTED": wanted}
+        done = tree.x("build")
+        assert done.returncode == 1
+        assert f"DPDK {wanted} was asked for, but pkg-config finds 22.11.11" in done.stderr
