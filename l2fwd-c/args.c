@@ -241,6 +241,19 @@ parse_long(int argc, char *const argv[], int *index, struct options *options, st
 	return result_of((enum option_id)id);
 }
 
+/* How many bytes of UTF-8 the first character has, as far as they are there. */
+static int
+character_len(const char *text)
+{
+	const unsigned char first = (unsigned char)*text;
+	const int most = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	int bytes = 1;
+
+	while (bytes < most && (text[bytes] & 0xc0) == 0x80)
+		bytes++;
+	return bytes;
+}
+
 /* Read a cluster such as "-Pp3": flags, and at most one option whose value is the rest or the next
  * argument.
  */
@@ -254,11 +267,8 @@ parse_short(int argc, char *const argv[], int *index, struct options *options, s
 		const char *value;
 
 		if (id < 0) {
-			/* The whole character, should it be one of several bytes. */
-			int bytes = 1;
+			const int bytes = character_len(c);
 
-			while ((c[bytes] & 0xc0) == 0x80)
-				bytes++;
 			set_error(error, STATUS_USAGE, "unknown option '-%.*s'", bytes, c);
 			c += bytes - 1;
 			continue;

@@ -115,6 +115,7 @@ test_help_and_version(void)
 		{{{"--", "--help"}}, ARGS_HELP},
 		{{{"--", "-p", "3", "--he"}}, ARGS_HELP},
 		{{{"--", "-Ph"}}, ARGS_HELP},
+		{{{"--", "-P-h"}}, ARGS_HELP},
 		{{{"-l", "0", "--", "--vers", "--help"}}, ARGS_VERSION},
 		/* Also when the rest is wrong. */
 		{{{"--", "--foo", "-p", "xyz", "-h"}}, ARGS_HELP},
@@ -214,6 +215,7 @@ test_errors(void)
 		{{{"--", "-Pz"}}, "unknown option '-z'"},
 		{{{"--", "-P-"}}, "unknown option '--'"},
 		{{{"--", "-\xc3\xa9"}}, "unknown option '-\xc3\xa9'"},
+		{{{"--", "-(\x85"}}, "unknown option '-('"},
 		{{{"--", "-p3", "--burst"}}, "option '--burst' needs a value"},
 		{{{"--", "-p3", "--stats"}}, "option '--stats-json' needs a value"},
 		{{{"--", "-p"}}, "option '-p' needs a value"},

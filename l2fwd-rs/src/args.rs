@@ -9,7 +9,10 @@ use crate::{
     topology::{PortMap, check_port_map, parse_port_map},
 };
 use lexopt::{Arg, Parser};
-use std::io::{self, Write};
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+};
 
 /// The most frames a burst.
 pub(crate) const BURST_MAX: usize = 512;
@@ -33,7 +36,7 @@ pub(crate) struct Options {
     pub(crate) promiscuous: bool,
     pub(crate) update_macs: bool,
     /// File name, `-` for stdout.
-    pub(crate) stats_json: Option<String>,
+    pub(crate) stats_json: Option<OsString>,
 }
 
 impl Default for Options {
@@ -89,9 +92,9 @@ const OPTIONS: &[&str] = &[
 ];
 
 /// Splits the command line at the first `--` and reads the part after it. Needs no EAL.
-pub(crate) fn parse_args(args: impl IntoIterator<Item = String>) -> Result<Command, UsageError> {
+pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
     let mut args = args.into_iter();
-    let eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").collect();
+    let eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").map(lossy).collect();
     match eal_args.get(1).map(String::as_str) {
         Some("--help" | "-h") => return Ok(Command::Help),
         Some("--version") => return Ok(Command::Version),
@@ -138,17 +141,17 @@ fn parse_next(parser: &mut Parser, options: &mut Options) -> Result<Next, UsageE
     if let Some(mut raw) = parser.try_raw_args()
         && let Some(argument) = raw.next_if(|argument| argument == "--")
     {
-        return Err(UsageError::Unexpected(argument.to_string_lossy().into_owned()));
+        return Err(UsageError::Unexpected(lossy(argument)));
     }
-    let name = match parser.next() {
+    let (name, is_long) = match parser.next() {
         Ok(None) => return Ok(Next::End),
-        Ok(Some(Arg::Short(letter))) => format!("-{letter}"),
-        Ok(Some(Arg::Long(name))) => format!("--{name}"),
-        Ok(Some(Arg::Value(value))) => return Err(UsageError::Unexpected(value.to_string_lossy().into_owned())),
+        Ok(Some(Arg::Short(letter))) => (format!("-{letter}"), false),
+        Ok(Some(Arg::Long(name))) => (format!("--{name}"), true),
+        Ok(Some(Arg::Value(value))) => return Err(UsageError::Unexpected(lossy(value))),
         Err(error) => return Err(UsageError::Unexpected(error.to_string())),
     };
     let Some(option) = find_option(&name) else {
-        if name.starts_with("--") {
+        if is_long {
             let _ = parser.optional_value();
         }
         return Err(UsageError::Unknown(name));
@@ -164,7 +167,7 @@ fn parse_next(parser: &mut Parser, options: &mut Options) -> Result<Next, UsageE
         "--version" => return takes_no_value(parser, option).map(|()| Next::Version),
         _ => {
             let value = parser.value().map_err(|_| UsageError::NoValue(option))?;
-            set_option(option, value.to_string_lossy().into_owned(), options)?;
+            set_option(option, value, options)?;
         }
     }
     Ok(Next::Option)
@@ -181,11 +184,15 @@ fn takes_no_value(parser: &mut Parser, option: &'static str) -> Result<(), Usage
     parser.optional_value().map_or(Ok(()), |_| Err(UsageError::Value(option)))
 }
 
-fn set_option(option: &'static str, value: String, options: &mut Options) -> Result<(), UsageError> {
+fn set_option(option: &'static str, value: OsString, options: &mut Options) -> Result<(), UsageError> {
+    if option == "--stats-json" {
+        options.stats_json = Some(value);
+        return Ok(());
+    }
+    let value = lossy(value);
     match option {
         "-p" => options.port_mask = parse_port_mask(value)?,
         "--portmap" => options.port_map = Some(parse_port_map(value)?),
-        "--stats-json" => options.stats_json = Some(value),
         "-q" => options.queue_pairs_per_lcore = parse_number(option, value, 1, 1024)?,
         "-T" => options.period_s = parse_number(option, value, 0, 86_400)?,
         "--burst" => options.burst = parse_number(option, value, 1, BURST_MAX as u32)?,
@@ -196,6 +203,11 @@ fn set_option(option: &'static str, value: String, options: &mut Options) -> Res
         _ => options.duration_s = Some(parse_number(option, value, 1, 31_536_000)?),
     }
     Ok(())
+}
+
+/// What is no text fits nowhere but in the name of a file, and shows in the error.
+fn lossy(argument: OsString) -> String {
+    argument.to_string_lossy().into_owned()
 }
 
 /// A decimal number: digits only, no sign.
@@ -258,9 +270,10 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
 
     use super::{Command, Options, UsageError, parse_args};
+    use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 
     fn parse(own: &[&str]) -> Result<Command, UsageError> {
-        let args = ["l2fwd", "-l", "0", "--"].iter().chain(own).map(|arg| (*arg).to_owned());
+        let args = ["l2fwd", "-l", "0", "--"].iter().chain(own).map(Into::into);
         parse_args(args)
     }
 
@@ -322,11 +335,25 @@ mod tests {
     }
 
     #[test]
+    fn bytes_that_are_no_text_stay_in_the_name_of_a_file() {
+        let parse = |bytes: &[u8]| {
+            let own = ["l2fwd", "--", "-p3", "--stats-json"].map(OsString::from);
+            parse_args(own.into_iter().chain([OsString::from_vec(bytes.to_vec())]))
+        };
+        let file = OsString::from_vec(b"a\xff".to_vec());
+        let expected = Options { port_mask: 3, stats_json: Some(file), ..Options::default() };
+        assert_eq!(parse(b"a\xff"), Ok(Command::Run { eal_args: vec!["l2fwd".to_owned()], options: expected }));
+        let error = parse_args([b"l2fwd".as_slice(), b"--", b"-(\x85"].map(|arg| OsString::from_vec(arg.to_vec())));
+        assert_eq!(error.unwrap_err().to_string(), "unknown option '-('");
+    }
+
+    #[test]
     fn help_beats_errors() {
         assert_eq!(parse(&["--foo", "--help"]), Ok(Command::Help));
         assert_eq!(parse(&["-h"]), Ok(Command::Help));
+        assert_eq!(parse(&["-P-h"]), Ok(Command::Help));
         assert_eq!(parse(&["--version", "--help"]), Ok(Command::Version));
-        assert_eq!(parse_args(["l2fwd", "--help"].map(str::to_owned)), Ok(Command::Help));
+        assert_eq!(parse_args(["l2fwd", "--help"].map(Into::into)), Ok(Command::Help));
         assert!(parse(&["-p3", "--stats-json", "--help"]).is_ok_and(|command| command != Command::Help));
     }
 }

@@ -38,8 +38,7 @@ const PROGRAM: &str = "l2fwd-rs";
 const LINK_INTERVAL: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
-    let args = env::args_os().map(|arg| arg.to_string_lossy().into_owned());
-    let result = match parse_args(args) {
+    let result = match parse_args(env::args_os()) {
         Ok(Command::Help) => {
             // A reader who has closed the pipe has read enough.
             let _ = print_usage(&mut io::stdout(), PROGRAM);

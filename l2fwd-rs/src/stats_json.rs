@@ -13,13 +13,14 @@ use crate::{
 use dpdk_rs::port::PortStats;
 use serde::Serialize;
 use std::{
+    ffi::{OsStr, OsString},
     fs::File,
     io::{self, Write},
 };
 
 /// Where the objects go; nowhere if no file was asked for.
 pub(crate) struct StatsJson {
-    path: String,
+    path: OsString,
     out: Option<Box<dyn Write>>,
     failed: bool,
 }
@@ -112,12 +113,12 @@ fn round(value: f64, digits: i32) -> f64 {
 
 impl StatsJson {
     /// Opens the file, or stdout for `-`.
-    pub(crate) fn open(path: Option<&str>) -> Result<Self, Error> {
+    pub(crate) fn open(path: Option<&OsStr>) -> Result<Self, Error> {
         let out: Option<Box<dyn Write>> = match path {
             None => None,
-            Some("-") => Some(Box::new(io::stdout())),
+            Some(path) if path == "-" => Some(Box::new(io::stdout())),
             Some(path) => Some(Box::new(File::create(path).map_err(|error| {
-                Error::Failed(format!("cannot open '{path}' for statistics: {}", io_error(&error)))
+                Error::Failed(format!("cannot open '{}' for statistics: {}", path.display(), io_error(&error)))
             })?)),
         };
         Ok(Self { path: path.unwrap_or_default().to_owned(), out, failed: false })
@@ -139,7 +140,7 @@ impl StatsJson {
         if let Err(error) = result
             && !self.failed
         {
-            warn(format_args!("cannot write statistics to '{}': {}", self.path, io_error(&error)));
+            warn(format_args!("cannot write statistics to '{}': {}", self.path.display(), io_error(&error)));
             self.failed = true;
         }
     }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Forwarding pairs as given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PortMap {
-    text: String,
+    pub(crate) text: String,
     pairs: Vec<(u16, u16)>,
 }
 

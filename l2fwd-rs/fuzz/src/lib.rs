@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Fuzz targets: what l2fwd-rs makes of bytes from outside, compared with what its twin in C makes of them.
+//!
+//! Each target is a function that panics if something is wrong. A fuzzer (`fuzz_targets/`, built with the feature
+//! `libfuzzer`) calls it with bytes of its own making, the tests with those in `corpus/`.
+#![allow(clippy::panic, reason = "a panic is how a target says what is wrong")]
+
+mod command_line;
+mod error;
+mod twin;
+
+// The program's own modules, of which each target needs some parts.
+#[allow(dead_code)]
+#[path = "../../src/args.rs"]
+mod args;
+#[allow(dead_code)]
+#[path = "../../src/topology.rs"]
+mod topology;
+
+pub use command_line::forwarder_arguments;
