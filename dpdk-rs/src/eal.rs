@@ -356,6 +356,7 @@ impl Drop for Environment {
         } else if held > 0 {
             format!("{held} pools have mbufs that were never returned")
         } else {
+            port::close_rest(&self.control());
             // SAFETY: everything made from the EAL held a reference to this `Environment`, so nothing is left; this is
             // the thread that initialised it, and no pool is waiting for mbufs.
             unsafe { sys::rte_eal_cleanup() };

@@ -26,8 +26,6 @@ pub struct RxQueue<P: PrivateData = ()> {
     port: u16,
     queue: u16,
     foreign: u64,
-    /// The driver writes lengths that the mbuf may not have: look at each.
-    boasts: bool,
     private: PhantomData<P>,
     /// Raw pointers are neither `Send` nor `Sync`: the queue must not be used from two threads.
     not_sync: PhantomData<*mut ()>,
@@ -57,7 +55,6 @@ impl<P: PrivateData> RxQueue<P> {
             port: device.id().get(),
             queue,
             foreign: 0,
-            boasts: device.boasts(),
             private: PhantomData,
             not_sync: PhantomData,
         }
@@ -77,18 +74,17 @@ impl<P: PrivateData> RxQueue<P> {
         let spare = burst.spare();
         let room = u16::try_from(spare.len().min(most)).unwrap_or(u16::MAX);
         let mut count = rx_burst(self.port, self.queue, spare, room);
-        if size_of::<P>() != 0 || self.boasts {
+        if size_of::<P>() != 0 {
             count = self.keep_own(burst.spare(), count);
         }
-        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs
-        // and with data inside their buffers: `keep_own` looked where this is not certain.
+        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs:
+        // `keep_own` looked.
         unsafe { burst.grow(count) };
         count
     }
 
-    /// How many frames were dropped because their mbufs do not hold what they should: a private area that is smaller than
-    /// `P`, since a device such as a ring passes on mbufs of any pool; or a frame that is longer than the mbuf, which the
-    /// driver `net_null` makes if it is told to.
+    /// How many frames were dropped because the private area of their mbufs is smaller than `P`: a device such as a ring
+    /// passes on mbufs of any pool.
     #[must_use]
     pub const fn foreign(&self) -> u64 {
         self.foreign
@@ -125,8 +121,7 @@ impl<P: PrivateData> RxQueue<P> {
             };
             // SAFETY: the driver gave us the mbuf, and it is ours until it is kept or freed below.
             let segment = unsafe { Segment::new(live) };
-            let own = usize::from(segment.private_len()) >= size_of::<P>();
-            if own && (!self.boasts || segment.is_within_buffer()) {
+            if usize::from(segment.private_len()) >= size_of::<P>() {
                 if let Some(place) = mbufs.get_mut(kept) {
                     place.write(mbuf);
                     kept += 1;

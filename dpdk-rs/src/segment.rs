@@ -122,11 +122,6 @@ impl Segment {
         unsafe { sys::rte_pktmbuf_priv_size(self.pool()) }
     }
 
-    /// Whether the data ends where the buffer ends, or before.
-    pub(crate) fn is_within_buffer(self) -> bool {
-        u32::from(self.data_off()) + u32::from(self.data_len()) <= u32::from(self.buf_len())
-    }
-
     /// Free bytes behind the data.
     pub(crate) fn tailroom(self) -> usize {
         usize::from(self.buf_len()).saturating_sub(usize::from(self.data_off()) + usize::from(self.data_len()))

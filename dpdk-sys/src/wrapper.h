@@ -15,6 +15,8 @@
 #include <rte_version.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
+#include <rte_devargs.h>
+#include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
@@ -103,6 +105,15 @@ static inline void
 dpdk_sys_eth_conf_lsc(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info)
 {
 	conf->intr_conf.lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+}
+
+/* The driver's own arguments of a device, such as "size=64,copy=1"; NULL without any. */
+static inline const char *
+dpdk_sys_dev_args(const struct rte_device *dev)
+{
+	const struct rte_devargs *devargs = rte_dev_devargs(dev);
+
+	return devargs != NULL ? devargs->args : NULL;
 }
 
 /* rte_errno is a macro over a thread-local variable. */

@@ -3,7 +3,7 @@
 
 //! A device as the port and its queues share it: the calls of DPDK's control plane, and the end.
 
-use super::{Link, PortConfig, PortError, PortId, PortInfo, PortStats};
+use super::{Link, PortConfig, PortError, PortId, PortInfo, PortStats, driver};
 use crate::{
     Errno, MacAddr,
     eal::{Control, Environment},
@@ -27,8 +27,6 @@ struct Setup {
     /// `rte_eth_dev_configure` was called: the device must be closed.
     configured: bool,
     started: bool,
-    /// The driver is one that writes lengths without a look at the room in the mbuf.
-    boasts: bool,
     /// The most segments of a frame that the driver sends right, as it is configured.
     most_segments: u16,
     rx_queues: u16,
@@ -62,6 +60,23 @@ pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
     devices
 }
 
+/// Closes the ports that nobody has configured, before the EAL is cleaned up: its clean-up of the bus stumbles over a
+/// device that takes others with it (`net_failsafe`, DPDK 22.11).
+pub(crate) fn close_rest(_control: &MutexGuard<'_, Control>) {
+    let mut next = 0;
+    loop {
+        // SAFETY: the EAL is initialised and the control plane locked.
+        let found = unsafe { sys::dpdk_sys_eth_find_next(next) };
+        let Ok(id) = u16::try_from(found) else { break };
+        if u32::from(id) >= sys::RTE_MAX_ETHPORTS {
+            break;
+        }
+        // SAFETY: the port exists, and no `Device` is left that could use it.
+        unsafe { sys::rte_eth_dev_close(id) };
+        next = id + 1;
+    }
+}
+
 fn port_name(id: u16) -> String {
     let mut name: [c_char; sys::RTE_ETH_NAME_MAX_LEN as usize] = [0; _];
     // SAFETY: the array has RTE_ETH_NAME_MAX_LEN bytes, which is what the call may write.
@@ -71,50 +86,6 @@ fn port_name(id: u16) -> String {
     // SAFETY: the call succeeded, so it wrote a string that ends within the array.
     unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned()
 }
-
-fn driver_name(info: &sys::rte_eth_dev_info) -> String {
-    if info.driver_name.is_null() {
-        return String::new();
-    }
-    // SAFETY: a driver's name is a static string, and it is not null.
-    unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
-}
-
-/// The most segments of a frame that a device sends right with these TX offloads.
-fn most_segments(driver: &str, info: &sys::rte_eth_dev_info, offloads: u64) -> u16 {
-    if CHAIN_SENDERS.contains(&driver) {
-        u16::MAX
-    } else if offloads & sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS == 0 {
-        1
-    } else {
-        // Drivers that have no limit say 0.
-        match info.tx_desc_lim.nb_seg_max {
-            0 => u16::MAX,
-            most => most,
-        }
-    }
-}
-
-/// `net_null` gives every mbuf the length of its argument `size`, up to 65,535 bytes, without a look at the room.
-const BOASTERS: &[&str] = &["net_null"];
-
-/// Drivers that send frames of any number of segments without having been configured for it. Others may be told to
-/// expect one segment only, and then forget the rest of a chain.
-const CHAIN_SENDERS: &[&str] = &[
-    "net_af_packet",
-    "net_memif",
-    "net_null",
-    "net_pcap",
-    "net_ring",
-    "net_tap",
-    "net_vhost",
-    "net_virtio",
-    "net_virtio_user",
-];
-
-/// `net_virtio_user` registers a handler for interrupts when its peer goes or comes back, and takes it away on close only
-/// if link interrupts were asked for: without, the EAL's interrupt thread finds a closed file and ends the process.
-const LINK_INTERRUPTERS: &[&str] = &["net_virtio_user"];
 
 impl Device {
     pub(crate) const fn id(&self) -> PortId {
@@ -148,11 +119,6 @@ impl Device {
         })
     }
 
-    /// Whether received mbufs may claim more data than they have room for.
-    pub(crate) fn boasts(&self) -> bool {
-        self.setup().boasts
-    }
-
     /// The most segments of a frame that can be sent.
     pub(crate) fn most_segments(&self) -> u16 {
         self.setup().most_segments
@@ -167,10 +133,41 @@ impl Device {
         Ok(info)
     }
 
+    /// Refuses what the driver would do beyond the mbufs' room, as far as its arguments tell: its own and, since it may
+    /// be one that combines others, those of the devices that something in the process owns.
+    pub(super) fn check_driver(&self, data_room: u16) -> Result<(), PortError> {
+        let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
+        let _control = self.control()?;
+        let mut next = 0;
+        loop {
+            // SAFETY: the EAL is initialised and the control plane locked; any number is allowed.
+            let id = unsafe { sys::rte_eth_find_next(next) };
+            if u32::from(id) >= sys::RTE_MAX_ETHPORTS {
+                break;
+            }
+            next = id + 1;
+            // SAFETY: the EAL is initialised and the control plane locked.
+            let is_free = unsafe { sys::dpdk_sys_eth_find_next(id) } == u64::from(id);
+            if is_free && id != self.id {
+                continue;
+            }
+            let mut info = sys::rte_eth_dev_info::default();
+            // SAFETY: the call has just named the port, and the control plane is locked; it fills a struct of ours.
+            let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
+            if result < 0 {
+                continue;
+            }
+            if let Some((what, asked, limits)) = driver::danger(&info, room) {
+                return Err(PortError::Unsupported { port: self.id(), name: self.name.clone(), what, asked, limits });
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn info(&self) -> Result<PortInfo, PortError> {
         let info = self.raw_info()?;
         Ok(PortInfo {
-            driver: driver_name(&info),
+            driver: driver::name(&info),
             max_rx_queues: info.max_rx_queues,
             max_tx_queues: info.max_tx_queues,
             rx_descriptors: info.rx_desc_lim.into(),
@@ -193,8 +190,8 @@ impl Device {
             // SAFETY: the call changes a struct of ours and keeps no pointer to it.
             unsafe { sys::dpdk_sys_eth_conf_rss(&raw mut conf, wanted & info.flow_type_rss_offloads) };
         }
-        let driver = driver_name(&info);
-        if LINK_INTERRUPTERS.contains(&driver.as_str()) {
+        let driver = driver::name(&info);
+        if driver::needs_link_interrupts(&driver) {
             // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
             unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) };
         }
@@ -207,8 +204,7 @@ impl Device {
         *setup = Setup {
             configured: true,
             started: false,
-            boasts: BOASTERS.contains(&driver.as_str()),
-            most_segments: most_segments(&driver, &info, conf.txmode.offloads),
+            most_segments: driver::most_segments(&driver, &info, conf.txmode.offloads),
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
             _pool: Some(Arc::clone(pool)),

@@ -23,6 +23,7 @@
 
 mod config;
 mod device;
+mod driver;
 mod info;
 mod status;
 
@@ -35,7 +36,7 @@ use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-pub(crate) use device::Device;
+pub(crate) use device::{Device, close_rest};
 
 /// The number of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -221,6 +222,7 @@ impl Port<Unconfigured> {
         pool: &Mempool<P>,
     ) -> Result<Port<Configured<P>>, PortError> {
         config.check(&self.device, pool.handle().data_room)?;
+        self.device.check_driver(pool.handle().data_room)?;
         self.device.configure(config, pool.handle())?;
         Ok(Port::of(self.device))
     }

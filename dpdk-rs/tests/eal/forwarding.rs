@@ -4,10 +4,10 @@
 //! Frames through rings, with every byte checked.
 
 use crate::{
-    frames::{bytes, frame, packet, pool, start},
+    frames::{bytes, frame, only_port, packet, pool, start},
     process::isolated,
 };
-use dpdk_rs::{Burst, Mempool, RxQueue, TxQueue, lcore};
+use dpdk_rs::{Burst, Mempool, PortConfig, RxQueue, TxQueue, lcore};
 
 /// Moves everything that waits on `rx` to `tx`; how many frames.
 fn forward<const N: usize>(rx: &mut RxQueue, tx: &mut TxQueue) -> usize {
@@ -178,23 +178,42 @@ fn exhausted_pool_ends_reception_until_packets_are_back() {
     });
 }
 
+/// The driver gives frames the length it is told to, without a look at the room.
 #[test]
-fn frames_longer_than_their_mbuf_are_not_received() {
-    // The driver sets the length without looking at the room.
-    isolated(&["net_null0,size=2048", "net_null1,size=2049", "net_null2,size=65535"], |eal| {
+fn null_device_with_frames_longer_than_an_mbuf_is_refused() {
+    let devices = ["net_null0,size=2048", "net_null1,size=2049", "net_null2,size=70000", "net_null3,size=64,copy=1"];
+    isolated(&devices, |eal| {
         let pool: Mempool = pool(&eal, "pool");
         let mut ports = eal.ports().into_iter();
         let (_port, mut rx, _tx) = start(ports.next().unwrap(), &pool);
         let mut burst = Burst::<_, 4>::new();
-        assert_eq!((rx.rx(&mut burst), rx.foreign()), (4, 0));
+        assert_eq!(rx.rx(&mut burst), 4);
         assert!(burst.iter().all(|packet| packet.data().len() == 2048));
-        for port in ports {
-            let (_port, mut rx, _tx) = start(port, &pool);
-            let mut burst = Burst::<_, 4>::new();
-            assert_eq!((rx.rx(&mut burst), rx.foreign()), (0, 4));
-        }
-        drop(burst);
-        assert_eq!(pool.available(), pool.size());
+        let refusals: Vec<String> =
+            ports.map(|port| port.configure(&PortConfig::default(), &pool).unwrap_err().to_string()).collect();
+        assert_eq!(
+            refusals,
+            [
+                "port 1 (net_null1): 2049 bytes as argument 'size' of net_null asked for, the device supports at most 2048, \
+                 the room in the pool's mbufs",
+                "port 2 (net_null2): 70000 bytes as argument 'size' of net_null asked for, the device supports at most \
+                 2048, the room in the pool's mbufs",
+                "port 3 (net_null3): 1 as argument 'copy' of net_null asked for, the device supports 0 only",
+            ]
+        );
+        assert_eq!(eal.ports().len(), 3, "they can be taken again");
+        let long: Mempool = Mempool::builder("long").size(63).cache(0).data_room(128 + 2049).build(&eal).unwrap();
+        assert!(eal.ports().remove(0).configure(&PortConfig::default(), &long).is_ok());
+    });
+}
+
+/// A device that combines others is as dangerous as they are.
+#[test]
+fn null_device_under_another_is_looked_at_too() {
+    isolated(&["net_failsafe0,dev(net_null1,size=2049)"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let error = only_port(&eal).configure(&PortConfig::default(), &pool).unwrap_err().to_string();
+        assert!(error.contains("2049 bytes as argument 'size' of net_null"), "{error}");
     });
 }
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What single drivers do that the others do not, as far as safety hangs on it.
+
+use core::ffi::CStr;
+use dpdk_sys as sys;
+
+/// Drivers that send frames of any number of segments without having been configured for it. Others may be told to
+/// expect one segment only, and then forget the rest of a chain.
+const CHAIN_SENDERS: &[&str] = &[
+    "net_af_packet",
+    "net_memif",
+    "net_null",
+    "net_pcap",
+    "net_ring",
+    "net_tap",
+    "net_vhost",
+    "net_virtio",
+    "net_virtio_user",
+];
+
+/// `net_virtio_user` registers a handler for interrupts when its peer goes or comes back, and takes it away on close only
+/// if link interrupts were asked for: without, the EAL's interrupt thread finds a closed file and ends the process.
+const LINK_INTERRUPTERS: &[&str] = &["net_virtio_user"];
+
+/// The name of a device's driver.
+pub(super) fn name(info: &sys::rte_eth_dev_info) -> String {
+    if info.driver_name.is_null() {
+        return String::new();
+    }
+    // SAFETY: a driver's name that is not null is a static string of DPDK's.
+    unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
+}
+
+pub(super) fn needs_link_interrupts(driver: &str) -> bool {
+    LINK_INTERRUPTERS.contains(&driver)
+}
+
+/// The most segments of a frame that a device sends right with these TX offloads.
+pub(super) fn most_segments(driver: &str, info: &sys::rte_eth_dev_info, offloads: u64) -> u16 {
+    if CHAIN_SENDERS.contains(&driver) {
+        return u16::MAX;
+    }
+    if offloads & sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS == 0 {
+        return 1;
+    }
+    // Drivers that have no limit say 0.
+    match info.tx_desc_lim.nb_seg_max {
+        0 => u16::MAX,
+        most => most,
+    }
+}
+
+/// What a device was asked to do that its driver would do to memory that is not the mbuf's: what it is, the value, and
+/// what is allowed. `room` is the room for data in an mbuf, behind the headroom.
+pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32) -> Option<(&'static str, u32, String)> {
+    if name(info) != "net_null" || info.device.is_null() {
+        return None;
+    }
+    // SAFETY: the device of an ethdev lives as long as the ethdev, which the caller has just asked.
+    let args = unsafe { sys::dpdk_sys_dev_args(info.device) };
+    if args.is_null() {
+        return None;
+    }
+    // SAFETY: arguments that are not null are a string that lives as long as the device.
+    null_danger(&unsafe { CStr::from_ptr(args) }.to_string_lossy(), room)
+}
+
+/// `net_null` gives every mbuf the length of its argument `size`, and with `copy` writes and reads as many bytes, without a
+/// look at the room.
+fn null_danger(args: &str, room: u32) -> Option<(&'static str, u32, String)> {
+    let values = |key| {
+        let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
+        pairs.filter(move |(name, _)| name.trim() == key).map(|(_, value)| number(value))
+    };
+    if let Some(copy) = values("copy").find(|copy| *copy != 0) {
+        // On transmit it reads from mbufs of any pool.
+        return Some(("as argument 'copy' of net_null", copy, "0 only".to_owned()));
+    }
+    let size = values("size").find(|size| *size > room)?;
+    Some(("bytes as argument 'size' of net_null", size, format!("at most {room}, the room in the pool's mbufs")))
+}
+
+/// A number as C's `strtoul` takes it; the largest one for everything that is not plainly a number.
+fn number(text: &str) -> u32 {
+    let text = text.trim();
+    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16),
+        None if text.len() > 1 && text.starts_with('0') => u32::from_str_radix(text, 8),
+        None => text.parse(),
+    };
+    parsed.unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{null_danger, number};
+
+    #[test]
+    fn numbers_are_those_of_strtoul() {
+        for (text, value) in [("64", 64), ("0x40", 64), ("0X40", 64), ("0100", 64), ("0", 0), (" 64 ", 64)] {
+            assert_eq!(number(text), value, "{text}");
+        }
+        for text in ["", "-1", "64x", "0x", "09", "4294967296", "[64]"] {
+            assert_eq!(number(text), u32::MAX, "{text}");
+        }
+    }
+
+    #[test]
+    fn null_device_may_not_go_beyond_the_room() {
+        for harmless in ["", "size=2048", "no-rx=1", "size=0x800,copy=0", "copy=0"] {
+            assert_eq!(null_danger(harmless, 2048), None, "{harmless}");
+        }
+        for (args, what, value) in [
+            ("size=2049", "bytes as argument 'size' of net_null", 2049),
+            ("copy=0,size=65535", "bytes as argument 'size' of net_null", 65_535),
+            ("size=64,size=70000", "bytes as argument 'size' of net_null", 70_000),
+            ("size=-1", "bytes as argument 'size' of net_null", u32::MAX),
+            ("size=64,copy=1", "as argument 'copy' of net_null", 1),
+        ] {
+            let found = null_danger(args, 2048).map(|(what, value, _)| (what, value));
+            assert_eq!(found, Some((what, value)), "{args}");
+        }
+    }
+}
