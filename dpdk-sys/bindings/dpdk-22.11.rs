@@ -2741,6 +2741,9 @@ impl Default for rte_eth_dev_info {
     }
 }
 unsafe extern "C" {
+    pub fn rte_eth_find_next(port_id: u16) -> u16;
+}
+unsafe extern "C" {
     pub fn rte_eth_dev_count_avail() -> u16;
 }
 unsafe extern "C" {
@@ -3018,6 +3021,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_eth_conf_lsc__extern"]
     pub fn dpdk_sys_eth_conf_lsc(conf: *mut rte_eth_conf, info: *const rte_eth_dev_info);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_dev_args__extern"]
+    pub fn dpdk_sys_dev_args(dev: *const rte_device) -> *const ::core::ffi::c_char;
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_errno__extern"]
