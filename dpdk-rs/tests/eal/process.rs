@@ -48,7 +48,12 @@ pub(crate) fn isolated_cases<F: Fn(Eal, usize)>(cases: usize, devices: &[&str], 
 
 /// Runs `body` in a process of its own, without starting the EAL. Returns what the process wrote.
 pub(crate) fn isolated_bare<F: FnOnce()>(body: F) -> String {
-    run(&[], test_name::<F>(), 0, |_| body())
+    isolated_bare_in(&[], body)
+}
+
+/// As [`isolated_bare`], but started by the command `wrapper`.
+pub(crate) fn isolated_bare_in<F: FnOnce()>(wrapper: &[&str], body: F) -> String {
+    run(wrapper, test_name::<F>(), 0, |_| body())
 }
 
 fn eal(devices: &[&str]) -> Eal {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! `Eal::init` without memory, files or threads.
+
+use crate::{
+    frames::{bytes, frame, packet, pool, receive, send, start},
+    interposer::{Kind, Which, isolated_with_interposer},
+    process::eal_args,
+    sweep::{Exception, Outcome, sweep},
+};
+use dpdk_rs::{Eal, EalError, Mempool, lcore};
+
+const DEVICES: [&str; 2] = ["net_ring0", "net_null0"];
+
+/// Where the EAL ends the process rather than return an error.
+const EXCEPTIONS: [Exception; 3] = [
+    Exception {
+        call: "pthread_create from librte_eal",
+        end: "PANIC in rte_eal_init():\nCannot create thread",
+        reason: "rte_eal_init() panics if an lcore's thread cannot be created",
+    },
+    Exception {
+        call: "rte_memzone_reserve from librte_ethdev",
+        end: "PANIC in eth_dev_shared_data_prepare():",
+        reason: "eth_dev_shared_data_prepare() panics if the data of all ports cannot be allocated",
+    },
+    Exception {
+        call: "calloc from librte_common_mlx5",
+        end: "(rte_pci_unregister+",
+        reason: "at exit, librte_common_mlx5 takes a driver from the PCI bus's list that it could not put there",
+    },
+];
+
+/// Starts the EAL: an error, after which the rest of the program goes on, or an EAL that works.
+fn initialise() -> Outcome {
+    let args = eal_args(&DEVICES);
+    match Eal::init(args) {
+        Err(error) => {
+            let EalError::Init(errno) = &error else { panic!("{error:?}") };
+            assert!(errno.get() > 0, "{error}");
+            assert_eq!(Eal::init(["again"]).unwrap_err(), EalError::AlreadyInitialized);
+            let numbers = std::thread::spawn(|| (0..1000).collect::<Vec<u32>>()).join().unwrap();
+            assert_eq!(numbers.iter().sum::<u32>(), 499_500);
+            Outcome::Error
+        }
+        Ok((eal, _)) => {
+            use_eal(&eal);
+            drop(eal);
+            Outcome::Tolerated
+        }
+    }
+}
+
+/// Lcores run, a pool can be made, and whatever ports there are work.
+fn use_eal(eal: &Eal) {
+    let sum = lcore::scope(eal, |scope| {
+        let launch = |lcore: lcore::Lcore| scope.launch(lcore.id(), move || lcore.id().get()).unwrap();
+        let handles: Vec<_> = eal.worker_lcores().into_iter().map(launch).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).sum::<u32>()
+    });
+    assert_eq!(sum.unwrap(), 3);
+    let pool: Mempool = pool(eal, "pool");
+    for port in eal.ports() {
+        let ring = port.name() == "net_ring0";
+        let (_port, mut rx, mut tx) = start(port, &pool);
+        send(&mut tx, packet(&pool, &frame(1, 64)));
+        if ring {
+            assert_eq!(bytes(&receive(&mut rx)), frame(1, 64));
+        }
+    }
+    assert_eq!(pool.available(), pool.size());
+}
+
+fn init_without(kind: Kind) {
+    sweep(kind, c"rte_eal_init", Which::Only, &EXCEPTIONS, initialise);
+}
+
+#[test]
+fn init_without_memory() {
+    isolated_with_interposer(|| init_without(Kind::Memory));
+}
+
+#[test]
+fn init_without_heap() {
+    isolated_with_interposer(|| init_without(Kind::Heap));
+}
+
+#[test]
+fn init_without_mappings() {
+    isolated_with_interposer(|| init_without(Kind::Mapping));
+}
+
+#[test]
+fn init_without_files() {
+    isolated_with_interposer(|| init_without(Kind::File));
+}
+
+#[test]
+fn init_without_threads() {
+    isolated_with_interposer(|| init_without(Kind::Thread));
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The same procedure again and again, each time with another call failing, each time in a process of its own.
+
+use crate::{
+    forked::{Ended, forked},
+    interposer::{Kind, Which, arm, failed, in_place, list, watch_crashes},
+    process::folder,
+};
+use std::{collections::BTreeMap, env, fs, os::fd::AsRawFd};
+
+/// Set to `all`: every single call is made to fail, not a sample of those that come from one place.
+const VARIABLE: &str = "DPDK_RS_FAULTS";
+
+/// DPDK ends the process instead of returning an error. Each of these is a defect of DPDK's, and none of ours.
+pub(crate) struct Exception {
+    /// What failed: a part of the line that the interposer writes.
+    pub(crate) call: &'static str,
+    /// Where the process ended: a part of what it wrote then.
+    pub(crate) end: &'static str,
+    /// Why DPDK ends it.
+    pub(crate) reason: &'static str,
+}
+
+/// What a procedure found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// An error was returned.
+    Error,
+    /// DPDK went on without what it did not get.
+    Tolerated,
+}
+
+impl Outcome {
+    const fn code(self) -> i32 {
+        match self {
+            Self::Error => 81,
+            Self::Tolerated => 82,
+        }
+    }
+
+    const fn from_code(code: Option<i32>) -> Option<Self> {
+        match code {
+            Some(81) => Some(Self::Error),
+            Some(82) => Some(Self::Tolerated),
+            _ => None,
+        }
+    }
+}
+
+/// How often each thing happened.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) calls: usize,
+    pub(crate) tried: usize,
+    pub(crate) errors: usize,
+    pub(crate) tolerated: usize,
+    pub(crate) excepted: BTreeMap<&'static str, usize>,
+}
+
+/// One of the calls of a procedure.
+#[derive(Debug)]
+struct Call {
+    number: u64,
+    /// The function, and where it was called.
+    place: String,
+}
+
+/// Runs `procedure` once for each of the calls that it makes inside `function`, with that call failing.
+///
+/// The procedure panics if something is not as it should be.
+pub(crate) fn sweep(
+    kind: Kind,
+    function: &'static core::ffi::CStr,
+    which: fn(u64) -> Which,
+    exceptions: &[Exception],
+    procedure: impl Fn() -> Outcome,
+) -> Tally {
+    if !in_place() {
+        return Tally::default();
+    }
+    let calls = calls(kind, function, &procedure);
+    let mut tally = Tally { calls: calls.len(), ..Tally::default() };
+    let mut crashes = String::new();
+    for call in sample(&calls) {
+        tally.tried += 1;
+        let ended = forked(|| {
+            watch_crashes();
+            arm(kind, function, which(call.number));
+            let outcome = procedure();
+            assert!(failed() > 0, "the call was not made again");
+            outcome.code()
+        });
+        // Whatever failed, all mbufs are back and all objects gone.
+        let outcome = Outcome::from_code(ended.code()).filter(|_| !ended.stderr.contains("the EAL is not cleaned up"));
+        match outcome {
+            Some(Outcome::Error) => tally.errors += 1,
+            Some(Outcome::Tolerated) => tally.tolerated += 1,
+            None => match excuse(call, &ended, exceptions) {
+                Some(reason) => *tally.excepted.entry(reason).or_default() += 1,
+                None => crashes += &format!("{call:?} ended the process: {:?}\n{}\n", ended.status, ended.stderr),
+            },
+        }
+    }
+    println!("\nswept: {kind:?} in {}: {tally:?}", function.to_string_lossy());
+    assert!(crashes.is_empty(), "{crashes}");
+    tally
+}
+
+/// The calls that the procedure makes when none fails.
+fn calls(kind: Kind, function: &'static core::ffi::CStr, procedure: impl Fn() -> Outcome) -> Vec<Call> {
+    let path = folder().join("calls");
+    let file = fs::File::create(&path).expect("the file can be made");
+    let ended = forked(|| {
+        arm(kind, function, Which::None);
+        list(file.as_raw_fd());
+        procedure().code()
+    });
+    let outcome = Outcome::from_code(ended.code());
+    assert_eq!(outcome, Some(Outcome::Tolerated), "without a fault: {:?}\n{}", ended.status, ended.stderr);
+    let lines = fs::read_to_string(&path).expect("the file is there");
+    let call = |line: &str| {
+        let (numbered, place) = line.strip_prefix("interposer: ")?.split_once(": ")?;
+        Some(Call { number: numbered.rsplit_once(' ')?.1.parse().ok()?, place: place.to_owned() })
+    };
+    lines.lines().map(|line| call(line).unwrap_or_else(|| panic!("no line of the interposer's: {line}"))).collect()
+}
+
+/// The first two calls and the last from each place; or all.
+fn sample(calls: &[Call]) -> impl Iterator<Item = &Call> {
+    let all = env::var(VARIABLE).is_ok_and(|value| value == "all");
+    let mut places = BTreeMap::<&str, Vec<u64>>::new();
+    for call in calls {
+        places.entry(&call.place).or_default().push(call.number);
+    }
+    calls.iter().filter(move |call| {
+        let numbers = &places[call.place.as_str()];
+        all || numbers[..numbers.len().min(2)].contains(&call.number) || numbers.last() == Some(&call.number)
+    })
+}
+
+/// The reason that DPDK has for ending the process, if it is known.
+fn excuse(call: &Call, ended: &Ended, exceptions: &[Exception]) -> Option<&'static str> {
+    let known = |known: &&Exception| call.place.contains(known.call) && ended.stderr.contains(known.end);
+    exceptions.iter().find(known).map(|known| known.reason)
+}
