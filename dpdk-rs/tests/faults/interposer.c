@@ -140,55 +140,21 @@ fails(enum kind kind, const void *caller, const char *function)
 
 /* --- the system's memory ------------------------------------------------------------------------------------------ */
 
-void *
-malloc(size_t size)
-{
-	if (fails(MEMORY, CALLER, "malloc")) {
-		errno = ENOMEM;
-		return NULL;
+#define MEMORY_FUNCTION(name, parameters, call) \
+	void *name parameters \
+	{ \
+		if (fails(MEMORY, CALLER, #name)) { \
+			errno = ENOMEM; \
+			return NULL; \
+		} \
+		return call; \
 	}
-	return __libc_malloc(size);
-}
 
-void *
-calloc(size_t number, size_t size)
-{
-	if (fails(MEMORY, CALLER, "calloc")) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	return __libc_calloc(number, size);
-}
-
-void *
-realloc(void *block, size_t size)
-{
-	if (fails(MEMORY, CALLER, "realloc")) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	return __libc_realloc(block, size);
-}
-
-void *
-memalign(size_t alignment, size_t size)
-{
-	if (fails(MEMORY, CALLER, "memalign")) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	return __libc_memalign(alignment, size);
-}
-
-void *
-aligned_alloc(size_t alignment, size_t size)
-{
-	if (fails(MEMORY, CALLER, "aligned_alloc")) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	return __libc_memalign(alignment, size);
-}
+MEMORY_FUNCTION(malloc, (size_t size), __libc_malloc(size))
+MEMORY_FUNCTION(calloc, (size_t number, size_t size), __libc_calloc(number, size))
+MEMORY_FUNCTION(realloc, (void *block, size_t size), __libc_realloc(block, size))
+MEMORY_FUNCTION(memalign, (size_t alignment, size_t size), __libc_memalign(alignment, size))
+MEMORY_FUNCTION(aligned_alloc, (size_t alignment, size_t size), __libc_memalign(alignment, size))
 
 int
 posix_memalign(void **block, size_t alignment, size_t size)
@@ -252,60 +218,39 @@ print(char **text, const char *format, va_list arguments)
 	return *text != NULL ? vsnprintf(*text, (size_t)len + 1, format, arguments) : -1;
 }
 
-int
-vasprintf(char **text, const char *format, va_list arguments)
-{
-	if (fails(MEMORY, CALLER, "vasprintf")) {
-		errno = ENOMEM;
-		return -1;
+#define PRINTING_FUNCTION(name, flags) \
+	int name(char **text flags, const char *format, ...) \
+	{ \
+		va_list arguments; \
+		int len; \
+\
+		if (fails(MEMORY, CALLER, #name)) { \
+			errno = ENOMEM; \
+			return -1; \
+		} \
+		va_start(arguments, format); \
+		len = print(text, format, arguments); \
+		va_end(arguments); \
+		return len; \
 	}
-	return print(text, format, arguments);
-}
 
-int
-asprintf(char **text, const char *format, ...)
-{
-	va_list arguments;
-	int len;
-
-	if (fails(MEMORY, CALLER, "asprintf")) {
-		errno = ENOMEM;
-		return -1;
+#define LIST_PRINTING_FUNCTION(name, flags) \
+	int name(char **text flags, const char *format, va_list arguments) \
+	{ \
+		if (fails(MEMORY, CALLER, #name)) { \
+			errno = ENOMEM; \
+			return -1; \
+		} \
+		return print(text, format, arguments); \
 	}
-	va_start(arguments, format);
-	len = print(text, format, arguments);
-	va_end(arguments);
-	return len;
-}
 
-/* DPDK is built with fortified sources: these are what its calls of the two above become. */
-int
-__vasprintf_chk(char **text, int flag, const char *format, va_list arguments)
-{
-	(void)flag;
-	if (fails(MEMORY, CALLER, "vasprintf")) {
-		errno = ENOMEM;
-		return -1;
-	}
-	return print(text, format, arguments);
-}
+/* DPDK is built with fortified sources: then its calls are those with the flag. */
+#define FLAG , int flag __attribute__((unused))
 
-int
-__asprintf_chk(char **text, int flag, const char *format, ...)
-{
-	va_list arguments;
-	int len;
-
-	(void)flag;
-	if (fails(MEMORY, CALLER, "asprintf")) {
-		errno = ENOMEM;
-		return -1;
-	}
-	va_start(arguments, format);
-	len = print(text, format, arguments);
-	va_end(arguments);
-	return len;
-}
+PRINTING_FUNCTION(asprintf, )
+PRINTING_FUNCTION(__asprintf_chk, FLAG)
+LIST_PRINTING_FUNCTION(vasprintf, )
+LIST_PRINTING_FUNCTION(__vasprintf_chk, FLAG)
 
 /* The next definition of a function, once it is found kept in `next`. */
 #define NEXT(name) \
@@ -315,83 +260,54 @@ __asprintf_chk(char **text, int flag, const char *format, ...)
 
 /* --- mappings, files, threads ------------------------------------------------------------------------------------- */
 
-void *
-mmap(void *address, size_t len, int protection, int flags, int file, off_t offset)
-{
-	NEXT(mmap);
-	if (fails(MAPPING, CALLER, "mmap")) {
-		errno = ENOMEM;
-		return MAP_FAILED;
+#define MAPPING_FUNCTION(name, offset_type) \
+	void *name(void *address, size_t len, int protection, int flags, int file, offset_type offset) \
+	{ \
+		NEXT(name); \
+		if (fails(MAPPING, CALLER, "mmap")) { \
+			errno = ENOMEM; \
+			return MAP_FAILED; \
+		} \
+		return next(address, len, protection, flags, file, offset); \
 	}
-	return next(address, len, protection, flags, file, offset);
-}
 
-void *
-mmap64(void *address, size_t len, int protection, int flags, int file, off64_t offset)
-{
-	NEXT(mmap64);
-	if (fails(MAPPING, CALLER, "mmap")) {
-		errno = ENOMEM;
-		return MAP_FAILED;
-	}
-	return next(address, len, protection, flags, file, offset);
-}
+MAPPING_FUNCTION(mmap, off_t)
+MAPPING_FUNCTION(mmap64, off64_t)
 
-/* The mode that follows the flags if they make a file. */
-#define MODE(flags, mode) \
-	mode_t mode = 0; \
-	if (((flags) & O_CREAT) != 0 || ((flags) & O_TMPFILE) == O_TMPFILE) { \
+/* The mode is passed on whether there is one or not: the next function looks at it only if there is. */
+#define OPENING_FUNCTION(name) \
+	int name(const char *path, int flags, ...) \
+	{ \
 		va_list arguments; \
+		mode_t mode; \
+\
+		NEXT(name); \
+		if (fails(FILE_OPEN, CALLER, "open")) { \
+			errno = EMFILE; \
+			return -1; \
+		} \
 		va_start(arguments, flags); \
 		mode = va_arg(arguments, mode_t); \
 		va_end(arguments); \
+		return next(path, flags, mode); \
 	}
 
-int
-open(const char *path, int flags, ...)
-{
-	NEXT(open);
-	MODE(flags, mode);
-	if (fails(FILE_OPEN, CALLER, "open")) {
-		errno = EMFILE;
-		return -1;
-	}
-	return next(path, flags, mode);
-}
+OPENING_FUNCTION(open)
+OPENING_FUNCTION(open64)
 
-int
-open64(const char *path, int flags, ...)
-{
-	NEXT(open64);
-	MODE(flags, mode);
-	if (fails(FILE_OPEN, CALLER, "open")) {
-		errno = EMFILE;
-		return -1;
+#define STREAM_OPENING_FUNCTION(name) \
+	FILE *name(const char *path, const char *mode) \
+	{ \
+		NEXT(name); \
+		if (fails(FILE_OPEN, CALLER, "fopen")) { \
+			errno = EMFILE; \
+			return NULL; \
+		} \
+		return next(path, mode); \
 	}
-	return next(path, flags, mode);
-}
 
-FILE *
-fopen(const char *path, const char *mode)
-{
-	NEXT(fopen);
-	if (fails(FILE_OPEN, CALLER, "fopen")) {
-		errno = EMFILE;
-		return NULL;
-	}
-	return next(path, mode);
-}
-
-FILE *
-fopen64(const char *path, const char *mode)
-{
-	NEXT(fopen64);
-	if (fails(FILE_OPEN, CALLER, "fopen")) {
-		errno = EMFILE;
-		return NULL;
-	}
-	return next(path, mode);
-}
+STREAM_OPENING_FUNCTION(fopen)
+STREAM_OPENING_FUNCTION(fopen64)
 
 int
 pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)

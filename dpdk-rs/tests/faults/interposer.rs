@@ -54,8 +54,9 @@ pub(crate) fn isolated_with_interposer_in<F: FnOnce()>(wrapper: &[&str], body: F
 
 /// Whether the interposer can do its work. Prints the reason if it cannot.
 pub(crate) fn in_place() -> bool {
-    // SAFETY: the type is that of the function in interposer.c, which takes nothing.
-    let in_place = unsafe { function::<unsafe extern "C" fn() -> bool>(c"faults_in_place")() };
+    // SAFETY: the type is that of the function in interposer.c.
+    let in_place = unsafe { function::<extern "C" fn() -> bool>(c"faults_in_place") };
+    let in_place = in_place();
     if !in_place {
         println!("skipped: another library, such as a sanitizer's, replaces malloc");
     }
@@ -122,28 +123,28 @@ pub(crate) fn arm(kind: Kind, function_name: &'static CStr, which: Which) {
 
 /// Nothing fails any more.
 pub(crate) fn disarm() {
-    // SAFETY: the type is that of the function in interposer.c, which takes nothing.
-    unsafe { function::<unsafe extern "C" fn()>(c"faults_disarm")() }
+    // SAFETY: the type is that of the function in interposer.c.
+    let disarm = unsafe { function::<extern "C" fn()>(c"faults_disarm") };
+    disarm();
 }
 
 /// How many calls have failed since [`arm`].
 pub(crate) fn failed() -> u64 {
-    // SAFETY: the type is that of the function in interposer.c, which takes nothing.
-    unsafe { function::<unsafe extern "C" fn() -> u64>(c"faults_failed")() }
+    // SAFETY: the type is that of the function in interposer.c.
+    let failed = unsafe { function::<extern "C" fn() -> u64>(c"faults_failed") };
+    failed()
 }
 
 /// Writes a line for each call of the armed kind to `file`.
 pub(crate) fn list(file: RawFd) {
-    // SAFETY: the type is that of the function in interposer.c.
-    let list = unsafe { function::<unsafe extern "C" fn(c_int)>(c"faults_list") };
-    // SAFETY: any number is allowed.
-    unsafe { list(file) };
+    // SAFETY: the type is that of the function in interposer.c, which takes any number.
+    let list = unsafe { function::<extern "C" fn(c_int)>(c"faults_list") };
+    list(file);
 }
 
 /// From now on a crash writes the stack to stderr before it ends the process.
 pub(crate) fn watch_crashes() {
     // SAFETY: the type is that of the function in interposer.c.
-    let watch = unsafe { function::<unsafe extern "C" fn()>(c"faults_watch_crashes") };
-    // SAFETY: nobody else handles these signals.
-    unsafe { watch() };
+    let watch_crashes = unsafe { function::<extern "C" fn()>(c"faults_watch_crashes") };
+    watch_crashes();
 }

@@ -5,6 +5,7 @@
 //! An error is a value, and what has nothing to do with it goes on.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+#[allow(dead_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/capture.rs"]
 mod capture;
 mod forked;

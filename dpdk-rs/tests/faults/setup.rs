@@ -95,7 +95,9 @@ fn use_queue(pool: &Mempool, tx: &mut TxQueue) {
 fn ports_without(which: fn(u64) -> Which, kinds: &[Kind], exceptions: &[Exception], devices: &[String]) {
     let config = PortConfig::default().rx_descriptors(256).tx_descriptors(256);
     for kind in kinds {
-        sweep(*kind, c"rte_eth_*", which, exceptions, || use_ports(devices, &config));
+        let tolerated = sweep(*kind, c"rte_eth_*", which, exceptions, || use_ports(devices, &config));
+        // The tap driver makes a pool, which is then made in smaller pieces.
+        assert!(tolerated <= usize::from(devices[0].starts_with("net_tap")), "an error has been lost");
     }
 }
 
@@ -169,9 +171,9 @@ fn af_packet_ports() {
     });
 }
 
-/// The driver frees what the EAL's interrupt thread may still be looking at, if it runs out of memory while a queue is set up.
+/// At times, whichever call failed.
 const MEMIF: [Exception; 1] = [Exception {
-    call: "from librte_net_memif",
+    call: "",
     end: "(rte_intr_fd_get+",
     reason: "closing a memif port frees an interrupt handle that the interrupt thread still reads",
 }];

@@ -8,6 +8,7 @@ use crate::{
     interposer::{Kind, Which, arm, failed, in_place, list, watch_crashes},
     process::folder,
 };
+use core::{ffi::CStr, fmt};
 use std::{collections::BTreeMap, env, fs, os::fd::AsRawFd};
 
 /// Set to `all`: every single call is made to fail, not a sample of those that come from one place.
@@ -50,13 +51,21 @@ impl Outcome {
 }
 
 /// How often each thing happened.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) calls: usize,
-    pub(crate) tried: usize,
-    pub(crate) errors: usize,
-    pub(crate) tolerated: usize,
-    pub(crate) excepted: BTreeMap<&'static str, usize>,
+#[derive(Default)]
+struct Tally {
+    calls: usize,
+    tried: usize,
+    errors: usize,
+    tolerated: usize,
+    excepted: BTreeMap<&'static str, usize>,
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { calls, tried, errors, tolerated, excepted } = self;
+        write!(f, "{tried} of {calls} calls failed: {errors} errors, {tolerated} times DPDK did without")?;
+        excepted.iter().try_for_each(|(reason, times)| write!(f, ", {times} times the process ended, since {reason}"))
+    }
 }
 
 /// One of the calls of a procedure.
@@ -69,16 +78,16 @@ struct Call {
 
 /// Runs `procedure` once for each of the calls that it makes inside `function`, with that call failing.
 ///
-/// The procedure panics if something is not as it should be.
+/// The procedure panics if something is not as it should be. Returns how often DPDK went on without what it did not get.
 pub(crate) fn sweep(
     kind: Kind,
-    function: &'static core::ffi::CStr,
+    function: &'static CStr,
     which: fn(u64) -> Which,
     exceptions: &[Exception],
     procedure: impl Fn() -> Outcome,
-) -> Tally {
+) -> usize {
     if !in_place() {
-        return Tally::default();
+        return 0;
     }
     let calls = calls(kind, function, &procedure);
     let mut tally = Tally { calls: calls.len(), ..Tally::default() };
@@ -103,13 +112,13 @@ pub(crate) fn sweep(
             },
         }
     }
-    println!("\nswept: {kind:?} in {}: {tally:?}", function.to_string_lossy());
+    println!("\nswept: {kind:?} in {}: {tally}", function.to_string_lossy());
     assert!(crashes.is_empty(), "{crashes}");
-    tally
+    tally.tolerated
 }
 
 /// The calls that the procedure makes when none fails.
-fn calls(kind: Kind, function: &'static core::ffi::CStr, procedure: impl Fn() -> Outcome) -> Vec<Call> {
+fn calls(kind: Kind, function: &'static CStr, procedure: impl Fn() -> Outcome) -> Vec<Call> {
     let path = folder().join("calls");
     let file = fs::File::create(&path).expect("the file can be made");
     let ended = forked(|| {
