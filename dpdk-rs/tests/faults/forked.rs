@@ -37,8 +37,8 @@ pub(crate) fn forked(body: impl FnOnce() -> i32) -> Ended {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let path = folder().join(format!("stderr-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
     let stderr = File::create_new(&path).expect("the file can be made");
-    // SAFETY: the child is one thread with a copy of all memory. Whatever lock another thread held is held for ever, and the
-    // alarm ends a child that waits for one; what it may do with DPDK is what these tests are about.
+    // SAFETY: the child is one thread with a copy of all memory. Whatever lock another thread held is held for ever,
+    // and the alarm ends a child that waits for one; what it may do with DPDK is what these tests are about.
     match unsafe { fork() }.expect("a process can be forked") {
         ForkResult::Child => {
             alarm::set(DEADLINE_S);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! `interposer.c`, which makes a chosen call of DPDK's to the system or to its heap fail: built, preloaded and told what to do.
+//! `interposer.c`, which makes a chosen call of DPDK's to the system or to its heap fail: built, preloaded and told
+//! what to do.
 
 use crate::process::isolated_bare_in;
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -107,7 +108,8 @@ pub(crate) enum Which {
     From(u64),
 }
 
-/// Makes calls fail that this thread makes inside `function` of DPDK, or inside all that begin with what stands before a star.
+/// Makes calls fail that this thread makes inside `function` of DPDK, or inside all that begin with what stands before
+/// a star.
 pub(crate) fn arm(kind: Kind, function_name: &'static CStr, which: Which) {
     let (first, onwards) = match which {
         Which::None => (0, false),

@@ -9,8 +9,8 @@ use std::process::Command;
 /// As root, or in a user namespace, which needs no root, only a kernel that permits it.
 const UNSHARE: [&[&str]; 2] = [&["unshare", "--net"], &["unshare", "--user", "--map-root-user", "--net"]];
 
-/// The words of a command that runs another in a network namespace of its own, where the kernel sends nothing by itself, after
-/// the shell's commands `setup`. Prints why if there can be none.
+/// The words of a command that runs another in a network namespace of its own, where the kernel sends nothing by
+/// itself, after the shell's commands `setup`. Prints why if there can be none.
 pub(crate) fn namespace(setup: &'static str) -> Option<Vec<&'static str>> {
     const QUIET: &str = "echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6";
     let mut reasons = String::new();

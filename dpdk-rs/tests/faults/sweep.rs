@@ -78,7 +78,8 @@ struct Call {
 
 /// Runs `procedure` once for each of the calls that it makes inside `function`, with that call failing.
 ///
-/// The procedure panics if something is not as it should be. Returns how often DPDK went on without what it did not get.
+/// The procedure panics if something is not as it should be. Returns how often DPDK went on without what it did not
+/// get.
 pub(crate) fn sweep(
     kind: Kind,
     function: &'static CStr,
