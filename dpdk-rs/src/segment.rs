@@ -82,14 +82,12 @@ impl Segment {
     }
 
     /// Whether somebody else refers to the mbuf, or the mbuf to the data of another.
-    #[inline(always)]
     pub(crate) fn is_shared(self) -> bool {
         const ELSEWHERE: u64 = sys::DPDK_SYS_MBUF_F_INDIRECT | sys::DPDK_SYS_MBUF_F_EXTERNAL;
         self.refcnt() != 1 || self.ol_flags() & ELSEWHERE != 0 && !self.is_only_user_of_external_buffer()
     }
 
     /// How many refer to the mbuf: itself, and the mbufs that are attached to it. The others may be on other threads.
-    #[inline(always)]
     fn refcnt(self) -> u16 {
         // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used.
         let field = unsafe { sys::mbuf_refcnt(self.0.as_ptr()) };
@@ -100,7 +98,6 @@ impl Segment {
     }
 
     /// Whether the data is in a buffer that a driver attached, and that no other mbuf is attached to.
-    #[cold]
     fn is_only_user_of_external_buffer(self) -> bool {
         if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0 || self.shinfo().is_null() {
             return false;

@@ -5,16 +5,17 @@
 
 use crate::args::BURST_MAX;
 use dpdk_rs::{Burst, Clock, MacAddr, Packet, RxQueue, Tsc, TxBuffer, TxQueue};
-use smoltcp::wire::{EthernetAddress, EthernetFrame};
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     thread,
     time::Duration,
 };
 
-/// How far ahead of the frame being written the next headers are fetched.
-const PREFETCH_AHEAD: usize = 4;
+const ETHERNET_HEADER_LEN: usize = 14;
 const FLUSH_INTERVAL: Duration = Duration::from_micros(100);
+
+/// The destination and source addresses of a frame.
+type Macs = [u8; 12];
 
 /// Frames on their way from one queue to another.
 pub(crate) type Frames = Burst<(), BURST_MAX>;
@@ -38,9 +39,16 @@ pub(crate) struct QueuePair<'a> {
     tx: TxBuffer<(), BURST_MAX>,
     burst: usize,
     update_macs: bool,
-    destination: EthernetAddress,
-    source: EthernetAddress,
+    /// As they stand in the frame: the destination, then the source.
+    macs: Macs,
     counters: &'a QueueCounters,
+}
+
+/// The two addresses of a frame, if it has an Ethernet header.
+#[inline(always)]
+fn header(frame: &mut Packet) -> Option<&mut Macs> {
+    let (header, _) = frame.data_mut().ok()?.split_first_chunk_mut::<ETHERNET_HEADER_LEN>()?;
+    header.first_chunk_mut()
 }
 
 /// Not an atomic addition: this lcore is the only one that writes.
@@ -61,50 +69,35 @@ impl<'a> QueuePair<'a> {
     ) -> Self {
         let [_, tx_port] = tx.port().get().to_be_bytes();
         let burst = usize::from(burst);
-        Self {
-            rx,
-            tx: TxBuffer::new(tx, burst, FLUSH_INTERVAL, clock),
-            burst,
-            update_macs,
-            destination: EthernetAddress([0x02, 0, 0, 0, 0, tx_port]),
-            source: EthernetAddress(tx_mac.octets()),
-            counters,
-        }
+        let mut macs = [0x02, 0, 0, 0, 0, tx_port, 0, 0, 0, 0, 0, 0];
+        macs[6..].copy_from_slice(&tx_mac.octets());
+        Self { rx, tx: TxBuffer::new(tx, burst, FLUSH_INTERVAL, clock), burst, update_macs, macs, counters }
     }
 
     /// Writes the MACs into each frame, and takes out those that are too short for an Ethernet header. The frames that are
     /// kept stay in order.
     #[inline]
     fn rewrite_macs(&self, frames: &mut Frames) {
+        let macs = self.macs;
+        let update = self.update_macs;
         let mut runts = false;
-        for index in 0..frames.len().min(PREFETCH_AHEAD) {
-            frames.get(index).inspect(|frame| frame.prefetch());
-        }
-        for index in 0..frames.len() {
-            frames.get(index + PREFETCH_AHEAD).inspect(|frame| frame.prefetch());
-            let Some(frame) = frames.get_mut(index) else { break };
-            runts |= !self.rewrite(frame);
+        frames.iter().for_each(Packet::prefetch);
+        for frame in &mut *frames {
+            match header(frame) {
+                Some(header) if update => *header = macs,
+                Some(_) => (),
+                None => runts = true,
+            }
         }
         if runts {
             self.drop_runts(frames);
         }
     }
 
-    /// Writes the MACs into one frame; whether it is long enough.
-    #[inline(always)]
-    fn rewrite(&self, frame: &mut Packet) -> bool {
-        let Ok(Ok(mut header)) = frame.data_mut().map(EthernetFrame::new_checked) else { return false };
-        if self.update_macs {
-            header.set_dst_addr(self.destination);
-            header.set_src_addr(self.source);
-        }
-        true
-    }
-
     #[cold]
     fn drop_runts(&self, frames: &mut Frames) {
         let before = frames.len();
-        frames.retain(|frame| EthernetFrame::new_checked(frame.data()).is_ok());
+        frames.retain(|frame| header(frame).is_some());
         add(&self.counters.rx_short, before - frames.len());
     }
 

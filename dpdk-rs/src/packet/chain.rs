@@ -3,7 +3,7 @@
 
 //! Frames in several segments: a chain of mbufs.
 
-use super::{Packet, PacketError, unshared};
+use super::{Packet, PacketError, share::unshared};
 use crate::{PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, mem};
 

@@ -3,7 +3,7 @@
 
 //! Making a frame longer and shorter, at both ends.
 
-use super::{Packet, PacketError, unshared};
+use super::{Packet, PacketError, share::unshared};
 use crate::PrivateData;
 
 impl<P: PrivateData> Packet<P> {

@@ -12,6 +12,7 @@ pub use chain::{Segments, SegmentsMut};
 use crate::{PortId, PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, ptr::NonNull};
 use dpdk_sys::rte_mbuf;
+use share::unshared;
 
 /// A frame, in one mbuf or a chain of mbufs (segments), which this value owns. `P` is the type of the private area that
 /// its [`Mempool`](crate::Mempool) reserves in every mbuf.
@@ -204,11 +205,6 @@ impl<P: PrivateData> Packet<P> {
             unsafe { _mm_prefetch::<_MM_HINT_T0>(self.head().start().cast()) };
         }
     }
-}
-
-#[inline(always)]
-fn unshared(segment: Segment) -> Result<Segment, PacketError> {
-    if segment.is_shared() { Err(PacketError::Shared) } else { Ok(segment) }
 }
 
 impl<P: PrivateData> Drop for Packet<P> {

@@ -3,10 +3,23 @@
 
 //! More packets of one frame: with the same data, or with a copy.
 
-use super::Packet;
-use crate::{Mempool, PrivateData};
-use core::ptr::NonNull;
+use super::{Packet, PacketError};
+use crate::{Mempool, PrivateData, segment::Segment};
+use core::{
+    ptr::NonNull,
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
+};
 use dpdk_sys as sys;
+
+/// Whether a packet has ever been shared in this process. Before that no two packets have data in common, and writers
+/// need not look at reference counts. A thread that has one of two such packets got it, in whatever way, after the store.
+static ANY_SHARED: AtomicBool = AtomicBool::new(false);
+
+/// The segment, if its data may be written to.
+#[inline(always)]
+pub(super) fn unshared(segment: Segment) -> Result<Segment, PacketError> {
+    if ANY_SHARED.load(Relaxed) && segment.is_shared() { Err(PacketError::Shared) } else { Ok(segment) }
+}
 
 impl<P: PrivateData> Packet<P> {
     /// Another packet of the same data, without copying: its mbufs, one for each segment, are taken from `pool` and refer
@@ -20,6 +33,7 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_pktmbuf_clone")]
     #[must_use]
     pub fn share<Q: PrivateData>(&mut self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
+        ANY_SHARED.store(true, Relaxed);
         // SAFETY: this packet's chain is live and the pool too. While nobody else refers to the data, DPDK counts the new
         // reference without an atomic operation: `&mut self` keeps other threads from doing so at the same time.
         let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_clone(self.mbuf.as_ptr(), pool.as_ptr()) })?;

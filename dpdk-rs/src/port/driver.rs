@@ -55,7 +55,12 @@ pub(super) fn most_segments(driver: &str, info: &sys::rte_eth_dev_info, offloads
 /// What a device was asked to do that its driver would do to memory that is not the mbuf's: what it is, the value, and
 /// what is allowed. `room` is the room for data in an mbuf, behind the headroom.
 pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32) -> Option<(&'static str, u32, String)> {
-    if name(info) != "net_null" || info.device.is_null() {
+    let look = match name(info).as_str() {
+        "net_null" => null_danger,
+        "net_bonding" => bonding_danger,
+        _ => return None,
+    };
+    if info.device.is_null() {
         return None;
     }
     // SAFETY: the device of an ethdev lives as long as the ethdev, which the caller has just asked.
@@ -64,22 +69,32 @@ pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32) -> Option<(&'stati
         return None;
     }
     // SAFETY: arguments that are not null are a string that lives as long as the device.
-    null_danger(&unsafe { CStr::from_ptr(args) }.to_string_lossy(), room)
+    look(&unsafe { CStr::from_ptr(args) }.to_string_lossy(), room)
 }
 
 /// `net_null` gives every mbuf the length of its argument `size`, and with `copy` writes and reads as many bytes, without a
 /// look at the room.
 fn null_danger(args: &str, room: u32) -> Option<(&'static str, u32, String)> {
-    let values = |key| {
-        let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
-        pairs.filter(move |(name, _)| name.trim() == key).map(|(_, value)| number(value))
-    };
-    if let Some(copy) = values("copy").find(|copy| *copy != 0) {
+    if let Some(copy) = values(args, "copy").find(|copy| *copy != 0) {
         // On transmit it reads from mbufs of any pool.
         return Some(("as argument 'copy' of net_null", copy, "0 only".to_owned()));
     }
-    let size = values("size").find(|size| *size > room)?;
+    let size = values(args, "size").find(|size| *size > room)?;
     Some(("bytes as argument 'size' of net_null", size, format!("at most {room}, the room in the pool's mbufs")))
+}
+
+/// `net_bonding` sends in broadcast mode one mbuf through several devices at once, and a ring under it receives it as often:
+/// packets that are one.
+fn bonding_danger(args: &str, _room: u32) -> Option<(&'static str, u32, String)> {
+    const BROADCAST: u32 = 3;
+    let mode = values(args, "mode").find(|mode| *mode == BROADCAST || *mode == u32::MAX)?;
+    Some(("as argument 'mode' of net_bonding", mode, "any other than broadcast, 3".to_owned()))
+}
+
+/// The values of one of a device's arguments.
+fn values<'a>(args: &'a str, key: &'a str) -> impl Iterator<Item = u32> + 'a {
+    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.filter(move |(name, _)| name.trim() == key).map(|(_, value)| number(value))
 }
 
 /// A number as C's `strtoul` takes it; the largest one for everything that is not plainly a number.
@@ -95,7 +110,7 @@ fn number(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{null_danger, number};
+    use super::{bonding_danger, null_danger, number};
 
     #[test]
     fn numbers_are_those_of_strtoul() {
@@ -122,5 +137,13 @@ mod tests {
             let found = null_danger(args, 2048).map(|(what, value, _)| (what, value));
             assert_eq!(found, Some((what, value)), "{args}");
         }
+    }
+
+    #[test]
+    fn bonding_may_not_broadcast() {
+        for harmless in ["", "mode=0,slave=net_ring0", "slave=net_ring0,mode=4"] {
+            assert_eq!(bonding_danger(harmless, 2048), None, "{harmless}");
+        }
+        assert!(bonding_danger("slave=net_ring0,mode=3", 2048).is_some());
     }
 }
