@@ -278,3 +278,14 @@ def test_another_dpdk_than_the_wanted_is_refused(tree):
         done = tree.x("build")
         assert done.returncode == 1
         assert f"DPDK {wanted} was asked for, but pkg-config finds 22.11.11" in done.stderr
+
+
+@pytest.mark.parametrize(("answer", "bindings"), [("exit 1", "bundled"), ("echo 22.11.11", "none")])
+def test_documentation_needs_no_dpdk(tree, answer, bindings):
+    tree.answers("pkg-config", answer)
+    version = 'case $1 in --version) echo "cargo 1.999.0 (0123abcd 2026-01-01)" ;;'
+    tree.answers("cargo", f"{version} doc) echo bindings=${{DPDK_SYS_BINDINGS-none}} ;; esac")
+    done = tree.x("doc")
+    assert done.returncode == 0, done.stderr
+    assert f"bindings={bindings}\n" in done.stdout
+    assert not [call for call in tree.calls if call.startswith("apt-get")]

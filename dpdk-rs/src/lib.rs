@@ -3,49 +3,54 @@
 
 //! Safe bindings to [DPDK](https://doc.dpdk.org) 22.11 and newer.
 //!
-//! | type | is | ends by |
-//! |---|---|---|
-//! | [`Eal`] | the initialised environment, on the thread that made it | clean-up, after everything made from it |
-//! | [`Mempool`] | a pool of mbufs | freed once every mbuf is back |
-//! | [`Port`] | one Ethernet device: unconfigured, configured or started | stop and close, with its last queue |
-//! | [`RxQueue`], [`TxQueue`] | one queue of a started port, for one thread at a time | |
-//! | [`Packet`] | one mbuf, or a chain of them | returned to its pool |
-//! | [`Burst`] | up to `N` packets | returned in bulk |
-//! | [`TxBuffer`] | a queue with frames waiting for it | dropped and counted |
-//! | [`lcore::scope`] | closures on EAL lcores | joined before it returns |
+//! | | is | comes from | does | ends by |
+//! |---|---|---|---|---|
+//! | [`Eal`] | the initialised environment | [`Eal::init`] | [`ports`](Eal::ports), [`lcores`](Eal::lcores), [`clock`](Eal::clock) | clean-up, after everything made from it |
+//! | [`Mempool`] | a pool of mbufs | [`Mempool::builder`] | [`alloc`](Mempool::alloc), [`alloc_bulk`](Mempool::alloc_bulk) | freed once every mbuf is back |
+//! | [`Port`] | one Ethernet device | [`Eal::ports`] | [`configure`](Port::configure), [`start`](Port::start), [`stop`](Port::stop), [`stats`](Port::stats), [`link`](Port::link) | stop and close, with its last queue |
+//! | [`RxQueue`], [`TxQueue`] | a queue of a started port, for one thread at a time | [`Port::start`] | [`rx`](RxQueue::rx), [`tx`](TxQueue::tx) | given back to [`Port::stop`], or dropped |
+//! | [`Packet`] | a frame: one mbuf, or a chain | [`RxQueue::rx`], [`Mempool::alloc`] | [`data`](Packet::data), [`data_mut`](Packet::data_mut), [`append`](Packet::append), [`prepend`](Packet::prepend), [`adj`](Packet::adj), [`trim`](Packet::trim), [`segments`](Packet::segments), [`share`](Packet::share), [`copy`](Packet::copy) | returned to its pool |
+//! | [`Burst`] | up to `N` packets in place | [`Burst::new`] | [`push`](Burst::push), [`pop`](Burst::pop), [`drain`](Burst::drain), [`retain`](Burst::retain), [`clear`](Burst::clear); is a slice | returned in bulk |
+//! | [`TxBuffer`] | a queue with frames waiting for it | [`TxBuffer::new`] | [`push`](TxBuffer::push), [`append`](TxBuffer::append), [`drain`](TxBuffer::drain), [`flush`](TxBuffer::flush) | dropped and counted |
+//! | [`lcore::scope`] | closures on lcores, which borrow | | [`launch`](lcore::Scope::launch), [`join`](lcore::JoinHandle::join) | joined before it returns |
 //!
-//! A forwarder between two ports, each with one queue:
+//! A first program, in which every frame goes back where it came from:
 //!
 //! ```no_run
 //! use dpdk_rs::{Burst, Eal, Mempool, PortConfig};
 //!
-//! let (eal, _args) = Eal::init(std::env::args())?;
-//! let pool: Mempool = Mempool::builder("pool").size(8191).build(&eal)?;
-//! let mut queues = Vec::new();
-//! for port in eal.ports() {
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let (eal, _args) = Eal::init(std::env::args())?;
+//!     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
+//!     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
 //!     let (_port, mut rx, mut tx) = port.configure(&PortConfig::default(), &pool)?.start()?;
-//!     queues.extend(rx.pop().zip(tx.pop()));
-//! }
-//! if let [(rx0, tx0), (rx1, tx1)] = queues.as_mut_slice() {
 //!     let mut burst = Burst::<_, 32>::new();
 //!     loop {
-//!         for (rx, tx) in [(&mut *rx0, &mut *tx1), (&mut *rx1, &mut *tx0)] {
-//!             rx.rx(&mut burst);
-//!             tx.tx(&mut burst);
-//!             burst.clear(); // what the device did not take
-//!         }
+//!         rx[0].rx(&mut burst);
+//!         tx[0].tx(&mut burst);
+//!         burst.clear(); // what the device did not take
 //!     }
 //! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! It runs without a NIC and without root: `cargo run -- --no-huge -m 64 --no-pci --vdev=net_null0`.
+//!
+//! The [guide] goes on from here: [a forwarder in 50 lines](guide::forwarder), [coming from C](guide::from_c) with a table of
+//! DPDK's functions, [coming from other Rust bindings](guide::from_rust), [what is guaranteed](guide::guarantees), and
+//! [performance](guide::performance).
 //!
 //! No sequence of safe calls is undefined behaviour, in any order of drops, with `mem::forget`, panics or exhausted
 //! pools: what DPDK asks of its callers is a type here, or a check, or a reference that keeps alive what is in use.
+//!
+//! Features: `static` links DPDK's archives and a list of drivers in place of the shared libraries; `serde` makes what a
+//! port counts serialisable.
 
 mod burst;
 mod clock;
 mod eal;
 mod error;
+#[cfg(any(doc, doctest))]
+pub mod guide;
 pub mod lcore;
 mod mac;
 mod mempool;
@@ -62,6 +67,7 @@ pub use error::Errno;
 pub use mac::{MacAddr, ParseMacError};
 pub use mempool::{Mempool, MempoolBuilder, MempoolError, PrivateData, SocketId};
 pub use packet::{Packet, PacketError, Segments, SegmentsMut};
+#[doc(inline)]
 pub use port::{Port, PortConfig, PortError, PortId};
 pub use queue::{RxQueue, TxQueue};
 pub use tx_buffer::TxBuffer;

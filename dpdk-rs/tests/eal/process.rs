@@ -116,26 +116,31 @@ fn run(wrapper: &[&str], test: &str, case: usize, body: impl FnOnce(usize)) -> S
     output
 }
 
-/// Runs one of the examples to its end, on an EAL as the tests have it. Cargo builds them before the tests.
+/// Runs one of the examples to its end, on an EAL as the tests have it.
 pub(crate) fn example(name: &str, devices: &[&str], own_args: &[&str]) -> Finished {
-    let program = env::current_exe().expect("a process has a program");
-    let folder = program.ancestors().nth(2).expect("the tests are in a folder of their own");
-    let program = folder.join("examples").join(name);
-    assert!(program.exists(), "{} is missing: run `cargo build -p dpdk-rs --examples`", program.display());
     let prefix = new_prefix();
     let args = args_with(&prefix, devices);
-    let finished = finish(Command::new(program).args(&args[1..]).args(own_args));
+    let finished = finish(Command::new(example_program(name)).args(&args[1..]).args(own_args));
     remove_leftovers(&prefix);
     finished
 }
 
-fn new_prefix() -> String {
+/// Where an example is. Cargo builds them before the tests.
+pub(crate) fn example_program(name: &str) -> PathBuf {
+    let program = env::current_exe().expect("a process has a program");
+    let folder = program.ancestors().nth(2).expect("the tests are in a folder of their own");
+    let program = folder.join("examples").join(name);
+    assert!(program.exists(), "{} is missing: run `cargo build -p dpdk-rs --examples`", program.display());
+    program
+}
+
+pub(crate) fn new_prefix() -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!("dpdk-rs-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// Removes what the EAL and the test left behind.
-fn remove_leftovers(prefix: &str) {
+pub(crate) fn remove_leftovers(prefix: &str) {
     for root in [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk"), env::temp_dir()] {
         // It is there or it is not, as the EAL and the test like.
         let _ = fs::remove_dir_all(root.join(prefix));
