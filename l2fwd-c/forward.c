@@ -13,8 +13,6 @@
 
 #include "forward.h"
 
-/* How far ahead of the frame being written the next headers are fetched. */
-#define PREFETCH_AHEAD 4
 #define FLUSH_INTERVAL_US 100
 
 static_assert(sizeof(((struct queue_pair *)0)->macs) == sizeof(uint64_t) + sizeof(uint32_t),
@@ -63,15 +61,13 @@ hand_out_work(const struct queue_assignment *assignments, unsigned int nb_assign
 	}
 }
 
-uint16_t
-rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames,
-	struct rte_mbuf **runts)
+bool
+rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames)
 {
 	const bool update = pair->update_macs;
 	uint64_t first_bytes;
 	uint32_t last_bytes;
-	uint16_t nb_kept = 0;
-	uint16_t nb_runts = 0;
+	bool runts = false;
 
 	/* Two registers and two stores a frame. From the queue pair itself they would have to be
 	 * read again after each store, since the compiler cannot know that no frame lies over it.
@@ -79,26 +75,37 @@ rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t n
 	memcpy(&first_bytes, pair->macs, sizeof(first_bytes));
 	memcpy(&last_bytes, &pair->macs[sizeof(first_bytes)], sizeof(last_bytes));
 
-	for (uint16_t i = 0; i < nb_frames && i < PREFETCH_AHEAD; i++)
+	for (uint16_t i = 0; i < nb_frames; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
 
 	for (uint16_t i = 0; i < nb_frames; i++) {
-		struct rte_mbuf *frame = frames[i];
-
-		if (i + PREFETCH_AHEAD < nb_frames)
-			rte_prefetch0(rte_pktmbuf_mtod(frames[i + PREFETCH_AHEAD], void *));
-		if (unlikely(rte_pktmbuf_data_len(frame) < RTE_ETHER_HDR_LEN)) {
-			runts[nb_runts++] = frame;
-			continue;
-		}
-		if (update) {
-			uint8_t *header = rte_pktmbuf_mtod(frame, uint8_t *);
+		if (unlikely(rte_pktmbuf_data_len(frames[i]) < RTE_ETHER_HDR_LEN)) {
+			runts = true;
+		} else if (update) {
+			uint8_t *header = rte_pktmbuf_mtod(frames[i], uint8_t *);
 
 			memcpy(header, &first_bytes, sizeof(first_bytes));
 			memcpy(&header[sizeof(first_bytes)], &last_bytes, sizeof(last_bytes));
 		}
-		frames[nb_kept++] = frame;
 	}
+	return runts;
+}
+
+uint16_t
+drop_runts(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames)
+{
+	struct rte_mbuf *runts[BURST_MAX];
+	uint16_t nb_kept = 0;
+	uint16_t nb_runts = 0;
+
+	for (uint16_t i = 0; i < nb_frames; i++) {
+		if (rte_pktmbuf_data_len(frames[i]) < RTE_ETHER_HDR_LEN)
+			runts[nb_runts++] = frames[i];
+		else
+			frames[nb_kept++] = frames[i];
+	}
+	rte_pktmbuf_free_bulk(runts, nb_runts);
+	add(&pair->counters.rx_short, nb_runts);
 	return nb_kept;
 }
 
@@ -148,11 +155,10 @@ void
 forward_burst(struct queue_pair *pair)
 {
 	struct rte_mbuf *frames[BURST_MAX];
-	struct rte_mbuf *runts[BURST_MAX];
 	struct queue_counters *counters = &pair->counters;
 	const uint16_t nb_received =
 		rte_eth_rx_burst(pair->rx_port, pair->queue, frames, pair->burst);
-	uint16_t nb_kept;
+	uint16_t nb_kept = nb_received;
 
 	add(&counters->rx_polls, 1);
 	if (nb_received == 0) {
@@ -161,11 +167,8 @@ forward_burst(struct queue_pair *pair)
 	}
 	add(&counters->rx_packets, nb_received);
 
-	nb_kept = rewrite_macs(pair, frames, nb_received, runts);
-	if (unlikely(nb_kept < nb_received)) {
-		rte_pktmbuf_free_bulk(runts, nb_received - nb_kept);
-		add(&counters->rx_short, nb_received - nb_kept);
-	}
+	if (unlikely(rewrite_macs(pair, frames, nb_received)))
+		nb_kept = drop_runts(pair, frames, nb_received);
 
 	if (nb_kept == pair->burst && pair->nb_buffered == 0)
 		send_burst(pair, frames, nb_kept);

@@ -62,11 +62,15 @@ void hand_out_work(const struct queue_assignment *assignments, unsigned int nb_a
 	const struct options *options, const struct port *ports, struct queue_pair *pairs,
 	struct lcore_work *work);
 
-/* Write the MACs into each frame and take out those that are too short for an Ethernet header.
- * Returns the number of frames kept, which stay in order; the others go to `runts`.
+/* Write the MACs into each frame that is long enough for an Ethernet header. Returns whether some
+ * are not.
  */
-uint16_t rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames,
-	struct rte_mbuf **runts);
+bool rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames);
+
+/* Drop the frames that are too short for an Ethernet header. Returns the number of frames kept,
+ * which stay in order.
+ */
+uint16_t drop_runts(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames);
 
 /* Receive one burst, and send it or put it into the TX buffer. */
 void forward_burst(struct queue_pair *pair);

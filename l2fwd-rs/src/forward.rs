@@ -14,8 +14,19 @@ use std::{
 const ETHERNET_HEADER_LEN: usize = 14;
 const FLUSH_INTERVAL: Duration = Duration::from_micros(100);
 
-/// The destination and source addresses of a frame.
-type Macs = [u8; 12];
+/// The destination and source addresses as they stand in a frame: its first 8 bytes, and the 4 behind them.
+struct Macs {
+    first: u64,
+    last: u32,
+}
+
+impl Macs {
+    fn new(destination: [u8; 6], source: [u8; 6]) -> Self {
+        let [d0, d1, d2, d3, d4, d5] = destination;
+        let [s0, s1, s2, s3, s4, s5] = source;
+        Self { first: u64::from_ne_bytes([d0, d1, d2, d3, d4, d5, s0, s1]), last: u32::from_ne_bytes([s2, s3, s4, s5]) }
+    }
+}
 
 /// Frames on their way from one queue to another.
 pub(crate) type Frames = Burst<(), BURST_MAX>;
@@ -39,16 +50,21 @@ pub(crate) struct QueuePair<'a> {
     tx: TxBuffer<(), BURST_MAX>,
     burst: usize,
     update_macs: bool,
-    /// As they stand in the frame: the destination, then the source.
     macs: Macs,
     counters: &'a QueueCounters,
 }
 
-/// The two addresses of a frame, if it has an Ethernet header.
+/// The Ethernet header of a frame, if it is long enough for one.
 #[inline(always)]
-fn header(frame: &mut Packet) -> Option<&mut Macs> {
-    let (header, _) = frame.data_mut().ok()?.split_first_chunk_mut::<ETHERNET_HEADER_LEN>()?;
-    header.first_chunk_mut()
+fn header(frame: &mut Packet) -> Option<&mut [u8; ETHERNET_HEADER_LEN]> {
+    frame.data_mut().ok()?.first_chunk_mut()
+}
+
+/// Two stores.
+#[inline(always)]
+fn write_macs(header: &mut [u8; ETHERNET_HEADER_LEN], first: u64, last: u32) {
+    header[..8].copy_from_slice(&first.to_ne_bytes());
+    header[8..12].copy_from_slice(&last.to_ne_bytes());
 }
 
 /// Not an atomic addition: this lcore is the only one that writes.
@@ -69,27 +85,30 @@ impl<'a> QueuePair<'a> {
     ) -> Self {
         let [_, tx_port] = tx.port().get().to_be_bytes();
         let burst = usize::from(burst);
-        let mut macs = [0x02, 0, 0, 0, 0, tx_port, 0, 0, 0, 0, 0, 0];
-        macs[6..].copy_from_slice(&tx_mac.octets());
-        Self { rx, tx: TxBuffer::new(tx, burst, FLUSH_INTERVAL, clock), burst, update_macs, macs, counters }
+        Self {
+            rx,
+            tx: TxBuffer::new(tx, burst, FLUSH_INTERVAL, clock),
+            burst,
+            update_macs,
+            macs: Macs::new([0x02, 0, 0, 0, 0, tx_port], tx_mac.octets()),
+            counters,
+        }
     }
 
     /// Writes the MACs into each frame, and takes out those that are too short for an Ethernet header. The frames that are
     /// kept stay in order.
     #[inline]
     fn rewrite_macs(&self, frames: &mut Frames) {
-        let macs = self.macs;
-        let update = self.update_macs;
-        let mut runts = false;
         frames.iter().for_each(Packet::prefetch);
-        for frame in &mut *frames {
-            match header(frame) {
-                Some(header) if update => *header = macs,
-                Some(_) => (),
-                None => runts = true,
-            }
-        }
-        if runts {
+        let headers = frames.iter_mut().filter_map(header);
+        // Copies, which stay in registers.
+        let Macs { first, last } = self.macs;
+        let long_enough = if self.update_macs {
+            headers.map(|header| write_macs(header, first, last)).count()
+        } else {
+            headers.count()
+        };
+        if long_enough < frames.len() {
             self.drop_runts(frames);
         }
     }
