@@ -88,8 +88,11 @@ impl EalError {
 #[doc(alias = "rte_eal_cleanup")]
 pub struct Eal {
     environment: Arc<Environment>,
-    main_thread: PhantomData<*const ()>,
+    thread: PhantomData<*const StaysOnItsThread>,
 }
+
+/// A pointer to this is neither `Send` nor `Sync`, and the compiler's message says why.
+struct StaysOnItsThread;
 
 /// Set by the first call of [`Eal::init`], and never unset.
 static STARTED: AtomicBool = AtomicBool::new(false);
@@ -143,7 +146,7 @@ impl Eal {
             occupations: [const { Occupation::new() }; LCORES],
             control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS] }),
         };
-        Ok((Self { environment: Arc::new(environment), main_thread: PhantomData }, rest))
+        Ok((Self { environment: Arc::new(environment), thread: PhantomData }, rest))
     }
 
     /// The ports that nobody has taken yet, in ascending order. Each is handed out once; one that is dropped before it
@@ -180,7 +183,7 @@ impl Eal {
     #[must_use]
     pub fn main_lcore(&self) -> LcoreId {
         // SAFETY: the EAL is initialised, since an `Eal` is made only after that; the call reads a number.
-        LcoreId::new(unsafe { sys::rte_get_main_lcore() })
+        LcoreId(unsafe { sys::rte_get_main_lcore() })
     }
 
     /// Whether the EAL uses hugepages.

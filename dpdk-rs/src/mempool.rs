@@ -18,7 +18,8 @@ use std::{ffi::CString, sync::Arc};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the private data of packets",
     label = "not plain bytes",
-    note = "private data is `bytemuck::Pod`: fixed in size, without pointers, padding or invalid values"
+    note = "private data is `bytemuck::Pod`: fixed in size, without pointers, padding or invalid values",
+    note = "for a struct of your own: `#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]` and `#[repr(C)]`"
 )]
 pub trait PrivateData: bytemuck::Pod + Send + Sync {}
 

@@ -27,8 +27,7 @@ pub struct RxQueue<P: PrivateData = ()> {
     queue: u16,
     foreign: u64,
     private: PhantomData<P>,
-    /// Raw pointers are neither `Send` nor `Sync`: the queue must not be used from two threads.
-    not_sync: PhantomData<*mut ()>,
+    threads: PhantomData<*mut OneThreadAtATime>,
 }
 
 /// A TX queue, for one thread at a time: it can be sent to another, but neither shared nor cloned.
@@ -40,8 +39,11 @@ pub struct TxQueue {
     /// The most segments of a frame that the driver sends right.
     most_segments: u16,
     rejected: u64,
-    not_sync: PhantomData<*mut ()>,
+    threads: PhantomData<*mut OneThreadAtATime>,
 }
+
+/// A pointer to this is neither `Send` nor `Sync`, and the compiler's message says why. `Send` is said below.
+struct OneThreadAtATime;
 
 // SAFETY: the queue is one handle, used through `&mut self`, and DPDK binds a queue to no thread.
 unsafe impl<P: PrivateData> Send for RxQueue<P> {}
@@ -56,7 +58,7 @@ impl<P: PrivateData> RxQueue<P> {
             queue,
             foreign: 0,
             private: PhantomData,
-            not_sync: PhantomData,
+            threads: PhantomData,
         }
     }
 
@@ -93,7 +95,7 @@ impl<P: PrivateData> RxQueue<P> {
     /// The port of the queue.
     #[must_use]
     pub const fn port(&self) -> PortId {
-        PortId::new(self.port)
+        PortId(self.port)
     }
 
     /// The number of the queue.
@@ -144,7 +146,7 @@ impl TxQueue {
             queue,
             most_segments: device.most_segments(),
             rejected: 0,
-            not_sync: PhantomData,
+            threads: PhantomData,
         }
     }
 
@@ -170,7 +172,7 @@ impl TxQueue {
     /// The port of the queue.
     #[must_use]
     pub const fn port(&self) -> PortId {
-        PortId::new(self.port)
+        PortId(self.port)
     }
 
     /// The number of the queue.

@@ -14,13 +14,9 @@ use dpdk_sys as sys;
 
 /// The number of an lcore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LcoreId(u32);
+pub struct LcoreId(pub(crate) u32);
 
 impl LcoreId {
-    pub(crate) const fn new(id: u32) -> Self {
-        Self(id)
-    }
-
     /// The number, as in the EAL's option `-l`.
     #[must_use]
     pub const fn get(self) -> u32 {

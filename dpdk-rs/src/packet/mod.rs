@@ -167,7 +167,7 @@ impl<P: PrivateData> Packet<P> {
     pub fn port(&self) -> Option<PortId> {
         let port = self.head().port();
         // RTE_MBUF_PORT_INVALID
-        (port != u16::MAX).then_some(PortId::new(port))
+        (port != u16::MAX).then_some(PortId(port))
     }
 
     /// The private area, with whatever was last written to it in this mbuf: zeros at first.

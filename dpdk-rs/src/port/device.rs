@@ -89,7 +89,7 @@ fn port_name(id: u16) -> String {
 
 impl Device {
     pub(crate) const fn id(&self) -> PortId {
-        PortId::new(self.id)
+        PortId(self.id)
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -40,14 +40,9 @@ pub(crate) use device::{Device, close_rest};
 
 /// The number of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PortId(u16);
+pub struct PortId(pub(crate) u16);
 
 impl PortId {
-    #[inline]
-    pub(crate) const fn new(id: u16) -> Self {
-        Self(id)
-    }
-
     /// The number.
     #[inline]
     #[must_use]

@@ -5,7 +5,7 @@
 
 use dpdk_rs::{Burst, TxQueue};
 
-fn send(tx: &mut TxQueue, mut burst: Burst) -> u8 {
+fn data_kept_over_send(tx: &mut TxQueue, mut burst: Burst) -> u8 {
     let data = burst[0].data();
     tx.tx(&mut burst);
     data[0]

@@ -5,7 +5,7 @@
 
 use dpdk_rs::{Eal, lcore};
 
-fn launch(eal: Eal) {
+fn eal_dropped_in_scope(eal: Eal) {
     lcore::scope(&eal, |_scope| drop(eal)).unwrap();
 }
 

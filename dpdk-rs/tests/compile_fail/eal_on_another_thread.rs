@@ -5,7 +5,7 @@
 
 use dpdk_rs::Eal;
 
-fn spawn(eal: Eal) {
+fn eal_on_another_thread(eal: Eal) {
     std::thread::spawn(move || eal.ports().len());
 }
 

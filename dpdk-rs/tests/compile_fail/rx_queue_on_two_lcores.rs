@@ -5,7 +5,7 @@
 
 use dpdk_rs::{Burst, Eal, RxQueue, lcore};
 
-fn poll(eal: &Eal, mut rx: RxQueue) {
+fn rx_queue_on_two_lcores(eal: &Eal, mut rx: RxQueue) {
     lcore::scope(eal, |scope| {
         for worker in eal.worker_lcores() {
             let _ = scope.launch(worker.id(), || rx.rx(&mut Burst::<(), 32>::new()));

@@ -5,7 +5,7 @@
 
 use dpdk_rs::{Eal, port::StartedPort};
 
-fn start(eal: &Eal) -> Vec<StartedPort<()>> {
+fn start_before_configure(eal: &Eal) -> Vec<StartedPort<()>> {
     eal.ports().into_iter().map(|port| port.start().unwrap()).collect()
 }
 

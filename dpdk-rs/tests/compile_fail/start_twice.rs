@@ -5,7 +5,7 @@
 
 use dpdk_rs::{Port, port::Configured};
 
-fn start(port: Port<Configured>) {
+fn start_twice(port: Port<Configured>) {
     let _first = port.start();
     let _second = port.start();
 }

@@ -5,7 +5,7 @@
 
 use dpdk_rs::{Burst, TxQueue};
 
-fn send(mut tx: TxQueue, mut left: Burst, mut right: Burst) {
+fn tx_queue_on_two_threads(mut tx: TxQueue, mut left: Burst, mut right: Burst) {
     std::thread::scope(|scope| {
         scope.spawn(|| tx.tx(&mut left));
         scope.spawn(|| tx.tx(&mut right));

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The promises about lcores and scopes, kept.
+#![allow(dead_code)]
+
+use dpdk_rs::{
+    Eal,
+    lcore::{self, JoinHandle, Lcore, LcoreId},
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+fn main() {}
+
+fn hole_14_closure_outlives_scope(eal: &Eal) {
+    let name = "borrowed".to_owned();
+    lcore::scope(eal, |scope| {
+        for worker in eal.worker_lcores() {
+            let _ = scope.launch(worker.id(), || name.len());
+        }
+    })
+    .unwrap();
+}
+
+fn eal_dropped_in_scope(eal: Eal) {
+    lcore::scope(&eal, |_scope| ()).unwrap();
+    drop(eal);
+}
+
+fn handle_outlives_scope(eal: &Eal) -> usize {
+    let worker = eal.worker_lcores()[0].id();
+    lcore::scope(eal, |scope| scope.launch(worker, || 1).unwrap().join().unwrap()).unwrap()
+}
+
+fn scope_outlives_itself(eal: &Eal) {
+    let worker = eal.worker_lcores()[0].id();
+    lcore::scope(eal, |scope| {
+        let kept = Some(scope);
+        let _ = kept.unwrap().launch(worker, || 1);
+    })
+    .unwrap();
+}
+
+fn capture_not_send(eal: &Eal, count: Arc<u64>) {
+    let worker = eal.worker_lcores()[0].id();
+    lcore::scope(eal, |scope| scope.launch(worker, move || *count).map(drop)).unwrap().unwrap();
+}
+
+fn result_not_send(eal: &Eal) {
+    let worker = eal.worker_lcores()[0].id();
+    lcore::scope(eal, |scope| scope.launch(worker, || Arc::new(1)).map(drop)).unwrap().unwrap();
+}
+
+fn borrowed_value_not_sync(eal: &Eal) {
+    let count = AtomicU64::new(0);
+    lcore::scope(eal, |scope| {
+        for worker in eal.worker_lcores() {
+            let _ = scope.launch(worker.id(), || count.fetch_add(1, Ordering::Relaxed));
+        }
+    })
+    .unwrap();
+}
+
+fn value_changed_beside_a_closure(eal: &Eal) {
+    let worker = eal.worker_lcores()[0].id();
+    let mut count = 0;
+    lcore::scope(eal, |scope| scope.launch(worker, || count += 1).map(drop)).unwrap().unwrap();
+    assert!(count > 0);
+}
+
+fn joined_twice(handle: JoinHandle<'_, String>) -> [String; 2] {
+    let value = handle.join().unwrap();
+    [value.clone(), value]
+}
+
+fn lcore_id_made_by_hand(eal: &Eal) -> LcoreId {
+    eal.main_lcore()
+}
+
+fn lcore_made_by_hand(worker: Lcore) -> bool {
+    worker.is_main()
+}
