@@ -26,7 +26,8 @@ fn main() {
         build.flag("-isystem").flag(folder);
     }
     if env::var_os("CARGO_FEATURE_LIBFUZZER").is_some() {
-        build.compiler("clang").flag(INSTRUMENTATION).flag("-fno-sanitize-recover=undefined").flag("-g");
+        build.compiler("clang").flag(INSTRUMENTATION).flag("-fno-sanitize-recover=undefined");
+        build.flag("-fno-omit-frame-pointer").flag("-g");
         println!("cargo::rustc-link-arg-bins={SANITIZERS}");
     }
     for source in SOURCES {

@@ -46,6 +46,10 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_pktmbuf_copy")]
     #[must_use]
     pub fn copy<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
+        // DPDK copies no frame without bytes, and has no other answer to that than to an exhausted pool.
+        if self.is_empty() {
+            return pool.alloc();
+        }
         // SAFETY: this packet's chain is live, nobody writes to it, and the pool is live.
         let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_copy(self.mbuf.as_ptr(), pool.as_ptr(), 0, u32::MAX) })?;
         // SAFETY: the mbufs are fresh, from a pool with a private area for a `Q`.

@@ -176,6 +176,19 @@ fn share_without_private_area_is_not_taken_for_one_with() {
     });
 }
 
+#[test]
+fn a_frame_without_bytes_can_be_copied() {
+    isolated(&[], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let mut empty = packet(&pool, &[]);
+        empty.chain(packet(&pool, &[])).unwrap();
+        let mut copy = empty.copy(&pool).unwrap();
+        assert!(copy.is_empty() && copy.is_contiguous());
+        copy.append(1).unwrap().fill(0xee);
+        assert_eq!((bytes(&copy), empty.len()), (vec![0xee], 0));
+    });
+}
+
 /// Counts go up and down on several threads at once.
 #[test]
 fn shares_live_on_many_threads() {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What surrounds a target: the EAL, and a corpus.
+
+use dpdk_rs::Eal;
+use std::{fs, path::Path, process};
+
+/// The EAL of a target: without hugepages, PCI devices or root, and left alone until the process ends.
+///
+/// # Panics
+/// If it does not start; a process has one.
+pub fn eal(devices: &[&str]) -> &'static Eal {
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has this file");
+    let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("the file has this line");
+    // The lcore floats over all processors: several fuzzers would otherwise share the first.
+    let mut args = vec![format!("--lcores=0@({})", cpus.trim()), format!("--file-prefix=fuzz-{}", process::id())];
+    args.extend(["--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--no-shconf"].map(str::to_owned));
+    args.extend(devices.iter().map(|device| format!("--vdev={device}")));
+    let (eal, _) = Eal::init(["fuzz".to_owned()].into_iter().chain(args)).expect("the EAL starts");
+    Box::leak(Box::new(eal))
+}
+
+/// Calls `target` with each file of the corpus of that name; `crate_folder` is that of the fuzz crate. The output of a test
+/// that fails ends with the name of the file.
+///
+/// # Panics
+/// If the corpus is not there, or has no file.
+#[allow(clippy::print_stdout, reason = "shown if the test fails")]
+pub fn replay(crate_folder: &str, corpus: &str, target: impl Fn(&[u8])) {
+    let folder = Path::new(crate_folder).join("corpus").join(corpus);
+    let files = fs::read_dir(&folder).expect("each target has a corpus");
+    let mut files: Vec<_> = files.map(|file| file.expect("the folder can be read").path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{} is empty", folder.display());
+    for file in files {
+        println!("{}", file.display());
+        target(&fs::read(&file).expect("the file can be read"));
+    }
+}
