@@ -12,15 +12,15 @@ use core::{net::Ipv4Addr, str::FromStr};
 /// A range of IPv4 addresses, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct IpRange {
-    first: u32,
-    last: u32,
+    pub(crate) first: u32,
+    pub(crate) last: u32,
 }
 
 /// A range of UDP ports, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PortRange {
-    first: u16,
-    last: u16,
+    pub(crate) first: u16,
+    pub(crate) last: u16,
 }
 
 impl IpRange {

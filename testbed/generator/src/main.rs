@@ -39,8 +39,7 @@ use std::{
 };
 
 fn main() -> ExitCode {
-    let args = env::args_os().map(|arg| arg.to_string_lossy().into_owned());
-    let result = match parse_args(args) {
+    let result = match parse_args(env::args_os()) {
         // A reader who has closed the pipe has read enough.
         Ok(Command::Help) => {
             let _ = io::stdout().write_all(USAGE.as_bytes());

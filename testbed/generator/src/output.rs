@@ -5,6 +5,7 @@
 
 use crate::{error::Error, report::Report};
 use std::{
+    ffi::OsStr,
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -23,10 +24,10 @@ pub(crate) enum Output {
 }
 
 impl Output {
-    pub(crate) fn open(path: Option<&str>) -> Result<Self, Error> {
+    pub(crate) fn open(path: Option<&OsStr>) -> Result<Self, Error> {
         let path = match path {
             None => return Ok(Self::Nowhere),
-            Some("-") => return Ok(Self::Stdout),
+            Some(path) if path == "-" => return Ok(Self::Stdout),
             Some(path) => Path::new(path),
         };
         let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());

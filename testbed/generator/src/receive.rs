@@ -119,7 +119,7 @@ impl Judge {
 
     /// Counts a frame. Returns its time stamp if it is whole; its addresses may be wrong even so.
     #[inline]
-    fn frame(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
+    pub(crate) fn frame(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
         let data = packet.data();
         match data.split_first_chunk() {
             Some((head, rest)) if data.len() == packet.len() => {

@@ -13,6 +13,7 @@ use crate::{
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use lexopt::Arg;
+use std::ffi::OsString;
 use values::{ip_range, macs, number, port_range, ports, rate, seconds};
 
 pub(crate) use usage::USAGE;
@@ -58,7 +59,7 @@ pub(crate) struct Options {
     pub(crate) window: Option<u64>,
     pub(crate) rx_descriptors: u16,
     pub(crate) tx_descriptors: u16,
-    pub(crate) json: Option<String>,
+    pub(crate) json: Option<OsString>,
     pub(crate) quiet: bool,
 }
 
@@ -98,14 +99,14 @@ impl Options {
 }
 
 /// Reads a command line, the program's name included. A request for help wins over any error.
-pub(crate) fn parse_args(args: impl IntoIterator<Item = String>) -> Result<Command, UsageError> {
+pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
     let mut args = args.into_iter();
-    let mut eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").collect();
-    let own_args: Vec<String> = args.collect();
+    let mut eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").map(lossy).collect();
+    let own_args: Vec<OsString> = args.collect();
     if let Some(command) = eal_args.get(1).and_then(|arg| asks_for(arg)) {
         return Ok(command);
     }
-    if let Some(command) = own_args.iter().find_map(|arg| asks_for(arg)) {
+    if let Some(command) = own_args.iter().find_map(|arg| asks_for(arg.to_str()?)) {
         return Ok(command);
     }
     if eal_args.is_empty() {
@@ -122,7 +123,12 @@ fn asks_for(arg: &str) -> Option<Command> {
     }
 }
 
-fn parse_options(args: Vec<String>) -> Result<Options, UsageError> {
+/// What is no text fits nowhere but in the name of a file, and shows in the error.
+fn lossy(argument: OsString) -> String {
+    argument.to_string_lossy().into_owned()
+}
+
+fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
     let mut options = Options {
         ports: Vec::new(),
         bidirectional: false,
@@ -155,9 +161,9 @@ fn parse_options(args: Vec<String>) -> Result<Options, UsageError> {
         let name = match arg {
             Arg::Long(name) => name.to_owned(),
             Arg::Short(letter) => return Err(UsageError::Unknown(format!("-{letter}"))),
-            Arg::Value(value) => return Err(UsageError::Unexpected(value.to_string_lossy().into_owned())),
+            Arg::Value(value) => return Err(UsageError::Unexpected(lossy(value))),
         };
-        let mut value = || parser.value().map(|value| value.to_string_lossy().into_owned()).map_err(usage_error);
+        let mut value = || parser.value().map(lossy).map_err(usage_error);
         match name.as_str() {
             "ports" => options.ports = ports(&value()?)?,
             "bidirectional" => options.bidirectional = true,
@@ -186,7 +192,7 @@ fn parse_options(args: Vec<String>) -> Result<Options, UsageError> {
             "window" => options.window = Some(number("--window", &value()?, 1, 1 << 20)?),
             "rxd" => options.rx_descriptors = number("--rxd", &value()?, 1, u16::MAX.into())?,
             "txd" => options.tx_descriptors = number("--txd", &value()?, 1, u16::MAX.into())?,
-            "json" => options.json = Some(value()?),
+            "json" => options.json = Some(parser.value().map_err(usage_error)?),
             "quiet" => options.quiet = true,
             _ => return Err(UsageError::Unknown(format!("--{name}"))),
         }
@@ -206,7 +212,7 @@ fn usage_error(error: lexopt::Error) -> UsageError {
         lexopt::Error::MissingValue { option } => UsageError::NoValue(option.unwrap_or_default()),
         lexopt::Error::UnexpectedValue { option, .. } => UsageError::NeedsNoValue(option),
         lexopt::Error::UnexpectedOption(option) => UsageError::Unknown(option),
-        lexopt::Error::UnexpectedArgument(value) => UsageError::Unexpected(value.to_string_lossy().into_owned()),
+        lexopt::Error::UnexpectedArgument(value) => UsageError::Unexpected(lossy(value)),
         other => UsageError::Unexpected(other.to_string()),
     }
 }
@@ -216,6 +222,7 @@ mod tests {
     use super::{Command, Length, Options, parse_args};
     use core::time::Duration;
     use dpdk_rs::MacAddr;
+    use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
 
     fn options(line: &str) -> Result<Options, String> {
         match parse_args(["generator", "--no-huge", "--"].into_iter().chain(line.split_whitespace()).map(Into::into)) {
@@ -249,6 +256,16 @@ mod tests {
         assert_eq!((options.wait, options.wait_link), (Duration::from_millis(500), Duration::ZERO));
         assert_eq!((options.streams(), options.receiving()), (vec![(0, 1), (1, 0)], vec![0, 1]));
         Ok(())
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_stay_in_the_name_of_a_file() -> Result<(), String> {
+        let file = OsString::from_vec(b"a\xff".to_vec());
+        let args = ["generator", "--", "--ports=0", "--json"].map(OsString::from);
+        match parse_args(args.into_iter().chain([file.clone()])) {
+            Ok(Command::Run { options, .. }) if options.json == Some(file) => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
     }
 
     #[test]

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Frames that come back: as they were sent, changed, cut, repeated, of others, or noise; whole or in segments.
+
+use crate::{
+    addresses::{FieldSequence, IpRange, PortRange, Ranges},
+    frame::{ExpectedMacs, HEAD_LEN, Macs, Stamp, Template},
+    latency::LatencyRecorder,
+    naive::Naive,
+    receive::Judge,
+    sent::{Identity, PROBE, SentStream},
+    sequence::SequenceTracker,
+};
+use dpdk_rs::{Clock, MacAddr, Mempool, Packet};
+use dpdk_rs_fuzz::{Reader, eal};
+use std::cell::RefCell;
+
+/// The generator's frames have a sequence number of 48 bits.
+const NUMBER_MASK: u64 = (1 << 48) - 1;
+const FRAMES_MAX: usize = 64;
+
+/// What there should be counted.
+#[derive(Debug, Default)]
+struct Model {
+    naive: Naive,
+    corrupted: u64,
+    foreign: u64,
+    wrong_mac: u64,
+    probes: u64,
+}
+
+struct Experiment {
+    stream: SentStream,
+    /// How many frames were sent.
+    sent: u64,
+    expected_dst: Option<MacAddr>,
+    expected_src: Option<MacAddr>,
+    judge: Judge,
+    model: Model,
+    /// The last frame that came.
+    last: Vec<u8>,
+}
+
+/// Every frame is counted once, under what is wrong with it, and only what was sent passes.
+pub fn generator_frames(data: &[u8]) {
+    thread_local! {
+        static LABORATORY: RefCell<Option<(Mempool, Clock)>> = const { RefCell::new(None) };
+    }
+    LABORATORY.with_borrow_mut(|laboratory| {
+        let (pool, clock) = laboratory.get_or_insert_with(|| {
+            let eal = eal(&[]);
+            (Mempool::builder("frames").size(15).cache(0).build(eal).expect("the pool can be made"), eal.clock())
+        });
+        let mut reader = Reader::new(data);
+        let mut experiment = Experiment::new(&mut reader);
+        let mut frames = 0;
+        while !reader.is_empty() && frames < FRAMES_MAX {
+            let frame = experiment.next_frame(&mut reader);
+            let packet = in_segments(pool, &frame, &mut reader);
+            experiment.receive(&packet, &frame, &mut reader);
+            experiment.compare();
+            experiment.last = frame;
+            frames += 1;
+        }
+        experiment.check_summary(*clock);
+    });
+}
+
+/// A packet of these bytes, in up to four segments, of which some may be empty.
+fn in_segments(pool: &Mempool, frame: &[u8], reader: &mut Reader<'_>) -> Packet {
+    let mut cuts: Vec<usize> =
+        (0..reader.below(4)).map(|_| usize::from(reader.u16()).checked_rem(frame.len() + 1).unwrap_or(0)).collect();
+    cuts.extend([0, frame.len()]);
+    cuts.sort_unstable();
+    let parts = cuts.windows(2).map(|cut| {
+        let bytes = if let [from, to] = cut { frame.get(*from..*to).unwrap_or_default() } else { &[] };
+        let mut packet = pool.alloc().expect("four mbufs at a time");
+        packet.append(bytes.len()).expect("a frame fits into an mbuf").copy_from_slice(bytes);
+        packet
+    });
+    parts
+        .reduce(|mut packet, tail| {
+            assert!(packet.chain(tail).is_ok());
+            packet
+        })
+        .expect("there is at least one segment")
+}
+
+impl Experiment {
+    fn new(reader: &mut Reader<'_>) -> Self {
+        let macs = Macs { dst: MacAddr([2, 0, 0, 0, 1, reader.byte()]), src: MacAddr([2, 0, 0, 0, 9, reader.byte()]) };
+        let ranges = Ranges {
+            src_ip: ip_range(reader),
+            dst_ip: ip_range(reader),
+            src_udp: port_range(reader),
+            dst_udp: port_range(reader),
+        };
+        let len = HEAD_LEN + usize::from(reader.u16() % 1500);
+        let stream = SentStream { len, macs, session: reader.byte(), stream: reader.byte() % 2, ranges };
+        let sent = if reader.below(4) == 0 { NUMBER_MASK } else { u64::from(reader.u16()) };
+        let [expected_dst, expected_src] =
+            [macs.dst, macs.src].map(|mac| if reader.below(2) == 0 { None } else { Some(mac) });
+        let template = Template::new(len, macs, stream.session, stream.stream);
+        let latency = LatencyRecorder::new().expect("the bounds are fixed");
+        let expected = ExpectedMacs::new(expected_dst, expected_src);
+        let judge = Judge::new(template, FieldSequence::new(&ranges), expected, SequenceTracker::new(), latency);
+        Self { stream, sent, expected_dst, expected_src, judge, model: Model::default(), last: Vec::new() }
+    }
+
+    /// A frame as the stream sends it; the generator and smoltcp make the same.
+    fn genuine(&self, reader: &mut Reader<'_>) -> Vec<u8> {
+        let sequence = match reader.below(4) {
+            0 => reader.u64() & NUMBER_MASK,
+            1 => self.sent.wrapping_sub(reader.byte().into()) & NUMBER_MASK,
+            _ => u64::from(reader.byte()),
+        };
+        let time = if reader.below(2) == 0 { reader.u64() } else { u64::from(reader.u16()) };
+        let SentStream { len, macs, session, stream, ranges } = self.stream.clone();
+        let probe = if reader.below(4) == 0 { PROBE } else { 0 };
+        let bytes = self.stream.frame(Identity { session, stream: stream | probe, sequence, time });
+        let template = Template::new(len, macs, session, stream);
+        let template = if probe == 0 { template } else { template.probe() };
+        let mut head = [0; HEAD_LEN];
+        let fields = FieldSequence::new(&ranges).fields_of(sequence);
+        template.write_head(&mut head, fields, Stamp { sequence, time });
+        assert_eq!([&head[..], template.pattern()].concat(), bytes, "the generator and smoltcp differ");
+        bytes
+    }
+
+    fn next_frame(&self, reader: &mut Reader<'_>) -> Vec<u8> {
+        match reader.below(8) {
+            0 => self.last.clone(),
+            1 => {
+                let mut frame = self.genuine(reader);
+                let place = usize::from(reader.u16()).checked_rem(frame.len()).unwrap_or(0);
+                let change = reader.byte();
+                frame.iter_mut().skip(place).take(1).for_each(|byte| *byte ^= change);
+                frame
+            }
+            2 => {
+                let mut frame = self.genuine(reader);
+                frame.truncate(usize::from(reader.u16()) % (frame.len() + 1));
+                frame
+            }
+            3 => {
+                let mut frame = self.genuine(reader);
+                frame.extend(reader.bytes(1));
+                frame
+            }
+            4 => {
+                let count = usize::from(reader.byte());
+                reader.bytes(count).to_vec()
+            }
+            5 => {
+                let mut other = self.stream.clone();
+                other.stream ^= 1;
+                let identity = Identity { session: reader.byte(), stream: other.stream, sequence: 0, time: 0 };
+                other.frame(identity)
+            }
+            _ => self.genuine(reader),
+        }
+    }
+
+    fn receive(&mut self, packet: &Packet, frame: &[u8], reader: &mut Reader<'_>) {
+        assert_eq!(packet.len(), frame.len());
+        if reader.below(8) == 0 {
+            // As before a run, when nothing but probes counts.
+            self.judge.note_probe(packet);
+            self.model.probes += u64::from(self.is_whole_probe(frame));
+            return;
+        }
+        let time = self.judge.frame(packet, self.sent);
+        assert_eq!(time, self.expect(frame));
+        if let Some(time) = time {
+            self.judge.latency.record(time, 1 + reader.below(64) as u64);
+        }
+    }
+
+    /// Counts a frame by comparing it with what must have been sent; its time if it is whole.
+    fn expect(&mut self, frame: &[u8]) -> Option<u64> {
+        let ours = (self.stream.session, self.stream.stream);
+        let Some(identity) = Identity::of(frame).filter(|found| (found.session, found.stream) == ours) else {
+            if self.is_whole_probe(frame) {
+                self.model.probes += 1;
+            } else {
+                self.model.foreign += 1;
+            }
+            return None;
+        };
+        let sent = self.stream.frame(identity);
+        // The forwarder writes the addresses.
+        if frame.get(12..) != sent.get(12..) {
+            self.model.corrupted += 1;
+            return None;
+        }
+        if identity.sequence >= self.sent {
+            self.model.foreign += 1;
+            return None;
+        }
+        let is = |mac: Option<MacAddr>, found: Option<&[u8]>| mac.is_none_or(|mac| found == Some(&mac.octets()));
+        let right = is(self.expected_dst, frame.get(..6)) && is(self.expected_src, frame.get(6..12));
+        self.model.wrong_mac += u64::from(!right);
+        self.model.naive.note(identity.sequence);
+        Some(identity.time)
+    }
+
+    fn is_whole_probe(&self, frame: &[u8]) -> bool {
+        let ours = (self.stream.session, self.stream.stream | PROBE);
+        let probe = Identity::of(frame).filter(|found| (found.session, found.stream) == ours);
+        probe.is_some_and(|identity| frame.get(12..) == self.stream.frame(identity).get(12..))
+    }
+
+    fn compare(&self) {
+        let (judge, model) = (&self.judge, &self.model);
+        assert_eq!(judge.tracker.counts(), model.naive.counts);
+        let found = (judge.corrupted, judge.foreign, judge.wrong_mac, judge.probes);
+        assert_eq!(
+            found,
+            (model.corrupted, model.foreign, model.wrong_mac, model.probes),
+            "corrupted, foreign, MAC, probes"
+        );
+        assert_eq!(judge.received(), model.naive.counts.frames + model.corrupted);
+        assert!(judge.unique() <= judge.received());
+    }
+
+    /// The latencies, in figures that a reader can believe.
+    fn check_summary(&self, clock: Clock) {
+        let summary = self.judge.latency.summary(clock);
+        let figures = [summary.min, summary.p50, summary.p90, summary.p99, summary.p99_9, summary.p99_99, summary.max];
+        if summary.count == 0 {
+            assert_eq!(figures, [None; 7]);
+            return;
+        }
+        let figures = figures.map(|figure| figure.expect("there are latencies"));
+        assert!(figures.is_sorted() && figures.iter().all(|figure| figure.is_finite()), "{summary:?}");
+        let [min, .., max] = figures;
+        let [average, jitter] = [summary.avg, summary.jitter].map(|figure| figure.expect("there are latencies"));
+        // Figures are rounded to tenths, and floats to 53 bits.
+        assert!((min * 0.999_999 - 0.1..=max * 1.000_001 + 0.1).contains(&average), "{summary:?}");
+        assert!((0.0..=max * 1.000_001 + 0.1).contains(&jitter), "{summary:?}");
+    }
+}
+
+/// A single address, some, or many.
+fn ip_range(reader: &mut Reader<'_>) -> IpRange {
+    let address = u32::from(reader.u16()) << 16 | u32::from(reader.u16());
+    match reader.below(4) {
+        0 => IpRange { first: address, last: address },
+        1 => IpRange { first: address, last: address.saturating_add(reader.byte().into()) },
+        _ => IpRange::network(address.to_be_bytes(), reader.below(33) as u32),
+    }
+}
+
+fn port_range(reader: &mut Reader<'_>) -> PortRange {
+    let first = reader.u16();
+    PortRange::new(first, first.saturating_add(reader.u16() >> (reader.byte() % 16)))
+}
