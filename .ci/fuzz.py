@@ -235,7 +235,7 @@ class Progress:
         """A target has ended."""
         self.clear()
         wrong = run.verdict(interrupted=False)
-        print(f"  {run.target.name}: {wrong or 'nothing'} ({run.executions:,} executions)", flush=True)
+        print(f"  {run.target.name}: {wrong or 'found nothing'} ({run.executions:,} executions)", flush=True)
 
     def tell(self, done: Sequence[Run], running: Sequence[Run]) -> None:
         """Shows who is at work; a log file is spared that."""
@@ -270,7 +270,8 @@ def report(runs: Sequence[Run], interrupted: bool) -> int:
     print()
     total = f"{sum(run.executions for run in runs):,} executions"
     if bad:
-        print(f"fuzz: {len(bad)} of {len(runs)} targets failed ({', '.join(run.target.name for run, _ in bad)}): see above")
+        names = ", ".join(run.target.name for run, _ in bad)
+        print(f"fuzz: {len(bad)} of {len(runs)} targets failed ({names}): see above")
         return 1
     if interrupted:
         print(f"fuzz: interrupted; found nothing until then in {total}")
