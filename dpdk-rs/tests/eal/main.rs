@@ -12,6 +12,7 @@ mod drops;
 mod examples;
 mod forwarding;
 mod frames;
+mod holes;
 mod init;
 mod lcores;
 mod packets;
