@@ -2,8 +2,9 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Makes a Debian with a given DPDK, copies this tree in, and becomes a command of the tree in there.
 
-    python3 .ci/debian_root.py SUITE VERSION COMMAND...      VERSION is 24.11 and the like, or newest
+    python3 .ci/debian_root.py SUITE VERSION COMMAND...
 
+VERSION is 24.11 and the like, or newest; or none, for a command in a Debian that has neither DPDK nor this tree.
 The Debian is made by debootstrap under target/debian/ and kept, with what is built in it. It comes from where this
 machine's own packages come from. Rust's toolchain and crates are those of this machine, read-only.
 """
@@ -120,6 +121,7 @@ class Root:
     def enter(self, command: Iterable[str], binds: Iterable[str] = (), environment: Iterable[str] = ()) -> list[str]:
         """The command line that becomes `command` inside."""
         clean = ["env", "-i", f"PATH={INNER_RUST}/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"]
+        clean.append("DEBIAN_FRONTEND=noninteractive")
         if Path(CERTIFICATES).exists():
             clean += [f"{name}={INNER_CERTIFICATES}" for name in ("SSL_CERT_FILE", "PIP_CERT")]
         passed = (f"{name}={value}" for name, value in os.environ.items() if ENVIRONMENT.fullmatch(name))
@@ -302,7 +304,8 @@ def main(arguments: list[str]) -> NoReturn:
     if len(arguments) < 4:
         sys.exit("usage: debian_root.py SUITE VERSION COMMAND...")
     root = Root(arguments[1], arguments[2])
-    binds = rust_binds()
+    bare = root.version == "none"
+    binds = [] if bare else rust_binds()
     root.lock()
     fresh = not root.usable()
     if fresh:
@@ -310,10 +313,12 @@ def main(arguments: list[str]) -> NoReturn:
     root.connect()
     if fresh or root.version == "newest":
         root.update()
-    wanted = root.dpdk()
-    root.copy_tree()
-    environment = ["CARGO_NET_OFFLINE=true", f"DPDK_WANTED={wanted}"]
-    command = root.enter(["env", "-C", INNER_TREE, *arguments[3:]], binds, environment)
+    if bare:
+        command = root.enter(arguments[3:])
+    else:
+        environment = ["CARGO_NET_OFFLINE=true", f"DPDK_WANTED={root.dpdk()}"]
+        root.copy_tree()
+        command = root.enter(["env", "-C", INNER_TREE, *arguments[3:]], binds, environment)
     os.execvp(command[0], command)
 
 

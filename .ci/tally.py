@@ -2,10 +2,12 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Adds up what the test runners reported: failures and skips by name, then `N passed, N failed[, N skipped]`.
 
-    python3 .ci/tally.py DIR RUN...      RUN is NAME:KIND, KIND is step, cargo, meson or pytest
+    python3 .ci/tally.py DIR RUN... [--shown RUN...]      RUN is NAME:KIND, KIND is step, cargo, meson, pytest or tally
 
 DIR holds NAME.status (the exit status) and NAME.log (the output) of each run, and the runner's own record where it
-has one: NAME.json (meson's testlog.json) or NAME.xml (pytest's JUnit file).
+has one: NAME.json (meson's testlog.json) or NAME.xml (pytest's JUnit file). A step that exits with 77 is skipped, and
+the last line of its output says why. A tally is the output of another `./x test`. What comes after `--shown` is told,
+but neither its sum nor its failures count.
 
 No runner is believed on one account alone. One that exits non-zero without naming a failure, leaves no record, ends
 in the middle of a suite or ran nothing counts as a failure, so that the sum can only be green if everything ran.
@@ -151,11 +153,38 @@ def pytest(record: str) -> Tally:
     return total
 
 
+TALLY_TEXT = re.compile(r"^(?P<word>skipped:|FAILED: ) (?P<text>.+)$")
+TALLY_SUM = re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?$")
+
+
+def tally(log: str) -> Tally:
+    """Reads what this program printed at the end of another run. Raises ValueError if its sum is not the last line."""
+    *lines, last = log.rstrip().splitlines() or [""]
+    found = TALLY_SUM.match(last)
+    if not found:
+        raise ValueError(f"no sum at the end of its output, but: {last}")
+    total = Tally(int(found["passed"]))
+    # Above the sum, up to the blank line, stand the names.
+    while lines and lines[-1]:
+        if named := TALLY_TEXT.match(lines.pop()):
+            (total.skips if named["word"] == "skipped:" else total.failures).insert(0, named["text"])
+    if (len(total.failures), len(total.skips)) != (int(found["failed"]), int(found["skipped"] or 0)):
+        raise ValueError(f"it names {len(total.failures)} failures and {len(total.skips)} skips, but ends with: {last}")
+    return total
+
+
 READERS: dict[str, tuple[str, Callable[[str], Tally]]] = {
     "cargo": (".log", cargo),
     "meson": (".json", meson),
     "pytest": (".xml", pytest),
+    "tally": (".log", tally),
 }
+
+
+def last_line(log: Path) -> str:
+    """The last words of a runner."""
+    lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+    return lines[-1] if lines else "no reason given"
 
 
 def run(folder: Path, name: str, kind: str) -> Tally:
@@ -163,6 +192,8 @@ def run(folder: Path, name: str, kind: str) -> Tally:
     status_file = folder / f"{name}.status"
     status = status_file.read_text().strip() if status_file.exists() else "none, it was killed"
     if kind == "step":
+        if status == "77":
+            return Tally(skips=[f"{name}: {last_line(folder / f'{name}.log')}"])
         return Tally(passed=1) if status == "0" else Tally(failures=[f"{name}: exit status {status}"])
     suffix, reader = READERS[kind]
     try:
@@ -177,21 +208,36 @@ def run(folder: Path, name: str, kind: str) -> Tally:
 
 
 def main(arguments: list[str]) -> int:
-    """Prints the tally of the named runs; the exit status is 1 if anything failed."""
-    runs = [argument.partition(":") for argument in arguments[1:]]
-    if not runs or any(kind != "step" and kind not in READERS for _, _, kind in runs):
-        print("usage: tally.py DIR NAME:step|cargo|meson|pytest ...", file=sys.stderr)
+    """Prints the tally of the named runs; the exit status is 1 if anything that counts failed."""
+    counted = arguments.index("--shown") if "--shown" in arguments else len(arguments)
+    runs = [argument.partition(":") for argument in arguments[1:] if argument != "--shown"]
+    if counted < 2 or any(kind != "step" and kind not in READERS for _, _, kind in runs):
+        print("usage: tally.py DIR NAME:step|cargo|meson|pytest|tally ... [--shown NAME:KIND ...]", file=sys.stderr)
         return 2
     total = Tally()
+    shown: list[str] = []
     print()
-    for name, _, kind in runs:
+    width = max(len(name) for name, _, _ in runs) + 1
+    for number, (name, _, kind) in enumerate(runs, start=1):
         part = run(Path(arguments[0]), name, kind)
-        total.add(part)
-        print(f"{name + ':':<14} {part.line()}")
-    for text in total.skips:
-        print(f"skipped: {text}")
-    for text in total.failures:
-        print(f"FAILED:  {text}")
+        if kind == "tally":
+            # The same tests ran elsewhere too.
+            part.skips = [f"{name}: {text}" for text in part.skips]
+            part.failures = [f"{name}: {text}" for text in part.failures]
+        if number < counted:
+            total.add(part)
+            print(f"{name + ':':<{width}} {part.line()}")
+        else:
+            shown += part.failures
+            print(f"{name + ':':<{width}} {part.line()}; this does not count")
+    for word, texts in (
+        ("failed, but does not count:", shown),
+        ("skipped:", total.skips),
+        ("FAILED: ", total.failures),
+    ):
+        for text in texts:
+            # One line each, whatever a runner put into it: `tally` counts them.
+            print(word, " ".join(text.split()))
     print(total.line())
     return 1 if total.failures else 0
 

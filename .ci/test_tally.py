@@ -164,6 +164,70 @@ def test_steps_and_the_sum_of_several_runs(tmp_path):
     assert "FAILED:  static: exit status 2" in lines
 
 
+def test_a_step_that_exits_with_77_is_skipped_for_its_last_words(tmp_path):
+    files = {"v3_status": 77, "v3_log": "looking\nthis CPU lacks avx2\n", "build_status": 0}
+    status, lines = tally(tmp_path, "build:step", "v3:step", **files)
+    assert (status, lines[-1]) == (0, "1 passed, 0 failed, 1 skipped")
+    assert "skipped: v3: this CPU lacks avx2" in lines
+
+
+STAGE = """\
+FAILED:  a line of a program that the stage started
+
+rust:   7 passed, 1 failed
+skipped: rust: needs two NICs
+skipped: c: no shell
+FAILED:  rust: keeps_order
+7 passed, 1 failed, 2 skipped
+"""
+
+
+def test_the_sum_of_other_tallies_names_the_stage(tmp_path):
+    files = {"here_log": STAGE, "here_status": 1, "other_log": "\n5 passed, 0 failed\n", "other_status": 0}
+    status, lines = tally(tmp_path, "lint:step", "here:tally", "other:tally", lint_status=0, **files)
+    assert (status, lines[-1]) == (1, "13 passed, 1 failed, 2 skipped")
+    assert [line for line in lines if "ed: " in line] == [
+        "skipped: here: rust: needs two NICs",
+        "skipped: here: c: no shell",
+    ]
+    assert "FAILED:  here: rust: keeps_order" in lines
+
+
+def test_a_stage_that_is_only_shown_does_not_count(tmp_path):
+    files = {"here_log": "\n5 passed, 0 failed\n", "here_status": 0, "newest_log": STAGE, "newest_status": 1}
+    status, lines = tally(tmp_path, "here:tally", "--shown", "newest:tally", **files)
+    assert (status, lines[-1]) == (0, "5 passed, 0 failed")
+    assert "newest: 7 passed, 1 failed, 2 skipped; this does not count" in lines
+    assert "failed, but does not count: newest: rust: keeps_order" in lines
+    status, lines = tally(tmp_path, "newest:tally", "--shown", "here:tally", **files)
+    assert (status, lines[-1]) == (1, "7 passed, 1 failed, 2 skipped")
+
+
+def test_a_stage_without_a_sound_sum_is_a_failure(tmp_path):
+    def of(log, status=0):
+        return tally(tmp_path, "here:tally", here_log=log, here_status=status)
+
+    green = "\n5 passed, 0 failed\n"
+    assert of(green)[0] == 0
+    for log, stage_status in (
+        (green, 1),
+        (green + "x: error: cannot unmount\n", 0),
+        (edited(STAGE, ("FAILED:  rust: keeps_order\n", "")), 1),
+        (edited(STAGE, ("skipped: c: no shell\n", "")), 1),
+        ("\n0 passed, 0 failed\n", 0),
+        ("", 0),
+    ):
+        status, lines = of(log, stage_status)
+        assert (status, lines[-1].split(",")[1]) == (1, " 1 failed"), log
+
+
+def test_a_reason_of_several_lines_is_told_in_one(tmp_path):
+    record = """<testsuite><testcase classname="a" name="b"><skipped message="not&#10;here"/></testcase></testsuite>"""
+    _, lines = tally(tmp_path, "python:pytest", python_xml=record, python_status=0)
+    assert lines[-2:] == ["skipped: a::b: not here", "0 passed, 0 failed, 1 skipped"]
+
+
 def test_wrong_usage(tmp_path):
     assert tally(tmp_path)[0] == 2
+    assert tally(tmp_path, "--shown", "rust:cargo")[0] == 2
     assert tally(tmp_path, "rust:gradle")[0] == 2

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What .ci/run makes of its stages: each runs whatever became of the others, and one sum is the last line.
+
+The front door is a program that only answers with the tallies that a test gives it.
+"""
+# ruff: noqa: D103
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CI = Path(__file__).parent
+GREEN = "echo; echo '5 passed, 0 failed'"
+RED = "echo; echo 'FAILED:  rust: keeps_order'; echo '4 passed, 1 failed'; exit 1"
+
+
+@pytest.fixture
+def run(tmp_path):
+    def start(dpdk="22.11.11", user=0, lint=":", **stages):
+        """Answers for `./x test` (here), `--dpdk 24.11` (lts24), `--dpdk 22.11` (lts22), `--dpdk newest` (newest)."""
+        programs = {
+            "x": f"""case "$*" in
+                lint) {lint} ;;
+                test) {stages.get("here", GREEN)} ;;
+                "test --dpdk 24.11") {stages.get("lts24", "exit 9")} ;;
+                "test --dpdk 22.11") {stages.get("lts22", "exit 9")} ;;
+                "test --dpdk newest --quick") {stages.get("newest", GREEN)} ;;
+                *) exit 9 ;;
+            esac""",
+            "bin/pkg-config": f"echo {dpdk}",
+            "bin/id": f"echo {user}",
+            "testbed/.venv/bin/python": f'exec {sys.executable} "$@"',
+        }
+        for name, shell in programs.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(f"#!/bin/sh\n{shell}\n")
+            (tmp_path / name).chmod(0o755)
+        (tmp_path / ".ci").mkdir(exist_ok=True)
+        for name in ("run", "tally.py"):
+            shutil.copy(CI / name, tmp_path / ".ci")
+        done = subprocess.run(
+            ["bash", ".ci/run"],
+            cwd=tmp_path,
+            env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout.splitlines()
+
+    return start
+
+
+def test_the_last_line_is_the_sum_of_the_stages_that_count(run):
+    assert run(lts24=GREEN)[0] == 0
+    assert run(lts24=GREEN)[1][-1] == "11 passed, 0 failed"
+
+
+def test_the_line_that_the_machine_has_not_is_tested_in_a_debian(run):
+    for version in ("24.11.4", "25.11.2"):
+        status, lines = run(dpdk=version, lts22=GREEN)
+        assert (status, lines[-1]) == (0, "11 passed, 0 failed")
+
+
+@pytest.mark.parametrize("stage", ["here", "lts24"])
+def test_a_failure_is_named_with_its_stage_and_the_others_still_run(run, stage):
+    status, lines = run(**({"lts24": GREEN} | {stage: RED}))
+    assert (status, lines[-1]) == (1, "10 passed, 1 failed")
+    name = "dpdk-22.11" if stage == "here" else "dpdk-24.11"
+    assert f"FAILED:  {name}: rust: keeps_order" in lines
+    assert sum(line.startswith("=== ") for line in lines) == 4
+
+
+def test_complaints_of_lint_fail(run):
+    status, lines = run(lint="exit 1", lts24=GREEN)
+    assert (status, lines[-1]) == (1, "10 passed, 1 failed")
+    assert "FAILED:  lint: exit status 1" in lines
+
+
+def test_a_stage_that_ends_without_a_sum_fails(run):
+    status, lines = run(lts24="echo 'x: error: no network' && exit 1")
+    assert (status, lines[-1]) == (1, "6 passed, 1 failed")
+    assert any(line.startswith("FAILED:  dpdk-24.11: ") and "no network" in line for line in lines)
+
+
+def test_the_newest_is_shown_without_counting(run):
+    status, lines = run(lts24=GREEN, newest=RED)
+    assert (status, lines[-1]) == (0, "11 passed, 0 failed")
+    assert "failed, but does not count: dpdk-newest: rust: keeps_order" in lines
+
+
+def test_without_root_the_debian_is_skipped_with_the_reason(run):
+    status, lines = run(user=1000)
+    assert (status, lines[-1]) == (0, "6 passed, 0 failed, 1 skipped")
+    assert "skipped: dpdk-24.11: making a Debian with debootstrap needs root" in lines
