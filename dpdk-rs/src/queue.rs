@@ -26,6 +26,8 @@ pub struct RxQueue<P: PrivateData = ()> {
     port: u16,
     queue: u16,
     foreign: u64,
+    /// The driver's frames may be shorter than it says: look at each.
+    miscounts: bool,
     private: PhantomData<P>,
     threads: PhantomData<*mut OneThreadAtATime>,
 }
@@ -57,6 +59,7 @@ impl<P: PrivateData> RxQueue<P> {
             port: device.id().get(),
             queue,
             foreign: 0,
+            miscounts: device.miscounts(),
             private: PhantomData,
             threads: PhantomData,
         }
@@ -76,17 +79,18 @@ impl<P: PrivateData> RxQueue<P> {
         let spare = burst.spare();
         let room = u16::try_from(spare.len().min(most)).unwrap_or(u16::MAX);
         let mut count = rx_burst(self.port, self.queue, spare, room);
-        if size_of::<P>() != 0 {
+        if size_of::<P>() != 0 || self.miscounts {
             count = self.keep_own(burst.spare(), count);
         }
-        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs:
-        // `keep_own` looked.
+        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs
+        // and as much data as they claim: `keep_own` looked where this is not certain.
         unsafe { burst.grow(count) };
         count
     }
 
-    /// How many frames were dropped because the private area of their mbufs is smaller than `P`: a device such as a ring
-    /// passes on mbufs of any pool.
+    /// How many frames were dropped because the private area of their mbufs is smaller than `P`, since a device such as a
+    /// ring passes on mbufs of any pool; or because the driver lost a part of them, as `net_pcap` does with frames longer
+    /// than 65,535 bytes.
     #[must_use]
     pub const fn foreign(&self) -> u64 {
         self.foreign
@@ -108,7 +112,7 @@ impl<P: PrivateData> RxQueue<P> {
         Arc::ptr_eq(&self.device, device)
     }
 
-    /// Keeps those of the first `count` mbufs that hold a `P` and their data, in order; frees the others.
+    /// Keeps those of the first `count` mbufs that hold a `P` and all of their data, in order; frees the others.
     #[inline(never)]
     fn keep_own(&mut self, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], count: usize) -> usize {
         let mut kept = 0;
@@ -123,7 +127,8 @@ impl<P: PrivateData> RxQueue<P> {
             };
             // SAFETY: the driver gave us the mbuf, and it is ours until it is kept or freed below.
             let segment = unsafe { Segment::new(live) };
-            if usize::from(segment.private_len()) >= size_of::<P>() {
+            let own = usize::from(segment.private_len()) >= size_of::<P>();
+            if own && (!self.miscounts || segment.heads_whole_frame()) {
                 if let Some(place) = mbufs.get_mut(kept) {
                     place.write(mbuf);
                     kept += 1;

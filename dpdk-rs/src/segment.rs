@@ -119,6 +119,18 @@ impl Segment {
         unsafe { sys::rte_pktmbuf_priv_size(self.pool()) }
     }
 
+    /// Whether this first segment of a chain counts as many segments and bytes as the chain has.
+    pub(crate) fn heads_whole_frame(self) -> bool {
+        let (mut segments, mut bytes) = (1, usize::from(self.data_len()));
+        let mut last = self;
+        while let Some(next) = last.next() {
+            segments += 1;
+            bytes += usize::from(next.data_len());
+            last = next;
+        }
+        (segments, bytes) == (usize::from(self.segment_count()), self.pkt_len() as usize)
+    }
+
     /// Free bytes behind the data.
     pub(crate) fn tailroom(self) -> usize {
         usize::from(self.buf_len()).saturating_sub(usize::from(self.data_off()) + usize::from(self.data_len()))

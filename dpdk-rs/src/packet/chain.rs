@@ -7,6 +7,10 @@ use super::{Packet, PacketError, share::unshared};
 use crate::{PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, mem};
 
+/// The most segments of a frame. An mbuf can count 65,535, but the virtio driver adds them, the header and its free
+/// descriptors, of which there are up to 32,768, in 16 bits: it takes what is too long for short, and overruns its ring.
+pub(super) const MOST_SEGMENTS: u16 = 32_766;
+
 impl<P: PrivateData> Packet<P> {
     /// The bytes of each segment in turn.
     #[inline]
@@ -32,10 +36,11 @@ impl<P: PrivateData> Packet<P> {
     /// whole is that of the first segment.
     ///
     /// # Errors
-    /// The tail itself, if the chain would have more than 65,535 segments (`RTE_MBUF_MAX_NB_SEGS`).
+    /// The tail itself, if the chain would have more than 32,766 segments.
     #[doc(alias = "rte_pktmbuf_chain")]
     pub fn chain<Q: PrivateData>(&mut self, tail: Packet<Q>) -> Result<(), Packet<Q>> {
-        let Some(segments) = self.head().segment_count().checked_add(tail.head().segment_count()) else {
+        let segments = self.head().segment_count().checked_add(tail.head().segment_count());
+        let Some(segments) = segments.filter(|segments| *segments <= MOST_SEGMENTS) else {
             return Err(tail);
         };
         let (head, added) = (self.head(), tail.head());
@@ -43,7 +48,7 @@ impl<P: PrivateData> Packet<P> {
         mem::forget(tail);
         head.last().set_next(added);
         head.set_segment_count(segments);
-        // 65,535 segments of 65,535 bytes are less than 4 GiB.
+        // 32,766 segments of 65,535 bytes are less than 4 GiB.
         head.set_pkt_len(head.pkt_len().wrapping_add(added.pkt_len()));
         added.set_pkt_len(u32::from(added.data_len()));
         Ok(())

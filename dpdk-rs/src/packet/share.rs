@@ -3,7 +3,7 @@
 
 //! More packets of one frame: with the same data, or with a copy.
 
-use super::{Packet, PacketError};
+use super::{Packet, PacketError, chain::MOST_SEGMENTS};
 use crate::{Mempool, PrivateData, segment::Segment};
 use core::{
     ptr::NonNull,
@@ -42,13 +42,18 @@ impl<P: PrivateData> Packet<P> {
     }
 
     /// A packet with a copy of the frame, in mbufs from `pool`: as many as its data needs. `None` if the pool is
-    /// exhausted. The private area is not copied.
+    /// exhausted, or its mbufs have so little room that more than 32,766 are needed. The private area is not copied.
     #[doc(alias = "rte_pktmbuf_copy")]
     #[must_use]
     pub fn copy<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
         // DPDK copies no frame without bytes, and has no other answer to that than to an exhausted pool.
         if self.is_empty() {
             return pool.alloc();
+        }
+        // DPDK does not look: it would count the segments wrong, or empty the pool in search of room.
+        let room = pool.data_room().saturating_sub(sys::RTE_PKTMBUF_HEADROOM as usize);
+        if self.len() > room * usize::from(MOST_SEGMENTS) {
+            return None;
         }
         // SAFETY: this packet's chain is live, nobody writes to it, and the pool is live.
         let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_copy(self.mbuf.as_ptr(), pool.as_ptr(), 0, u32::MAX) })?;

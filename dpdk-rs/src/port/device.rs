@@ -29,6 +29,8 @@ struct Setup {
     started: bool,
     /// The most segments of a frame that the driver sends right, as it is configured.
     most_segments: u16,
+    /// The driver loses parts of some received frames.
+    miscounts: bool,
     rx_queues: u16,
     tx_queues: u16,
     /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
@@ -124,6 +126,11 @@ impl Device {
         self.setup().most_segments
     }
 
+    /// Whether received frames may be shorter than they say.
+    pub(crate) fn miscounts(&self) -> bool {
+        self.setup().miscounts
+    }
+
     fn raw_info(&self) -> Result<sys::rte_eth_dev_info, PortError> {
         let mut info = sys::rte_eth_dev_info::default();
         let _control = self.control()?;
@@ -205,6 +212,7 @@ impl Device {
             configured: true,
             started: false,
             most_segments: driver::most_segments(&driver, &info, conf.txmode.offloads),
+            miscounts: driver::miscounts(&driver),
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
             _pool: Some(Arc::clone(pool)),

@@ -8,17 +8,16 @@ use dpdk_sys as sys;
 
 /// Drivers that send frames of any number of segments without having been configured for it. Others may be told to
 /// expect one segment only, and then forget the rest of a chain.
-const CHAIN_SENDERS: &[&str] = &[
-    "net_af_packet",
-    "net_memif",
-    "net_null",
-    "net_pcap",
-    "net_ring",
-    "net_tap",
-    "net_vhost",
-    "net_virtio",
-    "net_virtio_user",
-];
+const CHAIN_SENDERS: &[&str] =
+    &["net_af_packet", "net_memif", "net_null", "net_pcap", "net_ring", "net_vhost", "net_virtio", "net_virtio_user"];
+
+/// `net_tap` sends frames of any number of segments, but hands them to the kernel as an array on the stack, which overflows a
+/// small one. The kernel takes 1,024 pieces at once (`IOV_MAX`), of which one is the driver's own.
+const TAP_SEGMENTS: u16 = 1023;
+
+/// `net_pcap` counts in 16 bits what it copies of a captured frame, and in 32 bits what there was: of more than 65,535 bytes it
+/// loses a multiple of 65,536, and its own transmit function looks for them behind the last segment.
+const MISCOUNTERS: &[&str] = &["net_pcap"];
 
 /// `net_virtio_user` registers a handler for interrupts when its peer goes or comes back, and takes it away on close only
 /// if link interrupts were asked for: without, the EAL's interrupt thread finds a closed file and ends the process.
@@ -37,10 +36,17 @@ pub(super) fn needs_link_interrupts(driver: &str) -> bool {
     LINK_INTERRUPTERS.contains(&driver)
 }
 
+pub(super) fn miscounts(driver: &str) -> bool {
+    MISCOUNTERS.contains(&driver)
+}
+
 /// The most segments of a frame that a device sends right with these TX offloads.
 pub(super) fn most_segments(driver: &str, info: &sys::rte_eth_dev_info, offloads: u64) -> u16 {
     if CHAIN_SENDERS.contains(&driver) {
         return u16::MAX;
+    }
+    if driver == "net_tap" {
+        return TAP_SEGMENTS;
     }
     if offloads & sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS == 0 {
         return 1;

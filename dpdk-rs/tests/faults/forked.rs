@@ -5,12 +5,17 @@
 
 use crate::process::folder;
 use nix::{
-    sys::wait::{WaitStatus, waitpid},
-    unistd::{ForkResult, alarm, dup2_stderr, fork},
+    sys::{
+        prctl::set_pdeathsig,
+        signal::{Signal, kill},
+        wait::{WaitStatus, waitpid},
+    },
+    unistd::{ForkResult, Pid, alarm, dup2_stderr, fork},
 };
 use std::{
     fs::{self, File},
     panic::{self, AssertUnwindSafe},
+    path::PathBuf,
     process,
     sync::atomic::{AtomicU32, Ordering},
 };
@@ -30,29 +35,70 @@ impl Ended {
     pub(crate) const fn code(&self) -> Option<i32> {
         if let WaitStatus::Exited(_, code) = self.status { Some(code) } else { None }
     }
+
+    /// Fails the test unless the process ended with status 0.
+    pub(crate) fn expect_success(&self) {
+        assert!(self.code() == Some(0), "the forked process ended: {:?}\n{}", self.status, self.stderr);
+    }
+}
+
+/// A forked process. One that is dropped is killed.
+pub(crate) struct Forked {
+    child: Option<Pid>,
+    stderr: PathBuf,
+}
+
+impl Forked {
+    /// Runs `body` in a forked process. What it returns is the exit status; a panic gives 101.
+    pub(crate) fn start(body: impl FnOnce() -> i32) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let path = folder().join(format!("stderr-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+        let stderr = File::create_new(&path).expect("the file can be made");
+        // SAFETY: the child is one thread with a copy of all memory. Whatever lock another thread held is held for
+        // ever, and the alarm ends a child that waits for one; what it may do with DPDK is what these tests are
+        // about.
+        match unsafe { fork() }.expect("a process can be forked") {
+            ForkResult::Child => {
+                alarm::set(DEADLINE_S);
+                let code = match set_pdeathsig(Signal::SIGKILL).and_then(|()| dup2_stderr(&stderr)) {
+                    Ok(()) => panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or(101),
+                    Err(_) => 100,
+                };
+                process::exit(code);
+            }
+            ForkResult::Parent { child } => Self { child: Some(child), stderr: path },
+        }
+    }
+
+    /// Ends the process at once, as `kill -9` does, and shows what it wrote.
+    pub(crate) fn kill(mut self) {
+        self.child.take().into_iter().for_each(end);
+        eprintln!("the forked process wrote:\n{}", fs::read_to_string(&self.stderr).unwrap_or_default());
+    }
+
+    /// Waits for the end of the process.
+    pub(crate) fn wait(mut self) -> Ended {
+        let child = self.child.take().expect("it is taken only here and at the end");
+        let status = waitpid(child, None).expect("the child is ours");
+        let bytes = fs::read(&self.stderr).expect("the file is there");
+        Ended { status, stderr: String::from_utf8_lossy(&bytes).into_owned() }
+    }
+}
+
+fn end(child: Pid) {
+    // It may have ended by itself.
+    let _ = kill(child, Signal::SIGKILL);
+    let _ = waitpid(child, None);
+}
+
+impl Drop for Forked {
+    fn drop(&mut self) {
+        self.child.take().into_iter().for_each(end);
+        let _ = fs::remove_file(&self.stderr);
+    }
 }
 
 /// Runs `body` in a forked process and waits for its end. What it returns is the exit status; a panic gives 101.
 pub(crate) fn forked(body: impl FnOnce() -> i32) -> Ended {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let path = folder().join(format!("stderr-{}", COUNT.fetch_add(1, Ordering::Relaxed)));
-    let stderr = File::create_new(&path).expect("the file can be made");
-    // SAFETY: the child is one thread with a copy of all memory. Whatever lock another thread held is held for ever,
-    // and the alarm ends a child that waits for one; what it may do with DPDK is what these tests are about.
-    match unsafe { fork() }.expect("a process can be forked") {
-        ForkResult::Child => {
-            alarm::set(DEADLINE_S);
-            let code = match dup2_stderr(&stderr) {
-                Ok(()) => panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or(101),
-                Err(_) => 100,
-            };
-            process::exit(code);
-        }
-        ForkResult::Parent { child } => {
-            let status = waitpid(child, None).expect("the child is ours");
-            let bytes = fs::read(&path).expect("the file is there");
-            fs::remove_file(&path).expect("the file is there");
-            Ended { status, stderr: String::from_utf8_lossy(&bytes).into_owned() }
-        }
-    }
+    Forked::start(body).wait()
 }

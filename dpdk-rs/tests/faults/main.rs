@@ -8,15 +8,19 @@
 #[allow(dead_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/capture.rs"]
 mod capture;
+mod chains;
 mod forked;
 #[allow(dead_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/frames.rs"]
 mod frames;
 mod init;
 mod interposer;
+mod kernel;
+mod lengths;
 mod namespace;
 #[allow(dead_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/process.rs"]
 mod process;
 mod setup;
 mod sweep;
+mod wire;
