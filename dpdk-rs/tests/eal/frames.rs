@@ -3,6 +3,7 @@
 
 //! Frames that differ in every byte, ports that are ready, and receiving until something is there.
 
+use crate::process::patience;
 use dpdk_rs::{
     Burst, Eal, Mempool, Packet, Port, PortConfig, PrivateData, RxQueue, TxQueue,
     port::{Started, Unconfigured},
@@ -71,9 +72,10 @@ pub(crate) fn receive<P: PrivateData>(rx: &mut RxQueue<P>) -> Packet<P> {
 
 /// Polls a condition until it holds.
 pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + DEADLINE;
+    let allowed = patience(DEADLINE);
+    let deadline = Instant::now() + allowed;
     while !condition() {
-        assert!(Instant::now() < deadline, "waited {DEADLINE:?} in vain until {what}");
+        assert!(Instant::now() < deadline, "waited {allowed:?} in vain until {what}");
         std::thread::yield_now();
     }
 }

@@ -31,6 +31,15 @@ const FINISHED: i32 = 86;
 /// A test that takes longer hangs.
 const DEADLINE: Duration = Duration::from_secs(120);
 
+/// A tool that every process of a test runs in, such as `valgrind`: the words of its command line.
+const TOOL: &str = "DPDK_RS_TEST_TOOL";
+
+/// What the EAL is told besides, for the tool's sake: more words of its command line.
+const TOOL_EAL_ARGS: &str = "DPDK_RS_TEST_EAL_ARGS";
+
+/// How many times longer everything may take in the tool.
+const TOOL_PATIENCE: &str = "DPDK_RS_TEST_PATIENCE";
+
 /// Runs `body` in a process of its own, with an EAL that has these virtual devices. Returns what the process wrote.
 pub(crate) fn isolated<F: FnOnce(Eal)>(devices: &[&str], body: F) -> String {
     isolated_in(&[], devices, body)
@@ -71,7 +80,19 @@ fn args_with(prefix: &str, devices: &[&str]) -> Vec<String> {
     let mut args = vec!["test".to_owned(), format!("--file-prefix={prefix}"), format!("--lcores=(0-2)@({})", cpus())];
     args.extend(["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "--no-shconf"].map(str::to_owned));
     args.extend(devices.iter().map(|device| format!("--vdev={device}")));
+    args.extend(words(TOOL_EAL_ARGS));
     args
+}
+
+/// The words in a variable of the environment; none if it is not set.
+fn words(variable: &str) -> Vec<String> {
+    env::var(variable).unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+}
+
+/// How long to wait for what takes less than `plain` where no tool slows it down.
+pub(crate) fn patience(plain: Duration) -> Duration {
+    let times = env::var(TOOL_PATIENCE).map_or(1, |text| text.parse().expect("DPDK_RS_TEST_PATIENCE is a number"));
+    plain * times
 }
 
 /// A folder for the files of this test's process; removed after it.
@@ -105,9 +126,9 @@ fn run(wrapper: &[&str], test: &str, case: usize, body: impl FnOnce(usize)) -> S
     let prefix = new_prefix();
     let program = env::current_exe().expect("a process has a program");
     let program = program.to_str().expect("cargo's paths are UTF-8");
-    let mut words = wrapper.to_vec();
-    words.extend([program, "--exact", test, "--nocapture", "--test-threads=1"]);
-    let mut command = Command::new(words[0]);
+    let mut words: Vec<String> = wrapper.iter().map(|&word| word.to_owned()).chain(words(TOOL)).collect();
+    words.extend([program, "--exact", test, "--nocapture", "--test-threads=1"].map(str::to_owned));
+    let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env(VARIABLE, &prefix).env(CASE, case.to_string()).env_remove("RUST_BACKTRACE");
     let finished = finish(&mut command);
     remove_leftovers(&prefix);
@@ -119,8 +140,10 @@ fn run(wrapper: &[&str], test: &str, case: usize, body: impl FnOnce(usize)) -> S
 /// Runs one of the examples to its end, on an EAL as the tests have it.
 pub(crate) fn example(name: &str, devices: &[&str], own_args: &[&str]) -> Finished {
     let prefix = new_prefix();
-    let args = args_with(&prefix, devices);
-    let finished = finish(Command::new(example_program(name)).args(&args[1..]).args(own_args));
+    let mut words = words(TOOL);
+    words.push(example_program(name).to_str().expect("cargo's paths are UTF-8").to_owned());
+    words.extend_from_slice(&args_with(&prefix, devices)[1..]);
+    let finished = finish(Command::new(&words[0]).args(&words[1..]).args(own_args));
     remove_leftovers(&prefix);
     finished
 }
@@ -164,7 +187,8 @@ pub(crate) fn finish(command: &mut Command) -> Finished {
         .unwrap_or_else(|error| panic!("cannot run {}: {error}", command.get_program().display()));
     let stdout = reader(child.stdout.take().expect("it is a pipe"));
     let stderr = reader(child.stderr.take().expect("it is a pipe"));
-    let deadline = Instant::now() + DEADLINE;
+    let allowed = patience(DEADLINE);
+    let deadline = Instant::now() + allowed;
     let mut late = false;
     let status = loop {
         if let Some(status) = child.try_wait().expect("the child is ours") {
@@ -178,7 +202,7 @@ pub(crate) fn finish(command: &mut Command) -> Finished {
     };
     let stdout = stdout.join().expect("the reader ends");
     let stderr = stderr.join().expect("the reader ends");
-    assert!(!late, "killed, since it did not end within {DEADLINE:?}; its output:\n{stdout}{stderr}");
+    assert!(!late, "killed, since it did not end within {allowed:?}; its output:\n{stdout}{stderr}");
     Finished { status, stdout, stderr }
 }
 
