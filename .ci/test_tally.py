@@ -87,6 +87,10 @@ def test_a_test_binary_that_dies_is_a_failure_though_others_pass(tmp_path):
     status, lines = tally(tmp_path, "rust:cargo", rust_log=died, rust_status=0)
     assert any("died without a summary" in line for line in lines)
     assert status == 1
+    # Nothing of a suite that died counts as passed, so nothing of it is taken off for having been skipped.
+    skipped = CARGO[: CARGO.index("test result:")]
+    _, lines = tally(tmp_path, "rust:cargo", rust_log=skipped, rust_status=101)
+    assert lines[-1] == "0 passed, 1 failed, 2 skipped"
     died_last = CARGO.rpartition("test result:")[0]
     assert tally(tmp_path, "rust:cargo", rust_log=died_last, rust_status=0)[0] == 1
 
@@ -151,6 +155,8 @@ def test_a_runner_without_a_record_or_a_status_is_a_failure(tmp_path):
     assert tally(tmp_path, "python:pytest", python_status=0)[1][-1] == "0 passed, 1 failed"
     assert tally(tmp_path, "python:pytest", python_xml="<testsuites>", python_status=0)[1][-1] == "0 passed, 1 failed"
     assert tally(tmp_path, "c:meson", c_json='{"name": "cut of', c_status=0)[1][-1] == "0 passed, 1 failed"
+    for record in ("[]", '{"name": {}, "result": [], "stdout": 1}', "[" * 100_000):
+        assert tally(tmp_path, "c:meson", c_json=record, c_status=0)[1][-1] == "0 passed, 1 failed"
     assert tally(tmp_path, "killed:cargo", killed_log=CARGO)[0] == 1
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -222,5 +223,5 @@ def _key_values(path: Path) -> dict[str, str]:
 
 
 def _number(text: str | None) -> int:
-    word = (text or "0").split()[0]
-    return int(word) if word.isdigit() else 0
+    found = re.match(r"\s*([0-9]{1,18})\b", text or "")
+    return int(found[1]) if found else 0

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from testbed.eal import EalOptions
 from testbed.process import Process, ProcessError, describe_status
@@ -21,7 +21,11 @@ START_TIMEOUT_S = 30.0
 class Message(BaseModel):
     """A JSON message of a program: what is read is checked, what is new is kept."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
+
+
+# What the programs count in 64 bits.
+Count = Annotated[int, Field(ge=0, lt=2**64)]
 
 
 class StartedPort(Message):
@@ -46,12 +50,12 @@ class Start(Message):
 class Counters(Message):
     """Frames since the start; rates since the last message (in the final one, over the whole run)."""
 
-    rx_packets: int
-    tx_packets: int
-    tx_dropped: int
-    rx_short: int
-    rx_polls: int
-    rx_empty_polls: int
+    rx_packets: Count
+    tx_packets: Count
+    tx_dropped: Count
+    rx_short: Count
+    rx_polls: Count
+    rx_empty_polls: Count
     rx_burst_avg: float
     rx_pps: float
     tx_pps: float
@@ -66,7 +70,7 @@ class PortCounters(Counters):
 class TotalCounters(Counters):
     """The sums over all ports."""
 
-    in_flight: int
+    in_flight: Count
 
 
 class Period(Message):

@@ -12,7 +12,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from testbed.eal import EalOptions
-from testbed.forwarder import Message
+from testbed.forwarder import Count, Message
 from testbed.process import Process, ProcessError, describe_status
 from testbed.programs import Program
 
@@ -29,21 +29,21 @@ class Latency(Message):
     jitter: float | None = None
     p50: float | None = None
     p99: float | None = None
-    count: int = 0
+    count: Count = 0
 
 
 class StreamCounters(Message):
     """What happened to the frames of one stream, or of all."""
 
-    sent: int
-    tx_failed: int
-    received: int
-    lost: int
-    duplicated: int
-    reordered: int
-    corrupted: int
-    wrong_mac: int | None
-    late: int
+    sent: Count
+    tx_failed: Count
+    received: Count
+    lost: Count
+    duplicated: Count
+    reordered: Count
+    corrupted: Count
+    wrong_mac: Count | None
+    late: Count
     tx_pps: float
     rx_pps: float
 
@@ -60,8 +60,8 @@ class Stream(StreamCounters):
 class Probes(Message):
     """Frames before the run, to see that the way is open; counted nowhere else."""
 
-    sent: int
-    received: int
+    sent: Count
+    received: Count
 
 
 class Result(Message):
@@ -75,7 +75,7 @@ class Result(Message):
     duration_s: float
     interrupted: bool
     streams: list[Stream]
-    foreign: int
+    foreign: Count
     probes: Probes
     total: StreamCounters
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from testbed.eal import EalOptions, unique_file_prefix
 from testbed.forwarder import Forwarder, imbalance
@@ -115,11 +118,11 @@ def _ping(plan: HostsPlan, hosts: TwoHosts, raw: Path, name: str) -> Ping:
 
 def parse_ping(text: str) -> Ping | None:
     """Reads the summary of iputils' ping."""
-    counts = re.search(r"(\d+) packets transmitted, (\d+) received", text)
+    counts = re.search(r"(\d{1,18}) packets transmitted, (\d{1,18}) received", text)
     if counts is None:
         return None
     sent, received = int(counts[1]), int(counts[2])
-    times = re.search(r"min/avg/max\S* = ([\d.]+)/([\d.]+)/([\d.]+)", text)
+    times = re.search(r"min/avg/max\S* = (\d+\.\d+)/(\d+\.\d+)/(\d+\.\d+)", text)
     low, average, high = (float(value) for value in times.groups()) if times else (None, None, None)
     return Ping(
         sent=sent,
@@ -140,25 +143,31 @@ def _transfer(plan: HostsPlan, hosts: TwoHosts, raw: Path, name: str) -> TcpTran
         with Process(f"{name}-iperf3", hosts.left.command(*client_argv), raw) as client:
             status = client.wait(plan.tcp_seconds + 30)
             report = _json(client.stdout_text)
-            if status != 0 or "end" not in report:
+            transfer = parse_iperf(report)
+            if status != 0 or transfer is None:
                 raise client.failure(str(report.get("error", f"ended with {describe_status(status)}")))
-        return parse_iperf(report)
+        return transfer
 
 
-def parse_iperf(report: dict[str, Any]) -> TcpTransfer:
-    """Reads iperf3's report: what the receiver got counts, since what the sender wrote may lie in its buffers."""
-    received, sent = report["end"]["sum_received"], report["end"]["sum_sent"]
-    return TcpTransfer(
-        seconds=received["seconds"],
-        bytes=received["bytes"],
-        bits_per_second=received["bits_per_second"],
-        retransmits=sent.get("retransmits", 0),
-    )
+def parse_iperf(report: dict[str, Any]) -> TcpTransfer | None:
+    """Reads iperf3's report: what the receiver got counts, since what the sender wrote may lie in its buffers.
+
+    None if it is that of a transfer that did not take place: `end` is there even so, and empty.
+    """
+    with contextlib.suppress(KeyError, TypeError, AttributeError, ValidationError):
+        received, sent = report["end"]["sum_received"], report["end"]["sum_sent"]
+        return TcpTransfer(
+            seconds=received["seconds"],
+            bytes=received["bytes"],
+            bits_per_second=received["bits_per_second"],
+            retransmits=sent.get("retransmits", 0),
+        )
+    return None
 
 
 def _json(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -73,6 +73,8 @@ def _read_environment(folder: Path) -> Environment:
         return Environment.model_validate_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ResultsError(f"cannot read '{path}': {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"'{path}' is not a record of an environment: {error}") from error
     except ValidationError as error:
         raise ResultsError(f"'{path}' is not a record of an environment: {error.errors()[0]['msg']}") from error
 

@@ -260,6 +260,8 @@ def read_summary(folder: Path) -> Summary:
         return Summary.model_validate_json(_of_this_version(path))
     except OSError as error:
         raise ResultsError(f"cannot read '{path}': {error.strerror}: give the folder of a finished demo") from error
+    except UnicodeDecodeError as error:
+        raise ResultsError(f"'{path}' is not a summary: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

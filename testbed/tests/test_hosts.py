@@ -39,6 +39,17 @@ def test_what_is_no_summary_of_ping_is_not_read():
     assert parse_ping("ping: connect: Network is unreachable") is None
 
 
+def test_times_that_are_no_numbers_are_absent():
+    found = parse_ping("3 packets transmitted, 3 received\nmin/avg/max = 1.2.3/././..")
+    assert (found.received, found.rtt_min_ms) == (3, None)
+
+
+@pytest.mark.parametrize("end", [{}, [], {"sum_received": {"bytes": 1}, "sum_sent": {}}, {"sum_received": 1}])
+def test_a_transfer_that_did_not_take_place_has_no_figures(end):
+    assert parse_iperf({"end": end, "error": "unable to connect"}) is None
+    assert parse_iperf({}) is None
+
+
 def test_iperf_counts_what_was_received():
     found = parse_iperf(
         {

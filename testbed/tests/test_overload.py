@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import stand_in
+from pydantic import ValidationError
 
 from testbed import overload
 from testbed.forwarder import Final, Period
@@ -55,6 +56,14 @@ def result(**changes: Any) -> Result:
 
 def final(rx: int = SENT, tx: int = FORWARDED, polls: int = 100, empty: int = 0, **changes: Any) -> Final:
     return Final.model_validate({**stand_in.statistics("final", 1, rx, tx, polls, empty), "balanced": True, **changes})
+
+
+@pytest.mark.parametrize(
+    "change", [{"duration_s": float("inf")}, {"sent": -1}, {"received": 2**64}, {"tx_pps": float("nan")}]
+)
+def test_numbers_that_no_program_counts_to_are_refused(change: dict[str, Any]):
+    with pytest.raises(ValidationError):
+        result(**change)
 
 
 def period(rx: int, polls: int, empty: int) -> Period:

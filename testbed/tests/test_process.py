@@ -21,6 +21,13 @@ def python(tmp_path: Path, code: str, name: str = "child") -> Process:
     return Process(name, [sys.executable, "-u", "-c", code], tmp_path)
 
 
+def test_a_line_too_deep_to_be_read_is_no_event(tmp_path: Path):
+    with python(tmp_path, """print('{"a":' + '[' * 100_000); print('{"type": "start"}')""") as process:
+        process.wait_for_event("start", PATIENCE_S)
+        assert process.wait(PATIENCE_S) == 0
+    assert process.events == [{"type": "start"}]
+
+
 def test_an_event_is_waited_for_and_output_is_kept(tmp_path: Path):
     code = """
 import sys

@@ -64,6 +64,9 @@ def test_a_missing_or_broken_summary_is_named(tmp_path: Path):
     (tmp_path / "summary.json").write_text('{"schema_ver')
     with pytest.raises(ResultsError, match="is not a summary"):
         read_summary(tmp_path)
+    (tmp_path / "summary.json").write_bytes(b'{"schema_version":\xfd}')
+    with pytest.raises(ResultsError, match="is not a summary: 'utf-8' codec"):
+        read_summary(tmp_path)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

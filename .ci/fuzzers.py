@@ -174,12 +174,16 @@ def start(target: Target, seconds: int) -> Run:
         folder.mkdir(parents=True, exist_ok=True)
     if not any(target.corpus.glob("*")):
         raise FuzzError(f"{target.name} has no corpus: put an input into {target.corpus}/")
+    temporary = (WORK / "tmp" / target.name).absolute()
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir(parents=True)
     log = WORK / "logs" / f"{target.name}.log"
     argv = [*target.command, f"-max_total_time={seconds}", *LIMITS, f"-artifact_prefix={findings}/"]
     before = findings_of(target)
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*argv, str(kept), str(target.corpus)],
+            env={**os.environ, "TMPDIR": str(temporary)},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
