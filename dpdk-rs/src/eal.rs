@@ -108,7 +108,8 @@ impl Eal {
     /// # Ok::<(), dpdk_rs::EalError>(())
     /// ```
     ///
-    /// With the option `--help` DPDK prints its options and ends the process.
+    /// With the option `--help` DPDK prints its options and ends the process. From 25.11 on it ends the process too, after
+    /// saying why on stderr, if it does not know an option or an option lacks its value.
     ///
     /// # Errors
     /// See [`EalError`]. After [`EalError::Init`] the process cannot try again.

@@ -58,9 +58,9 @@ expect_status 1
 [ "$(cat "$work/err")" = "l2fwd: cannot open '$work/no/such/folder' for statistics: No such file or directory" ] ||
 	fail "statistics file that cannot be opened"
 
-run --no-such-eal-option -- -p 1
+run --no-huge --vdev=net_missing0 -- -p 1
 expect_status 1
-expect_error "l2fwd: cannot initialize the EAL: Invalid argument"
+expect_error "l2fwd: cannot initialize the EAL: No such device"
 
 # $eal is a list of words.
 # shellcheck disable=SC2086

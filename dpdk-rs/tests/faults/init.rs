@@ -13,8 +13,10 @@ use dpdk_rs::{Eal, EalError, Mempool, lcore};
 
 const DEVICES: [&str; 2] = ["net_ring0", "net_null0"];
 
+const PARSER: &str = "from 25.11 on, the EAL's parser of arguments ends the process on an error";
+
 /// Where the EAL ends the process rather than return an error.
-const EXCEPTIONS: [Exception; 3] = [
+const EXCEPTIONS: [Exception; 7] = [
     Exception {
         call: "pthread_create from librte_eal",
         end: "PANIC in rte_eal_init():\nCannot create thread",
@@ -29,6 +31,14 @@ const EXCEPTIONS: [Exception; 3] = [
         call: "calloc from librte_common_mlx5",
         end: "(rte_pci_unregister+",
         reason: "at exit, librte_common_mlx5 takes a driver from the PCI bus's list that it could not put there",
+    },
+    Exception { call: "calloc from librte_argparse", end: "ARGPARSE: ", reason: PARSER },
+    Exception { call: "malloc from librte_eal", end: "ARGPARSE: ", reason: PARSER },
+    Exception { call: "strdup from librte_eal", end: "ARGPARSE: ", reason: PARSER },
+    Exception {
+        call: "aligned_alloc from librte_eal",
+        end: "PANIC in lcore_var_alloc():",
+        reason: "from 24.11 on, lcore_var_alloc() panics if the variables of the lcores cannot be allocated",
     },
 ];
 
