@@ -8,12 +8,12 @@ use crate::{
     capture,
     frames::{bytes, frame, only_port, packet, receive, send, start, until},
     kernel::{Interface, is_ours, ours},
-    namespace::namespace,
+    namespace::{namespace, shell},
     process::{eal_args, folder, isolated, isolated_bare, isolated_in},
     wire::{Setup, over_wire},
 };
 use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, PortError, RxQueue};
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 /// The most room that an mbuf can have behind its headroom.
 const MOST_ROOM: usize = 65_535 - 128;
@@ -224,11 +224,6 @@ fn captures_cut_anywhere() {
             ended.expect_success();
         }
     });
-}
-
-fn shell(command: &str) {
-    let status = Command::new("sh").args(["-ec", command]).status().unwrap();
-    assert!(status.success(), "{command}: {status}");
 }
 
 /// Receives one frame of the tests' own.

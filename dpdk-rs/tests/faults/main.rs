@@ -9,10 +9,12 @@
 #[path = "../eal/capture.rs"]
 mod capture;
 mod chains;
+mod dry;
 mod forked;
 #[allow(dead_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/frames.rs"]
 mod frames;
+mod heap;
 mod init;
 mod interposer;
 mod kernel;

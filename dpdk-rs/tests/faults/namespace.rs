@@ -25,3 +25,9 @@ pub(crate) fn namespace(setup: &'static str) -> Option<Vec<&'static str>> {
     println!("skipped: no network namespace with these interfaces can be made: {reasons}");
     None
 }
+
+/// Runs a command of the shell, such as `ip`.
+pub(crate) fn shell(command: &str) {
+    let status = Command::new("sh").args(["-ec", command]).status().unwrap();
+    assert!(status.success(), "{command}: {status}");
+}
