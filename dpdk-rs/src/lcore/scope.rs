@@ -16,6 +16,7 @@ use core::{
 use dpdk_sys as sys;
 use std::{
     panic::{self, AssertUnwindSafe},
+    process,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
 };
 
@@ -244,6 +245,10 @@ impl<'scope> Scope<'scope, '_> {
     /// Waits for every closure; the panics that nobody has joined. No payload is dropped here: that can panic.
     fn wait(&self) -> Vec<Panicked> {
         let mut panics = Vec::new();
+        if self.environment.is_forked() {
+            // The closures run in the parent, and borrow from its memory.
+            return panics;
+        }
         // One at a time: a closure may launch more of them.
         while let Some((lcore, ending)) = self.pop_running() {
             ending.wait();
@@ -302,9 +307,14 @@ impl<T> JoinHandle<'_, T> {
     /// Waits for the closure and returns its value.
     ///
     /// # Errors
-    /// [`Panicked`] if it panicked.
+    /// [`Panicked`] if it panicked, or if it goes on in the process that this one was forked from.
     pub fn join(self) -> Result<T, Panicked> {
-        self.ending.wait();
+        if !self.ending.wait() {
+            return Err(Panicked {
+                lcore: self.lcore,
+                payload: Some(Box::new("it runs in the parent of this process")),
+            });
+        }
         let value = lock(&self.value).take();
         value.ok_or_else(|| self.ending.take_panic(self.lcore).unwrap_or(Panicked { lcore: self.lcore, payload: None }))
     }
@@ -318,7 +328,7 @@ impl<T> JoinHandle<'_, T> {
     /// Whether the closure has ended.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        lock(&self.ending.state).ended
+        self.ending.ended()
     }
 }
 
@@ -329,10 +339,17 @@ impl<T> fmt::Debug for JoinHandle<'_, T> {
 }
 
 /// How a closure ended. It borrows nothing, so that the scope can hold it to its end.
-#[derive(Default)]
 struct Ending {
+    /// The process that has the lcore.
+    process: u32,
     state: Mutex<EndingState>,
     changed: Condvar,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        Self { process: process::id(), state: Mutex::default(), changed: Condvar::new() }
+    }
 }
 
 #[derive(Default)]
@@ -347,11 +364,21 @@ impl Ending {
         self.changed.notify_all();
     }
 
-    fn wait(&self) {
+    /// Waits for the end. False in a child made by `fork`, unless the end came before: there nobody would report it.
+    fn wait(&self) -> bool {
+        if process::id() != self.process {
+            return self.ended();
+        }
         let mut state = lock(&self.state);
         while !state.ended {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
+        true
+    }
+
+    fn ended(&self) -> bool {
+        // Whoever holds the lock is about to end the closure, or was when this process was forked from its.
+        self.state.try_lock().is_ok_and(|state| state.ended)
     }
 
     fn take_panic(&self, lcore: LcoreId) -> Option<Panicked> {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Pools that run dry: nothing is received or made, nothing is lost but what is counted, and all works again once mbufs return.
+//! Pools that run dry: nothing is received or made, nothing is lost but what is counted, and all works again once mbufs
+//! return.
 
 use crate::{
     capture,
@@ -292,8 +293,8 @@ fn vhost_goes_on_when_mbufs_return() {
     });
 }
 
-/// The device has the mbufs of its ring, and receives as many frames; then it gives the sender no more room, until there are
-/// mbufs again.
+/// The device has the mbufs of its ring, and receives as many frames; then it gives the sender no more room, until
+/// there are mbufs again.
 #[test]
 fn virtio_goes_on_when_mbufs_return() {
     const RING: usize = 256;

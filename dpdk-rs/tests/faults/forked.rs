@@ -51,6 +51,14 @@ pub(crate) struct Forked {
 impl Forked {
     /// Runs `body` in a forked process. What it returns is the exit status; a panic gives 101.
     pub(crate) fn start(body: impl FnOnce() -> i32) -> Self {
+        if let Some(forked) = Self::start_here() {
+            return forked;
+        }
+        process::exit(panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or(101));
+    }
+
+    /// Forks. Returns in both processes: `None` in the child, which has to end by itself.
+    pub(crate) fn start_here() -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let path = folder().join(format!("stderr-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
         let stderr = File::create_new(&path).expect("the file can be made");
@@ -60,13 +68,13 @@ impl Forked {
         match unsafe { fork() }.expect("a process can be forked") {
             ForkResult::Child => {
                 alarm::set(DEADLINE_S);
-                let code = match set_pdeathsig(Signal::SIGKILL).and_then(|()| dup2_stderr(&stderr)) {
-                    Ok(()) => panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or(101),
-                    Err(_) => 100,
-                };
-                process::exit(code);
+                let ready = set_pdeathsig(Signal::SIGKILL).and_then(|()| dup2_stderr(&stderr));
+                if ready.is_err() {
+                    process::exit(100);
+                }
+                None
             }
-            ForkResult::Parent { child } => Self { child: Some(child), stderr: path },
+            ForkResult::Parent { child } => Some(Self { child: Some(child), stderr: path }),
         }
     }
 

@@ -11,6 +11,7 @@ mod capture;
 mod chains;
 mod dry;
 mod forked;
+mod forks;
 #[allow(dead_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/frames.rs"]
 mod frames;
