@@ -272,6 +272,7 @@ fn vhost_goes_on_when_mbufs_return() {
                     assert_eq!(vhost.pool.available(), vhost.pool.size());
                     vhost.meet();
                     assert_eq!(bytes(&receive(&mut vhost.rx)), frame(3, 100));
+                    vhost.meet();
                 }
             },
             |virtio| {
@@ -286,6 +287,7 @@ fn vhost_goes_on_when_mbufs_return() {
                     virtio.meet();
                     virtio.meet();
                     send(&mut virtio.tx, packet(&pool, &frame(3, 100)));
+                    virtio.meet();
                 }
             },
         );
