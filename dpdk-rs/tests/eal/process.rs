@@ -20,13 +20,13 @@ use std::{
 };
 
 /// Set for the second process: its EAL file prefix.
-const VARIABLE: &str = "DPDK_RS_TEST_PREFIX";
+pub(crate) const VARIABLE: &str = "DPDK_RS_TEST_PREFIX";
 
 /// Set for the second process: which of several cases it runs.
 const CASE: &str = "DPDK_RS_TEST_CASE";
 
 /// The exit status of a closure that ran to its end. A closure that panicked gives 101, a test that was not found 0.
-const FINISHED: i32 = 86;
+pub(crate) const FINISHED: i32 = 86;
 
 /// A test that takes longer hangs.
 const DEADLINE: Duration = Duration::from_secs(120);

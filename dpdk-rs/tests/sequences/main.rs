@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Random sequences of safe calls: whatever is called in whatever order, nothing crashes, nothing leaks, nothing is
+//! written to where it does not belong.
+//!
+//! A sequence (`operation.rs`) is drawn from its number, and carried out in a process with an EAL (`world.rs`): pools of
+//! several types and sizes, virtual devices that are attached at run time, packets, bursts, queues, closures on lcores and
+//! threads, panics, `mem::forget`, drops in any order. Beside every object lies a model of it (`model.rs`), and after every step
+//! the two are compared: the bytes of each packet, the mbufs in each pool, the frames in each ring. At the end everything
+//! is dropped, and DPDK's memory must be what it was before.
+//!
+//! `DPDK_RS_SEQUENCES=N` says how many sequences, `DPDK_RS_SEED=S` with which number to begin. One that fails is made smaller,
+//! as long as it still fails, and printed with its number S: `DPDK_RS_SEQUENCES=1 DPDK_RS_SEED=S` runs it again.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+
+mod acts;
+mod bursts;
+mod campaign;
+mod child;
+mod context;
+mod devices;
+mod holders;
+mod jobs;
+mod model;
+mod operation;
+mod packets;
+mod ports;
+#[allow(dead_code, reason = "shared with the tests of the folder `eal`")]
+#[path = "../eal/process.rs"]
+mod process;
+mod queues;
+mod raw;
+mod shelf;
+mod world;
+
+use std::env;
+
+#[global_allocator]
+static ALLOCATOR: raw::Counting = raw::Counting;
+
+/// How many sequences without being asked for a number: about 20 seconds' worth.
+const SEQUENCES: u64 = 2_000;
+
+#[test]
+fn random_sequences() {
+    child::run_if_asked();
+    let count = number("DPDK_RS_SEQUENCES").unwrap_or(SEQUENCES);
+    let seed = number("DPDK_RS_SEED").unwrap_or(1);
+    campaign::run(seed, count);
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = env::var(variable).ok()?;
+    Some(text.parse().unwrap_or_else(|error| panic!("{variable}={text}: {error}")))
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What a sequence is made of: plain data, so that it can be drawn at random, made smaller and printed.
+//!
+//! Numbers that choose an object count round: 7 is the second of three. An operation for which there is no object does
+//! nothing.
+
+use proptest::{collection::vec, prelude::*};
+use proptest_derive::Arbitrary;
+
+/// A whole sequence: something to work with, then anything.
+#[derive(Clone, Debug)]
+pub(crate) struct Sequence {
+    pub(crate) steps: Vec<Step>,
+    /// In which order what is left is dropped.
+    pub(crate) order: Vec<u8>,
+}
+
+/// The longest sequence has this many steps behind its beginning.
+const STEPS: usize = 48;
+
+pub(crate) fn sequences() -> impl Strategy<Value = Sequence> {
+    let pools = vec(any::<PoolPlan>().prop_map(Step::Pool), 1..4);
+    let devices = vec(any::<DevicePlan>().prop_map(Step::Attach), 0..4);
+    let ports = vec((shelf(), any::<PortPlan>(), shelf()), 0..5).prop_map(|ports| {
+        let start = |(on, _, to): &(u8, PortPlan, u8)| act(*on, Deed::Start { port: 0, to: *to });
+        let starts: Vec<Step> = ports.iter().map(start).collect();
+        ports.into_iter().map(|(on, plan, _)| act(on, Deed::Configure(plan))).chain(starts).collect::<Vec<_>>()
+    });
+    let bursts = vec((shelf(), any::<u8>(), any::<u8>()), 0..6).prop_map(|bursts| {
+        let fill = |(on, capacity, pool): (u8, u8, u8)| {
+            [act(on, Deed::Burst { capacity }), act(on, Deed::AllocBulk { pool, burst: u8::MAX, most: None })]
+        };
+        bursts.into_iter().flat_map(fill).collect::<Vec<_>>()
+    });
+    let rest = vec(any::<Step>(), 0..STEPS);
+    (pools, devices, ports, bursts, rest, vec(any::<u8>(), 0..16)).prop_map(
+        |(pools, devices, ports, bursts, rest, order)| {
+            let take = [Step::TakePorts];
+            let steps = pools.into_iter().chain(devices).chain(take).chain(ports).chain(bursts).chain(rest).collect();
+            Sequence { steps, order }
+        },
+    )
+}
+
+/// A type of private data, by the number of its shelf. Few are drawn often, so that objects meet.
+fn shelf() -> impl Strategy<Value = u8> {
+    prop_oneof![5 => Just(0), 4 => Just(1), 2 => Just(2), 1 => Just(3)]
+}
+
+fn act(on: u8, deed: Deed) -> Step {
+    Step::Act(Act { on, deed })
+}
+
+/// What is done where the EAL is, on the main lcore.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) enum Step {
+    #[proptest(weight = 20_000)]
+    Act(Act),
+    #[proptest(weight = 800)]
+    Pool(PoolPlan),
+    #[proptest(weight = 400)]
+    Attach(#[proptest(strategy = "any::<DevicePlan>().boxed()")] DevicePlan),
+    #[proptest(weight = 400)]
+    TakePorts,
+    /// Closures on lcores and threads, while the main lcore does something else.
+    #[proptest(weight = 1_500)]
+    Work(Work),
+    /// Some of the objects are dropped by a panic.
+    #[proptest(weight = 300)]
+    Panic { mask: u32 },
+    #[proptest(weight = 40)]
+    InitAgain,
+    /// Ends the EAL for this process, once everything else is dropped.
+    #[proptest(weight = 8)]
+    DropEal,
+    #[proptest(weight = 4)]
+    ForgetEal,
+}
+
+/// Something that any thread may do, with the objects of one type of private data.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct Act {
+    #[proptest(strategy = "shelf()")]
+    pub(crate) on: u8,
+    // Boxed, as below: the strategy of an enum has room for all its variants at once.
+    #[proptest(strategy = "any::<Deed>().boxed()")]
+    pub(crate) deed: Deed,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct PoolPlan {
+    #[proptest(strategy = "shelf()")]
+    pub(crate) on: u8,
+    #[proptest(strategy = "0_u8..8")]
+    pub(crate) name: u8,
+    #[proptest(strategy = "prop_oneof![
+        8 => prop::sample::select(&[1_u32, 2, 3, 7, 15]), 12 => prop::sample::select(&[31_u32, 63, 255, 300]), 1 => Just(0_u32),
+        1 => Just(200_000)]")]
+    pub(crate) size: u32,
+    #[proptest(strategy = "prop_oneof![4 => Just(0_u32), 8 => prop::sample::select(&[1_u32, 8, 32, 200]), 1 => 512_u32..514]")]
+    pub(crate) cache: u32,
+    #[proptest(strategy = "prop_oneof![
+        3 => prop::sample::select(&[0_u16, 1, 127, 128, 129]), 3 => 128_u16..1000,
+        6 => prop::sample::select(&[2176_u16, 2048, 9216])]")]
+    pub(crate) data_room: u16,
+}
+
+/// A virtual device.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) enum DevicePlan {
+    /// net_ring on rings of the test's: what is sent comes back.
+    #[proptest(weight = 4)]
+    Loop(Rings),
+    /// Two of them: what one sends the other receives.
+    #[proptest(weight = 5)]
+    Pair(Rings),
+    /// net_ring with rings of its own, which go with it.
+    #[proptest(weight = 2)]
+    OwnRings,
+    /// net_null.
+    #[proptest(weight = 3)]
+    Null {
+        #[proptest(strategy = "prop::sample::select(&[64_u16, 0, 1, 128, 900, 1500, 2048, 2049, 9000, 65_535])")]
+        len: u16,
+        copy: bool,
+        deaf: bool,
+    },
+    /// net_pcap, which reads the test's file and drops what is sent.
+    #[proptest(weight = 2)]
+    Capture,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct Rings {
+    #[proptest(strategy = "1_u8..4")]
+    pub(crate) queues: u8,
+    /// Each ring holds one frame less than this power of two.
+    #[proptest(strategy = "1_u8..8")]
+    pub(crate) order: u8,
+}
+
+/// A configuration, and the pool it receives into: one of the acting shelf.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct PortPlan {
+    pub(crate) port: u8,
+    pub(crate) pool: u8,
+    pub(crate) rx: Queues,
+    pub(crate) tx: Queues,
+    #[proptest(strategy = "prop_oneof![6 => Just(1024_u16), 1 => any::<u16>()]")]
+    pub(crate) descriptors: u16,
+    #[proptest(strategy = "prop_oneof![6 => Just(None), 1 => any::<u16>().prop_map(Some), 1 => Just(Some(1500))]")]
+    pub(crate) mtu: Option<u16>,
+    pub(crate) scatter: bool,
+}
+
+/// How many queues.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(crate) enum Queues {
+    /// As many as the device has.
+    #[proptest(weight = 6)]
+    Most,
+    #[proptest(weight = 3)]
+    Exactly(#[proptest(strategy = "0_u16..3")] u16),
+    #[proptest(weight = 1)]
+    OneTooMany,
+}
+
+/// A number of bytes.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(crate) enum Length {
+    #[proptest(weight = 6)]
+    Bytes(#[proptest(strategy = "0_u16..300")] u16),
+    /// So many more or less than there are.
+    #[proptest(weight = 6)]
+    Limit(#[proptest(strategy = "-2_i8..3")] i8),
+    #[proptest(weight = 1)]
+    Huge(#[proptest(strategy = "prop::sample::select(&[65_535_usize, 65_536, 65_546, usize::MAX])")] usize),
+}
+
+/// What is done with a whole object.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(crate) enum End {
+    #[proptest(weight = 4)]
+    Drop,
+    #[proptest(weight = 1)]
+    Forget,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) enum Deed {
+    // Pools.
+    #[proptest(weight = 1)]
+    CloneHandle { pool: u8 },
+    #[proptest(weight = 2)]
+    EndHandle { pool: u8, end: End },
+
+    // Packets.
+    #[proptest(weight = 8)]
+    Alloc { pool: u8 },
+    #[proptest(weight = 8)]
+    Append { packet: u8, len: Length },
+    #[proptest(weight = 5)]
+    Prepend { packet: u8, len: Length },
+    #[proptest(weight = 4)]
+    Adj { packet: u8, len: Length },
+    #[proptest(weight = 4)]
+    Trim { packet: u8, len: Length },
+    #[proptest(weight = 4)]
+    Write { packet: u8 },
+    #[proptest(weight = 2)]
+    WriteSegments { packet: u8 },
+    #[proptest(weight = 3)]
+    WritePrivate { packet: u8 },
+    #[proptest(weight = 6)]
+    Share { packet: u8, #[proptest(strategy = "shelf()")] to: u8, pool: u8 },
+    #[proptest(weight = 3)]
+    Copy { packet: u8, #[proptest(strategy = "shelf()")] to: u8, pool: u8 },
+    #[proptest(weight = 5)]
+    Chain { packet: u8, #[proptest(strategy = "shelf()")] from: u8, tail: u8 },
+    #[proptest(weight = 3)]
+    EndPacket { packet: u8, end: End },
+
+    // Bursts.
+    #[proptest(weight = 4)]
+    Burst { capacity: u8 },
+    #[proptest(weight = 6)]
+    AllocBulk { pool: u8, burst: u8, most: Option<u8> },
+    #[proptest(weight = 10)]
+    Push { packet: u8, burst: u8 },
+    #[proptest(weight = 5)]
+    Pop { burst: u8 },
+    #[proptest(weight = 4)]
+    SwapRemove { burst: u8, #[proptest(strategy = "0_u8..70")] index: u8 },
+    #[proptest(weight = 3)]
+    Replace { packet: u8, burst: u8, index: u8 },
+    #[proptest(weight = 3)]
+    Reverse { burst: u8 },
+    /// Takes so many, drops or forgets the iterator.
+    #[proptest(weight = 3)]
+    Drain { burst: u8, #[proptest(strategy = "0_u8..70")] take: u8, end: End },
+    /// Keeps those with a bit in `keep`; panics at one of them.
+    #[proptest(weight = 4)]
+    Retain { burst: u8, keep: u32, grow: bool, panic_at: Option<u8> },
+    #[proptest(weight = 5)]
+    Move { from: u8, to: u8 },
+    #[proptest(weight = 3)]
+    Clear { burst: u8 },
+    #[proptest(weight = 2)]
+    EndBurst { burst: u8, end: End },
+
+    // Queues.
+    #[proptest(weight = 16)]
+    Rx { queue: u8, burst: u8, most: Option<u8> },
+    #[proptest(weight = 16)]
+    Tx { queue: u8, burst: u8 },
+    #[proptest(weight = 1)]
+    EndRx { queue: u8, end: End },
+    #[proptest(weight = 1)]
+    EndTx { queue: u8, end: End },
+    /// A TX queue takes packets of any type.
+    #[proptest(weight = 2)]
+    HandTx { queue: u8, #[proptest(strategy = "shelf()")] to: u8 },
+
+    // TX buffers.
+    #[proptest(weight = 3)]
+    Buffer { queue: u8, capacity: u8, #[proptest(strategy = "0_u8..70")] burst: u8, hours: bool },
+    #[proptest(weight = 6)]
+    BufferPush { buffer: u8, packet: u8 },
+    #[proptest(weight = 6)]
+    BufferAppend { buffer: u8, burst: u8 },
+    #[proptest(weight = 3)]
+    BufferFlush { buffer: u8 },
+    #[proptest(weight = 2)]
+    BufferDrain { buffer: u8 },
+    #[proptest(weight = 2)]
+    BufferIntoQueue { buffer: u8 },
+    #[proptest(weight = 1)]
+    EndBuffer { buffer: u8, end: End },
+
+    // Ports.
+    #[proptest(weight = 2)]
+    Configure(#[proptest(strategy = "any::<PortPlan>().boxed()")] PortPlan),
+    /// The queues for sending go to shelf `to`.
+    #[proptest(weight = 3)]
+    Start { port: u8, #[proptest(strategy = "shelf()")] to: u8 },
+    #[proptest(weight = 3)]
+    Stop { port: u8, queues: Returned },
+    #[proptest(weight = 1)]
+    SetMtu { port: u8, mtu: u16 },
+    #[proptest(weight = 2)]
+    Look { port: u8 },
+    #[proptest(weight = 1)]
+    EndUnconfigured { port: u8, end: End },
+    #[proptest(weight = 1)]
+    EndConfigured { port: u8, end: End, close: bool },
+    #[proptest(weight = 1)]
+    EndStarted { port: u8, end: End },
+}
+
+/// Which queues are handed back to stop a port.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(crate) enum Returned {
+    #[proptest(weight = 5)]
+    All,
+    #[proptest(weight = 1)]
+    OneMissing,
+    /// One is replaced by a queue of another port.
+    #[proptest(weight = 1)]
+    OneForeign,
+    #[proptest(weight = 1)]
+    None,
+}
+
+/// Closures that run while the caller goes on.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct Work {
+    pub(crate) outer: Shift,
+    /// In a scope of its own, inside the closure of the outer one.
+    #[proptest(strategy = "prop_oneof![3 => Just(None), 1 => any::<Shift>().prop_map(Some)]")]
+    pub(crate) inner: Option<Shift>,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct Shift {
+    #[proptest(strategy = "vec(any::<Job>().boxed(), 0..4)")]
+    pub(crate) jobs: Vec<Job>,
+    #[proptest(strategy = "vec(any::<Act>(), 0..6)")]
+    pub(crate) meanwhile: Vec<Act>,
+    /// The closure of the scope itself panics, with some objects in hand.
+    #[proptest(strategy = "prop_oneof![6 => Just(None), 1 => any::<u32>().prop_map(Some)]")]
+    pub(crate) panic: Option<u32>,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) place: Place,
+    /// Which objects it takes along.
+    pub(crate) mask: u32,
+    #[proptest(strategy = "vec(any::<Act>(), 0..8)")]
+    pub(crate) acts: Vec<Act>,
+    pub(crate) outcome: Outcome,
+    pub(crate) handle: Handle,
+    /// Launches one more job, from its lcore.
+    #[proptest(strategy = "prop_oneof![6 => Just(None), 1 => any::<Errand>().prop_map(Some)]")]
+    pub(crate) errand: Option<Errand>,
+}
+
+/// A job that a job launches.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct Errand {
+    #[proptest(strategy = "0_u8..3")]
+    pub(crate) lcore: u8,
+    pub(crate) mask: u32,
+    #[proptest(strategy = "vec(any::<Act>(), 0..4)")]
+    pub(crate) acts: Vec<Act>,
+    pub(crate) outcome: Outcome,
+    pub(crate) handle: Handle,
+}
+
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(crate) enum Place {
+    /// 0 is the main lcore.
+    #[proptest(weight = 4)]
+    Lcore(#[proptest(strategy = "prop_oneof![1 => Just(0_u8), 9 => Just(1), 9 => Just(2)]")] u8),
+    /// A thread that the EAL did not make.
+    #[proptest(weight = 1)]
+    Thread,
+}
+
+/// How a closure ends.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    #[proptest(weight = 6)]
+    Return,
+    #[proptest(weight = 2)]
+    Panic,
+    /// Returns a value that panics when it is dropped.
+    #[proptest(weight = 1)]
+    ReturnBomb,
+}
+
+/// What becomes of the handle of a closure.
+#[derive(Arbitrary, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handle {
+    #[proptest(weight = 3)]
+    Join,
+    /// Joined after the closure of the scope has done its work.
+    #[proptest(weight = 6)]
+    JoinLate,
+    #[proptest(weight = 2)]
+    Drop,
+    #[proptest(weight = 1)]
+    Forget,
+}
