@@ -244,11 +244,11 @@ impl<'scope> Scope<'scope, '_> {
 
     /// Waits for every closure; the panics that nobody has joined. No payload is dropped here: that can panic.
     fn wait(&self) -> Vec<Panicked> {
-        let mut panics = Vec::new();
         if self.environment.is_forked() {
             // The closures run in the parent, and borrow from its memory.
-            return panics;
+            return Vec::new();
         }
+        let mut ended = Vec::new();
         // One at a time: a closure may launch more of them.
         while let Some((lcore, ending)) = self.pop_running() {
             ending.wait();
@@ -257,9 +257,10 @@ impl<'scope> Scope<'scope, '_> {
                 // lcore leaves DPDK's launch code soon.
                 unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
             }
-            panics.extend(ending.take_panic(lcore));
+            ended.push((lcore, ending));
         }
-        panics
+        // Only now: as long as one of them runs, it may join another.
+        ended.into_iter().filter_map(|(lcore, ending)| ending.take_panic(lcore)).collect()
     }
 
     fn pop_running(&self) -> Option<(LcoreId, Arc<Ending>)> {

@@ -236,6 +236,37 @@ fn workers_launch_on_other_workers() {
     });
 }
 
+/// The scope does not take the panic away from the closure that joins, though it waits at the same time.
+#[test]
+fn panic_that_another_worker_joins_is_not_the_scopes() {
+    isolated(&[], |eal| {
+        let [first, second] = workers(&eal);
+        for _ in 0..100 {
+            let joined = Mutex::new(None);
+            let turn = Barrier::new(2);
+            let result = lcore::scope(&eal, |scope| {
+                let join = || {
+                    turn.wait();
+                    let handle = scope.launch(second, || panic!("on purpose")).unwrap();
+                    turn.wait();
+                    while !handle.is_finished() {
+                        std::hint::spin_loop();
+                    }
+                    // The scope waits for the last closure first: its turn.
+                    (0..100).for_each(|_| std::thread::yield_now());
+                    *joined.lock().unwrap() = Some(handle.join().unwrap_err());
+                };
+                scope.launch(first, join).unwrap();
+                // One closure is launched after the other.
+                turn.wait();
+                turn.wait();
+            });
+            assert!(result.is_ok(), "the panic was joined: {result:?}");
+            assert_eq!(literal(joined.into_inner().unwrap().unwrap()), "on purpose");
+        }
+    });
+}
+
 #[test]
 fn scopes_nest() {
     isolated(&[], |eal| {
