@@ -6,7 +6,16 @@
 
 use std::env;
 
-const SOURCES: [&str; 5] = ["args.c", "error.c", "topology.c", "fuzz/command_line.c", "fuzz/command_line.h"];
+const SOURCES: [&str; 8] = [
+    "args.c",
+    "error.c",
+    "forward.c",
+    "fuzz/command_line.c",
+    "fuzz/command_line.h",
+    "fuzz/frames.c",
+    "fuzz/frames.h",
+    "topology.c",
+];
 /// libFuzzer itself comes with the crate libfuzzer-sys.
 const INSTRUMENTATION: &str = "-fsanitize=fuzzer-no-link,address,undefined";
 const SANITIZERS: &str = "-fsanitize=address,undefined";

@@ -122,7 +122,7 @@ impl<'a> QueuePair<'a> {
 
     /// Receives one burst, and sends it or puts it into the TX buffer.
     #[inline]
-    fn forward_burst(&mut self, frames: &mut Frames) {
+    pub(crate) fn forward_burst(&mut self, frames: &mut Frames) {
         let received = self.rx.rx_up_to(frames, self.burst);
         add(&self.counters.rx_polls, 1);
         if received == 0 {
@@ -137,7 +137,7 @@ impl<'a> QueuePair<'a> {
 
     /// Sends what is in the TX buffer.
     #[inline]
-    fn flush_buffer(&mut self) {
+    pub(crate) fn flush_buffer(&mut self) {
         if !self.tx.is_empty() {
             self.tx.flush();
             self.publish();

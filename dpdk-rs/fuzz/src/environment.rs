@@ -3,7 +3,7 @@
 
 //! What surrounds a target: the EAL, and a corpus.
 
-use dpdk_rs::Eal;
+use dpdk_rs::{Eal, Mempool, Packet};
 use std::{fs, path::Path, process};
 
 /// The EAL of a target: without hugepages, PCI devices or root, and left alone until the process ends.
@@ -19,6 +19,24 @@ pub fn eal(devices: &[&str]) -> &'static Eal {
     args.extend(devices.iter().map(|device| format!("--vdev={device}")));
     let (eal, _) = Eal::init(["fuzz".to_owned()].into_iter().chain(args)).expect("the EAL starts");
     Box::leak(Box::new(eal))
+}
+
+/// A packet with these segments.
+///
+/// # Panics
+/// If the pool has too few mbufs, a segment is too long for one, or there is none.
+#[must_use]
+pub fn packet<'a>(pool: &Mempool, segments: impl Iterator<Item = &'a [u8]>) -> Packet {
+    let packets = segments.map(|bytes| {
+        let mut packet = pool.alloc().expect("the pool has mbufs for all segments");
+        packet.append(bytes.len()).expect("a segment fits into an mbuf").copy_from_slice(bytes);
+        packet
+    });
+    let chain = packets.reduce(|mut packet, tail| {
+        assert!(packet.chain(tail).is_ok(), "the chain has room");
+        packet
+    });
+    chain.expect("a frame has a segment")
 }
 
 /// Calls `target` with each file of the corpus of that name; `crate_folder` is that of the fuzz crate. The output of a test

@@ -14,7 +14,7 @@ mod operations;
 mod reader;
 mod texts;
 
-pub use environment::{eal, replay};
+pub use environment::{eal, packet, replay};
 pub use operations::packet_operations;
 pub use reader::Reader;
 pub use texts::{eal_arguments, mac_address};

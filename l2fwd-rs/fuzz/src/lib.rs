@@ -5,10 +5,11 @@
 //!
 //! Each target is a function that panics if something is wrong. A fuzzer (`fuzz_targets/`, built with the feature
 //! `libfuzzer`) calls it with bytes of its own making, the tests with those in `corpus/`.
-#![allow(clippy::panic, reason = "a panic is how a target says what is wrong")]
+#![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a target says what is wrong")]
 
 mod command_line;
 mod error;
+mod frames;
 mod twin;
 
 // The program's own modules, of which each target needs some parts.
@@ -16,7 +17,11 @@ mod twin;
 #[path = "../../src/args.rs"]
 mod args;
 #[allow(dead_code)]
+#[path = "../../src/forward.rs"]
+mod forward;
+#[allow(dead_code)]
 #[path = "../../src/topology.rs"]
 mod topology;
 
 pub use command_line::forwarder_arguments;
+pub use frames::forwarder_frames;

@@ -11,3 +11,9 @@ const CRATE: &str = env!("CARGO_MANIFEST_DIR");
 fn forwarder_arguments() {
     replay(CRATE, "forwarder_arguments", l2fwd_rs_fuzz::forwarder_arguments);
 }
+
+/// The only test that starts the EAL.
+#[test]
+fn forwarder_frames() {
+    replay(CRATE, "forwarder_frames", l2fwd_rs_fuzz::forwarder_frames);
+}

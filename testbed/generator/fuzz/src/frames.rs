@@ -13,7 +13,7 @@ use crate::{
     sequence::SequenceTracker,
 };
 use dpdk_rs::{Clock, MacAddr, Mempool, Packet};
-use dpdk_rs_fuzz::{Reader, eal};
+use dpdk_rs_fuzz::{Reader, eal, packet};
 use std::cell::RefCell;
 
 /// The generator's frames have a sequence number of 48 bits.
@@ -73,18 +73,11 @@ fn in_segments(pool: &Mempool, frame: &[u8], reader: &mut Reader<'_>) -> Packet 
         (0..reader.below(4)).map(|_| usize::from(reader.u16()).checked_rem(frame.len() + 1).unwrap_or(0)).collect();
     cuts.extend([0, frame.len()]);
     cuts.sort_unstable();
-    let parts = cuts.windows(2).map(|cut| {
-        let bytes = if let [from, to] = cut { frame.get(*from..*to).unwrap_or_default() } else { &[] };
-        let mut packet = pool.alloc().expect("four mbufs at a time");
-        packet.append(bytes.len()).expect("a frame fits into an mbuf").copy_from_slice(bytes);
-        packet
+    let parts = cuts.windows(2).map(|cut| match cut {
+        [from, to] => frame.get(*from..*to).unwrap_or_default(),
+        _ => &[],
     });
-    parts
-        .reduce(|mut packet, tail| {
-            assert!(packet.chain(tail).is_ok());
-            packet
-        })
-        .expect("there is at least one segment")
+    packet(pool, parts)
 }
 
 impl Experiment {
