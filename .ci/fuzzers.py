@@ -47,6 +47,8 @@ RUST_FLAGS = (
 LIMITS = ("-timeout=10", "-rss_limit_mb=4096", "-print_final_stats=1")
 # How long a target may take to end by itself when its time is over.
 GRACE_S = 30.0
+# And when it is asked to end.
+PATIENCE_S = 5.0
 # libFuzzer names inputs by their SHA-1; those that a person named are never thrown away.
 MADE_BY_MACHINE = re.compile(r"[0-9a-f]{40}")
 
@@ -194,7 +196,7 @@ def start(target: Target, seconds: int) -> Run:
 
 def stop(run: Run) -> None:
     """Ends a target: with the signal that libFuzzer heeds, then with the one that nobody can ignore."""
-    for number, patience_s in ((signal.SIGINT, 5.0), (signal.SIGKILL, None)):
+    for number, patience_s in ((signal.SIGINT, PATIENCE_S), (signal.SIGKILL, None)):
         if run.process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(run.process.pid, number)
