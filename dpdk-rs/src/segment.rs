@@ -44,7 +44,7 @@ impl Segment {
     field!(buf_addr: *mut core::ffi::c_void = sys::mbuf_buf_addr);
     field!(data_off, set_data_off: u16 = sys::mbuf_data_off);
     field!(segment_count, set_segment_count: u16 = sys::mbuf_nb_segs);
-    field!(port: u16 = sys::mbuf_port);
+    field!(port, set_port: u16 = sys::mbuf_port);
     field!(ol_flags: u64 = sys::mbuf_ol_flags);
     field!(pkt_len, set_pkt_len: u32 = sys::mbuf_pkt_len);
     field!(data_len, set_data_len: u16 = sys::mbuf_data_len);

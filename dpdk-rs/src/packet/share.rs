@@ -48,7 +48,9 @@ impl<P: PrivateData> Packet<P> {
     pub fn copy<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
         // DPDK copies no frame without bytes, and has no other answer to that than to an exhausted pool.
         if self.is_empty() {
-            return pool.alloc();
+            let copy = pool.alloc()?;
+            copy.head().set_port(self.head().port());
+            return Some(copy);
         }
         // DPDK does not look: it would count the segments wrong, or empty the pool in search of room.
         let room = pool.data_room().saturating_sub(sys::RTE_PKTMBUF_HEADROOM as usize);

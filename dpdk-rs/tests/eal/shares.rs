@@ -141,6 +141,18 @@ fn copies_are_independent() {
 }
 
 #[test]
+fn empty_frame_is_copied_too() {
+    isolated(&["net_null0,size=10"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let (_port, mut rx, _tx) = start(only_port(&eal), &pool);
+        let mut received = receive(&mut rx);
+        received.trim(10).unwrap();
+        let copy = received.copy(&pool).expect("the pool is not exhausted");
+        assert_eq!((copy.len(), copy.segment_count(), copy.headroom(), copy.port()), (0, 1, 128, received.port()));
+    });
+}
+
+#[test]
 fn exhausted_pools_share_and_copy_nothing() {
     isolated(&[], |eal| {
         let pool: Mempool = pool(&eal, "pool");
