@@ -7,13 +7,14 @@ use crate::{
     context::Context,
     operation::{Act, Deed},
     packets::Change,
-    shelf::{Hands, Kind, with_kind},
+    shelf::{Hands, KINDS, Kind, with_kind},
 };
 
 impl Hands {
+    /// Does it with the objects of one kind or, if there are none, with those of the next.
     pub(crate) fn act(&mut self, context: &Context, act: &Act) {
-        let done = with_kind!(act.on, P => self.deed::<P>(context, &act.deed));
-        if done.is_some() {
+        let mut kinds = act.on..act.on + KINDS;
+        if kinds.any(|kind| with_kind!(kind, P => self.deed::<P>(context, &act.deed)).is_some()) {
             context.done(&act.deed);
         }
     }

@@ -22,6 +22,17 @@ impl<P: Kind> Shelf<P> {
         Some(())
     }
 
+    /// The place of a burst; of one with some of the single packets, if there is none.
+    pub(crate) fn some_burst(&mut self, burst: u8) -> usize {
+        pick(&self.bursts, burst).unwrap_or_else(|| {
+            self.new_burst(burst);
+            while self.bursts[0].burst.remaining_capacity() > 0 && !self.packets.is_empty() {
+                self.push(burst, 0);
+            }
+            0
+        })
+    }
+
     pub(crate) fn alloc_bulk(&mut self, context: &Context, pool: u8, burst: u8, most: Option<u8>) -> Option<()> {
         let pool = choose(&self.pools, pool)?;
         let held = choose_mut(&mut self.bursts, burst)?;
@@ -30,7 +41,12 @@ impl<P: Kind> Shelf<P> {
         let record = &pool.token.record;
         let refusal = record.may_refuse(wanted) || !context.is_quiet();
         let added = held.burst.alloc(&pool.pool, most);
-        assert!(added == wanted || added == 0 && refusal, "{added} of {wanted}; {} of {} out", record.out(), record.size);
+        assert!(
+            added == wanted || added == 0 && refusal,
+            "{added} of {wanted}; {} of {} out",
+            record.out(),
+            record.size
+        );
         let packets = held.burst.packets();
         held.frames.extend(packets[packets.len() - added..].iter().map(|packet| Frame::fresh(record, packet)));
         Some(())

@@ -7,6 +7,7 @@ use crate::{
     child::{Order, PROGRESS, Path, Tree, VARIABLE, on_large_stack},
     context::name,
     model::lock,
+    operation::{Sequence, Step},
     process::{self, FINISHED},
 };
 use std::{
@@ -74,7 +75,7 @@ pub(crate) fn run(seed: u64, count: u64) {
         on_large_stack(|| report(&failure));
     }
     let counts = counts.into_inner().expect("nobody panics with the lock held");
-    println!("{count} sequences from {seed} on: {} operations, {counts:?}", counts.values().sum::<u64>());
+    println!("\n{count} sequences from {seed} on: {} operations, {counts:?}", counts.values().sum::<u64>());
     on_large_stack(|| check(seed, count, &counts));
 }
 
@@ -136,8 +137,8 @@ fn report(failure: &Failure) -> ! {
         let count = number - first + 1;
         panic!(
             "sequence {number} failed once, and alone it does not; try \
-             DPDK_RS_SEQUENCES={count} DPDK_RS_SEED={first}: {failure}\n{:#?}",
-            Tree::new(number).current()
+             DPDK_RS_SEQUENCES={count} DPDK_RS_SEED={first}: {failure}\n{}",
+            listing(&Tree::new(number).current())
         );
     };
     let mut tree = Tree::new(number);
@@ -155,13 +156,17 @@ fn report(failure: &Failure) -> ! {
             simpler = tree.complicate() || tree.simplify();
         }
     }
-    let steps: Vec<String> = sequence.steps.iter().map(|step| format!("  {step:?}")).collect();
     panic!(
         "sequence {number} fails (DPDK_RS_SEQUENCES=1 DPDK_RS_SEED={number}): {smallest}\n\
-         Its smallest form that was found, after {attempts} attempts:\n{}\n  dropped in the order {:?}",
-        steps.join("\n"),
-        sequence.order
+         Its smallest form that was found, after {attempts} attempts:\n{}",
+        listing(&sequence)
     );
+}
+
+/// The steps of a sequence, one a line.
+fn listing(sequence: &Sequence) -> String {
+    let steps: String = sequence.steps.iter().map(|step| format!("  {step:?}\n")).collect();
+    format!("{steps}  dropped in the order {:?}", sequence.order)
 }
 
 /// Sequences that do nothing would find nothing: whatever is drawn often has also been carried out.
@@ -170,7 +175,7 @@ fn check(seed: u64, count: u64, counts: &Counts) {
     for number in seed..seed + count.min(500) {
         for step in &Tree::new(number).current().steps {
             let name = match step {
-                crate::operation::Step::Act(act) => name(&act.deed),
+                Step::Act(act) => name(&act.deed),
                 step => name(step),
             };
             *drawn.entry(name.to_string()).or_default() += 1;

@@ -77,9 +77,13 @@ pub(crate) struct Tree {
 impl Tree {
     /// The sequence with a number.
     pub(crate) fn new(number: u64) -> Self {
-        let mut seed = [0; 32];
-        seed[..8].copy_from_slice(&number.to_le_bytes());
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &seed);
+        // Neighbours must not begin alike: multiplied by odd constants, the number reaches all bits of the seed.
+        let halves = [0x9e37_79b9_7f4a_7c15_u64, 0xd1b5_4a32_d192_ed03].map(|factor| {
+            let spread = number.wrapping_add(1).wrapping_mul(factor);
+            (spread ^ spread >> 32).wrapping_mul(factor).to_le_bytes()
+        });
+        // Not the default, which is a cipher and takes most of the time in a build without optimisation.
+        let rng = TestRng::from_seed(RngAlgorithm::XorShift, halves.as_flattened());
         let mut runner = TestRunner::new_with_rng(Config::default(), rng);
         let tree = operation::sequences().boxed().new_tree(&mut runner).expect("the strategy has no conditions");
         Self { tree, path: Path::default() }
@@ -89,7 +93,11 @@ impl Tree {
     fn at(number: u64, path: &Path) -> Self {
         let mut tree = Self::new(number);
         for step in path.0.chars() {
-            if step == 's' { tree.simplify() } else { tree.complicate() };
+            if step == 's' {
+                tree.simplify()
+            } else {
+                tree.complicate()
+            };
         }
         tree
     }

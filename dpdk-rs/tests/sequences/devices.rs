@@ -166,7 +166,8 @@ pub(crate) fn capture() -> &'static (PathBuf, Arc<[Vec<u8>]>) {
     static CAPTURE: OnceLock<(PathBuf, Arc<[Vec<u8>]>)> = OnceLock::new();
     CAPTURE.get_or_init(|| {
         let path = crate::process::folder().join("frames.pcap");
-        let frames: Arc<[Vec<u8>]> = CAPTURED.iter().map(|len| (0..*len).map(|at| (at * 7 + len) as u8).collect()).collect();
+        let frames: Arc<[Vec<u8>]> =
+            CAPTURED.iter().map(|len| (0..*len).map(|at| (at * 7 + len) as u8).collect()).collect();
         write_capture(&path, &frames);
         (path, frames)
     })

@@ -4,9 +4,10 @@
 //! Bursts and TX buffers of any of four capacities.
 
 use crate::shelf::Kind;
-use dpdk_rs::{Burst, Clock, Mempool, Packet, RxQueue, TxBuffer, TxQueue, Tsc};
+use dpdk_rs::{Burst, Clock, Mempool, Packet, RxQueue, Tsc, TxBuffer, TxQueue};
 use std::{mem, time::Duration};
 
+#[allow(clippy::large_enum_variant, reason = "bursts lie in place")]
 pub(crate) enum AnyBurst<P: Kind> {
     One(Burst<P, 1>),
     Three(Burst<P, 3>),
@@ -14,6 +15,7 @@ pub(crate) enum AnyBurst<P: Kind> {
     SixtyFour(Burst<P, 64>),
 }
 
+#[allow(clippy::large_enum_variant, reason = "bursts lie in place")]
 pub(crate) enum AnyBuffer<P: Kind> {
     One(TxBuffer<P, 1>),
     Three(TxBuffer<P, 3>),

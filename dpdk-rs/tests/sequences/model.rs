@@ -43,7 +43,14 @@ pub(crate) struct PoolRecord {
 }
 
 impl PoolRecord {
-    pub(crate) fn new(name: String, size: usize, cache: usize, data_room: usize, private_len: usize, cost: Usage) -> Self {
+    pub(crate) fn new(
+        name: String,
+        size: usize,
+        cache: usize,
+        data_room: usize,
+        private_len: usize,
+        cost: Usage,
+    ) -> Self {
         let (out, holders) = (AtomicUsize::new(0), AtomicUsize::new(0));
         Self { name, size, cache, data_room, private_len, cost, out, holders }
     }
@@ -369,7 +376,13 @@ pub(crate) struct DeviceRecord {
 
 impl DeviceRecord {
     pub(crate) const fn new(name: String, behaviour: Behaviour) -> Self {
-        Self { name, behaviour, stage: Mutex::new(Stage::Free), leaks: AtomicUsize::new(0), lost: Mutex::new(Vec::new()) }
+        Self {
+            name,
+            behaviour,
+            stage: Mutex::new(Stage::Free),
+            leaks: AtomicUsize::new(0),
+            lost: Mutex::new(Vec::new()),
+        }
     }
 }
 

@@ -24,7 +24,12 @@ impl Length {
 
 /// Whether a packet whose segment is shared, according to the model, may be changed all the same: another thread may have
 /// dropped the other owner by now.
-fn compare<T>(result: Result<T, PacketError>, shared: bool, otherwise: Result<(), PacketError>, context: &Context) -> Option<T> {
+fn compare<T>(
+    result: Result<T, PacketError>,
+    shared: bool,
+    otherwise: Result<(), PacketError>,
+    context: &Context,
+) -> Option<T> {
     let seen = result.as_ref().map(|_| ()).map_err(|error| *error);
     let expected = if shared { Err(PacketError::Shared) } else { otherwise };
     assert!(seen == expected || shared && !context.is_quiet() && seen == otherwise, "{seen:?} instead of {expected:?}");

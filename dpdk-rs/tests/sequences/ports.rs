@@ -28,22 +28,24 @@ impl Hands {
     pub(crate) fn configure<P: Kind>(&mut self, plan: &PortPlan) -> Option<()> {
         let pool = pick(&P::shelf(self).pools, plan.pool)?;
         let place = pick(&self.ports, plan.port)?;
-        let room = P::shelf(self).pools[pool].token.record.fresh_room();
-        if self.overruns(place, room) {
-            return None;
-        }
         let PortHeld { port, token } = self.ports.remove(place);
         let shelf = P::shelf(self);
         let pool = &shelf.pools[pool];
         let info = port.info().expect("the device says what it can do");
         let (rx, tx) = (plan.rx.number(info.max_rx_queues), plan.tx.number(info.max_tx_queues));
         let (room, descriptors) = (pool.token.record.data_room, plan.descriptors);
+        // The driver would write frames over the ends of buffers that are too short.
+        let harmless = match token.record.behaviour {
+            Behaviour::Null { len, copy, .. } => len <= pool.token.record.fresh_room() && !copy,
+            _ => true,
+        };
         let supported = (rx, tx) != (0, 0)
             && rx <= info.max_rx_queues
             && tx <= info.max_tx_queues
             && info.rx_descriptors.allows(descriptors)
             && info.tx_descriptors.allows(descriptors)
             && room >= info.min_data_room as usize
+            && harmless
             && plan.mtu.is_none_or(|mtu| (info.min_mtu..=info.max_mtu).contains(&mtu));
         let config = PortConfig::default().rx_queues(rx).tx_queues(tx).scatter(plan.scatter);
         let mut config = config.rx_descriptors(descriptors).tx_descriptors(descriptors);
@@ -71,12 +73,6 @@ impl Hands {
             }
         }
         Some(())
-    }
-
-    /// The driver net_null with `copy=1` writes frames over the ends of buffers that are too short. What arguments a driver
-    /// was given is not the library's to know.
-    fn overruns(&self, place: usize, room: usize) -> bool {
-        matches!(self.ports[place].token.record.behaviour, Behaviour::Null { len, copy: true, .. } if len > room)
     }
 
     /// Starts a port; its TX queues go to another shelf.

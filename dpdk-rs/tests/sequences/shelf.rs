@@ -19,6 +19,9 @@ pub(crate) trait Kind: PrivateData + Debug {
     fn shelf(hands: &mut Hands) -> &mut Shelf<Self>;
 }
 
+/// How many there are.
+pub(crate) const KINDS: u8 = 4;
+
 /// Evaluates an expression in which `$name` is the kind with a number.
 macro_rules! with_kind {
     ($number:expr, $name:ident => $body:expr) => {
@@ -203,9 +206,9 @@ fn boxed<T: Thing + 'static>(from: Vec<T>, to: &mut Vec<Box<dyn Thing>>) {
     to.extend(from.into_iter().map(|thing| Box::new(thing) as Box<dyn Thing>));
 }
 
-/// The place of the object that a number chooses, if there is any.
+/// The place of the object that a number chooses, if there is any. 0 is the newest.
 pub(crate) fn pick<T>(from: &[T], number: u8) -> Option<usize> {
-    usize::from(number).checked_rem(from.len())
+    usize::from(number).checked_rem(from.len()).map(|back| from.len() - 1 - back)
 }
 
 /// The object that a number chooses.
@@ -235,7 +238,13 @@ impl<P: Kind> Thing for PoolHeld<P> {
         assert_eq!((self.pool.size(), self.pool.data_room()), (record.size, record.data_room));
         if context.is_quiet() {
             let available = self.pool.available();
-            assert_eq!(available, record.size - record.out(), "available in pool {}, {} out", record.name, record.out());
+            assert_eq!(
+                available,
+                record.size - record.out(),
+                "available in pool {}, {} out",
+                record.name,
+                record.out()
+            );
         }
     }
 }

@@ -74,14 +74,17 @@ pub(crate) fn run(eal: Eal, lost: bool, number: u64, sequence: &Sequence, tally:
         }
         world.verify();
     }
-    let eal = world.end(&sequence.order, before);
-    let lost = lost || lock(&context.pools).iter().any(|pool| pool.is_needed());
+    let remains = world.end(&sequence.order, before);
     let heap_leaks = context.heap_leaks.load(Ordering::SeqCst);
     drop(context);
-    if number > 0 && eal.is_some() && !heap_leaks {
-        assert_eq!(raw::live_allocations(), heap, "{number}: allocations of Rust code that are live after the sequence, and before");
+    if number > 0 && remains.eal.is_some() && !heap_leaks {
+        assert_eq!(
+            raw::live_allocations(),
+            heap,
+            "{number}: allocations of Rust code that are live after the sequence, and before"
+        );
     }
-    Remains { eal, lost }
+    Remains { lost: lost || remains.lost, ..remains }
 }
 
 impl World<'_> {
@@ -206,7 +209,7 @@ impl World<'_> {
     }
 
     /// Drops everything, in any order, and compares what is left with what was there before.
-    fn end(mut self, order: &[u8], before: Usage) -> Option<Eal> {
+    fn end(mut self, order: &[u8], before: Usage) -> Remains {
         let things = mem::take(&mut self.hands).into_things();
         if self.eal.is_some() {
             self.drop_in_order(things, order);
@@ -218,10 +221,13 @@ impl World<'_> {
             self.devices.detach();
             assert_eq!(raw::port_names(), [""; 0], "ports that are left");
             // What a forgotten iterator held, and frames in the rings that a driver freed, never come back.
-            let lost = lock(&self.context.pools).iter().filter(|pool| pool.is_needed()).map(|pool| pool.cost).reduce(Usage::plus);
-            let (used, lost, leaks) = (Usage::now().since(before), lost.unwrap_or_default(), self.devices.leaks());
-            assert!(used.is(lost, leaks), "DPDK's memory after the sequence: {used:?} more, not {lost:?} and {leaks}");
-            return self.eal.take().map(|(eal, _)| eal);
+            let costs = |pools: &Vec<Arc<PoolRecord>>| -> Option<Usage> {
+                pools.iter().filter(|pool| pool.is_needed()).map(|pool| pool.cost).reduce(Usage::plus)
+            };
+            let lost = costs(&lock(&self.context.pools));
+            let (used, rest, leaks) = (Usage::now().since(before), lost.unwrap_or_default(), self.devices.leaks());
+            assert!(used.is(rest, leaks), "DPDK's memory after the sequence: {used:?} more, not {rest:?} and {leaks}");
+            return Remains { eal: self.eal.take().map(|(eal, _)| eal), lost: lost.is_some() };
         }
         // Without the EAL nobody gives a pool back before all else is gone, and then the EAL ends.
         if self.cleaned_up.get().is_none() {
@@ -234,7 +240,7 @@ impl World<'_> {
         let expected = self.cleaned_up.get().copied().expect("nothing is left that keeps the environment");
         let memory = self.memory.as_ref().expect("found when the EAL was dropped");
         assert_eq!(!memory.is_there(), expected, "the EAL was cleaned up");
-        None
+        Remains { eal: None, lost: true }
     }
 
     fn drop_in_order(&self, mut things: Vec<Box<dyn Thing>>, order: &[u8]) {
