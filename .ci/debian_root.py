@@ -60,9 +60,8 @@ def say(text: str) -> None:
     print(f"debian-root: {text}", flush=True)
 
 
-def fail(text: str) -> NoReturn:
-    """Ends with an error."""
-    sys.exit(f"debian-root: error: {text}")
+class RootError(Exception):
+    """Something that the Debian needs cannot be had; the message says what, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -95,18 +94,21 @@ def archive() -> Archive:
         subprocess.run(["apt-get", "-qq", "update"], check=False)
         found = read_archive(output(command))
     if found is None:
-        fail("apt's sources name no archive of Debian: set DEBIAN_MIRROR to the address of one")
+        raise RootError("apt's sources name no archive of Debian: set DEBIAN_MIRROR to the address of one")
     return found
 
 
 def output(command: list[str], **options: object) -> str:
-    """What a command prints; its failure is ours."""
+    """What a command prints.
+
+    Raises `RootError` if it fails.
+    """
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, **options)  # type: ignore[call-overload]
     except OSError as error:
-        fail(f"cannot run '{command[0]}': {error.strerror}")
+        raise RootError(f"cannot run '{command[0]}': {error.strerror}") from error
     if done.returncode != 0:
-        fail(f"'{' '.join(command)}' ended with status {done.returncode}")
+        raise RootError(f"'{' '.join(command)}' ended with status {done.returncode}")
     return done.stdout
 
 
@@ -140,7 +142,7 @@ class Root:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            fail(f"another run uses {self.path}: wait for its end")
+            raise RootError(f"another run uses {self.path}: wait for its end") from None
         os.set_inheritable(file, True)
 
     def usable(self) -> bool:
@@ -154,16 +156,17 @@ class Root:
 
     def make(self, origin: Archive) -> None:
         """Makes it from nothing; it has its name only when it is complete."""
-        part = self.path.with_suffix(".part")
-        for old in (self.path, part):
-            subprocess.run(["rm", "-rf", "--one-file-system", old], check=True)
+        part = self.path.with_name(f"{self.path.name}.part")
+        remove(self.path)
+        remove(part)
         say(f"making a Debian {self.suite} in {self.path}, which takes a few minutes")
         command = ["unshare", "--mount", "debootstrap", "--variant=minbase", self.suite, str(part), origin.main]
         with self.log.open("w") as log:
             done = subprocess.run(command, stdout=log, stderr=log, env=os.environ | proxies(), check=False)
         if done.returncode != 0:
             self.show_log()
-            fail(f"debootstrap cannot make a Debian {self.suite} from {origin.main}: is the network there?")
+            remove(part)
+            raise RootError(f"debootstrap cannot make a Debian {self.suite} from {origin.main}: is the network there?")
         self.configure(part, origin)
         part.rename(self.path)
 
@@ -208,7 +211,7 @@ class Root:
             self.inside("apt-get", "-qq", "update")
             if self.version == "newest":
                 self.inside("apt-get", "-qq", "-y", "full-upgrade")
-        except SystemExit as error:
+        except RootError as error:
             self.show_log()
             say(f"{error}: going on with what is there")
 
@@ -217,14 +220,14 @@ class Root:
         policy = self.inside("apt-cache", "policy", "libdpdk-dev")
         found = re.search(r"Candidate: (?:\d+:)?((\d+)\.(\d+)[^-\s]*)", policy)
         if found is None:
-            fail(f"there is no package libdpdk-dev in {self.path}: is the network there?")
+            raise RootError(f"there is no package libdpdk-dev in {self.path}: is the network there?")
         line = f"{found[2]}.{found[3]}"
         if self.version == "newest":
             if (int(found[2]), int(found[3])) <= NEWEST_NAMED:
-                fail(f"the newest DPDK in Debian {self.suite} is {found[1]}: use --dpdk {line}")
+                raise RootError(f"the newest DPDK in Debian {self.suite} is {found[1]}: use --dpdk {line}")
             say(f"the newest DPDK in Debian {self.suite} is {found[1]}")
         elif line != self.version:
-            fail(f"Debian {self.suite} has DPDK {found[1]}, not {self.version}")
+            raise RootError(f"Debian {self.suite} has DPDK {found[1]}, not {self.version}")
         return line
 
     def show_log(self) -> None:
@@ -266,6 +269,11 @@ def copy_file(source: Path, target: Path) -> None:
     target.chmod(source.stat().st_mode & 0o777)
 
 
+def remove(path: Path) -> None:
+    """Removes a Debian, but nothing that is mounted in it, should that ever be."""
+    subprocess.run(["rm", "-rf", "--one-file-system", path], check=True)
+
+
 def make_folder(path: Path) -> None:
     """Makes a folder that belongs to whom the tree belongs, so that its owner's own builds go on."""
     owner = TREE.stat()
@@ -291,7 +299,7 @@ def rust_binds() -> list[str]:
     """Rust's toolchain and crates of this machine: SOURCE TARGET, in turn."""
     sysroot = output(["rustc", "--print", "sysroot"], cwd=TREE).strip()
     if sysroot == "/usr":
-        fail("Rust from Debian's own packages cannot be lent to another Debian: install it with rustup")
+        raise RootError("Rust from Debian's own packages cannot be lent to another Debian: install it with rustup")
     # Fetched out here by whom the crates belong to, so that nobody finds files of root among them.
     owner = cargo_home().stat()
     user = {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if owner.st_uid else {}
@@ -300,9 +308,10 @@ def rust_binds() -> list[str]:
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Makes what is missing and becomes the command."""
-    if len(arguments) < 4:
-        sys.exit("usage: debian_root.py SUITE VERSION COMMAND...")
+    """Makes what is missing and becomes the command.
+
+    Raises `RootError`.
+    """
     root = Root(arguments[1], arguments[2])
     bare = root.version == "none"
     binds = [] if bare else rust_binds()
@@ -323,4 +332,9 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main(sys.argv)
+    if len(sys.argv) < 4:
+        sys.exit("usage: debian_root.py SUITE VERSION COMMAND...")
+    try:
+        main(sys.argv)
+    except RootError as error:
+        sys.exit(f"debian-root: error: {error}")
