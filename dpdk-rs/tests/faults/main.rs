@@ -24,6 +24,7 @@ mod namespace;
 #[allow(dead_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/process.rs"]
 mod process;
+mod refusal;
 mod setup;
 mod sweep;
 mod wire;

@@ -13,6 +13,7 @@ use std::{
     io::{Read, Write},
     os::unix::net::UnixStream,
     panic::{self, AssertUnwindSafe},
+    path::PathBuf,
 };
 
 /// One end, with all that is made from its EAL.
@@ -58,7 +59,21 @@ impl End {
         meet(&mut self.steps);
     }
 
-    fn wait_for_link(&self) {
+    /// Stops and closes the port.
+    pub(crate) fn close(self) -> (Mempool, Eal) {
+        self.port.stop(vec![self.rx], vec![self.tx]).unwrap().close();
+        (self.pool, self.eal)
+    }
+
+    /// Goes on with another process at the other end.
+    pub(crate) fn turn_to(&mut self, steps: UnixStream) {
+        self.steps = steps;
+        self.meet();
+        self.wait_for_link();
+        self.meet();
+    }
+
+    pub(crate) fn wait_for_link(&self) {
         until("the link is up", || self.port.link().unwrap().up);
     }
 }
@@ -68,25 +83,38 @@ fn meet(steps: &mut UnixStream) {
     steps.read_exact(&mut [0]).expect("the other end comes to this step too");
 }
 
-/// Runs `vhost` here and `virtio` in a forked process, each with its end of a wire that is up. Returns how the other
-/// process ended, unless `vhost` is done with it before.
-pub(crate) fn over_wire(setup: &Setup, vhost: impl FnOnce(&mut End), virtio: impl FnOnce(&mut End)) -> Ended {
-    let socket = folder().join("wire.sock");
-    let (here, mut there) = UnixStream::pair().unwrap();
-    let other = Forked::start(|| {
-        // The driver connects to the socket that the other end has made by now.
-        meet(&mut there);
-        let device = format!("net_virtio_user0,path={}{}", socket.display(), setup.virtio_args);
-        let mut end = End::start(setup, &device, there);
-        end.wait_for_link();
-        end.meet();
-        virtio(&mut end);
-        0
-    });
-    let mut end = End::start(setup, &format!("net_vhost0,iface={}", socket.display()), here);
+fn socket() -> PathBuf {
+    folder().join("wire.sock")
+}
+
+/// The vhost end, once the other is there.
+pub(crate) fn vhost_end(setup: &Setup, steps: UnixStream) -> End {
+    let mut end = End::start(setup, &format!("net_vhost0,iface={}", socket().display()), steps);
     end.meet();
     end.wait_for_link();
     end.meet();
+    end
+}
+
+/// The virtio end, once the other is there: the driver connects to the socket that the other has made.
+pub(crate) fn virtio_end(setup: &Setup, mut steps: UnixStream) -> End {
+    meet(&mut steps);
+    let device = format!("net_virtio_user0,path={}{}", socket().display(), setup.virtio_args);
+    let mut end = End::start(setup, &device, steps);
+    end.wait_for_link();
+    end.meet();
+    end
+}
+
+/// Runs `vhost` here and `virtio` in a forked process, each with its end of a wire that is up. Returns how the other
+/// process ended, unless `vhost` is done with it before.
+pub(crate) fn over_wire(setup: &Setup, vhost: impl FnOnce(&mut End), virtio: impl FnOnce(&mut End)) -> Ended {
+    let (here, there) = UnixStream::pair().unwrap();
+    let other = Forked::start(|| {
+        virtio(&mut virtio_end(setup, there));
+        0
+    });
+    let mut end = vhost_end(setup, here);
     let here = panic::catch_unwind(AssertUnwindSafe(|| vhost(&mut end)));
     drop(end);
     if let Err(panic) = here {
