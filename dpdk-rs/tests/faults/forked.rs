@@ -3,7 +3,7 @@
 
 //! A closure in a forked process: what it wrote, and how it ended.
 
-use crate::process::folder;
+use crate::process::{folder, patience};
 use nix::{
     sys::{
         prctl::set_pdeathsig,
@@ -18,10 +18,11 @@ use std::{
     path::PathBuf,
     process,
     sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
 };
 
 /// A forked process that takes longer hangs.
-const DEADLINE_S: u32 = 60;
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// How a forked process ended.
 #[derive(Debug)]
@@ -67,7 +68,7 @@ impl Forked {
         // about.
         match unsafe { fork() }.expect("a process can be forked") {
             ForkResult::Child => {
-                alarm::set(DEADLINE_S);
+                alarm::set(u32::try_from(patience(DEADLINE).as_secs()).unwrap_or(u32::MAX));
                 let ready = set_pdeathsig(Signal::SIGKILL).and_then(|()| dup2_stderr(&stderr));
                 if ready.is_err() {
                     process::exit(100);

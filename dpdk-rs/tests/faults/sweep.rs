@@ -11,7 +11,8 @@ use crate::{
 use core::{ffi::CStr, fmt};
 use std::{collections::BTreeMap, env, fs, os::fd::AsRawFd};
 
-/// Set to `all`: every single call is made to fail, not a sample of those that come from one place.
+/// Set to `all`: every single call is made to fail, not a sample of those that come from one place. That takes ten
+/// minutes for the memory of `Eal::init`, so `DPDK_RS_TEST_PATIENCE=10` belongs to it.
 const VARIABLE: &str = "DPDK_RS_FAULTS";
 
 /// DPDK ends the process instead of returning an error. Each of these is a defect of DPDK's, and none of ours.
