@@ -60,6 +60,12 @@ pub(crate) fn isolated_bare<F: FnOnce()>(body: F) -> String {
     isolated_bare_in(&[], body)
 }
 
+/// Runs `body` once for each case, each time in a process of its own, without starting the EAL.
+#[allow(dead_code, reason = "for the tests in faults/")]
+pub(crate) fn isolated_bare_cases<F: Fn(usize)>(cases: usize, body: F) -> Vec<String> {
+    (0..cases).map(|case| run(&[], test_name::<F>(), case, &body)).collect()
+}
+
 /// As [`isolated_bare`], but started by the command `wrapper`.
 pub(crate) fn isolated_bare_in<F: FnOnce()>(wrapper: &[&str], body: F) -> String {
     run(wrapper, test_name::<F>(), 0, |_| body())

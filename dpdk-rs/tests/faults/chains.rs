@@ -8,7 +8,7 @@ use crate::{
     frames::{bytes, only_port, packet, receive, send, start, until},
     kernel::{Interface, ours},
     namespace::namespace,
-    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
+    process::{eal_args, folder, isolated, isolated_bare, isolated_bare_cases, isolated_in},
     wire::{End, Setup, over_wire},
 };
 use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, TxQueue};
@@ -226,20 +226,26 @@ fn receive_all(end: &mut End, most: usize) {
     end.meet();
 }
 
+/// The kinds of ring that the two ends may have between them.
+const KINDS: [&str; 4] = ["", ",in_order=0", ",packed_vq=1", ",packed_vq=1,in_order=0"];
+
+fn setup(kind: usize) -> Setup {
+    Setup { virtio_args: KINDS[kind], ..Setup::default() }
+}
+
 #[test]
 fn chains_from_virtio_to_vhost() {
-    isolated_bare(|| {
+    isolated_bare_cases(KINDS.len(), |kind| {
         // The ring has 256 descriptors, and the header needs one.
-        let ended = over_wire(&Setup::default(), |vhost| receive_all(vhost, 255), |virtio| send_all(virtio, 255));
+        let ended = over_wire(&setup(kind), |vhost| receive_all(vhost, 255), |virtio| send_all(virtio, 255));
         ended.expect_success();
     });
 }
 
 #[test]
 fn chains_from_vhost_to_virtio() {
-    isolated_bare(|| {
+    isolated_bare_cases(KINDS.len(), |kind| {
         let most = usize::MAX;
-        over_wire(&Setup::default(), |vhost| send_all(vhost, most), |virtio| receive_all(virtio, most))
-            .expect_success();
+        over_wire(&setup(kind), |vhost| send_all(vhost, most), |virtio| receive_all(virtio, most)).expect_success();
     });
 }
