@@ -60,10 +60,11 @@ pub(crate) fn isolated_bare<F: FnOnce()>(body: F) -> String {
     isolated_bare_in(&[], body)
 }
 
-/// Runs `body` once for each case, each time in a process of its own, without starting the EAL.
+/// Runs `body` once for each case, each time in a process of its own, started by the command `wrapper`, without starting
+/// the EAL. Returns what each process wrote.
 #[allow(dead_code, reason = "for the tests in faults/")]
-pub(crate) fn isolated_bare_cases<F: Fn(usize)>(cases: usize, body: F) -> Vec<String> {
-    (0..cases).map(|case| run(&[], test_name::<F>(), case, &body)).collect()
+pub(crate) fn isolated_bare_cases<F: Fn(usize)>(wrapper: &[&str], cases: usize, body: F) -> Vec<String> {
+    (0..cases).map(|case| run(wrapper, test_name::<F>(), case, &body)).collect()
 }
 
 /// As [`isolated_bare`], but started by the command `wrapper`.

@@ -235,7 +235,7 @@ fn setup(kind: usize) -> Setup {
 
 #[test]
 fn chains_from_virtio_to_vhost() {
-    isolated_bare_cases(KINDS.len(), |kind| {
+    isolated_bare_cases(&[], KINDS.len(), |kind| {
         // The ring has 256 descriptors, and the header needs one.
         let ended = over_wire(&setup(kind), |vhost| receive_all(vhost, 255), |virtio| send_all(virtio, 255));
         ended.expect_success();
@@ -244,7 +244,7 @@ fn chains_from_virtio_to_vhost() {
 
 #[test]
 fn chains_from_vhost_to_virtio() {
-    isolated_bare_cases(KINDS.len(), |kind| {
+    isolated_bare_cases(&[], KINDS.len(), |kind| {
         let most = usize::MAX;
         over_wire(&setup(kind), |vhost| send_all(vhost, most), |virtio| receive_all(virtio, most)).expect_success();
     });

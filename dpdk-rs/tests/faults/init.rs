@@ -5,7 +5,7 @@
 
 use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start},
-    interposer::{Kind, Which, isolated_with_interposer},
+    interposer::{Kind, Which, with_interposer},
     process::eal_args,
     sweep::{Exception, Outcome, sweep},
 };
@@ -82,31 +82,34 @@ fn use_eal(eal: &Eal) {
     assert_eq!(pool.available(), pool.size());
 }
 
-fn init_without(kind: Kind) {
-    sweep(kind, c"rte_eal_init", Which::Only, &EXCEPTIONS, initialise);
+fn init_without(kind: Kind, part: (usize, usize)) {
+    sweep(kind, c"rte_eal_init", Which::Only, part, &EXCEPTIONS, initialise);
 }
+
+/// As many processes, since each of them has to end before its deadline.
+const PARTS: usize = 6;
 
 #[test]
 fn init_without_memory() {
-    isolated_with_interposer(|| init_without(Kind::Memory));
+    with_interposer(&[], PARTS, |part| init_without(Kind::Memory, (part, PARTS)));
 }
 
 #[test]
 fn init_without_heap() {
-    isolated_with_interposer(|| init_without(Kind::Heap));
+    with_interposer(&[], 2, |part| init_without(Kind::Heap, (part, 2)));
 }
 
 #[test]
 fn init_without_mappings() {
-    isolated_with_interposer(|| init_without(Kind::Mapping));
+    with_interposer(&[], 1, |_| init_without(Kind::Mapping, (0, 1)));
 }
 
 #[test]
 fn init_without_files() {
-    isolated_with_interposer(|| init_without(Kind::File));
+    with_interposer(&[], 1, |_| init_without(Kind::File, (0, 1)));
 }
 
 #[test]
 fn init_without_threads() {
-    isolated_with_interposer(|| init_without(Kind::Thread));
+    with_interposer(&[], 1, |_| init_without(Kind::Thread, (0, 1)));
 }

@@ -4,7 +4,7 @@
 //! `interposer.c`, which makes a chosen call of DPDK's to the system or to its heap fail: built, preloaded and told
 //! what to do.
 
-use crate::process::isolated_bare_in;
+use crate::process::isolated_bare_cases;
 use core::ffi::{CStr, c_char, c_int, c_void};
 use nix::libc;
 use std::{
@@ -30,17 +30,9 @@ pub(crate) enum Kind {
     Thread = 5,
 }
 
-impl Kind {
-    pub(crate) const ALL: [Self; 5] = [Self::Memory, Self::Heap, Self::Mapping, Self::File, Self::Thread];
-}
-
-/// Runs `body` in a process of its own into which the interposer is loaded.
-pub(crate) fn isolated_with_interposer<F: FnOnce()>(body: F) -> String {
-    isolated_with_interposer_in(&[], body)
-}
-
-/// As [`isolated_with_interposer`], but started by the command `wrapper`.
-pub(crate) fn isolated_with_interposer_in<F: FnOnce()>(wrapper: &[&str], body: F) -> String {
+/// Runs `body` once for each case, each time in a process of its own into which the interposer is loaded, and which the
+/// command `wrapper` starts.
+pub(crate) fn with_interposer<F: Fn(usize)>(wrapper: &[&str], cases: usize, body: F) {
     let reason = if cfg!(feature = "static") {
         Some("DPDK is linked statically, so its calls cannot be intercepted")
     } else if env::var_os("DPDK_RS_TEST_TOOL").is_some() {
@@ -50,14 +42,14 @@ pub(crate) fn isolated_with_interposer_in<F: FnOnce()>(wrapper: &[&str], body: F
     };
     if let Some(reason) = reason {
         println!("skipped: {reason}");
-        return String::new();
+        return;
     }
     let preload = format!("LD_PRELOAD={}", library().display());
-    let output = isolated_bare_in(&[wrapper, &["env", &preload]].concat(), body);
-    // The test runner reads what this process writes.
-    let told = |line: &&str| line.starts_with("skipped: ") || line.starts_with("swept: ");
-    output.lines().filter(told).for_each(|line| println!("{line}"));
-    output
+    for output in isolated_bare_cases(&[wrapper, &["env", &preload]].concat(), cases, body) {
+        // The test runner reads what this process writes.
+        let told = |line: &&str| line.starts_with("skipped: ") || line.starts_with("swept: ");
+        output.lines().filter(told).for_each(|line| println!("{line}"));
+    }
 }
 
 /// Whether the interposer can do its work. Prints the reason if it cannot.

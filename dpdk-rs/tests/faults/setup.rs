@@ -9,7 +9,7 @@
 use crate::{
     capture,
     frames::{frame, packet},
-    interposer::{Kind, Which, disarm, isolated_with_interposer, isolated_with_interposer_in},
+    interposer::{Kind, Which, disarm, with_interposer},
     namespace::namespace,
     process::{eal_args, folder},
     sweep::{Outcome, sweep},
@@ -43,21 +43,25 @@ fn make_pool() -> Outcome {
     outcome
 }
 
-#[test]
-fn pool_without_memory() {
-    isolated_with_interposer(|| {
-        for kind in Kind::ALL {
-            sweep(kind, c"rte_pktmbuf_pool_create", Which::Only, &[], make_pool);
-        }
-    });
-}
+/// What fails, and how often.
+type Fault = (Kind, fn(u64) -> Which);
+
+/// Each in a process of its own.
+const SWEEPS: [Fault; 7] = [
+    (Kind::Memory, Which::Only),
+    (Kind::Heap, Which::Only),
+    (Kind::Mapping, Which::Only),
+    (Kind::File, Which::Only),
+    (Kind::Thread, Which::Only),
+    (Kind::Memory, Which::From),
+    (Kind::Heap, Which::From),
+];
 
 #[test]
-fn pool_after_memory_has_run_out() {
-    isolated_with_interposer(|| {
-        for kind in [Kind::Memory, Kind::Heap] {
-            sweep(kind, c"rte_pktmbuf_pool_create", Which::From, &[], make_pool);
-        }
+fn pools() {
+    with_interposer(&[], SWEEPS.len(), |case| {
+        let (kind, which) = SWEEPS[case];
+        sweep(kind, c"rte_pktmbuf_pool_create", which, (0, 1), &[], make_pool);
     });
 }
 
@@ -96,16 +100,12 @@ fn use_queue(pool: &Mempool, tx: &mut TxQueue) {
     tx.tx(&mut burst);
 }
 
-fn ports_without(which: fn(u64) -> Which, kinds: &[Kind], devices: &[String]) {
+fn ports_without((kind, which): Fault, devices: &[String]) {
     let config = PortConfig::default().rx_descriptors(256).tx_descriptors(256);
-    for kind in kinds {
-        let tolerated = sweep(*kind, c"rte_eth_*", which, &[], || use_ports(devices, &config));
-        // The tap driver makes a pool, which is then made in smaller pieces.
-        assert!(tolerated <= usize::from(devices[0].starts_with("net_tap")), "an error has been lost");
-    }
+    let tolerated = sweep(kind, c"rte_eth_*", which, (0, 1), &[], || use_ports(devices, &config));
+    // The tap driver makes a pool, which is then made in smaller pieces.
+    assert!(tolerated <= usize::from(devices[0].starts_with("net_tap")), "an error has been lost");
 }
-
-const MEMORY: [Kind; 2] = [Kind::Memory, Kind::Heap];
 
 fn two(device: impl Fn(usize) -> String) -> Vec<String> {
     (0..2).map(device).collect()
@@ -113,51 +113,46 @@ fn two(device: impl Fn(usize) -> String) -> Vec<String> {
 
 #[test]
 fn null_ports() {
-    isolated_with_interposer(|| {
+    with_interposer(&[], SWEEPS.len(), |case| {
         let devices = two(|number| format!("net_null{number},no-rx=1"));
-        ports_without(Which::Only, &Kind::ALL, &devices);
-        ports_without(Which::From, &MEMORY, &devices);
+        ports_without(SWEEPS[case], &devices);
     });
 }
 
 #[test]
 fn ring_ports() {
-    isolated_with_interposer(|| {
+    with_interposer(&[], SWEEPS.len(), |case| {
         let devices = two(|number| format!("net_ring{number}"));
-        ports_without(Which::Only, &Kind::ALL, &devices);
-        ports_without(Which::From, &MEMORY, &devices);
+        ports_without(SWEEPS[case], &devices);
     });
 }
 
 #[test]
 fn pcap_ports() {
-    isolated_with_interposer(|| {
+    with_interposer(&[], SWEEPS.len(), |case| {
         let devices = two(|number| {
             let (input, output) = (folder().join(format!("in{number}")), folder().join(format!("out{number}")));
             capture::write(&input, &[frame(1, 64)]);
             format!("net_pcap{number},rx_pcap={},tx_pcap={}", input.display(), output.display())
         });
-        ports_without(Which::Only, &Kind::ALL, &devices);
-        ports_without(Which::From, &MEMORY, &devices);
+        ports_without(SWEEPS[case], &devices);
     });
 }
 
 #[test]
 fn vhost_ports() {
-    isolated_with_interposer(|| {
+    with_interposer(&[], SWEEPS.len(), |case| {
         let devices = two(|number| format!("net_vhost{number},iface={}", folder().join(number.to_string()).display()));
-        ports_without(Which::Only, &Kind::ALL, &devices);
-        ports_without(Which::From, &MEMORY, &devices);
+        ports_without(SWEEPS[case], &devices);
     });
 }
 
 #[test]
 fn tap_ports() {
     let Some(namespace) = namespace("") else { return };
-    isolated_with_interposer_in(&namespace, || {
+    with_interposer(&namespace, SWEEPS.len(), |case| {
         let devices = two(|number| format!("net_tap{number},iface=fault{number}"));
-        ports_without(Which::Only, &Kind::ALL, &devices);
-        ports_without(Which::From, &MEMORY, &devices);
+        ports_without(SWEEPS[case], &devices);
     });
 }
 
@@ -168,9 +163,8 @@ fn af_packet_ports() {
     else {
         return;
     };
-    isolated_with_interposer_in(&namespace, || {
+    with_interposer(&namespace, SWEEPS.len(), |case| {
         let devices = two(|number| format!("net_af_packet{number},iface=fault{number}"));
-        ports_without(Which::Only, &Kind::ALL, &devices);
-        ports_without(Which::From, &MEMORY, &devices);
+        ports_without(SWEEPS[case], &devices);
     });
 }

@@ -79,12 +79,14 @@ struct Call {
 
 /// Runs `procedure` once for each of the calls that it makes inside `function`, with that call failing.
 ///
+/// Only every so many calls are looked at, beginning with number `part`: other processes look at the others.
 /// The procedure panics if something is not as it should be. Returns how often DPDK went on without what it did not
 /// get.
 pub(crate) fn sweep(
     kind: Kind,
     function: &'static CStr,
     which: fn(u64) -> Which,
+    (part, parts): (usize, usize),
     exceptions: &[Exception],
     procedure: impl Fn() -> Outcome,
 ) -> usize {
@@ -94,7 +96,7 @@ pub(crate) fn sweep(
     let calls = calls(kind, function, &procedure);
     let mut tally = Tally { calls: calls.len(), ..Tally::default() };
     let mut crashes = String::new();
-    for call in sample(&calls) {
+    for call in sample(&calls).skip(part).step_by(parts) {
         tally.tried += 1;
         let ended = forked(|| {
             watch_crashes();
@@ -138,7 +140,7 @@ fn calls(kind: Kind, function: &'static CStr, procedure: impl Fn() -> Outcome) -
     lines.lines().map(|line| call(line).unwrap_or_else(|| panic!("no line of the interposer's: {line}"))).collect()
 }
 
-/// The first two calls and the last from each place; or all.
+/// The first call and the last from each place, if there are more than a few; or all.
 fn sample(calls: &[Call]) -> impl Iterator<Item = &Call> {
     let all = env::var(VARIABLE).is_ok_and(|value| value == "all");
     let mut places = BTreeMap::<&str, Vec<u64>>::new();
@@ -147,7 +149,7 @@ fn sample(calls: &[Call]) -> impl Iterator<Item = &Call> {
     }
     calls.iter().filter(move |call| {
         let numbers = &places[call.place.as_str()];
-        all || numbers[..numbers.len().min(2)].contains(&call.number) || numbers.last() == Some(&call.number)
+        all || numbers.len() < 4 || [numbers.first(), numbers.last()].contains(&Some(&call.number))
     })
 }
 
