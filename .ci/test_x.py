@@ -289,3 +289,18 @@ def test_documentation_needs_no_dpdk(tree, answer, bindings):
     assert done.returncode == 0, done.stderr
     assert f"bindings={bindings}\n" in done.stdout
     assert not [call for call in tree.calls if call.startswith("apt-get")]
+
+
+def test_clean_takes_away_what_was_built_if_it_may(tree):
+    for folder in ("target/debian/dpdk-24.11/usr", "target/release", "build", "results"):
+        (tree.root / folder).mkdir(parents=True)
+    tree.answers("id", "echo 1000")
+    done = tree.x("clean")
+    assert done.returncode == 1
+    assert "belongs to root" in done.stderr
+    assert (tree.root / "target/release").exists()
+    tree.answers("id", "echo 0")
+    assert tree.x("clean").returncode == 0
+    left = {path.name for path in tree.root.iterdir()}
+    assert "results" in left
+    assert not left & {"target", "build"}
