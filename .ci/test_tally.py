@@ -218,13 +218,14 @@ def test_a_stage_without_a_sound_sum_is_a_failure(tmp_path):
     for log, stage_status in (
         (green, 1),
         (green + "x: error: cannot unmount\n", 0),
-        (edited(STAGE, ("FAILED:  rust: keeps_order\n", "")), 1),
-        (edited(STAGE, ("skipped: c: no shell\n", "")), 1),
         ("\n0 passed, 0 failed\n", 0),
         ("", 0),
     ):
         status, lines = of(log, stage_status)
         assert (status, lines[-1].split(",")[1]) == (1, " 1 failed"), log
+    # What was named is not what was counted.
+    for lost in ("FAILED:  rust: keeps_order\n", "skipped: c: no shell\n"):
+        assert of(edited(STAGE, (lost, "")), 1)[1][-1] == "0 passed, 1 failed"
 
 
 def test_a_reason_of_several_lines_is_told_in_one(tmp_path):
