@@ -43,9 +43,11 @@ RUST_FLAGS = (
     "-Cforce-frame-pointers=yes",
     "--cfg=fuzzing",
 )
-# An input that takes longer than a minute hangs, on however busy a machine: it is a finding. AddressSanitizer keeps freed
-# memory back, which is no leak.
+# An input that takes longer than a minute hangs, on however busy a machine: it is a finding. AddressSanitizer keeps
+# freed memory back, which is no leak.
 LIMITS = ("-timeout=60", "-rss_limit_mb=4096", "-print_final_stats=1")
+# What the checked-in corpora are to reach: every edge, not every number of times that it can be taken.
+EDGES_ONLY = ("-use_counters=0", "-use_cmp=0")
 # How long a target may take to end by itself when its time is over: longer than an input.
 GRACE_S = 90.0
 # And when it is asked to end.
@@ -307,8 +309,7 @@ def keep(targets: Sequence[Target]) -> int:
         for path in old:
             if not MADE_BY_MACHINE.fullmatch(path.name):
                 shutil.copyfile(path, fresh / path.name)
-        # Edges only, not how often each was taken: a corpus of a few hundred bytes instead of many thousand.
-        argv = [*target.command, *LIMITS, "-set_cover_merge=1", str(fresh), str(target.corpus)]
+        argv = [*target.command, *LIMITS, *EDGES_ONLY, "-set_cover_merge=1", str(fresh), str(target.corpus)]
         done = subprocess.run([*argv, str(WORK / "corpus" / target.name)], capture_output=True, check=False)
         if done.returncode != 0:
             raise FuzzError(f"cannot merge the corpus of {target.name}: {done.stderr.decode(errors='replace')[-500:]}")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import shlex
 import sys
 from pathlib import Path
 
@@ -20,7 +21,8 @@ def main() -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     with atheris.instrument_imports(include=INSTRUMENTED):
         target = importlib.import_module(f"fuzz.fuzz_targets.{name}")
-    atheris.Setup([program, *rest], target.check)
+    # Merging corpora, libFuzzer has a shell start this program anew.
+    atheris.Setup([shlex.join([sys.executable, program, name]), *rest], target.check)
     atheris.Fuzz()
 
 
