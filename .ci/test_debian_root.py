@@ -4,6 +4,7 @@
 # ruff: noqa: D103
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +22,6 @@ def root(tmp_path, monkeypatch):
     """A Debian that is only a folder, and a tree of three files."""
     tree = tmp_path / "tree"
     (tree / "src").mkdir(parents=True)
-    subprocess.run(["git", "-C", tree, "init", "-q"], check=True)
     (tree / ".gitignore").write_text("/target/\n")
     (tree / "src/kept").write_text("old")
     (tree / "x").write_text("#!/bin/sh\n")
@@ -31,6 +31,15 @@ def root(tmp_path, monkeypatch):
     made = Root("trixie", "24.11")
     made.path.mkdir(parents=True)
     return made
+
+
+@pytest.fixture
+def checkout(root):
+    """The tree as git knows it."""
+    if shutil.which("git") is None:
+        pytest.skip("'git' is not installed, and a Debian is made only where it is")
+    subprocess.run(["git", "-C", debian_root.TREE, "init", "-q"], check=True)
+    return root
 
 
 def copied(root):
@@ -53,32 +62,32 @@ http://mirror.example/security/|Debian|Debian-Security|main
     assert read_archive("") is None
 
 
-def test_the_tree_is_copied_as_it_is_but_for_what_git_ignores(root):
+def test_the_tree_is_copied_as_it_is_but_for_what_git_ignores(checkout):
     (debian_root.TREE / "target/built").write_text("by the host")
     (debian_root.TREE / "link").symlink_to("src/kept")
-    root.copy_tree()
-    assert set(copied(root)) == {".gitignore", "x", "src/kept", "link"}
-    assert copied(root)["src/kept"].read_text() == "old"
-    assert os.access(copied(root)["x"], os.X_OK)
-    assert copied(root)["link"].readlink() == Path("src/kept")
+    checkout.copy_tree()
+    assert set(copied(checkout)) == {".gitignore", "x", "src/kept", "link"}
+    assert copied(checkout)["src/kept"].read_text() == "old"
+    assert os.access(copied(checkout)["x"], os.X_OK)
+    assert copied(checkout)["link"].readlink() == Path("src/kept")
 
 
-def test_the_next_copy_follows_changes_and_leaves_the_rest_alone(root):
-    root.copy_tree()
-    built = root.path / debian_root.INNER_TREE[1:] / "target/built"
+def test_the_next_copy_follows_changes_and_leaves_the_rest_alone(checkout):
+    checkout.copy_tree()
+    built = checkout.path / debian_root.INNER_TREE[1:] / "target/built"
     built.parent.mkdir()
     built.write_text("in there")
-    times = {name: path.stat().st_mtime_ns for name, path in copied(root).items()}
+    times = {name: path.stat().st_mtime_ns for name, path in copied(checkout).items()}
     kept = debian_root.TREE / "src/kept"
     kept.write_text("new")
     # Older than what was built from the copy: cargo must see it all the same.
     os.utime(kept, (0, 0))
     (debian_root.TREE / "x").unlink()
-    root.copy_tree()
-    assert set(copied(root)) == {".gitignore", "src/kept", "target/built"}
-    assert copied(root)["src/kept"].read_text() == "new"
-    assert copied(root)["src/kept"].stat().st_mtime_ns >= times["src/kept"]
-    assert copied(root)[".gitignore"].stat().st_mtime_ns == times[".gitignore"]
+    checkout.copy_tree()
+    assert set(copied(checkout)) == {".gitignore", "src/kept", "target/built"}
+    assert copied(checkout)["src/kept"].read_text() == "new"
+    assert copied(checkout)["src/kept"].stat().st_mtime_ns >= times["src/kept"]
+    assert copied(checkout)[".gitignore"].stat().st_mtime_ns == times[".gitignore"]
 
 
 def candidate(root, monkeypatch, version):
