@@ -61,7 +61,9 @@ How it is checked:
 - `./x lint`: one operation in a block, a comment of its own for every `unsafe` (also inside macros), and this page.
 - `dpdk-rs/tests/compile_fail/`: programs that break a promise of the types, which must not compile.
 - `dpdk-rs/tests/eal/`: what the types cannot promise, on a running EAL: drops in every order, forgotten values, panics,
-  the edges of every buffer.
+  the edges of every buffer; in `holes/` the mistakes that were found in other bindings.
+- `dpdk-rs/tests/sequences/`: random sequences of safe calls, compared with a model.
+- `dpdk-rs/tests/faults/`: calls of DPDK and of the system that fail, one by one.
 
 The C functions themselves are declared by bindgen; the layout of every struct is compared with the C compiler's when
 `dpdk-sys` is built. The page has {total} lines for {files}: {kinds}.

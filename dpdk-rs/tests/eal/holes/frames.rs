@@ -83,6 +83,7 @@ fn hole_17_frame_of_no_bytes() {
         let share = empty.share(&pool).unwrap();
         assert!(share.is_empty() && share.data().is_empty());
         drop(share);
+        assert!(empty.copy(&pool).is_some_and(|copy| copy.is_empty() && !copy.is_shared()));
         // Between two others in a chain, and alone again.
         let mut whole = packet(&pool, &frame(1, 10));
         whole.chain(empty).unwrap();
@@ -138,5 +139,26 @@ fn hole_17_jumbo_frame() {
         drop((port, rx, tx));
         let inverted: Vec<Vec<u8>> = frames.iter().map(|frame| frame.iter().map(|byte| !byte).collect()).collect();
         assert!(read(&output) == inverted);
+    });
+}
+
+/// A copy into mbufs of one byte each, of which there are more than an mbuf can count. Here there is none, and the pool is
+/// full again.
+#[test]
+fn hole_17_copy_of_more_segments_than_can_be_counted() {
+    isolated(&[], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let tiny: Mempool = Mempool::builder("tiny").size(65_600).cache(0).data_room(129).build(&eal).unwrap();
+        let none: Mempool = Mempool::builder("none").size(7).cache(0).data_room(128).build(&eal).unwrap();
+        let mut whole = packet(&pool, &frame(0, 2048));
+        for number in 1..32 {
+            whole.chain(packet(&pool, &frame(number, 2048))).unwrap();
+        }
+        assert!(whole.copy(&tiny).is_none() && whole.copy(&none).is_none());
+        assert_eq!((tiny.available(), none.available()), (65_600, 7));
+        let short = packet(&pool, &frame(1, 2000));
+        let copy = short.copy(&tiny).unwrap();
+        assert_eq!((copy.segment_count(), tiny.available()), (2000, 65_600 - 2000));
+        assert!(bytes(&copy) == bytes(&short));
     });
 }
