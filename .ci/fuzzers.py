@@ -46,6 +46,8 @@ RUST_FLAGS = (
 # An input that takes longer than a minute hangs, on however busy a machine: it is a finding. AddressSanitizer keeps
 # freed memory back, which is no leak.
 LIMITS = ("-timeout=60", "-rss_limit_mb=4096", "-print_final_stats=1")
+# libFuzzer looks for leaks after each input. At the end of the process it would find the EAL, which stays until then.
+ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "leak_check_at_exit=0"}
 # What the checked-in corpora are to reach: every edge, not every number of times that it can be taken.
 EDGES_ONLY = ("-use_counters=0", "-use_cmp=0")
 # How long a target may take to end by itself when its time is over: longer than an input.
@@ -191,7 +193,7 @@ def start(target: Target, seconds: int) -> Run:
     with log.open("wb") as out:
         process = subprocess.Popen(
             [*argv, str(kept), str(target.corpus)],
-            env={**os.environ, "TMPDIR": str(temporary)},
+            env={**ENVIRONMENT, "TMPDIR": str(temporary)},
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=subprocess.STDOUT,
@@ -266,6 +268,11 @@ class Progress:
             self.shown = ""
 
 
+def count(targets: int) -> str:
+    """'1 target', '2 targets'."""
+    return f"{targets} target{'' if targets == 1 else 's'}"
+
+
 def report(runs: Sequence[Run], interrupted: bool) -> int:
     """Prints the account and gives the exit status."""
     width = max((len(run.target.name) for run in runs), default=0)
@@ -283,18 +290,18 @@ def report(runs: Sequence[Run], interrupted: bool) -> int:
     total = f"{sum(run.executions for run in runs):,} executions"
     if bad:
         names = ", ".join(run.target.name for run, _ in bad)
-        print(f"fuzz: {len(bad)} of {len(runs)} targets failed ({names}): see above")
+        print(f"fuzz: {len(bad)} of {count(len(runs))} failed ({names}): see above")
         return 1
     if interrupted:
         print(f"fuzz: interrupted; found nothing until then in {total}")
         return 130
-    print(f"fuzz: found nothing: {len(runs)} target{'' if len(runs) == 1 else 's'}, {total}")
+    print(f"fuzz: found nothing: {count(len(runs))}, {total}")
     return 0
 
 
 def reproduce(target: Target, path: Path) -> int:
     """Runs a target on one input, with its output shown."""
-    status = subprocess.run([*target.command, *LIMITS, str(path)], check=False).returncode
+    status = subprocess.run([*target.command, *LIMITS, str(path)], env=ENVIRONMENT, check=False).returncode
     print(f"fuzz: {target.name} {'accepts this input' if status == 0 else f'fails on this input (status {status})'}")
     return 1 if status else 0
 
@@ -310,7 +317,8 @@ def keep(targets: Sequence[Target]) -> int:
             if not MADE_BY_MACHINE.fullmatch(path.name):
                 shutil.copyfile(path, fresh / path.name)
         argv = [*target.command, *LIMITS, *EDGES_ONLY, "-set_cover_merge=1", str(fresh), str(target.corpus)]
-        done = subprocess.run([*argv, str(WORK / "corpus" / target.name)], capture_output=True, check=False)
+        argv.append(str(WORK / "corpus" / target.name))
+        done = subprocess.run(argv, env=ENVIRONMENT, capture_output=True, check=False)
         if done.returncode != 0:
             raise FuzzError(f"cannot merge the corpus of {target.name}: {done.stderr.decode(errors='replace')[-500:]}")
         for path in old:
@@ -379,7 +387,7 @@ def main(words: Sequence[str]) -> int:
             return keep(chosen)
         with signals_as_interrupt():
             jobs = given.jobs or len(os.sched_getaffinity(0))
-            print(f"fuzz: {len(chosen)} targets, {given.seconds} s each, {jobs} at a time", flush=True)
+            print(f"fuzz: {count(len(chosen))}, {given.seconds} s each, {jobs} at a time", flush=True)
             return report(*run_all(chosen, given.seconds, jobs))
     except FuzzError as error:
         print(f"fuzz: {error}", file=sys.stderr)
