@@ -54,7 +54,8 @@ pub(crate) fn run(seed: u64, count: u64) {
     let end = seed.saturating_add(count);
     let counts = Mutex::new(Counts::new());
     let failure = Mutex::new(None);
-    let workers = thread::available_parallelism().map_or(1, usize::from) as u64;
+    // A process often waits until its lcores have their turn.
+    let workers = 2 * thread::available_parallelism().map_or(1, usize::from) as u64;
     let batch = count.div_ceil(2 * workers).clamp(1, BATCH);
     thread::scope(|threads| {
         for _ in 0..workers {

@@ -314,6 +314,16 @@ impl Frame {
         }
         assert!(segments.next().is_none());
         assert!(packet.data() == self.pieces[0].bytes);
+        // Over the borders of segments, and not to the end.
+        let mut front = [0; 300];
+        let front = &mut front[..self.len().saturating_sub(1).min(300)];
+        assert_eq!(packet.copy_to(front), front.len());
+        let mut rest = &*front;
+        for piece in &self.pieces {
+            let (copied, behind) = rest.split_at(piece.bytes.len().min(rest.len()));
+            assert!(copied == &piece.bytes[..copied.len()]);
+            rest = behind;
+        }
         let private = bytemuck::bytes_of(packet.private());
         let known = self.private.len().min(private.len());
         assert_eq!(self.private[..known], private[..known], "the private data has changed");

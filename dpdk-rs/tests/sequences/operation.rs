@@ -3,8 +3,8 @@
 
 //! What a sequence is made of: plain data, so that it can be drawn at random, made smaller and printed.
 //!
-//! Numbers that choose an object count from the newest back, and round: 4 is the one before the newest of three. An operation for which there is no object does
-//! nothing.
+//! Numbers that choose an object count from the newest back, and round: 4 is the one before the newest of three. An
+//! operation for which there is no object does nothing.
 
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
