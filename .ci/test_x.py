@@ -270,6 +270,28 @@ def test_a_debian_is_made_by_its_script_after_its_packages(tree):
     assert install.endswith("install debian-archive-keyring debootstrap")
 
 
+@pytest.mark.parametrize("tool", ["asan", "valgrind"])
+def test_a_tool_is_shown_mistakes_before_it_judges_the_tests(tree, tool):
+    (tree.root / ".ci").mkdir()
+    tree.answers(tool, 'echo "hugepages=$DPDK_HUGEPAGES"', f".ci/{tool}")
+    done = tree.x("test", f"--{tool}")
+    steps = [call for call in tree.calls if call.startswith(tool)]
+    assert steps == [f"{tool} ready", f"{tool} mistakes", f"{tool} tests"]
+    judged = f"{tool}-ready:step {tool}-mistakes:cargo {tool}-tests:cargo"
+    assert f"python .ci/tally.py target/{tool}-record {judged}" in tree.calls
+    assert done.stdout.count("hugepages=0\n") == 3, done.stdout
+
+
+def test_a_tool_that_is_not_to_be_had_is_only_told(tree):
+    (tree.root / ".ci").mkdir()
+    tree.answers("asan", "echo reason; exit 77", ".ci/asan")
+    tree.x("test", "--asan")
+    assert [call for call in tree.calls if call.startswith("asan")] == ["asan ready"]
+    assert "python .ci/tally.py target/asan-record asan-ready:step" in tree.calls
+    assert (tree.root / "target/asan-record/asan-ready.status").read_text() == "77\n"
+    assert tree.x("test", "--asan", "more").returncode == 2
+
+
 def test_another_dpdk_than_the_wanted_is_refused(tree):
     tree.environment = {"DPDK_WANTED": "22.11"}
     assert tree.x("build").returncode == 0

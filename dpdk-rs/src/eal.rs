@@ -20,7 +20,7 @@ use std::{
     process,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering},
     },
     thread::{self, ThreadId},
 };
@@ -206,6 +206,9 @@ impl fmt::Debug for Eal {
     }
 }
 
+/// What `rte_eal_init` was given. DPDK keeps pointers into it, and those who look for leaks find it here.
+static ARGV: AtomicPtr<*mut c_char> = AtomicPtr::new(ptr::null_mut());
+
 /// Calls `rte_eal_init`; the arguments that it left. The strings are leaked: DPDK keeps pointers into them.
 fn start(args: Vec<CString>) -> Result<Vec<String>, EalError> {
     // SAFETY: DPDK lets the log be directed at any time, also before it is initialised; `stderr` is never closed.
@@ -213,7 +216,10 @@ fn start(args: Vec<CString>) -> Result<Vec<String>, EalError> {
     let mut argv: Vec<*mut c_char> = args.into_iter().map(CString::into_raw).collect();
     let argc = c_int::try_from(argv.len()).unwrap_or(c_int::MAX);
     argv.push(ptr::null_mut());
+    // DPDK puts the program's name in the place of its last option: this list behind the other keeps that.
+    argv.extend_from_within(..argv.len() - 1);
     let argv = argv.leak();
+    ARGV.store(argv.as_mut_ptr(), Ordering::Relaxed);
     // SAFETY: `argv` holds `argc` strings and a null pointer, which this function has leaked: they live for ever and
     // nobody else writes them. `Eal::init` lets one call through in the life of the process.
     let result = unsafe { sys::rte_eal_init(argc, argv.as_mut_ptr()) };

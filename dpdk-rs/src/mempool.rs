@@ -277,7 +277,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
         // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
         // copies the name.
         let pool = unsafe {
-            sys::rte_pktmbuf_pool_create(
+            sys::dpdk_sys_pktmbuf_pool_create(
                 name.as_ptr(),
                 self.size,
                 self.cache,

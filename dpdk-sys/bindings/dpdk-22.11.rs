@@ -3031,6 +3031,17 @@ unsafe extern "C" {
     pub fn dpdk_sys_errno() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    #[link_name = "dpdk_sys_pktmbuf_pool_create__extern"]
+    pub fn dpdk_sys_pktmbuf_pool_create(
+        name: *const ::core::ffi::c_char,
+        n: ::core::ffi::c_uint,
+        cache_size: ::core::ffi::c_uint,
+        priv_size: u16,
+        data_room_size: u16,
+        socket_id: ::core::ffi::c_int,
+    ) -> *mut rte_mempool;
+}
+unsafe extern "C" {
     #[link_name = "dpdk_sys_log_to_stderr__extern"]
     pub fn dpdk_sys_log_to_stderr() -> ::core::ffi::c_int;
 }

@@ -123,6 +123,17 @@ dpdk_sys_errno(void)
 	return rte_errno;
 }
 
+/* rte_pktmbuf_pool_create(), with an rte_errno in every case: DPDK 22.11 sets none if it has no memory for the pool's entry
+ * in the list of pools.
+ */
+static inline struct rte_mempool *
+dpdk_sys_pktmbuf_pool_create(const char *name, unsigned int n, unsigned int cache_size, uint16_t priv_size,
+		uint16_t data_room_size, int socket_id)
+{
+	rte_errno = ENOMEM;
+	return rte_pktmbuf_pool_create(name, n, cache_size, priv_size, data_room_size, socket_id);
+}
+
 /* Sends the log to stderr from the first line on: the EAL's own default writes to stdout and syslog. */
 static inline int
 dpdk_sys_log_to_stderr(void)

@@ -35,7 +35,7 @@ pub(crate) enum Kind {
 pub(crate) fn with_interposer<F: Fn(usize)>(wrapper: &[&str], cases: usize, body: F) {
     let reason = if cfg!(feature = "static") {
         Some("DPDK is linked statically, so its calls cannot be intercepted")
-    } else if env::var_os("DPDK_RS_TEST_TOOL").is_some() {
+    } else if ["DPDK_RS_TEST_TOOL", "ASAN_OPTIONS"].into_iter().any(|name| env::var_os(name).is_some()) {
         Some("the tool that the tests run in has its own malloc")
     } else {
         None
