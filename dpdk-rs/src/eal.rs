@@ -97,6 +97,14 @@ struct StaysOnItsThread;
 /// Set by the first call of [`Eal::init`], and never unset.
 static STARTED: AtomicBool = AtomicBool::new(false);
 
+/// Set when that call has returned from DPDK, whatever came of it.
+static START_ENDED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the lists of buses and drivers are what they stay: only `rte_eal_init` adds to them.
+pub(crate) fn start_ended() -> bool {
+    START_ENDED.load(Ordering::Acquire)
+}
+
 impl Eal {
     /// Initialises the EAL from a command line: the program's name, the EAL's options, `--`, the program's own options.
     ///
@@ -223,6 +231,7 @@ fn start(args: Vec<CString>) -> Result<Vec<String>, EalError> {
     // SAFETY: `argv` holds `argc` strings and a null pointer, which this function has leaked: they live for ever and
     // nobody else writes them. `Eal::init` lets one call through in the life of the process.
     let result = unsafe { sys::rte_eal_init(argc, argv.as_mut_ptr()) };
+    START_ENDED.store(true, Ordering::Release);
     // The call moves what is not an option to the end, and counts what comes before without the program's name.
     let used = usize::try_from(result).map_err(|_| EalError::Init(Errno::last()))? + 1;
     let rest = argv.iter().skip(used).take_while(|arg| !arg.is_null());

@@ -47,6 +47,7 @@
 
 mod burst;
 mod clock;
+pub mod diagnosis;
 mod eal;
 mod error;
 #[cfg(any(doc, doctest))]

@@ -3046,6 +3046,10 @@ unsafe extern "C" {
     pub fn dpdk_sys_log_to_stderr() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    #[link_name = "dpdk_sys_device_known__extern"]
+    pub fn dpdk_sys_device_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     #[link_name = "dpdk_sys_log_warning__extern"]
     pub fn dpdk_sys_log_warning(message: *const ::core::ffi::c_char);
 }

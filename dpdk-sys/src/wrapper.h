@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <rte_config.h>
 #include <rte_version.h>
@@ -139,6 +140,18 @@ static inline int
 dpdk_sys_log_to_stderr(void)
 {
 	return rte_openlog_stream(stderr);
+}
+
+/* Whether a bus has a driver for a virtual device of this name, or takes it for the address of a device. */
+static inline int
+dpdk_sys_device_known(const char *name)
+{
+	struct rte_devargs devargs = {0};
+	int ret = rte_devargs_parse(&devargs, name);
+
+	/* What rte_devargs_reset() does, which is experimental. */
+	free(devargs.data);
+	return ret == 0;
 }
 
 /* A line in DPDK's log, at level WARNING. */

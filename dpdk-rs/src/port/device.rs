@@ -9,7 +9,10 @@ use crate::{
     eal::{Control, Environment},
     mempool::PoolHandle,
 };
-use core::ffi::{CStr, c_char};
+use core::{
+    ffi::{CStr, c_char},
+    iter,
+};
 use dpdk_sys as sys;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,6 +40,18 @@ struct Setup {
     _pool: Option<Arc<PoolHandle>>,
 }
 
+/// The numbers of all ports, in ascending order. They are those of the moment at which each is asked for.
+fn ids() -> impl Iterator<Item = u16> {
+    let mut next = 0;
+    iter::from_fn(move || {
+        // SAFETY: the EAL is initialised and its control plane locked, which all callers of `ids` see to.
+        let found = unsafe { sys::dpdk_sys_eth_find_next(next) };
+        let id = u16::try_from(found).ok().filter(|id| u32::from(*id) < sys::RTE_MAX_ETHPORTS)?;
+        next = id + 1;
+        Some(id)
+    })
+}
+
 /// Takes every free port.
 pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
     if environment.is_forked() {
@@ -44,38 +59,30 @@ pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
     }
     let mut control = environment.control();
     let mut devices = Vec::new();
-    let mut next = 0;
-    loop {
-        // SAFETY: the EAL is initialised, since there is an `Environment`, and its control plane is locked.
-        let found = unsafe { sys::dpdk_sys_eth_find_next(next) };
-        let Ok(id) = u16::try_from(found) else { break };
-        let Some(taken) = control.taken.get_mut(usize::from(id)) else {
-            break;
-        };
-        if !*taken {
-            *taken = true;
-            let name = port_name(id);
-            devices.push(Device { id, name, environment: Arc::clone(environment), setup: Mutex::default() });
-        }
-        next = id + 1;
+    for id in ids() {
+        let Some(taken) = control.taken.get_mut(usize::from(id)).filter(|taken| !**taken) else { continue };
+        *taken = true;
+        let name = port_name(id);
+        devices.push(Device { id, name, environment: Arc::clone(environment), setup: Mutex::default() });
     }
     devices
+}
+
+/// The names of all ports, whether or not somebody has taken them.
+pub(super) fn names(environment: &Environment) -> Vec<String> {
+    if environment.is_forked() {
+        return Vec::new();
+    }
+    let _control = environment.control();
+    ids().map(port_name).collect()
 }
 
 /// Closes the ports that nobody has configured, before the EAL is cleaned up: its clean-up of the bus stumbles over a
 /// device that takes others with it (`net_failsafe`, DPDK 22.11).
 pub(crate) fn close_rest(_control: &MutexGuard<'_, Control>) {
-    let mut next = 0;
-    loop {
-        // SAFETY: the EAL is initialised and the control plane locked.
-        let found = unsafe { sys::dpdk_sys_eth_find_next(next) };
-        let Ok(id) = u16::try_from(found) else { break };
-        if u32::from(id) >= sys::RTE_MAX_ETHPORTS {
-            break;
-        }
+    for id in ids() {
         // SAFETY: the port exists, and no `Device` is left that could use it.
         unsafe { sys::rte_eth_dev_close(id) };
-        next = id + 1;
     }
 }
 

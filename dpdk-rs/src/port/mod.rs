@@ -148,6 +148,11 @@ pub(crate) fn take_all(environment: &Arc<Environment>) -> Vec<Port<Unconfigured>
     device::take_all(environment).into_iter().map(|device| Port::of(Arc::new(device))).collect()
 }
 
+/// The names of all ports, whether or not somebody has taken them.
+pub(crate) fn names(eal: &crate::Eal) -> Vec<String> {
+    device::names(eal.environment())
+}
+
 impl<S> Port<S> {
     const fn of(device: Arc<Device>) -> Self {
         Self { device, state: PhantomData }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Another process that runs under the same file prefix.
+
+use super::{Finding, arguments::Arguments, host::Host};
+use std::{fs::Metadata, os::unix::fs::MetadataExt};
+
+/// Who holds the lock that a primary process takes on its configuration.
+pub(super) fn of_start(args: &Arguments, host: &Host) -> Option<Finding> {
+    if !args.shares_files() {
+        return None;
+    }
+    let prefix = args.file_prefix();
+    let file = host.runtime_folder().join(prefix).join("config");
+    let metadata = host.metadata(&file)?;
+    let locks = host.text("/proc/locks")?;
+    let holders: Vec<Lock> =
+        locks.lines().filter_map(Lock::parse).filter(|lock| lock.inode == metadata.ino()).collect();
+    // The start that failed may hold the lock itself, so only others count.
+    let process = host.other_processes().into_iter().find(|process| {
+        let lock = holders.iter().find(|lock| lock.pid == process.pid);
+        lock.is_some_and(|lock| lock.device == device(&metadata) || has_open(host, process.pid, &metadata))
+    })?;
+    Some(Finding::PrefixInUse { prefix: prefix.to_owned(), file, process })
+}
+
+/// A lock for writing, of a line such as `1: POSIX  ADVISORY  WRITE 1234 00:18:567 64 72`.
+struct Lock {
+    pid: u32,
+    device: (u64, u64),
+    inode: u64,
+}
+
+impl Lock {
+    fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace().skip_while(|word| *word != "WRITE").skip(1);
+        let pid = words.next()?.parse().ok()?;
+        let mut file = words.next()?.split(':');
+        let mut device = || u64::from_str_radix(file.next()?, 16).ok();
+        let device = (device()?, device()?);
+        Some(Self { pid, device, inode: file.next()?.parse().ok()? })
+    }
+}
+
+/// The device that a file is on, as /proc writes it. Some file systems show another there than to `stat`.
+fn device(file: &Metadata) -> (u64, u64) {
+    let number = file.dev();
+    (number >> 8 & 0xfff | number >> 32 & !0xfff, number & 0xff | number >> 12 & 0xff_ff00)
+}
+
+fn has_open(host: &Host, pid: u32, file: &Metadata) -> bool {
+    let folder = format!("/proc/{pid}/fd");
+    let open = host.names(&folder).into_iter().filter_map(|number| host.metadata(format!("{folder}/{number}")));
+    open.into_iter().any(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{device, of_start};
+    use crate::diagnosis::{Finding, arguments::Arguments, host::Process, tree::Tree};
+    use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
+
+    const CONFIG: &str = "/var/run/dpdk/mine/config";
+
+    /// Process 7 is the one that asks; 19 has the lock's line with the device that `shown` gives.
+    fn machine(holder: u32, shown: impl Fn((u64, u64)) -> (u64, u64)) -> Tree {
+        let tree = Tree::new()
+            .file("/proc/self/status", "Pid:\t7\nUid:\t0\t0\t0\t0\n")
+            .file("/proc/7/comm", "diagnose\n")
+            .file("/proc/19/comm", "l2fwd-rs\n")
+            .file("/proc/20/comm", "sh\n")
+            .file(CONFIG, "");
+        let file = fs::metadata(tree.place(CONFIG)).unwrap();
+        let (major, minor) = shown(device(&file));
+        let locks = format!(
+            "1: FLOCK  ADVISORY  WRITE 20 00:1:1 0 EOF\n\
+             2: POSIX  ADVISORY  WRITE {holder} {major:02x}:{minor:02x}:{} 0 EOF\n",
+            file.ino()
+        );
+        tree.file("/proc/locks", &locks)
+    }
+
+    fn found(tree: &Tree, line: &str) -> Option<Finding> {
+        of_start(&Arguments::new(&line.split(' ').collect::<Vec<_>>()), &tree.host())
+    }
+
+    fn expected() -> Option<Finding> {
+        let process = Process { pid: 19, name: "l2fwd-rs".to_owned() };
+        Some(Finding::PrefixInUse { prefix: "mine".to_owned(), file: PathBuf::from(CONFIG), process })
+    }
+
+    #[test]
+    fn holder_of_the_lock_is_named() {
+        let machine = machine(19, |device| device);
+        assert_eq!(found(&machine, "x --file-prefix=mine"), expected());
+        for line in
+            ["x", "x --file-prefix=mine --in-memory", "x --file-prefix=mine --no-shconf", "x --file-prefix=other"]
+        {
+            assert_eq!(found(&machine, line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn own_lock_is_no_other_process() {
+        assert_eq!(found(&machine(7, |device| device), "x --file-prefix=mine"), None);
+    }
+
+    #[test]
+    fn file_decides_where_the_device_is_shown_differently() {
+        let machine = machine(19, |(major, minor)| (major, minor + 1));
+        assert_eq!(found(&machine, "x --file-prefix=mine"), None);
+        let config = machine.place(CONFIG);
+        let machine = machine.link("/proc/19/fd/5", config);
+        assert_eq!(found(&machine, "x --file-prefix=mine"), expected());
+    }
+}
