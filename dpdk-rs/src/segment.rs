@@ -109,6 +109,31 @@ impl Segment {
         users == 1
     }
 
+    /// How many mbufs refer to the data, with the one that it is in.
+    pub(crate) fn references(self) -> u16 {
+        if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0 {
+            self.attached_to().map_or(u16::MAX, Self::refcnt)
+        } else if self.ol_flags() & sys::DPDK_SYS_MBUF_F_EXTERNAL == 0 {
+            self.refcnt()
+        } else if self.shinfo().is_null() {
+            u16::MAX
+        } else {
+            // SAFETY: whoever attached the external buffer keeps its counter live as long as the mbuf; the call reads
+            // atomically.
+            unsafe { sys::rte_mbuf_ext_refcnt_read(self.shinfo()) }
+        }
+    }
+
+    /// The mbuf with the data of this indirect one (`rte_mbuf_from_indirect`).
+    fn attached_to(self) -> Option<Self> {
+        // Both describe the other mbuf: its buffer lies behind its private area.
+        let before = size_of::<rte_mbuf>() + usize::from(self.priv_size());
+        // SAFETY: the buffer of a pool's mbuf lies in the same object as the mbuf, so many bytes behind its start.
+        let mbuf = unsafe { self.buf_addr().byte_sub(before) };
+        // It is live as long as this one refers to it.
+        NonNull::new(mbuf.cast()).map(Self)
+    }
+
     /// Bytes of the private area behind the mbuf.
     pub(crate) fn private_len(self) -> u16 {
         if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT == 0 {

@@ -6,6 +6,7 @@
 use super::{Packet, PacketError, chain::MOST_SEGMENTS};
 use crate::{Mempool, PrivateData, segment::Segment};
 use core::{
+    iter::successors,
     ptr::NonNull,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
@@ -15,6 +16,11 @@ use dpdk_sys as sys;
 /// need not look at reference counts. A thread that has one of two such packets got it, in whatever way, after the store.
 static ANY_SHARED: AtomicBool = AtomicBool::new(false);
 
+/// DPDK counts references in 16 bits, without a look at whether they are enough. One call adds as many as the segments that
+/// refer to one buffer, at most as many as are counted already, also if several threads share at once. So they stay below
+/// twice this number; the rest is a margin.
+const MOST_REFERENCES: u16 = 1 << 14;
+
 /// The segment, if its data may be written to.
 #[inline(always)]
 pub(super) fn unshared(segment: Segment) -> Result<Segment, PacketError> {
@@ -23,7 +29,7 @@ pub(super) fn unshared(segment: Segment) -> Result<Segment, PacketError> {
 
 impl<P: PrivateData> Packet<P> {
     /// Another packet of the same data, without copying: its mbufs, one for each segment, are taken from `pool` and refer
-    /// to the buffers of this packet. `None` if the pool is exhausted.
+    /// to the buffers of this packet. `None` if the pool is exhausted, or if 16,384 mbufs refer to one of the buffers.
     ///
     /// As long as both exist neither can change the data ([`PacketError::Shared`](crate::PacketError::Shared)). Once the
     /// others are dropped or sent, this packet can; the new one never can. Either may be shortened, chained, sent and dropped
@@ -33,6 +39,9 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_pktmbuf_clone")]
     #[must_use]
     pub fn share<Q: PrivateData>(&mut self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
+        if chain(self).any(|segment| segment.references() >= MOST_REFERENCES) {
+            return None;
+        }
         ANY_SHARED.store(true, Relaxed);
         // SAFETY: this packet's chain is live and the pool too. While nobody else refers to the data, DPDK counts the new
         // reference without an atomic operation: `&mut self` keeps other threads from doing so at the same time.
@@ -66,13 +75,10 @@ impl<P: PrivateData> Packet<P> {
     /// Whether another packet refers to the data of one of the segments, so that it cannot be changed.
     #[must_use]
     pub fn is_shared(&self) -> bool {
-        let mut next = Some(self.head());
-        while let Some(segment) = next {
-            if segment.is_shared() {
-                return true;
-            }
-            next = segment.next();
-        }
-        false
+        chain(self).any(Segment::is_shared)
     }
+}
+
+fn chain<P: PrivateData>(packet: &Packet<P>) -> impl Iterator<Item = Segment> {
+    successors(Some(packet.head()), |segment| segment.next())
 }

@@ -254,3 +254,47 @@ fn hole_13_bursts_are_arrays_of_pointers() {
         }
     });
 }
+
+/// More references than 16 bits count wrap to 1, and then the first packet is written to, and freed, while the others refer
+/// to its data. Here there is a most, far below.
+#[test]
+fn hole_05_references_do_not_wrap() {
+    isolated(&[], |eal| {
+        let data: Mempool = Mempool::builder("data").size(1).cache(0).build(&eal).unwrap();
+        let indirect: Mempool = Mempool::builder("indirect").size(65_536).cache(0).data_room(0).build(&eal).unwrap();
+        let mut first = packet(&data, &frame(1, 100));
+        let mut shares: Vec<Packet> = std::iter::from_fn(|| first.share(&indirect)).collect();
+        refuses_to_be_written(&mut first);
+        refuses_to_be_written(&mut shares[0]);
+        assert!(shares[0].share(&indirect).is_none(), "a share counts as well");
+        drop(first);
+        assert!(data.alloc().is_none(), "the data is still out");
+        assert!(shares.iter().all(|share| share.data() == frame(1, 100)));
+        drop(shares);
+        assert!(data.alloc().is_some() && indirect.available() == indirect.size());
+    });
+}
+
+/// A chain that refers to the same data many times adds as many references with one call.
+#[test]
+fn hole_05_references_of_chains_do_not_wrap() {
+    isolated(&[], |eal| {
+        let data: Mempool = Mempool::builder("data").size(1).cache(0).build(&eal).unwrap();
+        let indirect: Mempool = Mempool::builder("indirect").size(65_536).cache(0).data_room(0).build(&eal).unwrap();
+        let mut first = packet(&data, &frame(1, 1));
+        let mut whole = first.share(&indirect).unwrap();
+        // Appended at the front: walking to the end each time would take for ever.
+        while let Some(mut longer) = first.share(&indirect).filter(|_| whole.segment_count() < 10_000) {
+            longer.chain(whole).unwrap();
+            whole = longer;
+        }
+        let mut wholes: Vec<Packet> = std::iter::from_fn(|| whole.share(&indirect)).collect();
+        refuses_to_be_written(&mut first);
+        wholes.push(whole);
+        assert!(wholes.iter().all(|whole| whole.data() == frame(1, 1)));
+        drop(wholes);
+        first.data_mut().unwrap().fill(0);
+        drop(first);
+        assert!(data.alloc().is_some() && indirect.available() == indirect.size());
+    });
+}
