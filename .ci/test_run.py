@@ -20,7 +20,7 @@ RED = "echo; echo 'FAILED:  rust: keeps_order'; echo '4 passed, 1 failed'; exit 
 
 @pytest.fixture
 def run(tmp_path):
-    def start(dpdk="22.11.11", user=0, lint=":", **stages):
+    def start(dpdk="22.11.11", user=0, lint=":", seconds=0, **stages):
         """Answers for `./x test` (here), `--dpdk 24.11` (lts24), `--dpdk 22.11` (lts22), `--dpdk newest` (newest)."""
         programs = {
             "x": f"""case "$*" in
@@ -28,6 +28,7 @@ def run(tmp_path):
                 test) {stages.get("here", GREEN)} ;;
                 "test --dpdk 24.11") {stages.get("lts24", "exit 9")} ;;
                 "test --dpdk 22.11") {stages.get("lts22", "exit 9")} ;;
+                "test --dpdk 24.11 --quick") {stages.get("lts24_quick", "exit 9")} ;;
                 "test --dpdk newest --quick") {stages.get("newest", GREEN)} ;;
                 *) exit 9 ;;
             esac""",
@@ -45,7 +46,8 @@ def run(tmp_path):
         done = subprocess.run(
             ["bash", ".ci/run"],
             cwd=tmp_path,
-            env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin"},
+            # bash goes on from the seconds that it finds.
+            env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "SECONDS": str(seconds)},
             capture_output=True,
             text=True,
             check=False,
@@ -91,6 +93,12 @@ def test_the_newest_is_shown_without_counting(run):
     status, lines = run(lts24=GREEN, newest=RED)
     assert (status, lines[-1]) == (0, "11 passed, 0 failed")
     assert "failed, but does not count: dpdk-newest: rust: keeps_order" in lines
+
+
+def test_a_slow_machine_runs_what_is_quick(run):
+    status, lines = run(seconds=3600, lts24_quick=GREEN)
+    assert (status, lines[-1]) == (0, "11 passed, 0 failed")
+    assert any("the other stages took 60 minutes" in line for line in lines)
 
 
 def test_without_root_the_debian_is_skipped_with_the_reason(run):
