@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The command line: `./x demo` and `./x testbed …`."""
+"""The command line: `./x demo`, `./x bench …` and `./x testbed …`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from testbed.bench.cli import bench
 from testbed.demo import Demo, DemoOptions
 from testbed.eal import hugepages_wanted
 from testbed.frames import CaptureError, read_frames
@@ -33,9 +34,7 @@ app = typer.Typer(
 )
 
 
-@app.callback()
-def _testbed() -> None:
-    """Keeps `demo` a command of its own while it has few neighbours."""
+app.add_typer(bench, name="bench")
 
 
 @app.command()

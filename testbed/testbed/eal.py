@@ -42,16 +42,28 @@ def _mounts() -> list[list[str]]:
 
 @dataclass(frozen=True)
 class EalOptions:
-    """Where a DPDK process runs and which devices it sees. PCI is off: the demo uses virtual devices only."""
+    """Where a DPDK process runs and which devices it sees."""
 
     lcore: int
     file_prefix: str
     vdevs: tuple[str, ...]
     hugepages: bool
+    # PCI addresses; without one PCI is off.
+    nics: tuple[str, ...] = ()
+    # Lcores in DPDK's own words, where one CPU is not enough.
+    lcores: tuple[str, ...] = ()
+    telemetry: bool = False
+    more: tuple[str, ...] = ()
 
     def argv(self) -> list[str]:
         """The arguments, in DPDK's spelling."""
-        words = ["-l", str(self.lcore), "--no-pci", "--no-telemetry", f"--file-prefix={self.file_prefix}"]
+        return [*self.alone(), *self.devices()]
+
+    def alone(self) -> list[str]:
+        """The arguments but for the devices."""
+        words = [*self.lcores] if self.lcores else ["-l", str(self.lcore)]
+        words += ([] if self.nics else ["--no-pci"]) + ([] if self.telemetry else ["--no-telemetry"])
+        words += [f"--file-prefix={self.file_prefix}"]
         if self.hugepages:
             # Leaves neither hugepages nor a run-time folder behind, whatever the process dies of.
             # One file is what a virtio device can share with its peer.
@@ -59,4 +71,8 @@ class EalOptions:
         else:
             # DPDK 22.11 refuses --in-memory together with this.
             words += ["--no-huge", "-m", str(_MEMORY_MB_WITHOUT_HUGEPAGES)]
-        return words + [f"--vdev={vdev}" for vdev in self.vdevs]
+        return [*words, *self.more]
+
+    def devices(self) -> list[str]:
+        """The devices."""
+        return [*(f"--vdev={vdev}" for vdev in self.vdevs), *(f"--allow={nic}" for nic in self.nics)]
