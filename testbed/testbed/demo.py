@@ -90,7 +90,7 @@ class Demo:
         environment = record_environment(programs, self.options.hugepages)
         write_atomically(self.folder / "environment.json", environment.model_dump_json(indent=2) + "\n")
         self._save()
-        with _signals_as_interrupt():
+        with signals_as_interrupt():
             try:
                 forwarders = len(self.programs)
                 with Steps(self.console, self.options.rounds * forwarders + 2 * forwarders) as steps:
@@ -239,7 +239,7 @@ def _conclude(act: Act, valid: list[bool]) -> None:
 
 
 @contextlib.contextmanager
-def _signals_as_interrupt() -> Iterator[None]:
+def signals_as_interrupt() -> Iterator[None]:
     """SIGTERM and SIGHUP end the demo as Ctrl-C does: in order, with what was measured so far."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:

@@ -160,15 +160,19 @@ def _cpu() -> Cpu:
 
 
 def _binary(program: Program) -> Binary:
-    libraries = _output("ldd", str(program.path))
-    linking = _NONE if libraries == _NONE else "shared" if "librte_eal" in libraries else "static"
     return Binary(
         name=program.name,
         path=str(program.path),
         sha256=sha256_of(program.path),
         version=_output(str(program.path), "--version"),
-        dpdk_linking=linking,
+        dpdk_linking=dpdk_linking(program.path),
     )
+
+
+def dpdk_linking(path: Path) -> str:
+    """'shared', 'static', or 'unknown' where the file is no program that ldd can read."""
+    libraries = _output("ldd", str(path))
+    return _NONE if libraries == _NONE else "shared" if "librte_eal" in libraries else "static"
 
 
 def sha256_of(path: Path) -> str:

@@ -87,9 +87,12 @@ class Load:
     ports: tuple[int, ...]
     size: int
     seconds: float
-    expect_src: str
-    expect_dst: str
+    # None: not checked.
+    expect_src: str | None
+    expect_dst: str | None
     residual_wait_s: float = 0.5
+    queues: int = 1
+    more: tuple[str, ...] = ()
 
     def argv(self) -> list[str]:
         """The generator's own arguments: as fast as it can."""
@@ -99,8 +102,10 @@ class Load:
             "--rate=max",
             f"--duration={self.seconds:g}",
             f"--wait={self.residual_wait_s:g}",
-            f"--expect-src={self.expect_src}",
-            f"--expect-dst={self.expect_dst}",
+            *([f"--expect-src={self.expect_src}"] if self.expect_src else []),
+            *([f"--expect-dst={self.expect_dst}"] if self.expect_dst else []),
+            *([f"--queues={self.queues}"] if self.queues > 1 else []),
+            *self.more,
             "--json=-",
         ]
 

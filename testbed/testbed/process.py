@@ -18,7 +18,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
@@ -39,8 +39,19 @@ class Process:
     the program with the thread that began it, which is what keeps a killed tool from leaving forwarders behind.
     """
 
-    def __init__(self, name: str, argv: Sequence[str | os.PathLike[str]], log_dir: Path) -> None:
+    # What the kernel sends it when this process dies. No signal but KILL reaches one that is stopped (SIGSTOP).
+    death_signal = "TERM"
+
+    def __init__(
+        self,
+        name: str,
+        argv: Sequence[str | os.PathLike[str]],
+        log_dir: Path,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self.name = name
+        # Added to this process's own.
+        self.environment = dict(environment or {})
         self.log_dir = log_dir
         self.argv = [os.fspath(word) for word in argv]
         self.stdout_path = log_dir / f"{name}.stdout"
@@ -90,7 +101,7 @@ class Process:
         # setpriv asks the kernel to end the program when this one dies, whatever it dies of. A Python function run
         # between fork and exec could ask too, but is not safe in a process with threads.
         setpriv = shutil.which("setpriv")
-        guard = [setpriv, "--pdeathsig", "TERM", "--"] if setpriv else []
+        guard = [setpriv, "--pdeathsig", self.death_signal, "--"] if setpriv else []
         if shutil.which(self.argv[0]) is None:
             raise ProcessError(f"{self.name}: cannot execute '{self.argv[0]}': no such program")
         # For the reader of the results; not being able to write it is no reason not to run.
@@ -105,6 +116,7 @@ class Process:
                 text=True,
                 errors="replace",
                 start_new_session=True,
+                env={**os.environ, **self.environment},
             )
         except OSError as error:
             raise ProcessError(f"{self.name}: cannot execute '{self.argv[0]}': {error.strerror}") from error

@@ -25,9 +25,10 @@ class VirtualWire:
     # What the device really holds; the number of descriptors that a program asks for does not enlarge it.
     RING_SIZE = 1024
 
-    def __init__(self, ports: int, queues: int = 1) -> None:
+    def __init__(self, ports: int, queues: int = 1, ring_size: int = RING_SIZE) -> None:
         self.ports = ports
         self.queues = queues
+        self.ring_size = ring_size
         self._folder: Path | None = None
         self._cleanup = contextlib.ExitStack()
 
@@ -45,7 +46,7 @@ class VirtualWire:
     def forwarder_vdevs(self) -> tuple[str, ...]:
         """Device arguments of the device under test."""
         return tuple(
-            f"{self.DEVICE}{port},server=1,queues={self.queues},queue_size={self.RING_SIZE},"
+            f"{self.DEVICE}{port},server=1,queues={self.queues},queue_size={self.ring_size},"
             f"mac={self.forwarder_mac(port)},path={self.socket(port)}"
             for port in range(self.ports)
         )

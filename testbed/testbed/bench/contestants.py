@@ -17,6 +17,7 @@ from pathlib import Path
 
 from testbed.bench.example_l2fwd import find_l2fwd_example
 from testbed.eal import EalOptions
+from testbed.environment import dpdk_linking
 from testbed.programs import Program, ProgramMissing, find_program, repository_root
 
 # Folders of the statically linked twins, as `./x build --static` fills them.
@@ -83,8 +84,8 @@ class Contestant:
     command: Callable[[Setup], list[str]] = field(repr=False, compare=False)
     # Why it cannot do what is asked, if it cannot.
     refuses: Callable[[Setup], str | None] = field(default=lambda _: None, repr=False, compare=False)
-    # Whether it prints the twins' own statistics as JSON.
-    is_twin: bool = False
+    # Whether frames leave as l2fwd sends them: from the port's address to 02:00:00:00:00:<port>.
+    rewrites_macs: bool = False
     # Linked against shared libraries; None: not known. A DPDK plug-in can only be loaded into such a program.
     is_shared: bool | None = None
 
@@ -136,10 +137,11 @@ def _twin(word: str, name: str, static: bool, folders: Sequence[Path]) -> Contes
     def command(setup: Setup) -> list[str]:
         options = ["-p", setup.port_mask, "-q", str(setup.pairs_per_lcore), f"--queues={setup.queues}"]
         options += [f"--burst={setup.burst}", f"--rxd={setup.descriptors}", f"--txd={setup.descriptors}"]
-        options += ["-T", "1", "--stats-json", "-"]
+        # Counters are read by telemetry: printing would only disturb.
+        options += ["-T", "0"]
         return [str(program.path), *setup.lcores(main_forwards=True).argv(), "--", *options]
 
-    return Contestant(word, program, command, is_twin=True, is_shared=not static)
+    return Contestant(word, program, command, rewrites_macs=True, is_shared=_is_shared(program.path))
 
 
 def _testpmd(name: str, mode: str) -> Contestant:
@@ -156,7 +158,9 @@ def _testpmd(name: str, mode: str) -> Contestant:
         options += ["--no-lsc-interrupt", "--stats-period=3600"]
         return [path, *setup.lcores(main_forwards=False).argv(), "--", *options]
 
-    return Contestant(name, Program(name, "C", Path(path)), command, is_shared=True)
+    return Contestant(
+        name, Program(name, "C", Path(path)), command, rewrites_macs=mode == "mac", is_shared=_is_shared(path)
+    )
 
 
 def _example() -> Contestant:
@@ -178,7 +182,9 @@ def _example() -> Contestant:
             return "it always asks for 1,024 descriptors"
         return None
 
-    return Contestant(EXAMPLE, Program(EXAMPLE, "C", path), command, refuses, is_shared=True)
+    return Contestant(
+        EXAMPLE, Program(EXAMPLE, "C", path), command, refuses, rewrites_macs=True, is_shared=_is_shared(path)
+    )
 
 
 def external(text: str) -> Contestant:
@@ -207,7 +213,12 @@ def external(text: str) -> Contestant:
         return [expanded for word in words for expanded in _expand(name, word, values)]
 
     path = Path(shutil.which(words[0]) or words[0]).resolve()
-    return Contestant(name, Program(name, "other", path), command)
+    return Contestant(name, Program(name, "other", path), command, is_shared=_is_shared(path))
+
+
+def _is_shared(path: Path | str) -> bool | None:
+    """Whether a program is linked with DPDK's shared libraries; None where ldd does not tell, as for a script."""
+    return {"shared": True, "static": False}.get(dpdk_linking(Path(path)))
 
 
 PLACEHOLDERS: dict[str, Callable[[Setup], list[str]]] = {

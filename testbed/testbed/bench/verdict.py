@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What the samples of a pair say: median ratio, interval, test, verdict. One sample is one block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy
+from pydantic import BaseModel, ConfigDict
+
+# Inside this distance of 1 two programs count as equally fast.
+EQUIVALENCE = 0.01
+CONFIDENCE = 0.95
+# Fewer samples than this have no interval worth the name.
+LEAST_SAMPLES = 3
+_RESAMPLES = 9999
+# A fixed seed: the same samples give the same interval.
+_SEED = 20260301
+
+
+class Verdict(StrEnum):
+    """Of the first of a pair against the second."""
+
+    FASTER = "faster"
+    EQUIVALENT = "equivalent"
+    SLOWER = "slower"
+    INCONCLUSIVE = "inconclusive"
+
+
+class PairRatio(BaseModel):
+    """Rate of A / rate of B."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    median: float
+    # None with fewer than three samples.
+    ci95: tuple[float, float] | None
+    samples: list[float]
+    # Wilcoxon's signed-rank test of the logarithms against 0, two-sided.
+    p: float | None
+
+
+def pair_ratio(samples: Sequence[float]) -> PairRatio | None:
+    """The statistics of the ratios of all blocks; None of nothing.
+
+    The interval is the percentile bootstrap of the median.
+    """
+    if not samples:
+        return None
+    values = numpy.asarray(samples, dtype=float)
+    interval = p = None
+    if len(values) >= LEAST_SAMPLES:
+        # Imported here: it takes a second, which the command line's own errors need not.
+        from scipy import stats
+
+        chance = numpy.random.default_rng(_SEED)
+        medians = numpy.median(chance.choice(values, (_RESAMPLES, len(values))), axis=1)
+        tail = 50 * (1 - CONFIDENCE)
+        low, high = numpy.percentile(medians, [tail, 100 - tail])
+        interval = (float(low), float(high))
+        logs = numpy.log(values)
+        # Of nothing but zeros there is no rank.
+        p = float(stats.wilcoxon(logs).pvalue) if numpy.any(logs != 0) else 1.0
+    return PairRatio(median=float(numpy.median(values)), ci95=interval, samples=[float(v) for v in values], p=p)
+
+
+def judge(ratio: PairRatio | None) -> Verdict:
+    """Equivalent if the interval lies within 1 % of 1, else faster or slower if it lies on one side of 1."""
+    if ratio is None or ratio.ci95 is None:
+        return Verdict.INCONCLUSIVE
+    low, high = ratio.ci95
+    if low >= 1 - EQUIVALENCE and high <= 1 + EQUIVALENCE:
+        return Verdict.EQUIVALENT
+    if low > 1:
+        return Verdict.FASTER
+    if high < 1:
+        return Verdict.SLOWER
+    return Verdict.INCONCLUSIVE
