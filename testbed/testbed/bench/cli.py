@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from testbed.bench.binary import BinaryError
 from testbed.bench.blocks import Protocol
 from testbed.bench.condition import SWEEPS, VIRTUAL, Condition, ConditionError, sweep
 from testbed.bench.contestants import (
@@ -24,6 +25,11 @@ from testbed.bench.contestants import (
     find_contestant,
     known_names,
 )
+from testbed.bench.count import CountError
+from testbed.bench.count_command import CHECKED_IN_BURSTS, CountOptions, run_count
+from testbed.bench.count_command import CONTESTANTS as COUNTED
+from testbed.bench.figures import FiguresError
+from testbed.bench.loop_command import run_loop
 from testbed.eal import EalOptions, hugepages_wanted
 from testbed.lcores import plan_lcores
 from testbed.process import ProcessError
@@ -108,12 +114,28 @@ def overload(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Fixes the order.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command lines and end.")] = False,
+    count: Annotated[
+        bool, typer.Option("--count", help="No race: count the twins' instructions per packet, on net_null.")
+    ] = False,
+    loop: Annotated[
+        bool, typer.Option("--loop", help="No race: show the machine code of the twins' loops, and how often it runs.")
+    ] = False,
+    renew: Annotated[
+        bool, typer.Option("--renew", help="Count, and write the figures that are checked in: testbed/counts.json.")
+    ] = False,
 ) -> None:
     """Forwarders against each other, as fast as they can: ratios in pairs, with intervals and a noise floor."""
     # Imported here: these take a second, which --help need not.
     from testbed.bench.overload import Overload, OverloadOptions
 
     folders = [folder.absolute() for folder in bin_dir or []]
+    if count or loop or renew:
+        base = Condition(burst=burst)
+        bursts = [condition.burst for text in sweeps or [] for condition, _ in _swept(base, text)]
+        if not bursts:
+            bursts = list(CHECKED_IN_BURSTS) if renew else [burst]
+        _count_instructions(names, folders, loop, CountOptions(tuple(bursts), json, renew))
+        return
     contestants = chosen(names, externals, folders)
     base = Condition(size=size, ports=ports or 1, queues=queues, burst=burst, descriptors=descriptors, drops=drops)
     conditions = _conditions(base, wires or ["net_null"], sweeps or [], fixed_ports=ports)
@@ -151,6 +173,18 @@ def overload(
     if status is Status.FAILED:
         _fail("some of it could not be measured: see the reasons above")
     raise typer.Exit(_EXIT[status])
+
+
+def _count_instructions(names: list[str] | None, folders: list[Path], loop: bool, options: CountOptions) -> None:
+    """`--count`, `--loop` and `--renew`."""
+    try:
+        contestants = [find_contestant(name, folders) for name in names or COUNTED]
+        if loop:
+            run_loop(contestants, _console())
+        else:
+            run_count(contestants, options, _console())
+    except (BinaryError, ContestantError, CountError, FiguresError, ProcessError, OSError) as error:
+        _fail(str(error))
 
 
 def chosen(names: list[str] | None, externals: list[str] | None, folders: list[Path]) -> list[Contestant]:

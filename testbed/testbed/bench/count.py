@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Instructions per packet: a forwarder under callgrind, on a device without a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from testbed.bench.binary import Part, part_of, run_tool
+from testbed.bench.callgrind import CallgrindError, Function, Profile, read_profile
+from testbed.forwarder import Final
+from testbed.process import Process, describe_status
+
+# The widest registers that valgrind's synthetic processor has.
+EAL_WORDS = ("--force-max-simd-bitwidth=256",)
+
+# The function with the forwarding loop, as callgrind names it; its callees belong to it.
+LOOPS = {"l2fwd-rs": "l2fwd_rs::forward::forward_loop", "l2fwd-c": "forward_loop"}
+
+# Loading a hundred drivers takes seconds in valgrind, and another program's turn may come first.
+_PATIENCE_S = 120.0
+# Enough for some 100,000 packets; beginning and end of the loop, and what happens once only, then vanish in rounding.
+_CPU_S = 1.0
+_PACKETS_MIN = 20_000
+# With the slow clock a second is a microsecond.
+_CLOCK_STANDS_S = 0.01
+
+
+class CountError(Exception):
+    """A forwarder could not be counted; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What one forwarder has executed in its forwarding loop."""
+
+    name: str
+    program: Path
+    loop: str
+    packets: int
+    polls: int
+    profile: Profile = field(repr=False)
+
+    def per_packet(self) -> dict[Part, float]:
+        """Instructions per packet by part; what a part has called of the system is its own."""
+        return {part: cost / self.packets for part, cost in share_out(self.profile, self.part).items()}
+
+    @property
+    def total_per_packet(self) -> float:
+        """All instructions per packet."""
+        return self.profile.total / self.packets
+
+    def part(self, function: Function) -> Part:
+        """Whose function it is."""
+        return part_of(self.program, function.object, first_address(self.profile, function))
+
+    def loop_function(self) -> Function:
+        """The function with the forwarding loop."""
+        return self.profile.find(self.loop)[0]
+
+
+def first_address(profile: Profile, function: Function) -> int | None:
+    """The lowest address that was executed of a function."""
+    return min(profile.instructions[function], default=None)
+
+
+def share_out(profile: Profile, part: Callable[[Function], Part]) -> dict[Part, int]:
+    """Executed instructions by part. The system's are given to those who called it."""
+    parts = {function: part(function) for function in profile.self_cost}
+    costs = {Part.APPLICATION: 0, Part.LIBRARY: 0, Part.DEVICE: 0}
+    for function, cost in profile.self_cost.items():
+        if parts[function] is not Part.SYSTEM:
+            costs[parts[function]] += cost
+    for (caller, callee), call in profile.calls.items():
+        # The loader calls what a program begins with: whoever is unknown here has executed nothing itself.
+        caller_part = parts.get(caller, Part.SYSTEM)
+        if parts.get(callee) is Part.SYSTEM and caller_part is not Part.SYSTEM:
+            costs[caller_part] += call.cost
+    return costs
+
+
+def build_slow_clock(folder: Path) -> Path:
+    """The library that keeps DPDK's clock from advancing, built in `folder`.
+
+    Raises `BinaryError` without a C compiler.
+    """
+    library = folder / "slow_clock.so"
+    source = Path(__file__).with_name("slow_clock.c")
+    run_tool("cc", "-O2", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", str(library), str(source))
+    return library
+
+
+def count(name: str, loop: str, argv: Sequence[str], folder: Path, what: str = "count") -> Counted:
+    """Runs a forwarder under callgrind until it has used some CPU time in its loop, and reads what it has executed.
+
+    `argv` is the command line of a program that tells its statistics as the twins do; `loop` names the function with
+    its forwarding loop. Logs go to `folder`. Raises `CountError`, `ProcessError` and `BinaryError`.
+    """
+    profile_path = folder / f"{what}.callgrind"
+    launcher = [
+        *("env", f"LD_PRELOAD={build_slow_clock(folder)}", "valgrind", "--tool=callgrind", "--dump-instr=yes"),
+        *("--collect-atstart=no", f"--toggle-collect={loop}", f"--callgrind-out-file={profile_path}", "--"),
+    ]
+    with Process(what, [*launcher, *argv], folder) as process:
+        process.wait_for_event("start", _PATIENCE_S)
+        at_start = process.cpu_seconds()
+        process.wait_until(lambda: _used(process, at_start), "its forwarding loop's use of the CPU", _PATIENCE_S)
+        status = process.stop(_PATIENCE_S)
+        if status != 0:
+            raise process.failure(f"ended with {describe_status(status)}")
+    final = next((Final.model_validate(event) for event in process.events if event.get("type") == "final"), None)
+    if final is None:
+        raise process.failure("ended without its final statistics")
+    return counted(name, Path(argv[0]), loop, final, profile_path)
+
+
+def _used(process: Process, at_start: float | None) -> bool | None:
+    now = process.cpu_seconds()
+    return True if now is None or at_start is None or now - at_start >= _CPU_S else None
+
+
+def counted(name: str, program: Path, loop: str, final: Final, profile_path: Path) -> Counted:
+    """Puts the forwarder's own statistics and callgrind's together.
+
+    Raises `CountError` if they cannot be what was wanted.
+    """
+    try:
+        profile = read_profile(profile_path)
+    except (OSError, CallgrindError) as error:
+        raise CountError(f"{name}: no profile: {error}") from error
+    if not profile.find(loop):
+        raise CountError(f"{name}: no function '{loop}' was executed in {program}: is it stripped, or inlined?")
+    if final.time_s > _CLOCK_STANDS_S:
+        raise CountError(f"{name}: its clock was to stand still and says {final.time_s} s: cannot preload a library?")
+    total = final.total
+    if total.rx_packets < _PACKETS_MIN:
+        raise CountError(f"{name}: received {total.rx_packets} packets, at least {_PACKETS_MIN} are needed")
+    return Counted(name, program, loop, total.rx_packets, total.rx_polls, profile)
