@@ -12,8 +12,10 @@ use core::{fmt, time::Duration};
 #[doc(alias = "rte_eth_tx_buffer")]
 #[doc(alias = "rte_eth_tx_buffer_flush")]
 pub struct TxBuffer<P: PrivateData = (), const N: usize = 32> {
-    queue: TxQueue,
+    /// Before the queue, since fields are dropped in this order: the queue may be the last that keeps the EAL, which is cleaned
+    /// up only if all frames are back in their pools.
     waiting: Burst<P, N>,
+    queue: TxQueue,
     burst: usize,
     drain: u64,
     drain_at: Tsc,

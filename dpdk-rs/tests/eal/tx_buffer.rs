@@ -184,3 +184,16 @@ fn dropped_buffer_returns_what_waited() {
         expect(&mut rx, 0..0);
     });
 }
+
+/// The frames go back to their pool before the queue lets go of the EAL.
+#[test]
+fn buffer_with_frames_may_be_the_last_of_all() {
+    let output = isolated(&["net_ring0"], |eal| {
+        let (pool, port, rx, mut buffer) = buffered(&eal);
+        buffer.push(packet(&pool, &frame(0, 60)));
+        drop((port, rx, pool, eal));
+        assert_eq!(buffer.len(), 1);
+        drop(buffer);
+    });
+    assert!(!output.contains("not cleaned up"), "{output}");
+}
