@@ -72,8 +72,8 @@ impl EalError {
 /// The initialised environment. It stays on the thread that made it, which is DPDK's main lcore.
 ///
 /// Everything made from it keeps it alive. It is cleaned up (`rte_eal_cleanup`) when the last of those is dropped, if that
-/// happens on this thread and every mbuf is back in its pool; otherwise clean-up is skipped and logged, so that a leak
-/// never dangles.
+/// happens on this thread, every mbuf is back in its pool and every port could be closed; otherwise clean-up is skipped and
+/// logged, so that a leak never dangles.
 ///
 /// A child made by `fork` inherits everything, and owns nothing: there the calls that configure, launch or make something
 /// fail with errors named `Forked`, and drops leave the parent's devices and memory alone. What such a child must not
@@ -153,7 +153,7 @@ impl Eal {
             main_thread: thread::current().id(),
             scopes: AtomicUsize::new(0),
             occupations: [const { Occupation::new() }; LCORES],
-            control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS] }),
+            control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS], left: Vec::new() }),
         };
         Ok((Self { environment: Arc::new(environment), thread: PhantomData }, rest))
     }
@@ -275,6 +275,8 @@ pub(crate) struct Control {
     retired: Vec<RawPool>,
     /// Ports that were handed out.
     pub(crate) taken: [bool; PORTS],
+    /// Ports that their drivers cannot close.
+    pub(crate) left: Vec<String>,
 }
 
 /// A pool that has not been freed.
@@ -370,10 +372,13 @@ impl Drop for Environment {
         }
         self.free_retired(&mut self.control());
         let held = self.control().retired.len();
+        let left = self.control().left.join(", ");
         let reason = if !self.on_main_thread() {
             "the last object made from it was dropped on another thread".to_owned()
         } else if held > 0 {
             format!("{held} pools have mbufs that were never returned")
+        } else if !left.is_empty() {
+            format!("the driver of {left} cannot close what it has refused to set up")
         } else {
             port::close_rest(&self.control());
             // SAFETY: everything made from the EAL held a reference to this `Environment`, so nothing is left; this is

@@ -34,6 +34,8 @@ struct Setup {
     most_segments: u16,
     /// The driver loses parts of some received frames.
     miscounts: bool,
+    /// A call failed after which the driver cannot close the device.
+    left: bool,
     rx_queues: u16,
     tx_queues: u16,
     /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
@@ -151,31 +153,37 @@ impl Device {
     /// be one that combines others, those of the devices that something in the process owns.
     pub(super) fn check_driver(&self, data_room: u16) -> Result<(), PortError> {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
-        let _control = self.control()?;
+        let control = self.control()?;
+        match self.parts(&control).find_map(|info| driver::danger(&info, room)) {
+            Some((what, asked, limits)) => {
+                Err(PortError::Unsupported { port: self.id(), name: self.name.clone(), what, asked, limits })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What DPDK says of this device and, since it may be one that combines others, of those that something in the process
+    /// owns.
+    fn parts<'a>(&self, _control: &'a MutexGuard<'_, Control>) -> impl Iterator<Item = sys::rte_eth_dev_info> + 'a {
+        let own = self.id;
         let mut next = 0;
-        loop {
+        let all = iter::from_fn(move || {
             // SAFETY: the EAL is initialised and the control plane locked; any number is allowed.
             let id = unsafe { sys::rte_eth_find_next(next) };
-            if u32::from(id) >= sys::RTE_MAX_ETHPORTS {
-                break;
-            }
-            next = id + 1;
+            next = id.saturating_add(1);
+            (u32::from(id) < sys::RTE_MAX_ETHPORTS).then_some(id)
+        });
+        all.filter_map(move |id| {
             // SAFETY: the EAL is initialised and the control plane locked.
             let is_free = unsafe { sys::dpdk_sys_eth_find_next(id) } == u64::from(id);
-            if is_free && id != self.id {
-                continue;
+            if is_free && id != own {
+                return None;
             }
             let mut info = sys::rte_eth_dev_info::default();
             // SAFETY: the call has just named the port, and the control plane is locked; it fills a struct of ours.
             let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
-            if result < 0 {
-                continue;
-            }
-            if let Some((what, asked, limits)) = driver::danger(&info, room) {
-                return Err(PortError::Unsupported { port: self.id(), name: self.name.clone(), what, asked, limits });
-            }
-        }
-        Ok(())
+            (result >= 0).then_some(info)
+        })
     }
 
     pub(super) fn info(&self) -> Result<PortInfo, PortError> {
@@ -209,7 +217,7 @@ impl Device {
             // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
             unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) };
         }
-        let _control = self.control()?;
+        let control = self.control()?;
         let mut setup = self.setup();
         // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still being
         // configured, and the control plane is locked; the call copies `conf`.
@@ -220,6 +228,7 @@ impl Device {
             started: false,
             most_segments: driver::most_segments(&driver, &info, conf.txmode.offloads),
             miscounts: driver::miscounts(&driver),
+            left: false,
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
             _pool: Some(Arc::clone(pool)),
@@ -258,6 +267,7 @@ impl Device {
                     pool.pool.as_ptr(),
                 )
             };
+            setup.left = result < 0 && self.parts(&control).any(|info| driver::frees_twice(&info));
             self.check("rte_eth_rx_queue_setup", result, format!("set up RX queue {queue}"))?;
         }
         for queue in 0..config.tx_queues {
@@ -274,10 +284,11 @@ impl Device {
 
     /// Starts the device; the numbers of its RX and TX queues.
     pub(super) fn start(&self) -> Result<(u16, u16), PortError> {
-        let _control = self.control()?;
+        let control = self.control()?;
         let mut setup = self.setup();
         // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
         let result = unsafe { sys::rte_eth_dev_start(self.id) };
+        setup.left = result < 0 && self.parts(&control).any(|info| driver::frees_twice(&info));
         self.check("rte_eth_dev_start", result, "start the port")?;
         setup.started = true;
         Ok((setup.rx_queues, setup.tx_queues))
@@ -379,6 +390,11 @@ impl Drop for Device {
             if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
                 *taken = false;
             }
+            return;
+        }
+        if setup.left {
+            // Nobody else gets it either.
+            control.left.push(self.name.clone());
             return;
         }
         if setup.started {

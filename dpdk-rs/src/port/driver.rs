@@ -58,6 +58,12 @@ pub(super) fn most_segments(driver: &str, info: &sys::rte_eth_dev_info, offloads
     }
 }
 
+/// Whether a device must not be closed once it, or a device that it is a part of, has refused to set up a queue or to start.
+/// `net_pcap` with `infinite_rx` then frees a ring, keeps its address, and frees it again on close.
+pub(super) fn frees_twice(info: &sys::rte_eth_dev_info) -> bool {
+    name(info) == "net_pcap" && args(info).is_some_and(|args| values(&args, "infinite_rx").any(|value| value != 0))
+}
+
 /// What a device was asked to do that its driver would do to memory that is not the mbuf's: what it is, the value, and
 /// what is allowed. `room` is the room for data in an mbuf, behind the headroom.
 pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32) -> Option<(&'static str, u32, String)> {
@@ -66,6 +72,11 @@ pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32) -> Option<(&'stati
         "net_bonding" => bonding_danger,
         _ => return None,
     };
+    look(&args(info)?, room)
+}
+
+/// The arguments that a device was made with, if it has any.
+fn args(info: &sys::rte_eth_dev_info) -> Option<String> {
     if info.device.is_null() {
         return None;
     }
@@ -75,7 +86,7 @@ pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32) -> Option<(&'stati
         return None;
     }
     // SAFETY: arguments that are not null are a string that lives as long as the device.
-    look(&unsafe { CStr::from_ptr(args) }.to_string_lossy(), room)
+    Some(unsafe { CStr::from_ptr(args) }.to_string_lossy().into_owned())
 }
 
 /// `net_null` gives every mbuf the length of its argument `size`, and with `copy` writes and reads as many bytes, without a

@@ -134,7 +134,8 @@ pub struct Configured<P: PrivateData = ()>(PhantomData<P>);
 pub struct Started<P: PrivateData = ()>(PhantomData<P>);
 
 /// An Ethernet device in the state `S`. A configured port is stopped and closed when the port and the last of its queues
-/// have been dropped; it cannot be had again.
+/// have been dropped; it cannot be had again. One that has refused to be set up or started is closed, unless its driver would
+/// free memory twice (`net_pcap` with `infinite_rx`): then it is left as it is, and the EAL is not cleaned up.
 #[doc(alias = "rte_eth_dev_close")]
 pub struct Port<S = Started> {
     device: Arc<Device>,

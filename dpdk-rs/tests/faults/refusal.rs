@@ -83,7 +83,7 @@ fn refuses(port: Port<Unconfigured>, config: &PortConfig, pool: &Mempool, call: 
 
 #[test]
 fn captures_that_cannot_be_read_again_and_again() {
-    isolated_bare(|| {
+    let output = isolated_bare(|| {
         let path = |name: &str| folder().join(name).display().to_string();
         capture::write(&folder().join("jumbo"), &[frame(0, 9018)]);
         capture::write(&folder().join("many"), &[const { [0; 60] }; 600].map(Vec::from));
@@ -111,6 +111,32 @@ fn captures_that_cannot_be_read_again_and_again() {
         ring_works(ports.remove(0), &pool);
         assert!(eal.ports().is_empty() && pool.available() == pool.size());
     });
+    assert!(!output.contains("Cannot free ring"), "{output}");
+}
+
+/// Having refused, `net_pcap` would free a ring a second time if it were closed, by the port or by the EAL's clean-up.
+#[test]
+fn capture_that_cannot_be_closed_is_left() {
+    let output = isolated_bare(|| {
+        let path = folder().join("many");
+        capture::write(&path, &[const { [0; 60] }; 600].map(Vec::from));
+        let device = |number| format!("net_pcap{number},rx_pcap={},infinite_rx=1", path.display());
+        let (eal, _) = Eal::init(eal_args(&[&device(0), &device(1), "net_ring0"])).unwrap();
+        let mut ports = eal.ports();
+        let small: Mempool = pool(&eal, "small");
+        refuses(ports.remove(0), &PortConfig::default(), &small, "rte_eth_rx_queue_setup", Some(EINVAL));
+        drop(small);
+        let pool: Mempool = Mempool::builder("pool").size(2047).cache(0).build(&eal).unwrap();
+        let (port, mut rx, tx) = start(ports.remove(0), &pool);
+        assert_eq!(bytes(&receive(&mut rx)), [0; 60]);
+        drop((port, rx, tx));
+        assert_eq!(pool.available(), pool.size(), "the other port was closed");
+        ring_works(ports.remove(0), &pool);
+        assert!(eal.ports().is_empty());
+    });
+    assert!(!output.contains("Cannot free ring"), "{output}");
+    let expected = "the EAL is not cleaned up: the driver of net_pcap0 cannot close what it has refused to set up";
+    assert!(output.contains(expected), "{output}");
 }
 
 #[test]
