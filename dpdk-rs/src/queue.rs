@@ -7,7 +7,7 @@
 //! compiler can inline them: through the exported table of fast-path functions, with the callbacks that packet capture
 //! and latency statistics register.
 
-use crate::{Burst, PortId, PrivateData, port::Device, segment::Segment};
+use crate::{Burst, Packet, PortId, PrivateData, port::Device, segment::Segment};
 use core::{
     ffi::c_void,
     fmt,
@@ -38,8 +38,12 @@ pub struct TxQueue {
     device: Arc<Device>,
     port: u16,
     queue: u16,
+    /// There are frames that the driver does not send right: look at each.
+    selects: bool,
     /// The most segments of a frame that the driver sends right.
     most_segments: u16,
+    /// The driver sends only segments right that have room in the mbufs of the first one's pool.
+    trusts_lengths: bool,
     rejected: u64,
     threads: PhantomData<*mut OneThreadAtATime>,
 }
@@ -90,7 +94,7 @@ impl<P: PrivateData> RxQueue<P> {
 
     /// How many frames were dropped because the private area of their mbufs is smaller than `P`, since a device such as a
     /// ring passes on mbufs of any pool; or because the driver lost a part of them, as `net_pcap` does with frames longer
-    /// than 65,535 bytes.
+    /// than 65,535 bytes, and `net_memif` of some releases with chains.
     #[must_use]
     pub const fn foreign(&self) -> u64 {
         self.foreign
@@ -145,24 +149,27 @@ impl<P: PrivateData> RxQueue<P> {
 
 impl TxQueue {
     pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
+        let (most_segments, trusts_lengths) = (device.most_segments(), device.trusts_lengths());
         Self {
             device: Arc::clone(device),
             port: device.id().get(),
             queue,
-            most_segments: device.most_segments(),
+            selects: most_segments != u16::MAX || trusts_lengths,
+            most_segments,
+            trusts_lengths,
             rejected: 0,
             threads: PhantomData,
         }
     }
 
     /// Sends packets from the front of `burst`. What the device does not take stays there, for the caller to send again or
-    /// to drop. Frames of more segments than the port was configured for are dropped and counted ([`Self::rejected`]).
+    /// to drop. Frames that the driver would send wrong are dropped and counted ([`Self::rejected`]).
     ///
     /// Returns how many were taken.
     #[inline]
     pub fn tx<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
-        if self.most_segments != u16::MAX {
-            self.reject_chains(burst);
+        if self.selects {
+            self.reject(burst);
         }
         let count = u16::try_from(burst.len()).unwrap_or(u16::MAX);
         if count == 0 {
@@ -187,7 +194,8 @@ impl TxQueue {
     }
 
     /// How many frames were dropped because they have more segments than the device was configured for: one, unless
-    /// [`PortConfig::scatter`](crate::PortConfig::scatter) was asked for and the device offers it.
+    /// [`PortConfig::scatter`](crate::PortConfig::scatter) was asked for and the device offers it. With `net_memif` of DPDK 23.03
+    /// or newer also those with a segment longer than the room behind the headroom in the mbufs of the first segment's pool.
     #[must_use]
     pub const fn rejected(&self) -> u64 {
         self.rejected
@@ -198,13 +206,15 @@ impl TxQueue {
     }
 
     /// Drops the frames that the driver would send wrong: one without multi-segment support sends the first segment of a
-    /// chain and forgets the rest, or returns them to their pools twice.
+    /// chain and forgets the rest, or returns them to their pools twice; one that trusts lengths writes beyond a buffer.
     #[inline]
-    fn reject_chains<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) {
+    fn reject<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) {
         let most = usize::from(self.most_segments);
-        if burst.iter().fold(0, |longest, packet| longest.max(packet.segment_count())) > most {
+        let chains = burst.iter().fold(0, |longest, packet| longest.max(packet.segment_count())) > most;
+        if chains || self.trusts_lengths && !burst.iter().all(Packet::has_room_in_own_pool) {
             let before = burst.len();
-            burst.retain(|packet| packet.segment_count() <= most);
+            let trusts = self.trusts_lengths;
+            burst.retain(|packet| packet.segment_count() <= most && (!trusts || packet.has_room_in_own_pool()));
             self.rejected += (before - burst.len()) as u64;
         }
     }

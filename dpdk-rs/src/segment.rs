@@ -4,6 +4,7 @@
 //! One mbuf of a chain: the only place that reads and writes the fields of `struct rte_mbuf`.
 
 use core::{
+    iter::successors,
     ptr::NonNull,
     slice,
     sync::atomic::{AtomicU16, Ordering, fence},
@@ -144,16 +145,30 @@ impl Segment {
         unsafe { sys::rte_pktmbuf_priv_size(self.pool()) }
     }
 
-    /// Whether this first segment of a chain counts as many segments and bytes as the chain has.
+    /// The segments from this one to the last.
+    pub(crate) fn chain(self) -> impl Iterator<Item = Self> {
+        successors(Some(self), |segment| segment.next())
+    }
+
+    /// Whether this first segment of a chain counts as many segments and bytes as the chain has, and as its buffers hold.
     pub(crate) fn heads_whole_frame(self) -> bool {
-        let (mut segments, mut bytes) = (1, usize::from(self.data_len()));
-        let mut last = self;
-        while let Some(next) = last.next() {
+        let (mut segments, mut bytes) = (0, 0);
+        for segment in self.chain() {
+            if u32::from(segment.data_off()) + u32::from(segment.data_len()) > u32::from(segment.buf_len()) {
+                return false;
+            }
             segments += 1;
-            bytes += usize::from(next.data_len());
-            last = next;
+            bytes += usize::from(segment.data_len());
         }
         (segments, bytes) == (usize::from(self.segment_count()), self.pkt_len() as usize)
+    }
+
+    /// Bytes for data behind the headroom in the mbufs of the pool that this one is from; as C wraps it, a large number if
+    /// they are shorter than the headroom.
+    pub(crate) fn room_in_pool(self) -> u16 {
+        // SAFETY: a pool is freed only when all its mbufs are back, and this one is live, as promised to `Segment::new`.
+        let room = unsafe { sys::rte_pktmbuf_data_room_size(self.pool()) };
+        room.wrapping_sub(sys::RTE_PKTMBUF_HEADROOM as u16)
     }
 
     /// Free bytes behind the data.

@@ -2162,6 +2162,10 @@ unsafe extern "C" {
     ) -> *mut rte_mempool;
 }
 unsafe extern "C" {
+    #[link_name = "rte_pktmbuf_data_room_size__extern"]
+    pub fn rte_pktmbuf_data_room_size(mp: *mut rte_mempool) -> u16;
+}
+unsafe extern "C" {
     #[link_name = "rte_pktmbuf_alloc__extern"]
     pub fn rte_pktmbuf_alloc(mp: *mut rte_mempool) -> *mut rte_mbuf;
 }
@@ -2992,6 +2996,7 @@ pub const DPDK_SYS_RSS_UDP: u64 = 133152;
 pub const DPDK_SYS_RSS_TCP: u64 = 66576;
 pub const DPDK_SYS_VERSION_YEAR: u32 = 22;
 pub const DPDK_SYS_VERSION_MONTH: u32 = 11;
+pub const DPDK_SYS_MEMIF_TRUSTS_LENGTHS: u32 = 0;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct dpdk_sys_link {

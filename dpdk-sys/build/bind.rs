@@ -29,7 +29,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_mbuf_ext_refcnt_read",
     "rte_mempool_(avail_count|free|in_use_count|lookup)",
     "rte_memzone_walk",
-    "rte_pktmbuf_(alloc|alloc_bulk|clone|copy|free|free_bulk|pool_create|priv_size)",
+    "rte_pktmbuf_(alloc|alloc_bulk|clone|copy|data_room_size|free|free_bulk|pool_create|priv_size)",
     "rte_rdtsc",
     "rte_ring_(count|create|dequeue|free|lookup)",
     "rte_socket_id",

@@ -71,6 +71,9 @@ static const uint64_t DPDK_SYS_RSS_TCP = RTE_ETH_RSS_TCP;
 static const uint32_t DPDK_SYS_VERSION_YEAR = RTE_VER_YEAR;
 static const uint32_t DPDK_SYS_VERSION_MONTH = RTE_VER_MONTH;
 
+/* From 23.03 on net_memif sends segments without a look at their length. */
+static const uint32_t DPDK_SYS_MEMIF_TRUSTS_LENGTHS = RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0);
+
 /* struct rte_eth_link without its bit-fields and without the union that 24.11 puts around them. */
 struct dpdk_sys_link {
 	uint32_t speed_mbps;

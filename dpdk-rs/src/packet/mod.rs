@@ -130,6 +130,12 @@ impl<P: PrivateData> Packet<P> {
         usize::from(self.head().segment_count())
     }
 
+    /// Whether no segment is longer than the room for data in the mbufs of the first one's pool.
+    pub(crate) fn has_room_in_own_pool(&self) -> bool {
+        let room = self.head().room_in_pool();
+        self.head().chain().all(|segment| segment.data_len() <= room)
+    }
+
     /// Copies the frame's first bytes, over all segments, to the front of `buffer`.
     ///
     /// Returns how many bytes were copied: the shorter of the two lengths.

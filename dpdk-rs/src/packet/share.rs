@@ -6,7 +6,6 @@
 use super::{Packet, PacketError, chain::MOST_SEGMENTS};
 use crate::{Mempool, PrivateData, segment::Segment};
 use core::{
-    iter::successors,
     ptr::NonNull,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
@@ -39,7 +38,7 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_pktmbuf_clone")]
     #[must_use]
     pub fn share<Q: PrivateData>(&mut self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
-        if chain(self).any(|segment| segment.references() >= MOST_REFERENCES) {
+        if self.head().chain().any(|segment| segment.references() >= MOST_REFERENCES) {
             return None;
         }
         ANY_SHARED.store(true, Relaxed);
@@ -75,10 +74,6 @@ impl<P: PrivateData> Packet<P> {
     /// Whether another packet refers to the data of one of the segments, so that it cannot be changed.
     #[must_use]
     pub fn is_shared(&self) -> bool {
-        chain(self).any(Segment::is_shared)
+        self.head().chain().any(Segment::is_shared)
     }
-}
-
-fn chain<P: PrivateData>(packet: &Packet<P>) -> impl Iterator<Item = Segment> {
-    successors(Some(packet.head()), |segment| segment.next())
 }

@@ -32,6 +32,8 @@ struct Setup {
     started: bool,
     /// The most segments of a frame that the driver sends right, as it is configured.
     most_segments: u16,
+    /// The driver sends only segments right that have room in the mbufs of the first one's pool.
+    trusts_lengths: bool,
     /// The driver loses parts of some received frames.
     miscounts: bool,
     /// A call failed after which the driver cannot close the device.
@@ -135,6 +137,11 @@ impl Device {
         self.setup().most_segments
     }
 
+    /// Whether no segment may be longer than the room for data in the mbufs of the first one's pool.
+    pub(crate) fn trusts_lengths(&self) -> bool {
+        self.setup().trusts_lengths
+    }
+
     /// Whether received frames may be shorter than they say.
     pub(crate) fn miscounts(&self) -> bool {
         self.setup().miscounts
@@ -227,6 +234,7 @@ impl Device {
             configured: true,
             started: false,
             most_segments: driver::most_segments(&driver, &info, conf.txmode.offloads),
+            trusts_lengths: driver::trusts_lengths(&driver),
             miscounts: driver::miscounts(&driver),
             left: false,
             rx_queues: config.rx_queues,

@@ -17,7 +17,15 @@ const TAP_SEGMENTS: u16 = 1023;
 
 /// `net_pcap` counts in 16 bits what it copies of a captured frame, and in 32 bits what there was: of more than 65,535 bytes it
 /// loses a multiple of 65,536, and its own transmit function looks for them behind the last segment.
-const MISCOUNTERS: &[&str] = &["net_pcap"];
+///
+/// `net_memif` of some releases from 23.03 on (DPDK's bug 1609) writes each piece of a chain to the start of the same mbuf,
+/// and adds up their lengths: more than there is room for.
+const MISCOUNTERS: &[&str] = &["net_memif", "net_pcap"];
+
+/// `net_memif` from 23.03 on takes the room for data in the mbufs of the pool that a frame's first mbuf is from, and if a buffer
+/// of its peer has as much, copies each segment into one, however long it is: of another pool, with bytes in the headroom, or
+/// with the data of another mbuf.
+const TRUSTERS: &[&str] = &["net_memif"];
 
 /// `net_virtio_user` registers a handler for interrupts when its peer goes or comes back, and takes it away on close only
 /// if link interrupts were asked for: without, the EAL's interrupt thread finds a closed file and ends the process.
@@ -34,6 +42,11 @@ pub(super) fn name(info: &sys::rte_eth_dev_info) -> String {
 
 pub(super) fn needs_link_interrupts(driver: &str) -> bool {
     LINK_INTERRUPTERS.contains(&driver)
+}
+
+/// Whether no segment may be longer than the room for data in the mbufs of the first one's pool.
+pub(super) fn trusts_lengths(driver: &str) -> bool {
+    sys::DPDK_SYS_MEMIF_TRUSTS_LENGTHS != 0 && TRUSTERS.contains(&driver)
 }
 
 pub(super) fn miscounts(driver: &str) -> bool {

@@ -74,6 +74,111 @@ fn memif_carries_frames_both_ways() {
     });
 }
 
+/// Sends a frame; what arrives of it, or `None` if either end drops and counts it.
+fn sent_alone(from: &mut End, to: &mut End, packet: Packet) -> Option<Vec<u8>> {
+    let counts = |from: &End, to: &End| (from.2.rejected(), to.1.foreign());
+    let before = counts(from, to);
+    let (mut sending, mut arrived) = (Burst::<_, 1>::new(), Burst::<_, 32>::new());
+    sending.push(packet).unwrap();
+    until("the frame arrives or is counted", || {
+        from.2.tx(&mut sending);
+        to.1.rx(&mut arrived) > 0 || counts(from, to) != before
+    });
+    arrived.pop().map(|packet| bytes(&packet))
+}
+
+/// Two ends of memif in this process, with buffers of so many bytes.
+fn memif(bsize: u16) -> (Eal, Mempool, End, End) {
+    let socket = folder().join("memif.sock");
+    let device = |number, role| {
+        let socket = socket.display();
+        format!("net_memif{number},role={role},socket={socket},socket-abstract=no,bsize={bsize}")
+    };
+    let (eal, _) = Eal::init(eal_args(&[&device(0, "server"), &device(1, "client")])).unwrap();
+    let pool: Mempool = Mempool::builder("pool").size(8191).build(&eal).unwrap();
+    let mut ends = eal.ports().into_iter().map(|port| start(port, &pool)).collect::<Vec<End>>().into_iter();
+    let (server, client) = (ends.next().unwrap(), ends.next().unwrap());
+    until("both links are up", || server.0.link().unwrap().up && client.0.link().unwrap().up);
+    (eal, pool, server, client)
+}
+
+/// From 23.03 on the driver copies a segment of any length into a buffer of its peer, if that holds what the pool's mbufs do.
+#[test]
+fn memif_sends_no_segment_longer_than_its_peer_has_room_for() {
+    isolated_bare(|| {
+        let version: Vec<u32> = dpdk_rs::dpdk_version().split('.').map(|part| part.parse().unwrap_or(0)).collect();
+        let trusts = version >= vec![23, 3];
+        let (eal, pool, mut from, mut to) = memif(2048);
+        let small: Mempool = Mempool::builder("small").size(63).cache(0).data_room(192).build(&eal).unwrap();
+        let none: Mempool = Mempool::builder("none").size(63).cache(0).data_room(0).build(&eal).unwrap();
+        let prefixed = |len| {
+            let mut packet = packet(&pool, &frame(1, len));
+            packet.prepend(100).unwrap().fill(9);
+            packet
+        };
+        let chained = |head: &Mempool, len| {
+            let mut chain = packet(head, &frame(2, 64));
+            chain.chain(packet(&pool, &frame(3, len))).unwrap();
+            chain
+        };
+        let shared = |by: &Mempool, len| packet(&pool, &frame(4, len)).share(by).unwrap();
+        for _direction in 0..2 {
+            for (packet, harmless) in [
+                (packet(&pool, &frame(0, 2048)), true),
+                (prefixed(60), true),
+                (prefixed(1948), true),
+                (prefixed(1949), false),
+                (prefixed(2048), false),
+                (chained(&pool, 2048), true),
+                (chained(&small, 64), true),
+                (chained(&small, 65), false),
+                (chained(&small, 2048), false),
+                (shared(&pool, 2048), true),
+                (shared(&small, 64), true),
+                (shared(&small, 1500), false),
+                (shared(&none, 1500), true),
+            ] {
+                let expected = bytes(&packet);
+                let before = from.2.rejected();
+                let arrived = sent_alone(&mut from, &mut to, packet);
+                if harmless || !trusts {
+                    assert!(arrived.as_ref() == Some(&expected), "{} bytes have changed", expected.len());
+                    assert_eq!(from.2.rejected(), before);
+                } else {
+                    assert_eq!((arrived, from.2.rejected()), (None, before + 1), "{} bytes", expected.len());
+                }
+            }
+            std::mem::swap(&mut from, &mut to);
+        }
+        assert_eq!(small.available(), small.size());
+        // See `memif_carries_frames_both_ways`.
+        std::mem::forget((from, to));
+    });
+}
+
+/// The driver of some releases from 23.03 on puts every piece of a chain to the start of one mbuf, and adds up their lengths.
+#[test]
+fn memif_chain_arrives_whole_or_not_at_all() {
+    isolated_bare(|| {
+        let (_eal, pool, mut from, mut to) = memif(9216);
+        for _direction in 0..2 {
+            for count in 1..=4 {
+                let mut chain = packet(&pool, &frame(0, 2048));
+                (1..count).for_each(|number| chain.chain(packet(&pool, &frame(number, 2048))).unwrap());
+                let expected = bytes(&chain);
+                let foreign = to.1.foreign();
+                match sent_alone(&mut from, &mut to, chain) {
+                    Some(arrived) => assert!(arrived == expected, "{count} segments have changed"),
+                    None => assert_eq!(to.1.foreign(), foreign + 1),
+                }
+            }
+            std::mem::swap(&mut from, &mut to);
+        }
+        // See `memif_carries_frames_both_ways`.
+        std::mem::forget((from, to));
+    });
+}
+
 /// Runs a command in a network namespace of its own, with a pair of interfaces: as root, or in a user namespace, which needs
 /// no root, only a kernel that permits it.
 const NAMESPACES: [&[&str]; 2] =
