@@ -2748,6 +2748,12 @@ unsafe extern "C" {
     pub fn rte_eth_find_next(port_id: u16) -> u16;
 }
 unsafe extern "C" {
+    pub fn rte_eth_dev_owner_new(owner_id: *mut u64) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_owner_delete(owner_id: u64) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     pub fn rte_eth_dev_count_avail() -> u16;
 }
 unsafe extern "C" {

@@ -17,7 +17,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_eth_(allmulticast|promiscuous)_(enable|disable|get)",
     "rte_eth_call_(rx|tx)_callbacks",
     "rte_eth_dev_(adjust_nb_rx_tx_desc|close|configure|count_avail|get_mtu|get_name_by_port|info_get|is_valid_port)",
-    "rte_eth_dev_(set_mtu|socket_id|start|stop)",
+    "rte_eth_dev_(owner_delete|owner_new|set_mtu|socket_id|start|stop)",
     "rte_eth_find_next",
     "rte_eth_macaddr_get",
     "rte_eth_(rx|tx)_queue_setup",

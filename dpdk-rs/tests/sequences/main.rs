@@ -45,11 +45,6 @@ const SEQUENCES: u64 = 2_000;
 #[test]
 fn random_sequences() {
     child::run_if_asked();
-    if !dpdk_rs::dpdk_version().starts_with("22.11.") {
-        // From 24.11 on ethdev keeps a memory zone that the account of memory does not expect.
-        println!("skipped: the account of DPDK's memory is that of 22.11, this is {}", dpdk_rs::dpdk_version());
-        return;
-    }
     let count = number("DPDK_RS_SEQUENCES").unwrap_or(SEQUENCES);
     let seed = number("DPDK_RS_SEED").unwrap_or(1);
     campaign::run(seed, count);

@@ -177,6 +177,7 @@ pub(crate) struct Usage {
 
 impl Usage {
     pub(crate) fn now() -> Self {
+        release_ethdev();
         unsafe extern "C" fn count(_zone: *const sys::rte_memzone, zones: *mut c_void) {
             // SAFETY: this is the counter that the walk was started with.
             let zones = unsafe { zones.cast::<isize>().as_mut() };
@@ -213,6 +214,18 @@ impl Usage {
             zones: self.zones + other.zones,
         }
     }
+}
+
+/// From 24.11 on ethdev frees its own memory with the last port or owner of ports, and takes it again when a device is detached
+/// that was closed before. Giving up an owner makes it free what no port needs.
+fn release_ethdev() {
+    let mut owner = 0;
+    // SAFETY: the EAL is initialised; the call writes to a number of ours.
+    let result = unsafe { sys::rte_eth_dev_owner_new(&raw mut owner) };
+    assert_eq!(result, 0, "an owner can be made");
+    // SAFETY: the owner has just been made, and owns nothing.
+    let result = unsafe { sys::rte_eth_dev_owner_delete(owner) };
+    assert_eq!(result, 0, "the owner can be given up");
 }
 
 /// An address in DPDK's heap.
