@@ -4,11 +4,11 @@
 //! Starting and ending the EAL.
 
 use crate::{
-    frames::pool,
-    process::{eal_args, isolated, isolated_bare},
+    frames::{bytes, frame, packet, pool, receive, send, start},
+    process::{eal_args, example_program, finish, isolated, isolated_bare},
 };
 use dpdk_rs::{Eal, EalError, Mempool};
-use std::fs;
+use std::{env, fs, process::Command};
 
 const NOT_CLEANED_UP: &str = "the EAL is not cleaned up";
 
@@ -144,4 +144,35 @@ fn clean_up_is_skipped_and_logged_on_another_thread() {
     });
     let expected = "the EAL is not cleaned up: the last object made from it was dropped on another thread";
     assert!(output.contains(expected), "{output}");
+}
+
+/// Only processes that share hugepages can be primary and secondary.
+#[test]
+fn secondary_process_is_an_error_and_leaves_the_primary_alone() {
+    if env::var("DPDK_HUGEPAGES").as_deref() != Ok("1") {
+        println!("skipped: no hugepages for two processes to share: DPDK_HUGEPAGES is not 1");
+        return;
+    }
+    isolated_bare(|| {
+        let (mut args, mut rest) = (Vec::new(), eal_args(&["net_ring0"]).into_iter());
+        while let Some(arg) = rest.next() {
+            match arg.as_str() {
+                "--no-huge" | "--no-shconf" => (),
+                "-m" => drop(rest.next()),
+                _ => args.push(arg),
+            }
+        }
+        let (eal, _) = Eal::init([&args[..], &["-m", "32"].map(str::to_owned)].concat()).unwrap();
+        let pool: Mempool = pool(&eal, "pool");
+        let (_port, mut rx, mut tx) = start(eal.ports().remove(0), &pool);
+        args.retain(|arg| !arg.starts_with("--vdev"));
+        for kind in ["secondary", "auto"] {
+            let mut secondary = Command::new(example_program("eal_init"));
+            let ended = finish(secondary.args(&args[1..]).arg(format!("--proc-type={kind}")));
+            assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
+            assert!(ended.stderr.contains(&format!("Error: {:?}", EalError::Secondary)), "{}", ended.stderr);
+            send(&mut tx, packet(&pool, &frame(1, 64)));
+            assert_eq!(bytes(&receive(&mut rx)), frame(1, 64));
+        }
+    });
 }
