@@ -116,7 +116,7 @@ def find_kernel(roots: Sequence[Path] = _ROOTS) -> Kernel:
                 if os.access(image, os.R_OK) and any(modules.glob("kernel/drivers/vfio/pci/vfio-pci.ko*")):
                     return Kernel(image, modules)
     listed = ", ".join(str(root / "boot") for root in roots)
-    raise VmMissing(f"no kernel with VFIO in {listed}: run ./x setup, which unpacks one without installing it")
+    raise VmMissing(f"no kernel with VFIO in {listed}: run .ci/guest-kernel, which unpacks one without installing it")
 
 
 def _version(image: Path) -> list[int]:

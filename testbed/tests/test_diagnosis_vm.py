@@ -200,7 +200,9 @@ def test_what_another_process_has(ready: Machine) -> None:
     # Waits for frames, of which there are none.
     pid = ready.guest.check(f"""
         rx_tx -l 0 --no-telemetry -a {NIC} --file-prefix=first >/tmp/first 2>&1 &
-        until ls -l /proc/$!/fd | grep -q '/dev/vfio/[0-9]' && grep -q 'HugetlbPages:.*[1-9]' /proc/$!/status; do
+        until ls -l /proc/$!/fd 2>/dev/null | grep -q '/dev/vfio/[0-9]' &&
+            grep -q 'HugetlbPages:.*[1-9]' /proc/$!/status
+        do
             [ -e /proc/$! ] || {{ cat /tmp/first; exit 1; }}
             usleep 50000
         done
@@ -296,7 +298,7 @@ def test_cpu_that_is_offline(machine: Machine) -> None:
 
 def test_interrupts_that_are_not_remapped(kernel: Kernel, initramfs: Path, tmp_path: Path) -> None:
     devices, append = IOMMU + NICS, "intel_iommu=on intremap=off"
-    with Guest(kernel, initramfs, tmp_path, devices=devices, append=append) as guest:
+    with Guest(kernel, initramfs, tmp_path, devices=devices, append=append, cpus=1) as guest:
         machine = Machine(guest)
         machine.guest.check("modprobe vfio_iommu_type1")
         machine.bind(NIC, "vfio-pci")
@@ -319,7 +321,7 @@ def test_interrupts_that_are_not_remapped(kernel: Kernel, initramfs: Path, tmp_p
 def test_iommu_that_is_off(
     kernel: Kernel, initramfs: Path, tmp_path: Path, devices: list[str], append: str, remedy: str
 ) -> None:
-    with Guest(kernel, initramfs, tmp_path, devices=devices + NICS, append=append) as guest:
+    with Guest(kernel, initramfs, tmp_path, devices=devices + NICS, append=append, cpus=1) as guest:
         machine = Machine(guest)
         machine.bind(NIC, "vfio-pci")
         assert machine.driver(NIC) == "", "vfio-pci takes no NIC without an IOMMU"

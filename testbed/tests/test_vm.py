@@ -39,7 +39,7 @@ def test_newest_kernel_of_the_first_place_is_taken(tmp_path: Path) -> None:
 
 
 def test_without_kernel_the_remedy_is_named(tmp_path: Path) -> None:
-    with pytest.raises(VmMissing, match=rf"no kernel with VFIO in {tmp_path}/boot: run ./x setup"):
+    with pytest.raises(VmMissing, match=rf"no kernel with VFIO in {tmp_path}/boot: run .ci/guest-kernel"):
         find_kernel([tmp_path])
 
 
