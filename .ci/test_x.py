@@ -8,14 +8,10 @@ cargo and the like, and with files in place of the kernel's hugepage counters.
 # ruff: noqa: D102, D103
 
 import re
-import signal
 import subprocess
 from pathlib import Path
 
 import pytest
-
-# What a shell runs in the background ignores SIGINT, and so would every program that a test starts.
-signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # How each stand-in answers, as shell. All of them note their call first.
@@ -91,7 +87,8 @@ class Tree:
 
     def x(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {"PATH": f"{self.root}/bin:/usr/bin:/bin", "HOME": str(self.root)} | self.environment
-        command = ["/bin/sh", "x", *arguments]
+        # What a shell runs in the background ignores SIGINT, and what nohup runs SIGHUP: a shell cannot undo that.
+        command = ["env", "--default-signal", "/bin/sh", "x", *arguments]
         return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
 
 
