@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The report's charts, as SVG that lies inside the page and takes its colours from the page's style."""
+"""The demo's charts, and how any chart is drawn: SVG inside the page that takes its colours from the page's style."""
 
 from __future__ import annotations
 
@@ -28,8 +28,14 @@ _STAND_INS = {
     "#070707": "var(--lost-2)",
     "#080808": "var(--lost-3)",
     "#090909": "var(--card)",
+    "#0a0a0a": "var(--series-1)",
+    "#0b0b0b": "var(--series-2)",
+    "#0c0c0c": "var(--series-3)",
+    "#0d0d0d": "var(--series-4)",
+    "#0e0e0e": "var(--series-5)",
+    "#0f0f0f": "var(--series-6)",
 }
-_TEXT, _MUTED, _GRID, _C, _RUST, _KEPT, _LOST_1, _LOST_2, _LOST_3, _CARD = _STAND_INS
+TEXT, MUTED, _GRID, _C, _RUST, _KEPT, _LOST_1, _LOST_2, _LOST_3, _CARD, *SERIES = _STAND_INS
 _COLOURS = {"C": _C, "Rust": _RUST}
 _MARKERS = {"C": "o", "Rust": "D"}
 
@@ -37,13 +43,13 @@ _STYLE = {
     "svg.fonttype": "none",  # text stays text: it can be searched, selected and read aloud
     "font.family": "sans-serif",
     "font.size": 11.5,
-    "text.color": _TEXT,
-    "axes.edgecolor": _MUTED,
-    "axes.labelcolor": _MUTED,
+    "text.color": TEXT,
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": MUTED,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "xtick.color": _MUTED,
-    "ytick.color": _MUTED,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
     "grid.color": _GRID,
     "grid.linewidth": 0.8,
     "axes.axisbelow": True,
@@ -56,7 +62,8 @@ DROPS_TITLE = "Where the frames that were sent ended"
 _WIDTH = 4.9
 
 
-def _draw(name: str, height: float, paint: Callable[[Axes], None], label: str) -> str:
+def draw(name: str, height: float, paint: Callable[[Axes], None], label: str) -> str:
+    """The SVG of what `paint` puts on the axes; `name` is unique on the page, `height` in inches."""
     with matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         paint(figure.add_subplot())
@@ -116,7 +123,7 @@ def rate_chart(act: OverloadAct) -> str | None:
         axes.grid(axis="y")
         axes.legend(frameon=False, loc="lower center", ncols=2, handletextpad=0.3)
 
-    return _draw("rate", 3.6, paint, RATE_TITLE)
+    return draw("rate", 3.6, paint, RATE_TITLE)
 
 
 def ratio_chart(act: OverloadAct) -> str | None:
@@ -127,15 +134,15 @@ def ratio_chart(act: OverloadAct) -> str | None:
 
     def paint(axes: Axes) -> None:
         rows = len(ratio.ratios)
-        axes.axvline(1.0, color=_TEXT, linewidth=1.2)
+        axes.axvline(1.0, color=TEXT, linewidth=1.2)
         places = list(range(rows, 0, -1))
         axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(5))
         axes.plot(ratio.ratios, places, linestyle="none", marker="D", markersize=7, color=_RUST)
         labels = [f"round {number}" for number in ratio.rounds]
         if ratio.interval:
             low, high = ratio.interval.low, ratio.interval.high
-            axes.plot([low, high], [0, 0], color=_MUTED, linewidth=3, solid_capstyle="butt")
-            axes.plot([ratio.mean], [0], linestyle="none", marker="o", markersize=7, color=_MUTED)
+            axes.plot([low, high], [0, 0], color=MUTED, linewidth=3, solid_capstyle="butt")
+            axes.plot([ratio.mean], [0], linestyle="none", marker="o", markersize=7, color=MUTED)
             places, labels = [*places, 0], [*labels, f"mean, {100 * ratio.interval.confidence:.0f} %"]
         axes.set_yticks(places, labels)
         axes.set_ylim(min(places) - 0.6, rows + 0.6)
@@ -144,7 +151,7 @@ def ratio_chart(act: OverloadAct) -> str | None:
         axes.set_xlabel("Rust / C (right of 1: Rust forwarded more)")
         axes.grid(axis="x")
 
-    return _draw("ratio", 1.2 + 0.36 * (len(ratio.ratios) + 1), paint, RATIO_TITLE)
+    return draw("ratio", 1.2 + 0.36 * (len(ratio.ratios) + 1), paint, RATIO_TITLE)
 
 
 _PLACES: list[tuple[str, str, Callable[[OverloadTrial], int]]] = [
@@ -180,4 +187,4 @@ def drops_chart(act: OverloadAct) -> str | None:
         axes.tick_params(axis="y", length=0)
         axes.figure.legend(frameon=False, loc="outside lower center", ncols=1, alignment="left")
 
-    return _draw("drops", 3.1, paint, DROPS_TITLE)
+    return draw("drops", 3.1, paint, DROPS_TITLE)

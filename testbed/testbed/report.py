@@ -31,39 +31,47 @@ def render(summary: Summary, environment: Environment, folder: Path) -> str:
     # Imported here: matplotlib takes a second, which the command line's own errors need not.
     from testbed import charts
 
-    templates = Templates(
+    overload, hosts, capture = summary.overload, summary.hosts, summary.capture
+    measured = overload is not None and bool(overload.trials)
+    return (
+        page_templates()
+        .get_template("report.html")
+        .render(
+            summary=summary,
+            environment=environment,
+            version=__version__,
+            Status=Status,
+            cards=_cards(summary),
+            is_doubtful=measured and tables.doubtful_trials(overload) > 0,
+            overload_medians=_only(tables.overload_table(overload), "median") if measured else None,
+            overload_rounds=_without(tables.overload_table(overload), "median") if measured else None,
+            ratio_sentences=tables.ratio_sentences(overload) if measured else None,
+            charts=[
+                (title, chart)
+                for title, draw in (
+                    (charts.RATE_TITLE, charts.rate_chart),
+                    (charts.RATIO_TITLE, charts.ratio_chart),
+                    (charts.DROPS_TITLE, charts.drops_chart),
+                )
+                if measured and (chart := draw(overload))
+            ],
+            overload_remarks=tables.remarks(overload.trials) if measured else [],
+            hosts_table=tables.hosts_table(hosts) if hosts and hosts.trials else None,
+            hosts_remarks=tables.remarks(hosts.trials) if hosts else [],
+            capture_table=tables.capture_table(capture) if capture and capture.trials else None,
+            raw_files=sorted(file.name for file in (folder / "raw").glob("*")),
+        )
+    )
+
+
+def page_templates() -> Templates:
+    """The templates of all pages."""
+    return Templates(
         loader=PackageLoader("testbed"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-    )
-    overload, hosts, capture = summary.overload, summary.hosts, summary.capture
-    measured = overload is not None and bool(overload.trials)
-    return templates.get_template("report.html").render(
-        summary=summary,
-        environment=environment,
-        version=__version__,
-        Status=Status,
-        cards=_cards(summary),
-        is_doubtful=measured and tables.doubtful_trials(overload) > 0,
-        overload_medians=_only(tables.overload_table(overload), "median") if measured else None,
-        overload_rounds=_without(tables.overload_table(overload), "median") if measured else None,
-        ratio_sentences=tables.ratio_sentences(overload) if measured else None,
-        charts=[
-            (title, chart)
-            for title, draw in (
-                (charts.RATE_TITLE, charts.rate_chart),
-                (charts.RATIO_TITLE, charts.ratio_chart),
-                (charts.DROPS_TITLE, charts.drops_chart),
-            )
-            if measured and (chart := draw(overload))
-        ],
-        overload_remarks=tables.remarks(overload.trials) if measured else [],
-        hosts_table=tables.hosts_table(hosts) if hosts and hosts.trials else None,
-        hosts_remarks=tables.remarks(hosts.trials) if hosts else [],
-        capture_table=tables.capture_table(capture) if capture and capture.trials else None,
-        raw_files=sorted(file.name for file in (folder / "raw").glob("*")),
     )
 
 

@@ -90,7 +90,8 @@ def _instances(
     def entrant(contestant: Contestant, label: str) -> Entrant:
         file = label.replace(" (again)", "-again").replace(":", "-")
         name = f"{prefix}block{number}-{file}"
-        return Entrant(label, lambda suffix: Instance(contestant, condition, ground, label, name + suffix))
+        # One block is enough to learn the TSC's frequency.
+        return Entrant(label, lambda suffix: Instance(contestant, condition, ground, label, name + suffix, number == 1))
 
     return [entrant(contestant, label) for contestant, label in named]
 

@@ -87,8 +87,8 @@ def overload(
     burst: Annotated[int, typer.Option(min=1, max=512, metavar="N", help="Most frames a call.")] = 32,
     descriptors: Annotated[int, typer.Option(min=32, max=32768, metavar="N", help="Of an RX or TX queue.")] = 1024,
     drops: Annotated[int, typer.Option(min=0, max=99, metavar="PERCENT", help="Refused by the transmit side.")] = 0,
-    blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Default: 10.")] = None,
-    rounds: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Of a block. Default: 12.")] = None,
+    blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Default: 20.")] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Of a block. Default: 5.")] = None,
     slice_ms: Annotated[
         float | None, typer.Option("--slice", min=10, max=60_000, metavar="MS", help="Default: 100.")
     ] = None,
@@ -151,11 +151,11 @@ def overload(
         contestants=contestants,
         conditions=conditions,
         protocol=Protocol(
-            rounds=rounds or (4 if quick else 12),
+            rounds=rounds or (3 if quick else 5),
             slice_s=(slice_ms or (50 if quick else 100)) / 1000,
             one_at_a_time=one_at_a_time or any(condition.nics for condition, _ in conditions),
         ),
-        blocks=blocks or (4 if quick else 10),
+        blocks=blocks or (4 if quick else 20),
         seed=random.SystemRandom().randrange(2**31) if seed is None else seed,
         hugepages=with_hugepages,
         per_cpu_second=per_cpu_second,

@@ -14,6 +14,7 @@ VIRTUAL = "virtual"
 _PCI = re.compile(r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 # What a frame ends with on a wire, and not in memory.
 _FCS_BYTES = 4
+LEAST_SIZE = 64
 
 
 class ConditionError(Exception):
@@ -52,6 +53,8 @@ class Condition(BaseModel):
             raise ConditionError(
                 f"'{self.wire}' is no wire: give net_null, virtual, or PCI addresses such as 0000:18:00.0"
             )
+        if self.size < LEAST_SIZE:
+            raise ConditionError(f"frames of {self.size} bytes: there are frame sizes from {LEAST_SIZE}, with FCS")
         if self.nics and self.ports != len(self.nics):
             raise ConditionError(f"{self.ports} ports on {len(self.nics)} NICs: name as many PCI addresses")
         if self.wire == VIRTUAL and self.ports > 2:
@@ -59,14 +62,19 @@ class Condition(BaseModel):
         if self.wire == VIRTUAL and self.descriptors & (self.descriptors - 1):
             raise ConditionError(f"{self.descriptors} descriptors: on the virtual wire they are a power of two")
 
-    def describe(self) -> str:
-        """'net_null, 64 bytes, 1 port', and what differs from the usual."""
+    def describe(self, sweep: str | None = None) -> str:
+        """'net_null, 64 bytes, 1 port', and what differs from the usual or is swept."""
         words = [self.wire, f"{self.size} bytes", f"{self.ports} port{'' if self.ports == 1 else 's'}"]
-        usual = Condition()
-        for name, label in (("queues", "queues"), ("burst", "burst"), ("descriptors", "descriptors")):
-            if getattr(self, name) != getattr(usual, name):
-                words.append(f"{label} {getattr(self, name)}")
-        return ", ".join([*words, *([f"{self.drops} % refused"] if self.drops else [])])
+        usual, swept = Condition(), SWEEPS[sweep][0] if sweep else None
+        for name, text in (
+            ("queues", f"{self.queues} queue{'' if self.queues == 1 else 's'}"),
+            ("burst", f"burst {self.burst}"),
+            ("descriptors", f"{self.descriptors} descriptors"),
+            ("drops", f"{self.drops} % refused"),
+        ):
+            if name == swept or getattr(self, name) != getattr(usual, name):
+                words.append(text)
+        return ", ".join(words)
 
 
 # A sweep: the field of a condition, the values, and how to name one.

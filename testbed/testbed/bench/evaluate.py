@@ -11,10 +11,12 @@ import numpy
 
 from testbed.bench.blocks import again
 from testbed.bench.record import Block, Figures, Lost, Measurement, Pair, Run
-from testbed.bench.verdict import judge, pair_ratio
+from testbed.bench.verdict import PairRatio, judge, pair_ratio
 
 # Below this share of its CPU a program that never sleeps was held up by others: its slice does not count.
 OWN_CPU_SHARE = 0.9
+# Above this share of its length a slice's length is not known well enough.
+CLOCK_ERROR_SHARE = 0.01
 # If others held up more of a block's rounds than this leaves, none is left out, and the block is marked.
 LEAST_ROUNDS_SHARE = 1 / 3
 
@@ -28,10 +30,17 @@ def shares(run: Run) -> list[float]:
     return [min(share, cpu / seconds) for share, cpu, seconds in pairs]
 
 
+def exact_rounds(run: Run) -> set[int]:
+    """The rounds whose length is known well enough."""
+    slices = run.slices
+    readings = zip(slices.round, slices.clock_error_s, slices.seconds, strict=True)
+    return set(slices.round) - {turn for turn, error, seconds in readings if error > CLOCK_ERROR_SHARE * seconds}
+
+
 def undisturbed_rounds(run: Run) -> set[int]:
-    """The rounds in which it had its CPU to itself."""
+    """Those of them in which it had its CPU to itself."""
     disturbed = {turn for turn, share in zip(run.slices.round, shares(run), strict=True) if share < OWN_CPU_SHARE}
-    return set(run.slices.round) - disturbed
+    return exact_rounds(run) - disturbed
 
 
 def is_disturbed(block: Block) -> bool:
@@ -47,7 +56,7 @@ def block_ratio(block: Block, a: str, b: str, per_cpu_second: bool) -> float | N
     if a not in runs or b not in runs:
         return None
     one, other = runs[a], runs[b]
-    common = set(one.slices.round) & set(other.slices.round)
+    common = exact_rounds(one) & exact_rounds(other)
     kept = undisturbed_rounds(one) & undisturbed_rounds(other)
     if per_cpu_second or len(kept) < LEAST_ROUNDS_SHARE * len(common):
         kept = common
@@ -74,12 +83,15 @@ def pairs(measurement: Measurement, per_cpu_second: bool) -> tuple[list[Pair], l
     if not labels:
         return [], []
     names = [label for label in labels if label != again(labels[0])]
-    compared = [_pair(measurement, a, b, per_cpu_second) for a, b in itertools.combinations(names, 2)]
     floor = _pair(measurement, labels[0], again(labels[0]), per_cpu_second)
+    itself = floor.ratio if floor else None
+    compared = [_pair(measurement, a, b, per_cpu_second, itself) for a, b in itertools.combinations(names, 2)]
     return [pair for pair in compared if pair], [floor] if floor else []
 
 
-def _pair(measurement: Measurement, a: str, b: str, per_cpu_second: bool) -> Pair | None:
+def _pair(
+    measurement: Measurement, a: str, b: str, per_cpu_second: bool, floor: PairRatio | None = None
+) -> Pair | None:
     found = (block_ratio(block, a, b, per_cpu_second) for block in measurement.blocks)
     ratio = pair_ratio([sample for sample in found if sample is not None])
     if ratio is None:
@@ -92,7 +104,7 @@ def _pair(measurement: Measurement, a: str, b: str, per_cpu_second: bool) -> Pai
         condition=condition,
         sweep=measurement.sweep,
         ratio=ratio,
-        verdict=judge(ratio),
+        verdict=judge(ratio, floor),
     )
 
 

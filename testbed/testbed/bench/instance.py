@@ -65,7 +65,15 @@ class Account:
 class Instance:
     """Use it in a `with`, which ends it in any case."""
 
-    def __init__(self, contestant: Contestant, condition: Condition, ground: Ground, label: str, name: str) -> None:
+    def __init__(
+        self,
+        contestant: Contestant,
+        condition: Condition,
+        ground: Ground,
+        label: str,
+        name: str,
+        tells_tsc: bool = False,
+    ) -> None:
         self.contestant = contestant
         self.condition = condition
         self.label = label
@@ -73,6 +81,7 @@ class Instance:
         self.start_s = 0.0
         self._ground = ground
         self._name = name
+        self._tells_tsc = tells_tsc
         self._cleanup = contextlib.ExitStack()
         self._telemetry: Telemetry | None = None
         self._process: Process | None = None
@@ -210,7 +219,7 @@ class Instance:
         return Memory(kb("VmRSS"), kb("HugetlbPages"))
 
     def tsc_hz(self) -> int | None:
-        """The TSC's frequency, as the EAL tells at start."""
+        """The TSC's frequency, as the EAL told at start, if it was asked to."""
         for line in self._running().lines:
             _, found, after = line.partition("TSC frequency is ~")
             if found:

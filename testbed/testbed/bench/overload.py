@@ -125,13 +125,13 @@ class Overload:
         measurement = Measurement(condition=condition, sweep=sweep, labels=labels, skipped=skipped)
         self.record.measurements.append(measurement)
         for name, reason in skipped.items():
-            self._warn(f"{condition.describe()}: without {name}: {reason}")
+            self._warn(f"{measurement.describe()}: without {name}: {reason}")
         if not able:
             return
         # Of its own for each condition: one more or less does not change the order of the others.
         chance = random.Random(f"{self.options.seed}-{number}")
         for block_number in range(1, self.options.blocks + 1):
-            steps.begin(f"{condition.describe()}, block {block_number} of {self.options.blocks}")
+            steps.begin(f"{measurement.describe()}, block {block_number} of {self.options.blocks}")
             block, tsc_hz = run_block(
                 block_number,
                 able,

@@ -90,6 +90,10 @@ class Measurement(Record):
     blocks: list[Block] = Field(default_factory=list)
     figures: list[Figures] = Field(default_factory=list)
 
+    def describe(self) -> str:
+        """The condition in words."""
+        return self.condition.describe(self.sweep)
+
 
 class Pair(Record):
     """Two contestants under one condition; the ratio is rate of A / rate of B."""
@@ -101,6 +105,10 @@ class Pair(Record):
     sweep: str | None = None
     ratio: PairRatio
     verdict: Verdict
+
+    def describe(self) -> str:
+        """The condition in words."""
+        return self.condition.describe(self.sweep)
 
 
 class OverloadRecord(Record):

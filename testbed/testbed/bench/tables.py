@@ -26,7 +26,7 @@ def pair_table(pairs: list[Pair], title: str) -> Table:
             [
                 pair.a,
                 pair.b,
-                pair.condition.describe(),
+                pair.describe(),
                 f"{pair.ratio.median:.4f}",
                 interval_text(pair.ratio),
                 figure(pair.ratio.p, ".3g"),
@@ -59,7 +59,7 @@ FIGURE_COLUMNS = [
 def figure_table(measurement: Measurement) -> Table:
     """One row a contestant."""
     rows = [Row(_cells(figures)) for figures in measurement.figures]
-    return Table(f"{measurement.condition.describe()}: medians over blocks", FIGURE_COLUMNS, rows)
+    return Table(f"{measurement.describe()}: medians over blocks", FIGURE_COLUMNS, rows)
 
 
 def _cells(figures: Figures) -> list[str]:
@@ -88,14 +88,14 @@ def _cells(figures: Figures) -> list[str]:
 def finding(pair: Pair) -> str:
     """A pair in words."""
     ratio = pair.ratio
-    text = f"{pair.a} against {pair.b} on {pair.condition.describe()}: {pair.verdict}, ratio {ratio.median:.4f}"
+    text = f"{pair.a} against {pair.b} on {pair.describe()}: {pair.verdict}, ratio {ratio.median:.4f}"
     return f"{text} (95 % interval {interval_text(ratio)}, {len(ratio.samples)} blocks)."
 
 
 def floor_sentence(pair: Pair) -> str:
     """What the comparison of a program with itself says about all others."""
     ratio = pair.ratio
-    text = f"Noise floor on {pair.condition.describe()}: {pair.a} against itself {ratio.median:.4f}"
+    text = f"Noise floor on {pair.describe()}: {pair.a} against itself {ratio.median:.4f}"
     if ratio.ci95 is None:
         return f"{text}; too few blocks for an interval."
     text += f", 95 % interval {interval_text(ratio)}, {100 * (ratio.ci95[1] - ratio.ci95[0]):.2f} % wide"
@@ -108,7 +108,7 @@ def remarks(record: OverloadRecord) -> list[str]:
     """What to know when reading the figures."""
     found = []
     for measurement in record.measurements:
-        condition = measurement.condition.describe()
+        condition = measurement.describe()
         found += [f"{condition}: without {name}: {reason}" for name, reason in measurement.skipped.items()]
         for block in measurement.blocks:
             found += [f"{condition}, block {block.number} does not count: {reason}" for reason in block.reasons]

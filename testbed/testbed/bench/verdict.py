@@ -66,15 +66,19 @@ def pair_ratio(samples: Sequence[float]) -> PairRatio | None:
     return PairRatio(median=float(numpy.median(values)), ci95=interval, samples=[float(v) for v in values], p=p)
 
 
-def judge(ratio: PairRatio | None) -> Verdict:
-    """Equivalent if the interval lies within 1 % of 1, else faster or slower if it lies on one side of 1."""
+def judge(ratio: PairRatio | None, floor: PairRatio | None = None) -> Verdict:
+    """Equivalent if the interval lies within 1 % of 1.
+
+    Else faster or slower if it lies on one side of 1, and the median outside a program's against itself (`floor`).
+    """
     if ratio is None or ratio.ci95 is None:
         return Verdict.INCONCLUSIVE
     low, high = ratio.ci95
     if low >= 1 - EQUIVALENCE and high <= 1 + EQUIVALENCE:
         return Verdict.EQUIVALENT
-    if low > 1:
+    least, most = floor.ci95 if floor and floor.ci95 else (1.0, 1.0)
+    if low > 1 and ratio.median > most:
         return Verdict.FASTER
-    if high < 1:
+    if high < 1 and ratio.median < least:
         return Verdict.SLOWER
     return Verdict.INCONCLUSIVE
