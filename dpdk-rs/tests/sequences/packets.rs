@@ -22,8 +22,9 @@ impl Length {
     }
 }
 
-/// Whether a packet whose segment is shared, according to the model, may be changed all the same: another thread may have
-/// dropped the other owner by now.
+/// Compares the result of a change with the model. `shared`: what the model said before the call. Another thread may have
+/// dropped the other owner since, from the packet first and then from the model, so either result is right then; after the
+/// call the model may say less than what the call has seen.
 fn compare<T>(
     result: Result<T, PacketError>,
     shared: bool,
@@ -50,7 +51,8 @@ impl<P: Kind> PacketHeld<P> {
         let last = self.frame.last_mut();
         let asked = len.resolve(last.tailroom());
         let expected = fits(asked, last.tailroom());
-        if let Some(bytes) = compare(self.packet.append(asked), last.is_shared(), expected, context) {
+        let shared = last.is_shared();
+        if let Some(bytes) = compare(self.packet.append(asked), shared, expected, context) {
             context.fill(bytes);
             assert_eq!(bytes.len(), asked);
             last.bytes.extend_from_slice(bytes);
@@ -86,7 +88,8 @@ impl<P: Kind> PacketHeld<P> {
 
     fn write(&mut self, context: &Context) {
         let first = &mut self.frame.pieces[0];
-        if let Some(bytes) = compare(self.packet.data_mut(), first.is_shared(), Ok(()), context) {
+        let shared = first.is_shared();
+        if let Some(bytes) = compare(self.packet.data_mut(), shared, Ok(()), context) {
             context.fill(bytes);
             first.bytes.copy_from_slice(bytes);
         }
