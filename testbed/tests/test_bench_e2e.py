@@ -88,3 +88,14 @@ def test_ctrl_c_keeps_what_there_is(program: Callable[[str], Program], tmp_path:
     assert len(record.pairs) == 1
     assert "interrupted" in rest
     assert len(list(tmp_path.glob("bench-overload-*/report.html"))) == 1
+
+
+def test_a_contestant_that_ends_at_once(program: Callable[[str], Program], tmp_path: Path):
+    argv = command(program, tmp_path, "l2fwd-c", "--external=broken=true {eal}", "--rounds=1", "--slice=10")
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
+    assert done.returncode == 1
+    assert "broken: ended with status 0 before it forwarded" in done.stdout
+    record = read_record(tmp_path / "copy.json")
+    # Not 20 times the same.
+    assert (record.status, len(record.measurements[0].blocks)) == (Status.FAILED, 2)
+    assert record.pairs == []

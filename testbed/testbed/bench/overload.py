@@ -32,6 +32,10 @@ from testbed.results import Status, new_results_folder
 from testbed.scratch import scratch_folder
 
 
+# After so many blocks that all went wrong the rest would too.
+_HOPELESS_BLOCKS = 2
+
+
 @dataclass(frozen=True)
 class OverloadOptions:
     """The command line of `bench overload`, checked."""
@@ -151,6 +155,9 @@ class Overload:
             self._conclude()
             self._save()
             steps.done()
+            if len(measurement.blocks) >= _HOPELESS_BLOCKS and all(block.reasons for block in measurement.blocks):
+                self._warn(f"{measurement.describe()}: given up after {len(measurement.blocks)} blocks without result")
+                return
 
     def _conclude(self) -> None:
         record = self.record
