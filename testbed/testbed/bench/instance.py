@@ -250,8 +250,8 @@ class Instance:
                 received=total.received + probes.received,
             )
         status = self._running().stop(_STOP_TIMEOUT_S)
-        # testpmd and DPDK's examples end by the signal that stops them.
-        if status not in (0, -signal.SIGTERM):
+        # testpmd and DPDK's examples end by the signal that stops them, or when they tell a peer that is gone.
+        if status not in (0, -signal.SIGTERM, -signal.SIGPIPE):
             raise self._running().failure(f"ended with {describe_status(status)}")
         return account
 

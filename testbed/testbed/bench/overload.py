@@ -31,7 +31,6 @@ from testbed.progress import Steps
 from testbed.results import Status, new_results_folder
 from testbed.scratch import scratch_folder
 
-
 # After so many blocks that all went wrong the rest would too.
 _HOPELESS_BLOCKS = 2
 
