@@ -163,6 +163,17 @@ impl Segment {
         (segments, bytes) == (usize::from(self.segment_count()), self.pkt_len() as usize)
     }
 
+    /// Makes the chain of which this is the first segment an empty frame of as many segments.
+    pub(crate) fn head_empty_frame(self) {
+        let mut segments = 0_u16;
+        for segment in self.chain() {
+            segment.set_data(0, 0);
+            segments = segments.saturating_add(1);
+        }
+        self.set_segment_count(segments);
+        self.set_pkt_len(0);
+    }
+
     /// Bytes for data behind the headroom in the mbufs of the pool that this one is from; as C wraps it, a large number if
     /// they are shorter than the headroom.
     pub(crate) fn room_in_pool(self) -> u16 {
