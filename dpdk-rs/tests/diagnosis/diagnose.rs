@@ -6,6 +6,7 @@
 use crate::process::{Finished, finish};
 use std::{
     env, fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     process::{self, Command},
     sync::atomic::{AtomicU32, Ordering},
@@ -37,6 +38,14 @@ impl Diagnose {
     /// A folder of this run's own, in which DPDK has its run-time files, too.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Whether DPDK would load a plug-in from this run's folder. If not, it says so.
+    pub(crate) fn loads_plugins(&self) -> bool {
+        let open = |folder: &&Path| fs::metadata(folder).unwrap().permissions().mode() & 0o002 != 0;
+        let Some(open) = self.folder.ancestors().find(open) else { return true };
+        println!("skipped: everybody may write to {}, so DPDK loads no plug-in from below it", open.display());
+        false
     }
 
     /// Runs it behind another command.

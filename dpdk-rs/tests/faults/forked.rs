@@ -28,12 +28,20 @@ const DEADLINE: Duration = Duration::from_secs(60);
 /// Whether this process was forked.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
+/// Whether something stays behind in this process that nobody can help.
+static LEAKS: AtomicBool = AtomicBool::new(false);
+
+/// Has LeakSanitizer not look at this process at its end.
+pub(crate) fn allow_leaks() {
+    LEAKS.store(true, Ordering::Relaxed);
+}
+
 /// LeakSanitizer asks this at the end of a process. In a forked one it would call leaks what only the threads knew of that
 /// stayed behind.
 // SAFETY: this is the name's meaning, and nobody else here defines it.
 #[unsafe(no_mangle)]
 extern "C" fn __lsan_is_turned_off() -> c_int {
-    c_int::from(FORKED.load(Ordering::Relaxed))
+    c_int::from(FORKED.load(Ordering::Relaxed) || LEAKS.load(Ordering::Relaxed))
 }
 
 /// How a forked process ended.

@@ -104,6 +104,10 @@ fn run_process(order: &Order) -> Result<String, Failure> {
     let mut command = Command::new(env::current_exe().expect("a process has a program"));
     command.args(["--exact", "random_sequences", "--nocapture", "--test-threads=1"]);
     command.env(process::VARIABLE, &prefix).env(VARIABLE, order.to_string()).env_remove("RUST_BACKTRACE");
+    // Things are forgotten on purpose; whether anything else is lost, the world counts itself.
+    if let Ok(options) = env::var("ASAN_OPTIONS") {
+        command.env("ASAN_OPTIONS", format!("{options}:detect_leaks=0"));
+    }
     // It panics if the process hangs.
     let finished = panic::catch_unwind(panic::AssertUnwindSafe(|| process::finish(&mut command)));
     let progress = fs::read(env::temp_dir().join(&prefix).join(PROGRESS)).ok();
