@@ -26,7 +26,7 @@ _DURATION_TOLERANCE = 0.02
 # With less than this share of its CPU, a program that never sleeps was held up by others.
 _OWN_CPU_SHARE = 0.9
 # Above this share of polls that found nothing, the forwarder waited for the generator: it was not overloaded.
-_IDLE_SHARE = 0.05
+IDLE_SHARE = 0.05
 
 _LINK = {1: "one interface, there and back", 2: "two interfaces, in at the first and out at the second"}
 
@@ -148,9 +148,9 @@ def fill_in(trial: OverloadTrial, load: Load, result: Result, periods: list[Peri
             f"disturbed: the generator or the forwarder had less than {100 * _OWN_CPU_SHARE:.0f} % of its CPU, other "
             "programs the rest; rates are lower for it, and burstier"
         )
-    if window.empty_poll_share > _IDLE_SHARE:
+    if window.empty_poll_share > IDLE_SHARE:
         trial.notes.append(
-            f"not overloaded: more than {100 * _IDLE_SHARE:.0f} % of its polls found nothing, so its rate is what the "
+            f"not overloaded: more than {100 * IDLE_SHARE:.0f} % of its polls found nothing, so its rate is what the "
             "generator could send rather than what the forwarder could do"
         )
     if result.duration_s > (1 + _DURATION_TOLERANCE) * load.seconds:

@@ -173,6 +173,17 @@ def test_the_page():
     assert "var(--series-1)" in page
 
 
+def test_a_forwarder_that_waited_is_a_remark():
+    blocks = blocks_of(1.0)
+    assert "not overloaded" not in report.render(
+        record_of(Measurement(condition=Condition(), labels=LABELS, blocks=blocks))
+    )
+    for block in blocks:
+        block.runs[1].empty_poll_share = 0.5
+    page = report.render(record_of(Measurement(condition=Condition(), labels=LABELS, blocks=blocks)))
+    assert "not overloaded: more than 5 % of the polls of b found nothing" in page
+
+
 def test_the_page_of_what_was_cut_short_or_failed():
     blocks = blocks_of(1.0, 2)
     blocks[0].reasons = ["b: ended with <status> 1"]

@@ -9,6 +9,7 @@ from rich.console import Console
 from testbed.bench.evaluate import OWN_CPU_SHARE
 from testbed.bench.record import Figures, Measurement, OverloadRecord, Pair
 from testbed.bench.verdict import PairRatio, Verdict
+from testbed.overload import IDLE_SHARE
 from testbed.tables import ABSENT, Row, Table, figure
 
 PAIR_COLUMNS = ["A", "B", "Condition", "A / B", "95 % interval", "p", "Verdict: A is"]
@@ -118,6 +119,12 @@ def remarks(record: OverloadRecord) -> list[str]:
                 f"{condition}: {len(marked)} of {len(measurement.blocks)} blocks were disturbed: other programs had "
                 f"more than {100 * (1 - OWN_CPU_SHARE):.0f} % of the CPUs in most rounds; --per-cpu-second compares "
                 "without that"
+            )
+        waiting = [entry.label for entry in measurement.figures if (entry.empty_poll_share or 0) > IDLE_SHARE]
+        if waiting:
+            found.append(
+                f"{condition}: not overloaded: more than {100 * IDLE_SHARE:.0f} % of the polls of {', '.join(waiting)} "
+                "found nothing, so the ratios compare what the generator could send rather than what a forwarder could do"
             )
         lacking = [entry.label for entry in measurement.figures if entry.rx_burst_avg is None]
         if lacking:
