@@ -70,7 +70,7 @@ def run_block(
     """One block, and the frequency of the TSC if a program told it. What goes wrong is a reason in the block."""
     block = Block(number=number)
     ticks = environment.steal_ticks()
-    runner = _one_at_a_time if protocol.one_at_a_time else _interleaved
+    runner = _one_at_a_time if protocol.one_at_a_time else interleaved
     tsc_hz = None
     try:
         tsc_hz = runner(block, _instances(number, contestants, condition, ground, prefix), protocol, chance, on_step)
@@ -96,13 +96,17 @@ def _instances(
     return [entrant(contestant, label) for contestant, label in named]
 
 
-def _interleaved(
+def interleaved(
     block: Block,
     entrants: list[Entrant],
     protocol: Protocol,
     chance: random.Random,
     on_step: Callable[[str], None],
 ) -> int | None:
+    """Fills `block` with a run of each entrant; gives the TSC's frequency, if a program told it.
+
+    Raises `ProcessError` and `TelemetryError`.
+    """
     with contextlib.ExitStack() as stack:
         instances = []
         # Not all in the same order: a first one may find other memory than a last one.

@@ -15,7 +15,7 @@ from rich.console import Console
 
 from testbed.bench.binary import BinaryError
 from testbed.bench.blocks import Protocol
-from testbed.bench.condition import SWEEPS, VIRTUAL, Condition, ConditionError, sweep
+from testbed.bench.condition import NET_NULL, SWEEPS, VIRTUAL, Condition, ConditionError, sweep
 from testbed.bench.contestants import (
     PLACEHOLDERS,
     Contestant,
@@ -173,6 +173,59 @@ def overload(
     if status is Status.FAILED:
         _fail("some of it could not be measured: see the reasons above")
     raise typer.Exit(_EXIT[status])
+
+
+@bench.command()
+def handicaps(
+    wires: Annotated[
+        list[str] | None,
+        typer.Option("--wire", metavar="WIRE", help="net_null or virtual; may be repeated. Default: both."),
+    ] = None,
+    blocks: Annotated[
+        int | None, typer.Option(min=0, max=1000, metavar="N", help="Default: 10. 0: count instructions only.")
+    ] = None,
+    per_cpu_second: Annotated[
+        bool, typer.Option("--per-cpu-second", help="Compare by the CPU time that each had, not by the clock.")
+    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="4 short blocks: a check, no measurement.")] = False,
+    hugepages: Annotated[
+        bool | None,
+        typer.Option("--hugepages/--no-hugepages", help="Default: use them if they are there."),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write summary.json here too.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the results folder is made. Default: results/ of the source tree."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Fixes the order.")] = None,
+) -> None:
+    """What each of the things costs that are said to make Rust slower than C on DPDK."""
+    from testbed.bench.handicaps_command import HandicapOptions, run_handicaps
+
+    chosen_wires = tuple(dict.fromkeys(wires or (NET_NULL, VIRTUAL)))
+    if strange := [wire for wire in chosen_wires if wire not in (NET_NULL, VIRTUAL)]:
+        raise typer.BadParameter(f"'{strange[0]}': give {NET_NULL} or {VIRTUAL}", param_hint="--wire")
+    number = (4 if quick else 10) if blocks is None else blocks
+    options = HandicapOptions(
+        wires=chosen_wires if number else (),
+        blocks=number,
+        protocol=Protocol(rounds=4 if quick else 12, slice_s=0.05 if quick else 0.1),
+        seed=random.SystemRandom().randrange(2**31) if seed is None else seed,
+        hugepages=hugepages_wanted() if hugepages is None else hugepages,
+        per_cpu_second=per_cpu_second,
+        quick=quick,
+        lcores=plan_lcores(),
+        generator=_generator([]) if VIRTUAL in chosen_wires and number else None,
+        out=(out or repository_root() / "results").absolute(),
+        json=json.absolute() if json else None,
+        command=shlex.join(["./x", "bench", "handicaps", *_words_after("handicaps")]),
+    )
+    try:
+        all_count = run_handicaps(options, _console())
+    except (BinaryError, CountError, ProcessError, ProgramMissing, ResultsError, OSError) as error:
+        _fail(str(error))
+    if not all_count:
+        _fail("some of it could not be measured: see the reasons above")
 
 
 def _count_instructions(names: list[str] | None, folders: list[Path], loop: bool, options: CountOptions) -> None:

@@ -22,7 +22,7 @@ LOOPS = {"l2fwd-rs": "l2fwd_rs::forward::forward_loop", "l2fwd-c": "forward_loop
 # Loading a hundred drivers takes seconds in valgrind, and another program's turn may come first.
 _PATIENCE_S = 120.0
 # Enough for some 100,000 packets; beginning and end of the loop, and what happens once only, then vanish in rounding.
-_CPU_S = 1.0
+_CPU_S = 0.5
 _PACKETS_MIN = 20_000
 # With the slow clock a second is a microsecond.
 _CLOCK_STANDS_S = 0.01

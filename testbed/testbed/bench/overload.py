@@ -96,7 +96,7 @@ class Overload:
         if not self.options.hugepages:
             self._warn("without hugepages: rates are lower")
         self._save()
-        with signals_as_interrupt(), scratch_folder() as runtime, _off_the_forwarders_cpu(self.options.lcores):
+        with signals_as_interrupt(), scratch_folder() as runtime, off_the_forwarders_cpu(self.options.lcores):
             ground = self._ground(runtime)
             try:
                 with Steps(self.console, self.options.blocks * len(self.options.conditions)) as steps:
@@ -222,7 +222,7 @@ def able_contestants(
 
 
 @contextlib.contextmanager
-def _off_the_forwarders_cpu(lcores: LcorePlan) -> Iterator[None]:
+def off_the_forwarders_cpu(lcores: LcorePlan) -> Iterator[None]:
     """Keeps this program, and what it starts, off the CPU of the forwarder; DPDK puts its lcores where they belong."""
     before = os.sched_getaffinity(0)
     others = before - {lcores.forwarder}

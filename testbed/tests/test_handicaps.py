@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What slows the loop down costs instructions, where they show it; and how rates are compared with the plain loop's."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from testbed.bench.handicaps import (
+    HANDICAPS,
+    PLAIN,
+    by_received,
+    count_handicap,
+    file_name,
+    find_handicap_program,
+    parts_of,
+    ratio_to_plain,
+)
+from testbed.bench.record import Block, Run, Slices
+from testbed.programs import ProgramMissing
+
+BY_LABEL = {handicap.label: handicap for handicap in HANDICAPS}
+
+
+@pytest.fixture(scope="module")
+def instructions(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, float]]:
+    """Counts a row, once."""
+    if shutil.which("valgrind") is None:
+        pytest.skip("'valgrind' is not installed")
+    try:
+        find_handicap_program("release")
+    except ProgramMissing as error:
+        pytest.skip(str(error))
+
+    @cache
+    def one(label: str) -> dict[str, float]:
+        return parts_of(count_handicap(BY_LABEL[label], tmp_path_factory.mktemp("handicap")))
+
+    return one
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("label", "base", "part"),
+    [
+        # Every packet comes from and goes to the pool's ring, the one way or the other.
+        ("on a thread that is no lcore", "plain", "library"),
+        ("EthernetFrame::new_checked", "plain", "application"),
+        ("30 % refused, freed one by one", "30 % refused, freed at once", "application"),
+    ],
+)
+def test_a_handicap_costs_instructions(
+    instructions: Callable[[str], dict[str, float]], label: str, base: str, part: str
+) -> None:
+    assert instructions(label)[part] > instructions(base)[part] + 1
+    assert instructions(label)["all"] > instructions(base)["all"] + 1
+
+
+def test_rows_have_names_of_their_own() -> None:
+    assert len({handicap.label for handicap in HANDICAPS}) == len({file_name(h) for h in HANDICAPS}) == len(HANDICAPS)
+    assert HANDICAPS[0] is PLAIN
+
+
+def block(number: int, received: int) -> Block:
+    def run(label: str, received: int, sent: int) -> Run:
+        slices = Slices(
+            round=[1], seconds=[1], rx_packets=[received], tx_packets=[sent], cpu_seconds=[1], clock_error_s=[0]
+        )
+        return Run(label=label, start_s=1, rss_kb=1, hugepages_kb=0, slices=slices)
+
+    return Block(number=number, runs=[run(PLAIN.label, 1000, 1000), run("slow", received, received // 2)])
+
+
+def test_rates_are_of_received_packets() -> None:
+    blocks = [block(number, 800 + number) for number in range(5)]
+    ratio = ratio_to_plain(blocks, "slow", per_cpu_second=False)
+    assert ratio is not None
+    assert ratio.median == pytest.approx(0.802)
+    assert ratio_to_plain(blocks, "no such row", per_cpu_second=False) is None
+    # What was measured stays as it was.
+    assert by_received(blocks[0]).runs[1].slices.tx_packets == [800]
+    assert blocks[0].runs[1].slices.tx_packets == [400]
