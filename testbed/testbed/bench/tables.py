@@ -124,7 +124,7 @@ def remarks(record: OverloadRecord) -> list[str]:
         if waiting:
             found.append(
                 f"{condition}: not overloaded: more than {100 * IDLE_SHARE:.0f} % of the polls of {', '.join(waiting)} "
-                "found nothing, so the ratios compare what the generator could send rather than what a forwarder could do"
+                "found nothing, so the ratios compare what the generator could send rather than what a forwarder can"
             )
         lacking = [entry.label for entry in measurement.figures if entry.rx_burst_avg is None]
         if lacking:
