@@ -145,29 +145,36 @@ impl<P: Kind> Shelf<P> {
         let panics = panic_at.is_some_and(|panic_at| panic_at < held.frames.len());
         let mut place = 0;
         let BurstHeld { burst, frames } = held;
+        let seen = if panics { panic_at.unwrap_or_default() } else { frames.len() };
+        let mut unseen = mem::take(frames).into_iter();
+        // A packet that is not kept is dropped before the next one is looked at, which may have shared its data.
+        let mut refused = None;
         let result = catch(|| {
             burst.retain(|packet| {
+                drop(refused.take());
                 if panic_at == Some(place) {
                     panic_on_purpose();
                 }
-                frames[place].verify(packet, context.is_quiet());
+                let mut frame = unseen.next().expect("the burst holds no more packets than frames");
+                frame.verify(packet, context.is_quiet());
                 if grow && let Ok(bytes) = packet.append(1) {
                     context.fill(bytes);
-                    frames[place].last_mut().bytes.extend_from_slice(bytes);
+                    frame.last_mut().bytes.extend_from_slice(bytes);
+                }
+                let keep = kept(place);
+                if keep {
+                    frames.push(frame);
+                } else {
+                    refused = Some(frame);
                 }
                 place += 1;
-                kept(place - 1)
+                keep
             });
         });
         assert_eq!(result.is_err(), panics);
-        let seen = if panics { panic_at.unwrap_or_default() } else { frames.len() };
         assert_eq!(place, seen);
-        let mut place = 0;
         // A panic ends the selection; what was not asked for stays.
-        frames.retain(|_| {
-            place += 1;
-            place > seen || kept(place - 1)
-        });
+        frames.extend(unseen);
         Some(())
     }
 
