@@ -32,7 +32,7 @@ def test_the_order_is_random_and_repeatable():
 
 
 def ratio_of(low: float, median: float, high: float) -> PairRatio:
-    return PairRatio(median=median, ci95=(low, high), samples=[median], p=0.5)
+    return PairRatio(median=median, ci95=(low, high), samples=[median] * 10, p=0.5)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,11 @@ def test_too_few_samples_have_no_interval():
     assert pair_ratio([]) is None
     few = pair_ratio([1.1, 1.2])
     assert (few.ci95, few.p, judge(few)) == (None, None, Verdict.INCONCLUSIVE)
+
+
+def test_no_verdict_of_few_samples():
+    assert judge(pair_ratio([1.2] * 5)) is Verdict.INCONCLUSIVE
+    assert judge(pair_ratio([1.2] * 6)) is Verdict.FASTER
 
 
 def test_interval_and_test_of_samples():

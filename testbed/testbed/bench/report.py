@@ -42,7 +42,8 @@ def render(record: OverloadRecord) -> str:
             record=record,
             version=__version__,
             tiles=_tiles(record),
-            findings=[tables.finding(pair) for pair in single],
+            # The table has the others.
+            findings=[tables.finding(pair) for pair in single if pair.a == single[0].a],
             pair_chart=(charts.PAIR_TITLE, chart) if chart else None,
             pairs=tables.pair_table(record.pairs, ""),
             floors=tables.pair_table(record.noise_floor, ""),

@@ -15,6 +15,9 @@ EQUIVALENCE = 0.01
 CONFIDENCE = 0.95
 # Fewer samples than this have no interval worth the name.
 LEAST_SAMPLES = 3
+# The range of n samples holds the median with a probability of 1 - 2^(1-n): with fewer than these, no interval made of
+# samples reaches 95 %, and nothing is judged.
+LEAST_JUDGED = 6
 _RESAMPLES = 9999
 # A fixed seed: the same samples give the same interval.
 _SEED = 20260301
@@ -71,7 +74,7 @@ def judge(ratio: PairRatio | None, floor: PairRatio | None = None) -> Verdict:
 
     Else faster or slower if it lies on one side of 1, and the median outside a program's against itself (`floor`).
     """
-    if ratio is None or ratio.ci95 is None:
+    if ratio is None or ratio.ci95 is None or len(ratio.samples) < LEAST_JUDGED:
         return Verdict.INCONCLUSIVE
     low, high = ratio.ci95
     if low >= 1 - EQUIVALENCE and high <= 1 + EQUIVALENCE:
