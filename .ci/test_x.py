@@ -173,6 +173,23 @@ def test_demo_is_the_testbeds_demo_and_its_status_is_ours(tree):
     assert "python -m testbed demo --pcap a b.pcap" in tree.calls
 
 
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["overload", "--help"], ["overload", "a:static", "-h"]])
+def test_questions_about_benchmarks_build_nothing_and_take_no_hugepages(tree, arguments):
+    done = tree.x("bench", *arguments)
+    assert done.returncode == 0
+    assert f"python -m testbed bench {' '.join(arguments or ['--help'])}" in tree.calls
+    assert "hugepages= total=0" in done.stdout
+    assert not any(call.startswith(("cargo build", "meson", "ninja")) for call in tree.calls)
+
+
+@pytest.mark.parametrize(("contestant", "static"), [("l2fwd-rs", False), ("l2fwd-rs:static", True)])
+def test_static_programs_are_built_for_a_benchmark_that_names_one(tree, contestant, static):
+    done = tree.x("bench", "overload", contestant, "--no-hugepages")
+    assert "hugepages=0 total=0" in done.stdout
+    assert f"python -m testbed bench overload {contestant}" in tree.calls
+    assert any("target/static" in call for call in tree.calls) is static
+
+
 def test_enough_free_hugepages_are_used_and_none_taken(tree):
     tree.set_hugepages(total=300, free=256, available_mb=8192)
     done = tree.x("testbed")

@@ -129,7 +129,8 @@ def remarks(record: OverloadRecord) -> list[str]:
         lacking = [entry.label for entry in measurement.figures if entry.rx_burst_avg is None]
         if lacking:
             found.append(
-                f"{condition}: no average burst of {', '.join(lacking)}: it takes DPDK's shared libraries to count"
+                f"{condition}: no average burst of {', '.join(lacking)}: the plug-in that counts needs DPDK's shared "
+                "libraries"
             )
     return found
 
