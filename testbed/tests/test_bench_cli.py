@@ -156,6 +156,14 @@ def test_a_file_that_is_no_record(tmp_path: Path, text: str):
         read_record(path)
 
 
+@pytest.mark.parametrize("change", [{"schema_version": 2}, {"kind": "demo"}])
+def test_a_record_of_another_kind_or_version(tmp_path: Path, change: dict[str, object]):
+    path = tmp_path / "summary.json"
+    write_record(path, record_of().model_copy(update=change))
+    with pytest.raises(ResultsError, match="not bench-overload 1"):
+        read_record(path)
+
+
 def test_a_record_that_is_not_there(tmp_path: Path):
     with pytest.raises(ResultsError, match="cannot read"):
         read_record(tmp_path / "summary.json")
