@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.bench import evaluate
 from testbed.bench.record import read_record
 from testbed.programs import Program
 from testbed.results import Status
@@ -29,7 +30,8 @@ def command(program: Callable[[str], Program], out: Path, *words: str) -> list[s
 
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-SHORT = ["--blocks=1", "--rounds=1", "--slice=50"]
+# Long enough that each gets some of a busy CPU in each.
+SHORT = ["--blocks=1", "--rounds=1", "--slice=200"]
 
 
 @pytest.mark.parametrize(
@@ -48,12 +50,13 @@ def test_a_short_run(program: Callable[[str], Program], tmp_path: Path, words: l
     record = read_record(tmp_path / "copy.json")
     assert record.status is Status.PASSED
     assert record.tsc_hz > 1e8
-    assert [(pair.a, pair.b) for pair in record.pairs] == [tuple(TWINS)] * len(record.measurements)
-    assert len(record.noise_floor) == len(record.measurements)
     for measurement in record.measurements:
         refused = measurement.condition.drops
         assert len(measurement.blocks) == 1
         for block in measurement.blocks:
+            # On a busy machine a clock may be read too late to be of use.
+            compared = evaluate.block_ratio(block, *TWINS, False) is not None
+            assert [(pair.a, pair.b) for pair in record.pairs] == [tuple(TWINS)] * compared
             assert [run.label for run in block.runs] == [*TWINS, "l2fwd-rs (again)"]
             for run in block.runs:
                 slices = run.slices
@@ -61,7 +64,7 @@ def test_a_short_run(program: Callable[[str], Program], tmp_path: Path, words: l
                 assert slices.round == [1, 1]
                 assert (len(slices.generator_cpu_seconds) == 2) is with_generator
                 assert sum(slices.rx_packets) > 0
-                assert all(seconds >= 0.05 for seconds in slices.seconds)
+                assert all(seconds >= 0.19 for seconds in slices.seconds)
                 assert run.rss_kb > 0
                 assert run.start_s > 0
                 if refused:
@@ -73,7 +76,7 @@ def test_a_short_run(program: Callable[[str], Program], tmp_path: Path, words: l
 
 
 def test_ctrl_c_keeps_what_there_is(program: Callable[[str], Program], tmp_path: Path):
-    argv = command(program, tmp_path, *TWINS, "--blocks=100", "--rounds=1", "--slice=10")
+    argv = command(program, tmp_path, *TWINS, "--blocks=100", "--rounds=1", "--slice=200")
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=ENVIRONMENT) as running:
         # The second block begins: there is a result of the first.
         for line in running.stdout:
@@ -85,7 +88,8 @@ def test_ctrl_c_keeps_what_there_is(program: Callable[[str], Program], tmp_path:
     record = read_record(tmp_path / "copy.json")
     assert record.status is Status.INTERRUPTED
     assert 1 <= len(record.measurements[0].blocks) < 100
-    assert len(record.pairs) == 1
+    assert [run.label for run in record.measurements[0].blocks[0].runs] == [*TWINS, "l2fwd-rs (again)"]
+    assert [figures.label for figures in record.measurements[0].figures] == [*TWINS, "l2fwd-rs (again)"]
     assert "interrupted" in rest
     assert len(list(tmp_path.glob("bench-overload-*/report.html"))) == 1
 
