@@ -20,7 +20,7 @@ desc: Trigger: Program termination
 
 positions: instr line
 events: Ir
-summary: 122
+summary: 130
 
 ob=(1) /bin/program
 fl=(1) ???
@@ -54,13 +54,15 @@ calls=1 0x1020 1
 ob=(1)
 fn=(3)
 0x1020 1 4
+
+totals: 122
 """
 
 # The same, written out.
 PLAIN = """\
 positions: instr line
 events: Ir
-summary: 122
+summary: 130
 ob=/bin/program
 fl=???
 fn=main
@@ -90,6 +92,7 @@ calls=1 0x1020 1
 ob=/bin/program
 fn=own
 0x1020 1 4
+totals: 122
 """
 
 MAIN = Function("/bin/program", "main")
@@ -136,7 +139,7 @@ def test_jumps_are_passed_over() -> None:
         ("events: Ir\nfn=f\n12 x\n", "line 3: "),
         ("positions: instr line\nevents: Ir\nfn=f\n0x10\n", "line 4: "),
         ("events: Ir\nzz=f\n", "line 2: .*'zz='"),
-        ("events: Ir\nsummary: 7\nfn=f\n1 6\n", "sum up to 6, not to 7"),
+        ("events: Ir\nfn=f\n1 6\ntotals: 7\n", "sum up to 6, not to 7"),
     ],
 )
 def test_what_callgrind_does_not_write(text: str, message: str) -> None:

@@ -90,8 +90,8 @@ def parse_profile(lines: Iterable[str], name: str = "profile") -> Profile:
             raise CallgrindError(f"{name}, line {number}: not as callgrind writes it: {error}") from error
     if not reader.events:
         raise CallgrindError(f"{name}: no line 'events:', so not a profile of callgrind, or an empty one")
-    if reader.summary is not None and reader.summary != reader.profile.total:
-        raise CallgrindError(f"{name}: the instructions sum up to {reader.profile.total}, not to {reader.summary}")
+    if reader.sum is not None and reader.sum != reader.profile.total:
+        raise CallgrindError(f"{name}: the instructions sum up to {reader.profile.total}, not to {reader.sum}")
     return reader.profile
 
 
@@ -101,7 +101,7 @@ class _Reader:
     def __init__(self) -> None:
         self.profile = Profile()
         self.events: list[str] = []
-        self.summary: int | None = None
+        self.sum: int | None = None
         self.positions = ["line"]
         self.names: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self.object = ""
@@ -131,8 +131,8 @@ class _Reader:
             self.events = value.split()
             if "Ir" not in self.events:
                 raise ValueError("no event 'Ir', the executed instructions")
-        elif key == "summary":
-            self.summary = int(value.split()[self.events.index("Ir")])
+        elif key == "totals":
+            self.sum = int(value.split()[self.events.index("Ir")])
 
     def assignment(self, key: str, value: str) -> None:
         if key in _KINDS:

@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from testbed.bench.binary import Part, part_of, run_tool
 from testbed.bench.callgrind import CallgrindError, Function, Profile, read_profile
+from testbed.bench.contestants import Contestant, Setup
+from testbed.bench.steady import SteadyError, loop_of, polls_of, steady
+from testbed.bench.telemetry import Telemetry, TelemetryError, socket_path
 from testbed.forwarder import Final
 from testbed.process import Process, describe_status
 
@@ -38,7 +42,8 @@ class Counted:
 
     name: str
     program: Path
-    loop: str
+    # The function with the forwarding loop.
+    loop: Function
     packets: int
     polls: int
     profile: Profile = field(repr=False)
@@ -55,10 +60,6 @@ class Counted:
     def part(self, function: Function) -> Part:
         """Whose function it is."""
         return part_of(self.program, function.object, first_address(self.profile, function))
-
-    def loop_function(self) -> Function:
-        """The function with the forwarding loop."""
-        return self.profile.find(self.loop)[0]
 
 
 def first_address(profile: Profile, function: Function) -> int | None:
@@ -92,6 +93,9 @@ def build_slow_clock(folder: Path) -> Path:
     return library
 
 
+_CALLGRIND = ("valgrind", "--tool=callgrind", "--dump-instr=yes")
+
+
 def count(name: str, loop: str, argv: Sequence[str], folder: Path, what: str = "count") -> Counted:
     """Runs a forwarder under callgrind until it has used some CPU time in its loop, and reads what it has executed.
 
@@ -99,21 +103,71 @@ def count(name: str, loop: str, argv: Sequence[str], folder: Path, what: str = "
     its forwarding loop. Logs go to `folder`. Raises `CountError`, `ProcessError` and `BinaryError`.
     """
     profile_path = folder / f"{what}.callgrind"
-    launcher = [
-        *("env", f"LD_PRELOAD={build_slow_clock(folder)}", "valgrind", "--tool=callgrind", "--dump-instr=yes"),
-        *("--collect-atstart=no", f"--toggle-collect={loop}", f"--callgrind-out-file={profile_path}", "--"),
-    ]
-    with Process(what, [*launcher, *argv], folder) as process:
+    words = [*_CALLGRIND, "--collect-atstart=no", f"--toggle-collect={loop}", f"--callgrind-out-file={profile_path}"]
+    environment = {"LD_PRELOAD": str(build_slow_clock(folder))}
+    with Process(what, [*words, "--", *argv], folder, environment) as process:
         process.wait_for_event("start", _PATIENCE_S)
-        at_start = process.cpu_seconds()
-        process.wait_until(lambda: _used(process, at_start), "its forwarding loop's use of the CPU", _PATIENCE_S)
-        status = process.stop(_PATIENCE_S)
-        if status != 0:
-            raise process.failure(f"ended with {describe_status(status)}")
+        let_it_forward(process)
     final = next((Final.model_validate(event) for event in process.events if event.get("type") == "final"), None)
     if final is None:
         raise process.failure("ended without its final statistics")
     return counted(name, Path(argv[0]), loop, final, profile_path)
+
+
+def count_other(contestant: Contestant, setup: Setup, folder: Path, what: str) -> Counted:
+    """The same for a forwarder that says nothing of itself: its polls, and what belongs to them, are in the profile.
+
+    Exact to about 1 % only, since its clock goes as it does (testpmd waits for it at start). What is
+    done less often than each second poll is left out. Each poll is taken for a full burst, so this is for net_null
+    only. Raises `CountError`, `ProcessError`, `ContestantError` and `BinaryError`.
+    """
+    if contestant.program is None:
+        raise CountError(f"{contestant.name} cannot be counted: it is not a program")
+    profile_path, program = folder / f"{what}.callgrind", contestant.program.path
+    argv = contestant.argv(replace(setup, eal=replace(setup.eal, telemetry=True)))
+    environment = {"RUNTIME_DIRECTORY": str(folder)}
+    words = [*_CALLGRIND, f"--callgrind-out-file={profile_path}", "--"]
+    with Process(what, [*words, *argv], folder, environment) as process:
+        path = socket_path(folder, setup.eal.file_prefix)
+        process.wait_until(lambda: _forwards(path), "a forwarded packet", _PATIENCE_S)
+        let_it_forward(process)
+    try:
+        profile = read_profile(profile_path)
+
+        def part(function: Function) -> Part:
+            return part_of(program, function.object, first_address(profile, function))
+
+        polls = polls_of(profile, part)
+    except (OSError, CallgrindError, SteadyError) as error:
+        raise CountError(f"{contestant.name}: {error}") from error
+    found = steady(profile, part, polls)
+    return Counted(contestant.name, program, loop_of(found, part), polls * setup.burst, polls, found)
+
+
+def _forwards(path: Path) -> bool | None:
+    try:
+        telemetry = Telemetry(path)
+    except TelemetryError:
+        return None
+    try:
+        return True if telemetry.read((0,)).tx_packets > 0 else None
+    except TelemetryError:
+        return None
+    finally:
+        telemetry.close()
+
+
+def let_it_forward(process: Process) -> None:
+    """Waits until a program that forwards has used enough CPU time, and ends it.
+
+    Raises `ProcessError`.
+    """
+    at_start = process.cpu_seconds()
+    process.wait_until(lambda: _used(process, at_start), "its forwarding loop's use of the CPU", _PATIENCE_S)
+    status = process.stop(_PATIENCE_S)
+    # testpmd and DPDK's examples end by the signal that stops them.
+    if status not in (0, -signal.SIGTERM):
+        raise process.failure(f"ended with {describe_status(status)}")
 
 
 def _used(process: Process, at_start: float | None) -> bool | None:
@@ -130,11 +184,12 @@ def counted(name: str, program: Path, loop: str, final: Final, profile_path: Pat
         profile = read_profile(profile_path)
     except (OSError, CallgrindError) as error:
         raise CountError(f"{name}: no profile: {error}") from error
-    if not profile.find(loop):
+    found = profile.find(loop)
+    if not found:
         raise CountError(f"{name}: no function '{loop}' was executed in {program}: is it stripped, or inlined?")
     if final.time_s > _CLOCK_STANDS_S:
         raise CountError(f"{name}: its clock was to stand still and says {final.time_s} s: cannot preload a library?")
     total = final.total
     if total.rx_packets < _PACKETS_MIN:
         raise CountError(f"{name}: received {total.rx_packets} packets, at least {_PACKETS_MIN} are needed")
-    return Counted(name, program, loop, total.rx_packets, total.rx_polls, profile)
+    return Counted(name, program, found[0], total.rx_packets, total.rx_polls, profile)

@@ -17,7 +17,7 @@ from rich.tree import Tree
 from testbed.bench.binary import Part
 from testbed.bench.callgrind import Function
 from testbed.bench.contestants import Contestant, Setup
-from testbed.bench.count import EAL_WORDS, LOOPS, Counted, CountError, count
+from testbed.bench.count import EAL_WORDS, LOOPS, Counted, count, count_other
 from testbed.bench.figures import figures_path, growth, read_figures, renew_figures, row_name, versions
 from testbed.eal import EalOptions, unique_file_prefix
 from testbed.lcores import plan_lcores
@@ -52,9 +52,9 @@ def count_contestant(contestant: Contestant, setup: Setup, folder: Path) -> Coun
 
     Raises `CountError`, `ProcessError` and `BinaryError`.
     """
-    if contestant.program is None or contestant.program.name not in LOOPS:
-        raise CountError(f"{contestant.name} cannot be counted: only {' and '.join(LOOPS)} tell their packets")
     what = f"{contestant.name.replace(':', '-')}-{setup.burst}"
+    if contestant.program is None or contestant.program.name not in LOOPS:
+        return count_other(contestant, setup, folder, what)
     argv = [*contestant.argv(setup), "--stats-json", "-"]
     return count(contestant.name, LOOPS[contestant.program.name], argv, folder, what)
 
@@ -114,7 +114,7 @@ def count_table(rows: dict[str, Counted], before: dict[str, dict[str, float]]) -
 
 def call_tree(row: Counted, title: str) -> Tree:
     """The functions below the forwarding loop, each with what a packet costs in it."""
-    top = row.loop_function()
+    top = row.loop
     tree = Tree(f"{title}, {row.packets} packets: instructions per packet, of which its own, calls per packet")
     _grow(tree, row, (top,), row.profile.total / row.packets, 0, 1)
     return tree

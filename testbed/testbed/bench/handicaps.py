@@ -13,6 +13,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from testbed.bench.binary import Part
 from testbed.bench.blocks import Entrant, Protocol, interleaved
@@ -86,7 +87,7 @@ def contestant_of(handicap: Handicap) -> Contestant:
     def command(setup: Setup) -> list[str]:
         return [str(path), *setup.lcores(main_forwards=True).argv(), "--", *handicap.options]
 
-    return Contestant(handicap.label, Program(PROGRAM, "Rust", path), command, rewrites_macs=True, is_shared=False)
+    return Contestant(handicap.label, Program(PROGRAM, "Rust", path), command, rewrites_macs=True, is_shared=True)
 
 
 def count_handicap(handicap: Handicap, folder: Path) -> Counted:
@@ -138,6 +139,13 @@ def ratio_to_plain(blocks: Sequence[Block], label: str, per_cpu_second: bool) ->
     """Rate of a row / rate of the plain loop, by received packets: a refused one has had its work."""
     found = (block_ratio(by_received(block), label, PLAIN.label, per_cpu_second) for block in blocks)
     return pair_ratio([ratio for ratio in found if ratio is not None])
+
+
+def empty_polls(blocks: Sequence[Block], label: str) -> float | None:
+    """The share of a row's polls that found nothing, the median over the blocks; None where it was not counted."""
+    shares = [run.empty_poll_share for block in blocks for run in block.runs if run.label == label]
+    known = [share for share in shares if share is not None]
+    return median(known) if known else None
 
 
 def by_received(block: Block) -> Block:

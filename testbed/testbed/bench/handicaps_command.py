@@ -21,6 +21,7 @@ from testbed.bench.handicaps import (
     PROGRAM,
     Handicap,
     count_handicap,
+    empty_polls,
     find_handicap_program,
     measure_block,
     parts_of,
@@ -28,11 +29,13 @@ from testbed.bench.handicaps import (
 )
 from testbed.bench.instance import Ground
 from testbed.bench.overload import off_the_forwarders_cpu
+from testbed.bench.plugin import PluginError, build_plugin
 from testbed.bench.record import Block
 from testbed.bench.verdict import PairRatio
 from testbed.demo import signals_as_interrupt
 from testbed.environment import Environment, record_environment
 from testbed.lcores import LcorePlan
+from testbed.overload import IDLE_SHARE
 from testbed.programs import Program
 from testbed.progress import Steps
 from testbed.results import Record, new_results_folder, write_atomically
@@ -50,6 +53,7 @@ class HandicapRow(Record):
     profile: str = Field(description="cargo's")
     instructions_per_packet: dict[str, float]
     rates: dict[str, PairRatio] = Field(default_factory=dict, description="by wire: rate / rate of the plain loop")
+    empty_polls: dict[str, float] = Field(default_factory=dict, description="by wire: share of polls without a packet")
 
 
 class HandicapRecord(Record):
@@ -117,6 +121,10 @@ def run_handicaps(options: HandicapOptions, console: Console) -> bool:
     for path in (folder / "summary.json", *([options.json] if options.json else [])):
         write_atomically(path, text)
     console.print(table_of(record, options.wires))
+    for wire in waiting(record):
+        share = 100 * record.rows[0].empty_polls[wire]
+        what = f"{share:.0f} % of the plain loop's polls found nothing, so its rate is what the generator could send"
+        console.print(f"{wire}: not overloaded: {what}", highlight=False)
     reasons = [reason for blocks in record.blocks.values() for block in blocks for reason in block.reasons]
     for reason in reasons:
         console.print(f"a block does not count: {reason}", markup=False, highlight=False)
@@ -137,7 +145,7 @@ def _measure(options: HandicapOptions, record: HandicapRecord, raw: Path, consol
     """Fills in the blocks of each wire, and the ratios that come of them."""
     chance = random.Random(options.seed)
     with signals_as_interrupt(), scratch_folder() as runtime, off_the_forwarders_cpu(options.lcores):
-        ground = Ground(options.lcores, options.hugepages, runtime, raw, options.generator)
+        ground = Ground(options.lcores, options.hugepages, runtime, raw, options.generator, _plugin(console))
         with Steps(console, options.blocks * len(options.wires)) as steps:
             for wire in options.wires:
                 record.blocks[wire] = []
@@ -151,6 +159,24 @@ def _measure(options: HandicapOptions, record: HandicapRecord, raw: Path, consol
             ratio = ratio_to_plain(blocks, row.label, options.per_cpu_second)
             if ratio is not None and row.label != PLAIN.label:
                 row.rates[wire] = ratio
+            share = empty_polls(blocks, row.label)
+            if share is not None:
+                row.empty_polls[wire] = share
+
+
+def _plugin(console: Console) -> Path | None:
+    """What counts empty polls."""
+    try:
+        return build_plugin()
+    except PluginError as error:
+        console.print(f"empty polls are not counted: {error}", markup=False, highlight=False)
+        return None
+
+
+def waiting(record: HandicapRecord) -> list[str]:
+    """Of which wires nothing can be learned, since the loop waited for packets."""
+    plain = record.rows[0].empty_polls
+    return [wire for wire, share in plain.items() if share > IDLE_SHARE]
 
 
 def table_of(record: HandicapRecord, wires: tuple[str, ...]) -> Table:
