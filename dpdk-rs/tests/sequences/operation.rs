@@ -115,7 +115,7 @@ pub(crate) struct PoolPlan {
     pub(crate) name: u8,
     #[proptest(strategy = "prop_oneof![
         8 => prop::sample::select(&[1_u32, 2, 3, 7, 15]), 12 => prop::sample::select(&[31_u32, 63, 255, 300]), 1 => Just(0_u32),
-        1 => Just(200_000)]")]
+        1 => Just(1_000_000)]")]
     pub(crate) size: u32,
     #[proptest(
         strategy = "prop_oneof![4 => Just(0_u32), 8 => prop::sample::select(&[1_u32, 8, 32, 200]), 1 => 512_u32..514]"
