@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 
 import numpy
@@ -17,8 +18,10 @@ from testbed.bench.verdict import PairRatio, judge, pair_ratio
 OWN_CPU_SHARE = 0.9
 # Above this share of its length a slice's length is not known well enough.
 CLOCK_ERROR_SHARE = 0.01
-# If others held up more of a block's rounds than this leaves, none is left out, and the block is marked.
-LEAST_ROUNDS_SHARE = 1 / 3
+# If others leave less than this share of an instance's slices, none is left out, and the block is marked.
+LEAST_SLICES_SHARE = 1 / 3
+# It settles within a few.
+_POLISHES = 10
 
 
 def shares(run: Run) -> list[float]:
@@ -30,51 +33,54 @@ def shares(run: Run) -> list[float]:
     return [min(share, cpu / seconds) for share, cpu, seconds in pairs]
 
 
-def exact_rounds(run: Run) -> set[int]:
-    """The rounds whose length is known well enough."""
+def exact(run: Run) -> numpy.ndarray:
+    """Which slices have a length that is known well enough, and some CPU time."""
     slices = run.slices
-    readings = zip(slices.round, slices.clock_error_s, slices.seconds, strict=True)
-    return set(slices.round) - {turn for turn, error, seconds in readings if error > CLOCK_ERROR_SHARE * seconds}
+    seconds, error = numpy.asarray(slices.seconds), numpy.asarray(slices.clock_error_s)
+    return (error <= CLOCK_ERROR_SHARE * seconds) & (numpy.asarray(slices.tx_packets) > 0)
 
 
-def undisturbed_rounds(run: Run) -> set[int]:
-    """Those of them in which it had its CPU to itself."""
-    disturbed = {turn for turn, share in zip(run.slices.round, shares(run), strict=True) if share < OWN_CPU_SHARE}
-    return exact_rounds(run) - disturbed
+def undisturbed(run: Run) -> numpy.ndarray:
+    """Which of them had the CPU to themselves."""
+    return exact(run) & (numpy.asarray(shares(run)) >= OWN_CPU_SHARE)
 
 
 def is_disturbed(block: Block) -> bool:
-    """Whether others left too few rounds of some instance to go by."""
-    return any(len(undisturbed_rounds(run)) < LEAST_ROUNDS_SHARE * len(set(run.slices.round)) for run in block.runs)
+    """Whether others left too few slices of some instance to go by."""
+    return any(undisturbed(run).sum() < LEAST_SLICES_SHARE * len(run.slices.round) for run in block.runs)
 
 
 def block_ratio(block: Block, a: str, b: str, per_cpu_second: bool) -> float | None:
-    """Rate of A / rate of B in this block: the median over rounds, whose slices lie next to each other in time."""
+    """Rate of A / rate of B in this block."""
+    found = _log_rates(block, per_cpu_second)
+    return math.exp(found[a] - found[b]) if a in found and b in found else None
+
+
+def _log_rates(block: Block, per_cpu_second: bool) -> dict[str, float]:
+    """The logarithm of each instance's rate: the median of its slices, freed from what each round did to all alike.
+
+    This is Tukey's median polish of rounds and instances. Rounds take up what the machine does over seconds; medians
+    take no notice of single slices that others held up.
+    """
     if block.reasons:
-        return None
-    runs = {run.label: run for run in block.runs}
-    if a not in runs or b not in runs:
-        return None
-    one, other = runs[a], runs[b]
-    common = exact_rounds(one) & exact_rounds(other)
-    kept = undisturbed_rounds(one) & undisturbed_rounds(other)
-    if per_cpu_second or len(kept) < LEAST_ROUNDS_SHARE * len(common):
-        kept = common
-    ratios = []
-    for turn in sorted(kept):
-        rates = [_rate(run, turn, per_cpu_second) for run in (one, other)]
-        if all(rates):
-            ratios.append(rates[0] / rates[1])
-    return float(numpy.median(ratios)) if ratios else None
-
-
-def _rate(run: Run, turn: int, per_cpu_second: bool) -> float:
-    """Forwarded frames a second in the slices of one round."""
-    slices = run.slices
-    times = slices.cpu_seconds if per_cpu_second else slices.seconds
-    places = [index for index, number in enumerate(slices.round) if number == turn]
-    time = sum(times[index] for index in places)
-    return sum(slices.tx_packets[index] for index in places) / time if time > 0 else 0.0
+        return {}
+    keep_all = per_cpu_second or is_disturbed(block)
+    values, turns = {}, {}
+    for run in block.runs:
+        kept = exact(run) if keep_all else undisturbed(run)
+        if kept.any():
+            times = run.slices.cpu_seconds if per_cpu_second else run.slices.seconds
+            rates = numpy.asarray(run.slices.tx_packets)[kept] / numpy.asarray(times)[kept]
+            values[run.label], turns[run.label] = numpy.log(rates), numpy.asarray(run.slices.round)[kept]
+    by_round = dict.fromkeys((int(turn) for each in turns.values() for turn in each), 0.0)
+    by_label = dict.fromkeys(values, 0.0)
+    for _ in range(_POLISHES):
+        for label in values:
+            by_label[label] = float(numpy.median(values[label] - [by_round[int(turn)] for turn in turns[label]]))
+        for turn in by_round:
+            rest = [values[label][turns[label] == turn] - by_label[label] for label in values]
+            by_round[turn] = float(numpy.median(numpy.concatenate(rest)))
+    return by_label
 
 
 def pairs(measurement: Measurement, per_cpu_second: bool) -> tuple[list[Pair], list[Pair]]:

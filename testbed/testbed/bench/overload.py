@@ -149,7 +149,7 @@ class Overload:
             for reason in block.reasons:
                 self._warn(f"block {block_number} does not count: {reason}")
             if not block.reasons and evaluate.is_disturbed(block):
-                block.notes.append("disturbed: other programs had more than a tenth of the CPUs in most rounds")
+                block.notes.append("disturbed: other programs had more than a tenth of the CPUs in most slices")
             measurement.blocks.append(block)
             self._conclude()
             self._save()

@@ -117,7 +117,7 @@ def remarks(record: OverloadRecord) -> list[str]:
         if marked and not record.per_cpu_second:
             found.append(
                 f"{condition}: {len(marked)} of {len(measurement.blocks)} blocks were disturbed: other programs had "
-                f"more than {100 * (1 - OWN_CPU_SHARE):.0f} % of the CPUs in most rounds; --per-cpu-second compares "
+                f"more than {100 * (1 - OWN_CPU_SHARE):.0f} % of the CPUs in most slices; --per-cpu-second compares "
                 "without that"
             )
         waiting = [entry.label for entry in measurement.figures if (entry.empty_poll_share or 0) > IDLE_SHARE]

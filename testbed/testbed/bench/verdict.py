@@ -18,6 +18,8 @@ LEAST_SAMPLES = 3
 # The range of n samples holds the median with a probability of 1 - 2^(1-n): with fewer than these, no interval made of
 # samples reaches 95 %, and nothing is judged.
 LEAST_JUDGED = 6
+# A difference needs the test's word too: of samples with outliers the bootstrap is too sure.
+_MOST_P = 0.05
 _RESAMPLES = 9999
 # A fixed seed: the same samples give the same interval.
 _SEED = 20260301
@@ -72,13 +74,16 @@ def pair_ratio(samples: Sequence[float]) -> PairRatio | None:
 def judge(ratio: PairRatio | None, floor: PairRatio | None = None) -> Verdict:
     """Equivalent if the interval lies within 1 % of 1.
 
-    Else faster or slower if it lies on one side of 1, and the median outside a program's against itself (`floor`).
+    Else faster or slower if it lies on one side of 1, p is below 0.05, and the median lies outside the interval of a
+    program against itself (`floor`).
     """
     if ratio is None or ratio.ci95 is None or len(ratio.samples) < LEAST_JUDGED:
         return Verdict.INCONCLUSIVE
     low, high = ratio.ci95
     if low >= 1 - EQUIVALENCE and high <= 1 + EQUIVALENCE:
         return Verdict.EQUIVALENT
+    if ratio.p is None or ratio.p >= _MOST_P:
+        return Verdict.INCONCLUSIVE
     least, most = floor.ci95 if floor and floor.ci95 else (1.0, 1.0)
     if low > 1 and ratio.median > most:
         return Verdict.FASTER
