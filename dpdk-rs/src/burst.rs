@@ -98,7 +98,8 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
     /// Returns how many were moved.
     #[inline]
     pub fn append<const M: usize>(&mut self, other: &mut Burst<P, M>) -> usize {
-        let count = other.len().min(self.remaining_capacity());
+        let others = other.len();
+        let count = others.min(self.remaining_capacity());
         let end = self.len();
         let from = other.packets.as_ptr();
         // SAFETY: `end` is the burst's own length, which `ArrayVec` keeps within the array.
@@ -109,7 +110,7 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
         // SAFETY: those `count` entries have just been written; `other` gives up its copies in the next line.
         unsafe { self.packets.set_len(end + count) };
         // SAFETY: `other` holds at least `count` packets, which belong to this burst since the line before.
-        unsafe { other.forget_front(count) };
+        unsafe { other.forget_front(others, count) };
         count
     }
 
@@ -124,15 +125,22 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
         unsafe { core::slice::from_raw_parts_mut(start.cast(), N - len) }
     }
 
-    /// Takes over `count` packets that were written to [`Self::spare`].
+    /// Makes the burst hold `len` packets, of which those behind the present ones were written to [`Self::spare`].
     ///
     /// # Safety
-    /// The first `count` entries of the spare part hold mbufs that nobody else owns.
-    #[inline]
-    pub(crate) unsafe fn grow(&mut self, count: usize) {
-        let len = self.packets.len() + count;
-        // SAFETY: the caller promises that `count` entries behind the packets hold mbufs, so they are within the array.
+    /// `len` is between the burst's length and its capacity, and nobody else owns the mbufs in the entries between.
+    #[inline(always)]
+    pub(crate) unsafe fn set_len(&mut self, len: usize) {
+        debug_assert!(self.len() <= len && len <= N);
+        // SAFETY: the caller promises that so many entries hold packets, and that they are within the array.
         unsafe { self.packets.set_len(len) };
+    }
+
+    /// A number of this burst's packets as the calls of drivers count them: as many as fit, of a burst that is longer.
+    #[inline(always)]
+    pub(crate) fn count(packets: usize) -> u16 {
+        debug_assert!(packets <= N);
+        if N <= u16::MAX as usize { packets as u16 } else { u16::try_from(packets).unwrap_or(u16::MAX) }
     }
 
     /// The packets as `rte_mbuf` pointers.
@@ -141,29 +149,53 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
         self.packets.as_mut_ptr().cast()
     }
 
-    /// Gives up the first `count` packets without freeing them; the rest moves to the front.
+    /// Gives up the first `count` of all `len` packets without freeing them; the rest moves to the front. The caller has
+    /// counted them before, so that they need not be counted again after a call that the compiler knows nothing of.
     ///
     /// # Safety
-    /// There are at least `count` packets, and somebody else owns them now.
-    #[inline]
-    pub(crate) unsafe fn forget_front(&mut self, count: usize) {
-        let left = self.packets.len() - count;
-        if left > 0 {
-            let to = self.packets.as_mut_ptr();
-            // SAFETY: the caller promises that there are at least `count` packets.
-            let from = unsafe { to.add(count) };
-            // SAFETY: both ranges lie within the burst's own packets; `copy` allows them to overlap.
-            unsafe { core::ptr::copy(from, to, left) };
+    /// `len` is the length of the burst, `count` not above it, and somebody else owns the first `count` packets now.
+    #[inline(always)]
+    pub(crate) unsafe fn forget_front(&mut self, len: usize, count: usize) {
+        debug_assert!(len == self.len() && count <= len);
+        if count == len {
+            // SAFETY: 0 is not above the capacity.
+            unsafe { self.packets.set_len(0) };
+        } else {
+            // SAFETY: the caller promises the same.
+            unsafe { self.keep_rest(len, count) };
         }
-        // SAFETY: the first `left` entries are packets: those that were just moved, or none.
-        unsafe { self.packets.set_len(left) };
+    }
+
+    /// [`Self::forget_front`] of fewer than all packets.
+    ///
+    /// # Safety
+    /// `len` is the length of the burst, `count` not above it, and somebody else owns the first `count` packets now.
+    #[cold]
+    #[inline(never)]
+    unsafe fn keep_rest(&mut self, len: usize, count: usize) {
+        let to = self.packets.as_mut_ptr();
+        // SAFETY: the caller promises that there are at least `count` packets.
+        let from = unsafe { to.add(count) };
+        // SAFETY: both ranges lie within the burst's own packets; `copy` allows them to overlap.
+        unsafe { core::ptr::copy(from, to, len - count) };
+        // SAFETY: the first `len - count` entries are packets: those that were just moved.
+        unsafe { self.packets.set_len(len - count) };
+    }
+
+    /// [`Self::clear`] where a burst is dropped with packets in it, which in most programs is the way of an error.
+    #[cold]
+    #[inline(never)]
+    fn free_rest(&mut self) {
+        self.clear();
     }
 }
 
 impl<P: PrivateData, const N: usize> Drop for Burst<P, N> {
     #[inline]
     fn drop(&mut self) {
-        self.clear();
+        if !self.is_empty() {
+            self.free_rest();
+        }
     }
 }
 

@@ -169,6 +169,7 @@ impl<P: PrivateData> Mempool<P> {
     #[doc(alias = "rte_pktmbuf_alloc_bulk")]
     #[inline]
     pub fn alloc_bulk_up_to<const N: usize>(&self, burst: &mut Burst<P, N>, most: usize) -> usize {
+        let held = burst.len();
         let room = burst.spare();
         let wanted = room.len().min(most);
         let Ok(count) = u32::try_from(wanted) else {
@@ -181,7 +182,7 @@ impl<P: PrivateData> Mempool<P> {
         }
         // SAFETY: the call succeeded, so it wrote all `wanted` pointers: fresh mbufs that nobody else owns, and `build`
         // gave their pool a private area for a `P`.
-        unsafe { burst.grow(wanted) };
+        unsafe { burst.set_len(held + wanted) };
         wanted
     }
 

@@ -16,18 +16,23 @@ use core::{
     ptr::NonNull,
     sync::atomic::{AtomicPtr, Ordering},
 };
-use dpdk_sys::{self as sys, rte_mbuf};
+use dpdk_sys::{self as sys, rte_eth_fp_ops, rte_mbuf};
 use std::sync::Arc;
 
 /// An RX queue, for one thread at a time: it can be sent to another, but neither shared nor cloned.
 #[doc(alias = "rte_eth_rx_burst")]
 pub struct RxQueue<P: PrivateData = ()> {
     device: Arc<Device>,
+    calls: Calls,
+    /// The queue's number, as an index.
+    place: usize,
     port: u16,
     queue: u16,
     foreign: u64,
-    /// The driver's frames may be shorter than it says: look at each.
+    /// The driver's frames may be shorter than it says.
     miscounts: bool,
+    /// Not 0 if each frame must be looked at, for that reason or since not every mbuf has room for a `P`.
+    suspect: usize,
     private: PhantomData<P>,
     threads: PhantomData<*mut OneThreadAtATime>,
 }
@@ -36,6 +41,9 @@ pub struct RxQueue<P: PrivateData = ()> {
 #[doc(alias = "rte_eth_tx_burst")]
 pub struct TxQueue {
     device: Arc<Device>,
+    calls: Calls,
+    /// The queue's number, as an index.
+    place: usize,
     port: u16,
     queue: u16,
     /// There are frames that the driver does not send right: look at each.
@@ -47,6 +55,13 @@ pub struct TxQueue {
     rejected: u64,
     threads: PhantomData<*mut OneThreadAtATime>,
 }
+
+/// The port's entry in DPDK's table of fast-path functions.
+struct Calls(*const rte_eth_fp_ops);
+
+// SAFETY: the table lives as long as the process, and threads share the address only: a queue reads the entry through
+// `&mut self`.
+unsafe impl Sync for Calls {}
 
 /// A pointer to this is neither `Send` nor `Sync`, and the compiler's message says why. `Send` is said below.
 struct OneThreadAtATime;
@@ -60,10 +75,13 @@ impl<P: PrivateData> RxQueue<P> {
     pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
         Self {
             device: Arc::clone(device),
+            calls: calls(device.id()),
+            place: usize::from(queue),
             port: device.id().get(),
             queue,
             foreign: 0,
             miscounts: device.miscounts(),
+            suspect: usize::from(size_of::<P>() != 0 || device.miscounts()),
             private: PhantomData,
             threads: PhantomData,
         }
@@ -80,15 +98,13 @@ impl<P: PrivateData> RxQueue<P> {
     /// Receives at most `most` frames, as [`Self::rx`].
     #[inline]
     pub fn rx_up_to<const N: usize>(&mut self, burst: &mut Burst<P, N>, most: usize) -> usize {
-        let spare = burst.spare();
-        let room = u16::try_from(spare.len().min(most)).unwrap_or(u16::MAX);
-        let mut count = rx_burst(self.port, self.queue, spare, room);
-        if size_of::<P>() != 0 || self.miscounts {
-            count = self.keep_own(burst.spare(), count);
-        }
-        // SAFETY: the driver wrote `count` mbufs, which are ours now, with a private area of the size that `P` needs
-        // and as much data as they claim: `keep_own` looked where this is not certain.
-        unsafe { burst.grow(count) };
+        let held = burst.len();
+        let room = burst.spare();
+        let most = Burst::<P, N>::count(room.len().min(most));
+        let count = self.rx_burst(room, most);
+        // SAFETY: the driver wrote `count` mbufs behind the `held` packets. They are ours now, with a private area of the size
+        // that `P` needs and as much data as they claim: `keep_own` has looked where this is not certain (`suspect`).
+        unsafe { burst.set_len(held + count) };
         count
     }
 
@@ -114,6 +130,53 @@ impl<P: PrivateData> RxQueue<P> {
 
     pub(crate) fn is_of(&self, device: &Arc<Device>) -> bool {
         Arc::ptr_eq(&self.device, device)
+    }
+
+    /// `rte_eth_rx_burst`: at most `most` mbufs into the front of `room`.
+    #[inline(always)]
+    fn rx_burst(&mut self, room: &mut [MaybeUninit<*mut rte_mbuf>], most: u16) -> usize {
+        debug_assert!(room.len() >= usize::from(most));
+        let mbufs = room.as_mut_ptr().cast::<*mut rte_mbuf>();
+        // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+        // back.
+        let queues = unsafe { (*self.calls.0).rxq };
+        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        let data = unsafe { entry(queues.data, self.place) };
+        // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+        // back.
+        let receive = unsafe { (*self.calls.0).rx_pkt_burst };
+        // SAFETY: `Device::start` has seen that the function is there (`has_calls`), and while the port is started DPDK
+        // replaces it at most by a dummy, when the device is unplugged.
+        let receive = unsafe { receive.unwrap_unchecked() };
+        // SAFETY: `data` is this queue's own, which is borrowed exclusively, and `mbufs` has room for `most` pointers.
+        let count = unsafe { receive(data, mbufs, most) };
+        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        let callbacks = unsafe { entry(queues.clbk, self.place) };
+        // One look at both, since most often there is neither.
+        if callbacks.addr() | self.suspect == 0 {
+            usize::from(count)
+        } else {
+            self.see_to(room, count, most, callbacks)
+        }
+    }
+
+    /// What is not done on every port: runs `callbacks`, if there are any, on the first `count` mbufs, and looks at what may
+    /// not be as this queue needs it. Returns how many are left.
+    #[inline(never)]
+    fn see_to(
+        &mut self,
+        room: &mut [MaybeUninit<*mut rte_mbuf>],
+        mut count: u16,
+        most: u16,
+        callbacks: *mut c_void,
+    ) -> usize {
+        if !callbacks.is_null() {
+            let mbufs = room.as_mut_ptr().cast::<*mut rte_mbuf>();
+            // SAFETY: `callbacks` is DPDK's own list for this queue, the first `count` of `mbufs` are ours, and there is room
+            // for `most`.
+            count = unsafe { sys::rte_eth_call_rx_callbacks(self.port, self.queue, mbufs, count, most, callbacks) };
+        }
+        if self.suspect == 0 { usize::from(count) } else { self.keep_own(room, usize::from(count)) }
     }
 
     /// Keeps those of the first `count` mbufs that hold a `P` and all of their data, in order; frees the others.
@@ -156,6 +219,8 @@ impl TxQueue {
         let (most_segments, trusts_lengths) = (device.most_segments(), device.trusts_lengths());
         Self {
             device: Arc::clone(device),
+            calls: calls(device.id()),
+            place: usize::from(queue),
             port: device.id().get(),
             queue,
             selects: most_segments != u16::MAX || trusts_lengths,
@@ -172,16 +237,27 @@ impl TxQueue {
     /// Returns how many were taken.
     #[inline]
     pub fn tx<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
-        if self.selects {
-            self.reject(burst);
-        }
-        let count = u16::try_from(burst.len()).unwrap_or(u16::MAX);
-        if count == 0 {
-            return 0;
-        }
-        let sent = tx_burst(self.port, self.queue, burst.as_mbufs(), count);
-        // SAFETY: the driver took the first `sent` packets of the burst and owns them now.
-        unsafe { burst.forget_front(sent) };
+        if burst.is_empty() { 0 } else { self.tx_some(burst) }
+    }
+
+    /// [`Self::tx`] of a burst that is not empty.
+    #[inline(always)]
+    pub(crate) fn tx_some<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
+        if self.selects { self.tx_checked(burst) } else { self.tx_all(burst) }
+    }
+
+    /// Not inlined: the way of the other devices stays short.
+    #[inline(never)]
+    fn tx_checked<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
+        if self.reject(burst) { self.tx_all(burst) } else { 0 }
+    }
+
+    #[inline(always)]
+    fn tx_all<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
+        let held = burst.len();
+        let sent = self.tx_burst(burst.as_mbufs(), Burst::<P, N>::count(held));
+        // SAFETY: the burst still holds the `held` packets, of which the driver took the first `sent` and owns them now.
+        unsafe { burst.forget_front(held, sent) };
         sent
     }
 
@@ -209,76 +285,67 @@ impl TxQueue {
         Arc::ptr_eq(&self.device, device)
     }
 
+    /// `rte_eth_tx_burst`: how many of `count` mbufs were taken.
+    #[inline(always)]
+    fn tx_burst(&mut self, mbufs: *mut *mut rte_mbuf, mut count: u16) -> usize {
+        // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+        // back.
+        let queues = unsafe { (*self.calls.0).txq };
+        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        let data = unsafe { entry(queues.data, self.place) };
+        // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+        // back.
+        let send = unsafe { (*self.calls.0).tx_pkt_burst };
+        // SAFETY: `Device::start` has seen that the function is there (`has_calls`), and while the port is started DPDK
+        // replaces it at most by a dummy, when the device is unplugged.
+        let send = unsafe { send.unwrap_unchecked() };
+        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        let callbacks = unsafe { entry(queues.clbk, self.place) };
+        if !callbacks.is_null() {
+            // SAFETY: `callbacks` is DPDK's own list for this queue, and the caller owns the `count` mbufs.
+            count = unsafe { sys::rte_eth_call_tx_callbacks(self.port, self.queue, mbufs, count, callbacks) };
+        }
+        // SAFETY: `data` is this queue's own, which is borrowed exclusively, and the caller owns the `count` mbufs.
+        usize::from(unsafe { send(data, mbufs, count) })
+    }
+
     /// Drops the frames that the driver would send wrong: one without multi-segment support sends the first segment of a
     /// chain and forgets the rest, or returns them to their pools twice; one that trusts lengths writes beyond a buffer.
+    /// Returns whether frames are left.
     #[inline]
-    fn reject<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) {
+    fn reject<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> bool {
         let most = usize::from(self.most_segments);
-        let chains = burst.iter().fold(0, |longest, packet| longest.max(packet.segment_count())) > most;
-        if chains || self.trusts_lengths && !burst.iter().all(Packet::has_room_in_own_pool) {
-            let before = burst.len();
-            let trusts = self.trusts_lengths;
-            burst.retain(|packet| packet.segment_count() <= most && (!trusts || packet.has_room_in_own_pool()));
-            self.rejected += (before - burst.len()) as u64;
-        }
+        // Not below the largest of them, and cheaper: of single segments exactly 1.
+        let at_most = burst.iter().fold(0, |all, packet| all | packet.segment_count());
+        let right = at_most <= most && (!self.trusts_lengths || burst.iter().all(Packet::has_room_in_own_pool));
+        right || self.reject_some(burst)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reject_some<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> bool {
+        let (most, trusts) = (usize::from(self.most_segments), self.trusts_lengths);
+        let before = burst.len();
+        burst.retain(|packet| packet.segment_count() <= most && (!trusts || packet.has_room_in_own_pool()));
+        self.rejected += (before - burst.len()) as u64;
+        !burst.is_empty()
     }
 }
 
-/// `rte_eth_rx_burst`: at most `room` mbufs into the front of `mbufs`.
-#[inline(always)]
-fn rx_burst(port: u16, queue: u16, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], room: u16) -> usize {
-    debug_assert!(mbufs.len() >= usize::from(room));
-    let mbufs = mbufs.as_mut_ptr().cast::<*mut rte_mbuf>();
-    // SAFETY: `port` comes from a queue of a started port, so it is a number that DPDK gave, below the length of the
-    // table.
-    let ops = unsafe { &raw const sys::rte_eth_fp_ops[usize::from(port)] };
-    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
-    // back.
-    let queues = unsafe { (*ops).rxq };
-    // SAFETY: the table has an entry for each queue of the port, and `queue` comes from one of them.
-    let data = unsafe { entry(queues.data, queue) };
-    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
-    // back.
-    let Some(receive) = (unsafe { (*ops).rx_pkt_burst }) else {
-        return 0;
-    };
-    // SAFETY: `data` is this queue's own, `RxQueue::rx_up_to` borrows the queue exclusively, and `mbufs` has room for
-    // `room` pointers.
-    let mut count = unsafe { receive(data, mbufs, room) };
-    // SAFETY: the table has an entry for each queue of the port, and `queue` comes from one of them.
-    let callbacks = unsafe { entry(queues.clbk, queue) };
-    if !callbacks.is_null() {
-        // SAFETY: `callbacks` is DPDK's own list for this queue, and the first `count` of `mbufs` are ours.
-        count = unsafe { sys::rte_eth_call_rx_callbacks(port, queue, mbufs, count, room, callbacks) };
-    }
-    usize::from(count)
+fn calls(port: PortId) -> Calls {
+    let table = &raw const sys::rte_eth_fp_ops;
+    // SAFETY: the table has an entry for every number that DPDK gives a port.
+    Calls(unsafe { table.cast::<rte_eth_fp_ops>().add(usize::from(port.get())) })
 }
 
-/// `rte_eth_tx_burst`: how many of `count` mbufs were taken.
-#[inline(always)]
-fn tx_burst(port: u16, queue: u16, mbufs: *mut *mut rte_mbuf, count: u16) -> usize {
-    // SAFETY: `port` comes from a queue of a started port, so it is a number that DPDK gave, below the length of the
-    // table.
-    let ops = unsafe { &raw const sys::rte_eth_fp_ops[usize::from(port)] };
-    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
-    // back.
-    let queues = unsafe { (*ops).txq };
-    // SAFETY: the table has an entry for each queue of the port, and `queue` comes from one of them.
-    let data = unsafe { entry(queues.data, queue) };
-    // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
-    // back.
-    let Some(send) = (unsafe { (*ops).tx_pkt_burst }) else {
-        return 0;
-    };
-    // SAFETY: the table has an entry for each queue of the port, and `queue` comes from one of them.
-    let callbacks = unsafe { entry(queues.clbk, queue) };
-    let mut count = count;
-    if !callbacks.is_null() {
-        // SAFETY: `callbacks` is DPDK's own list for this queue, and the caller owns the `count` mbufs.
-        count = unsafe { sys::rte_eth_call_tx_callbacks(port, queue, mbufs, count, callbacks) };
-    }
-    // SAFETY: `data` is this queue's own, `TxQueue::tx` borrows the queue exclusively, and the burst owns the mbufs.
-    usize::from(unsafe { send(data, mbufs, count) })
+/// Whether a started port can be polled and sent on: DPDK does not look whether a driver has set both functions.
+///
+/// # Safety
+/// The port exists, and is neither started nor stopped meanwhile.
+pub(crate) unsafe fn has_calls(port: PortId) -> bool {
+    // SAFETY: the entry is initialised as long as the process lives, and the caller promises that nobody changes it.
+    let calls = unsafe { calls(port).0.read() };
+    calls.rx_pkt_burst.is_some() && calls.tx_pkt_burst.is_some()
 }
 
 /// An entry of a table by queue number. Another thread may be changing it: callbacks come and go.
@@ -286,9 +353,9 @@ fn tx_burst(port: u16, queue: u16, mbufs: *mut *mut rte_mbuf, count: u16) -> usi
 /// # Safety
 /// `table` has an entry for `queue`.
 #[inline(always)]
-unsafe fn entry(table: *mut *mut c_void, queue: u16) -> *mut c_void {
+unsafe fn entry(table: *mut *mut c_void, queue: usize) -> *mut c_void {
     // SAFETY: the caller promises that `table` has an entry for `queue`.
-    let entry = unsafe { table.add(usize::from(queue)) };
+    let entry = unsafe { table.add(queue) };
     // SAFETY: the entry is an aligned pointer that lives as long as the process, and DPDK changes it by single stores.
     unsafe { AtomicPtr::from_ptr(entry) }.load(Ordering::Relaxed)
 }

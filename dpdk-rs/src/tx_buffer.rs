@@ -20,7 +20,9 @@ pub struct TxBuffer<P: PrivateData = (), const N: usize = 32> {
     drain: u64,
     drain_at: Tsc,
     sent: u64,
+    /// Without those that the queue has rejected since.
     dropped: u64,
+    rejected_before: u64,
 }
 
 impl<P: PrivateData, const N: usize> TxBuffer<P, N> {
@@ -28,6 +30,7 @@ impl<P: PrivateData, const N: usize> TxBuffer<P, N> {
     #[must_use]
     pub fn new(queue: TxQueue, burst: usize, drain: Duration, clock: Clock) -> Self {
         let drain = clock.cycles(drain);
+        let rejected_before = queue.rejected();
         Self {
             queue,
             waiting: Burst::new(),
@@ -36,6 +39,7 @@ impl<P: PrivateData, const N: usize> TxBuffer<P, N> {
             drain_at: clock.now().after(drain),
             sent: 0,
             dropped: 0,
+            rejected_before,
         }
     }
 
@@ -58,11 +62,18 @@ impl<P: PrivateData, const N: usize> TxBuffer<P, N> {
     #[inline]
     pub fn append<const M: usize>(&mut self, burst: &mut Burst<P, M>) {
         if self.waiting.is_empty() && burst.len() >= self.burst {
-            let (sent, dropped) = send(&mut self.queue, burst);
-            self.sent += sent;
-            self.dropped += dropped;
-            return;
+            self.sent += self.queue.tx_some(burst) as u64;
+            if !burst.is_empty() {
+                self.dropped += clear(burst);
+            }
+        } else {
+            self.collect(burst);
         }
+    }
+
+    /// Puts all frames of `burst` behind those that wait, and sends whenever there are enough.
+    #[inline(never)]
+    fn collect<const M: usize>(&mut self, burst: &mut Burst<P, M>) {
         while !burst.is_empty() {
             if self.waiting.append(burst) == 0 || self.waiting.len() >= self.burst {
                 self.flush();
@@ -73,9 +84,12 @@ impl<P: PrivateData, const N: usize> TxBuffer<P, N> {
     /// Sends what is waiting; what the device does not take is dropped.
     #[inline]
     pub fn flush(&mut self) {
-        let (sent, dropped) = send(&mut self.queue, &mut self.waiting);
-        self.sent += sent;
-        self.dropped += dropped;
+        if !self.waiting.is_empty() {
+            self.sent += self.queue.tx_some(&mut self.waiting) as u64;
+            if !self.waiting.is_empty() {
+                self.dropped += clear(&mut self.waiting);
+            }
+        }
     }
 
     /// Sends what is waiting if the drain time is over at `now`, and starts it again.
@@ -108,11 +122,12 @@ impl<P: PrivateData, const N: usize> TxBuffer<P, N> {
         self.sent
     }
 
-    /// Frames that were dropped because the device did not take them.
+    /// Frames that were dropped because the device did not take them, or would not have sent them right
+    /// ([`TxQueue::rejected`]).
     #[inline]
     #[must_use]
     pub const fn dropped(&self) -> u64 {
-        self.dropped
+        self.dropped + (self.queue.rejected() - self.rejected_before)
     }
 
     /// Sends what is waiting and gives the queue back.
@@ -123,13 +138,13 @@ impl<P: PrivateData, const N: usize> TxBuffer<P, N> {
     }
 }
 
-/// Sends a burst; how many frames were sent, and how many dropped.
-#[inline]
-fn send<P: PrivateData, const N: usize>(queue: &mut TxQueue, burst: &mut Burst<P, N>) -> (u64, u64) {
-    let all = burst.len();
-    let sent = queue.tx(burst);
+/// Frees what the device did not take; how many frames.
+#[cold]
+#[inline(never)]
+fn clear<P: PrivateData, const N: usize>(burst: &mut Burst<P, N>) -> u64 {
+    let count = burst.len();
     burst.clear();
-    (sent as u64, (all - sent) as u64)
+    count as u64
 }
 
 impl<P: PrivateData, const N: usize> fmt::Debug for TxBuffer<P, N> {
@@ -138,7 +153,7 @@ impl<P: PrivateData, const N: usize> fmt::Debug for TxBuffer<P, N> {
             .field("queue", &self.queue)
             .field("waiting", &self.waiting.len())
             .field("sent", &self.sent)
-            .field("dropped", &self.dropped)
+            .field("dropped", &self.dropped())
             .finish_non_exhaustive()
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     Errno, MacAddr,
     eal::{Control, Environment},
     mempool::PoolHandle,
+    queue,
 };
 use core::{
     ffi::{CStr, c_char},
@@ -295,8 +296,14 @@ impl Device {
         let control = self.control()?;
         let mut setup = self.setup();
         // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
-        let result = unsafe { sys::rte_eth_dev_start(self.id) };
+        let mut result = unsafe { sys::rte_eth_dev_start(self.id) };
         setup.left = result < 0 && self.parts(&control).any(|info| driver::frees_twice(&info));
+        // SAFETY: the port exists, and the control plane is locked.
+        if result == 0 && !unsafe { queue::has_calls(self.id()) } {
+            // SAFETY: the port has just been started, and nobody has its queues yet; the control plane is locked.
+            unsafe { sys::rte_eth_dev_stop(self.id) };
+            result = -sys::ENOTSUP.cast_signed();
+        }
         self.check("rte_eth_dev_start", result, "start the port")?;
         setup.started = true;
         Ok((setup.rx_queues, setup.tx_queues))
