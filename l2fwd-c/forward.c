@@ -9,23 +9,17 @@
 #include <rte_branch_prediction.h>
 #include <rte_cycles.h>
 #include <rte_ethdev.h>
-#include <rte_prefetch.h>
 
 #include "forward.h"
 
 #define FLUSH_INTERVAL_US 100
+/* Rounds over the queue pairs before the loop looks at the clock and the stop flag again. */
+#define ROUNDS 8
+/* Frames for each time that the loop over a burst counts and jumps. */
+#define GROUP 4
 
 static_assert(sizeof(((struct queue_pair *)0)->macs) == sizeof(uint64_t) + sizeof(uint32_t),
 	"rewrite_macs() writes both addresses in two stores");
-
-/* Not an atomic addition: this lcore is the only one that writes. */
-static inline void
-add(_Atomic uint64_t *counter, uint64_t value)
-{
-	const uint64_t sum = atomic_load_explicit(counter, memory_order_relaxed) + value;
-
-	atomic_store_explicit(counter, sum, memory_order_relaxed);
-}
 
 static void
 init_queue_pair(struct queue_pair *pair, const struct queue_assignment *assignment,
@@ -61,34 +55,56 @@ hand_out_work(const struct queue_assignment *assignments, unsigned int nb_assign
 	}
 }
 
-bool
+static inline bool
+too_short(const struct rte_mbuf *frame)
+{
+	return unlikely(rte_pktmbuf_data_len(frame) < RTE_ETHER_HDR_LEN);
+}
+
+/* Two stores. */
+static inline void
+write_macs(struct rte_mbuf *frame, uint64_t first_bytes, uint32_t last_bytes)
+{
+	uint8_t *header = rte_pktmbuf_mtod(frame, uint8_t *);
+
+	memcpy(header, &first_bytes, sizeof(first_bytes));
+	memcpy(&header[sizeof(first_bytes)], &last_bytes, sizeof(last_bytes));
+}
+
+__rte_always_inline bool
 rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames)
 {
-	const bool update = pair->update_macs;
+	struct rte_mbuf **const end = &frames[nb_frames];
+	struct rte_mbuf **const groups = &frames[nb_frames % GROUP];
 	uint64_t first_bytes;
 	uint32_t last_bytes;
-	bool runts = false;
 
-	/* Two registers and two stores a frame. From the queue pair itself they would have to be
-	 * read again after each store, since the compiler cannot know that no frame lies over it.
+	if (!pair->update_macs) {
+		for (; frames < end; frames++)
+			if (too_short(*frames))
+				return false;
+		return true;
+	}
+	/* Copies, which stay in registers. No header is fetched into the cache ahead: nothing waits
+	 * for what is only written.
 	 */
 	memcpy(&first_bytes, pair->macs, sizeof(first_bytes));
 	memcpy(&last_bytes, &pair->macs[sizeof(first_bytes)], sizeof(last_bytes));
 
-	for (uint16_t i = 0; i < nb_frames; i++)
-		rte_prefetch0(rte_pktmbuf_mtod(frames[i], void *));
-
-	for (uint16_t i = 0; i < nb_frames; i++) {
-		if (unlikely(rte_pktmbuf_data_len(frames[i]) < RTE_ETHER_HDR_LEN)) {
-			runts = true;
-		} else if (update) {
-			uint8_t *header = rte_pktmbuf_mtod(frames[i], uint8_t *);
-
-			memcpy(header, &first_bytes, sizeof(first_bytes));
-			memcpy(&header[sizeof(first_bytes)], &last_bytes, sizeof(last_bytes));
+	for (; frames < groups; frames++) {
+		if (too_short(*frames))
+			return false;
+		write_macs(*frames, first_bytes, last_bytes);
+	}
+	for (; frames < end; frames += GROUP) {
+#pragma GCC unroll 4
+		for (unsigned int i = 0; i < GROUP; i++) {
+			if (too_short(frames[i]))
+				return false;
+			write_macs(frames[i], first_bytes, last_bytes);
 		}
 	}
-	return runts;
+	return true;
 }
 
 uint16_t
@@ -99,13 +115,14 @@ drop_runts(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames
 	uint16_t nb_runts = 0;
 
 	for (uint16_t i = 0; i < nb_frames; i++) {
-		if (rte_pktmbuf_data_len(frames[i]) < RTE_ETHER_HDR_LEN)
+		if (too_short(frames[i]))
 			runts[nb_runts++] = frames[i];
 		else
 			frames[nb_kept++] = frames[i];
 	}
 	rte_pktmbuf_free_bulk(runts, nb_runts);
-	add(&pair->counters.rx_short, nb_runts);
+	pair->counts.rx_short += nb_runts;
+	rewrite_macs(pair, frames, nb_kept);
 	return nb_kept;
 }
 
@@ -117,15 +134,15 @@ send_burst(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames
 {
 	const uint16_t nb_sent = rte_eth_tx_burst(pair->tx_port, pair->queue, frames, nb_frames);
 
-	add(&pair->counters.tx_packets, nb_sent);
+	pair->counts.tx_packets += nb_sent;
 	if (unlikely(nb_sent < nb_frames)) {
 		rte_pktmbuf_free_bulk(&frames[nb_sent], nb_frames - nb_sent);
-		add(&pair->counters.tx_dropped, nb_frames - nb_sent);
+		pair->counts.tx_dropped += nb_frames - nb_sent;
 	}
 }
 
-void
-flush_buffer(struct queue_pair *pair)
+static void
+send_buffer(struct queue_pair *pair)
 {
 	const uint16_t nb_frames = pair->nb_buffered;
 
@@ -135,7 +152,7 @@ flush_buffer(struct queue_pair *pair)
 	send_burst(pair, pair->buffer, nb_frames);
 }
 
-static inline void
+static __rte_noinline void
 buffer_frames(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames)
 {
 	while (nb_frames > 0) {
@@ -147,33 +164,68 @@ buffer_frames(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_fra
 		frames += count;
 		nb_frames -= count;
 		if (pair->nb_buffered == pair->burst)
-			flush_buffer(pair);
+			send_buffer(pair);
 	}
 }
 
-void
+__rte_always_inline void
 forward_burst(struct queue_pair *pair)
 {
 	struct rte_mbuf *frames[BURST_MAX];
-	struct queue_counters *counters = &pair->counters;
 	const uint16_t nb_received =
 		rte_eth_rx_burst(pair->rx_port, pair->queue, frames, pair->burst);
 	uint16_t nb_kept = nb_received;
 
-	add(&counters->rx_polls, 1);
+	pair->counts.rx_polls++;
 	if (nb_received == 0) {
-		add(&counters->rx_empty_polls, 1);
+		pair->counts.rx_empty_polls++;
 		return;
 	}
-	add(&counters->rx_packets, nb_received);
+	pair->counts.rx_packets += nb_received;
 
-	if (unlikely(rewrite_macs(pair, frames, nb_received)))
+	if (unlikely(!rewrite_macs(pair, frames, nb_received)))
 		nb_kept = drop_runts(pair, frames, nb_received);
 
 	if (nb_kept == pair->burst && pair->nb_buffered == 0)
 		send_burst(pair, frames, nb_kept);
 	else
 		buffer_frames(pair, frames, nb_kept);
+}
+
+static void
+set(_Atomic uint64_t *counter, uint64_t value)
+{
+	atomic_store_explicit(counter, value, memory_order_relaxed);
+}
+
+/* What has come first: a reader of the other order does not see more leave than has come. */
+static void
+publish(struct queue_pair *pair)
+{
+	const struct queue_counts *counts = &pair->counts;
+	struct queue_counters *counters = &pair->counters;
+
+	set(&counters->rx_polls, counts->rx_polls);
+	set(&counters->rx_empty_polls, counts->rx_empty_polls);
+	set(&counters->rx_packets, counts->rx_packets);
+	set(&counters->rx_short, counts->rx_short);
+	set(&counters->tx_packets, counts->tx_packets);
+	set(&counters->tx_dropped, counts->tx_dropped);
+}
+
+void
+flush_buffer(struct queue_pair *pair)
+{
+	send_buffer(pair);
+	publish(pair);
+}
+
+/* Not inlined: the loop stays small. */
+static __rte_noinline void
+flush_buffers(const struct lcore_work *work)
+{
+	for (unsigned int i = 0; i < work->nb_pairs; i++)
+		flush_buffer(&work->pairs[i]);
 }
 
 int
@@ -183,25 +235,26 @@ forward_loop(void *argument)
 	const uint64_t interval = rte_get_tsc_hz() * FLUSH_INTERVAL_US / US_PER_S;
 	/* An idle lcore leaves its core to others, but must still see the flag soon. */
 	const struct timespec nap = {.tv_nsec = 1000 * 1000};
-	uint64_t last = rte_rdtsc();
+	struct queue_pair *const pairs = work->pairs;
+	const unsigned int nb_pairs = work->nb_pairs;
+	uint64_t due = rte_rdtsc() + interval;
 
 	while (!atomic_load_explicit(work->stop, memory_order_relaxed)) {
 		const uint64_t now = rte_rdtsc();
 
-		if (unlikely(now - last >= interval)) {
-			for (unsigned int i = 0; i < work->nb_pairs; i++)
-				flush_buffer(&work->pairs[i]);
+		if (unlikely(now >= due)) {
+			flush_buffers(work);
 			if (work->periodic != NULL)
 				work->periodic(work->argument, now);
-			last = now;
+			due = now + interval;
 		}
-		if (work->nb_pairs == 0)
+		if (nb_pairs == 0)
 			nanosleep(&nap, NULL);
-		for (unsigned int i = 0; i < work->nb_pairs; i++)
-			forward_burst(&work->pairs[i]);
+		for (unsigned int round = 0; round < ROUNDS; round++)
+			for (unsigned int i = 0; i < nb_pairs; i++)
+				forward_burst(&pairs[i]);
 	}
 
-	for (unsigned int i = 0; i < work->nb_pairs; i++)
-		flush_buffer(&work->pairs[i]);
+	flush_buffers(work);
 	return 0;
 }

@@ -17,8 +17,8 @@
 #include "port.h"
 #include "topology.h"
 
-/* What one queue pair has done since the start. Only the lcore that owns the pair writes, with
- * plain loads and stores; the main lcore may read at any time.
+/* What one queue pair has done since the start, as its lcore has last published it; the main lcore
+ * may read at any time.
  */
 struct queue_counters {
 	_Atomic uint64_t rx_packets;
@@ -29,11 +29,22 @@ struct queue_counters {
 	_Atomic uint64_t rx_empty_polls;
 };
 
+/* The same, as only the lcore sees it that owns the pair. */
+struct queue_counts {
+	uint64_t rx_packets;
+	uint64_t tx_packets;
+	uint64_t tx_dropped;
+	uint64_t rx_short;
+	uint64_t rx_polls;
+	uint64_t rx_empty_polls;
+};
+
 /* RX queue `queue` of rx_port and TX queue `queue` of tx_port. */
 struct queue_pair {
 	alignas(RTE_CACHE_LINE_SIZE) struct queue_counters counters;
 	/* Off the counters' cache line, which the main lcore reads. */
-	alignas(RTE_CACHE_LINE_SIZE) uint16_t rx_port;
+	alignas(RTE_CACHE_LINE_SIZE) struct queue_counts counts;
+	uint16_t rx_port;
 	uint16_t tx_port;
 	uint16_t queue;
 	uint16_t burst;
@@ -62,20 +73,20 @@ void hand_out_work(const struct queue_assignment *assignments, unsigned int nb_a
 	const struct options *options, const struct port *ports, struct queue_pair *pairs,
 	struct lcore_work *work);
 
-/* Write the MACs into each frame that is long enough for an Ethernet header. Returns whether some
- * are not.
+/* Write the MACs into each frame. Returns false as soon as a frame is too short for an Ethernet
+ * header: then some are written.
  */
 bool rewrite_macs(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames);
 
-/* Drop the frames that are too short for an Ethernet header. Returns the number of frames kept,
- * which stay in order.
+/* Drop the frames that are too short for an Ethernet header, and write the MACs into the others.
+ * Returns the number of frames kept, which stay in order.
  */
 uint16_t drop_runts(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames);
 
 /* Receive one burst, and send it or put it into the TX buffer. */
 void forward_burst(struct queue_pair *pair);
 
-/* Send what is in the TX buffer. */
+/* Send what is in the TX buffer, and publish the counters. */
 void flush_buffer(struct queue_pair *pair);
 
 /* Forward until the stop flag is set. The argument is a struct lcore_work. */

@@ -13,8 +13,13 @@ use std::{
 
 const ETHERNET_HEADER_LEN: usize = 14;
 const FLUSH_INTERVAL: Duration = Duration::from_micros(100);
+/// Rounds over the queue pairs before the loop looks at the clock and the stop flag again.
+const ROUNDS: u32 = 8;
+/// Frames for each time that the loop over a burst counts and jumps.
+const GROUP: usize = 4;
 
 /// The destination and source addresses as they stand in a frame: its first 8 bytes, and the 4 behind them.
+#[derive(Clone, Copy)]
 struct Macs {
     first: u64,
     last: u32,
@@ -26,13 +31,20 @@ impl Macs {
         let [s0, s1, s2, s3, s4, s5] = source;
         Self { first: u64::from_ne_bytes([d0, d1, d2, d3, d4, d5, s0, s1]), last: u32::from_ne_bytes([s2, s3, s4, s5]) }
     }
+
+    /// Two stores.
+    #[inline(always)]
+    fn write(self, header: &mut Header) {
+        header[..8].copy_from_slice(&self.first.to_ne_bytes());
+        header[8..12].copy_from_slice(&self.last.to_ne_bytes());
+    }
 }
 
 /// Frames on their way from one queue to another.
-pub(crate) type Frames = Burst<(), BURST_MAX>;
+type Frames = Burst<(), BURST_MAX>;
 
-/// What one queue pair has done since the start. Only the lcore that owns the pair writes, with plain loads and stores;
-/// the main lcore may read at any time. On a cache line of its own.
+/// What one queue pair has done since the start, as its lcore has last published it; the main lcore may read at any time.
+/// On a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct QueueCounters {
@@ -44,6 +56,15 @@ pub(crate) struct QueueCounters {
     pub(crate) rx_empty_polls: AtomicU64,
 }
 
+/// What only the lcore sees that owns the pair. What was sent and dropped, the TX buffer counts.
+#[derive(Default)]
+struct QueueCounts {
+    rx_packets: u64,
+    rx_short: u64,
+    rx_polls: u64,
+    rx_empty_polls: u64,
+}
+
 /// An RX queue, and the TX queue of the same number on the peer port.
 pub(crate) struct QueuePair<'a> {
     rx: RxQueue,
@@ -51,26 +72,16 @@ pub(crate) struct QueuePair<'a> {
     burst: usize,
     update_macs: bool,
     macs: Macs,
+    counts: QueueCounts,
     counters: &'a QueueCounters,
 }
 
+type Header = [u8; ETHERNET_HEADER_LEN];
+
 /// The Ethernet header of a frame, if it is long enough for one.
 #[inline(always)]
-fn header(frame: &mut Packet) -> Option<&mut [u8; ETHERNET_HEADER_LEN]> {
+fn header(frame: &mut Packet) -> Option<&mut Header> {
     frame.data_mut().ok()?.first_chunk_mut()
-}
-
-/// Two stores.
-#[inline(always)]
-fn write_macs(header: &mut [u8; ETHERNET_HEADER_LEN], first: u64, last: u32) {
-    header[..8].copy_from_slice(&first.to_ne_bytes());
-    header[8..12].copy_from_slice(&last.to_ne_bytes());
-}
-
-/// Not an atomic addition: this lcore is the only one that writes.
-#[inline(always)]
-fn add(counter: &AtomicU64, value: usize) {
-    counter.store(counter.load(Relaxed) + value as u64, Relaxed);
 }
 
 impl<'a> QueuePair<'a> {
@@ -91,69 +102,85 @@ impl<'a> QueuePair<'a> {
             burst,
             update_macs,
             macs: Macs::new([0x02, 0, 0, 0, 0, tx_port], tx_mac.octets()),
+            counts: QueueCounts::default(),
             counters,
         }
     }
 
-    /// Writes the MACs into each frame, and takes out those that are too short for an Ethernet header. The frames that are
-    /// kept stay in order.
-    #[inline]
-    fn rewrite_macs(&self, frames: &mut Frames) {
-        frames.iter().for_each(Packet::prefetch);
-        let headers = frames.iter_mut().filter_map(header);
-        // Copies, which stay in registers.
-        let Macs { first, last } = self.macs;
-        let long_enough = if self.update_macs {
-            headers.map(|header| write_macs(header, first, last)).count()
-        } else {
-            headers.count()
-        };
-        if long_enough < frames.len() {
-            self.drop_runts(frames);
+    /// Writes the MACs into each frame. `None` as soon as a frame is too short for an Ethernet header: then some are written.
+    #[inline(always)]
+    fn rewrite_macs(&self, frames: &mut [Packet]) -> Option<()> {
+        if !self.update_macs {
+            return frames.iter_mut().all(|frame| header(frame).is_some()).then_some(());
         }
+        // Copies, which stay in registers. No header is fetched into the cache ahead: nothing waits for what is only written.
+        let macs = self.macs;
+        let (rest, groups) = frames.as_rchunks_mut::<GROUP>();
+        for frame in rest {
+            macs.write(header(frame)?);
+        }
+        for group in groups {
+            for frame in group {
+                macs.write(header(frame)?);
+            }
+        }
+        Some(())
     }
 
+    /// Drops the frames that are too short for an Ethernet header, and writes the MACs into the others, which stay in order.
     #[cold]
-    fn drop_runts(&self, frames: &mut Frames) {
+    #[inline(never)]
+    fn drop_runts(&mut self, frames: &mut Frames) {
         let before = frames.len();
         frames.retain(|frame| header(frame).is_some());
-        add(&self.counters.rx_short, before - frames.len());
+        self.counts.rx_short += (before - frames.len()) as u64;
+        let _ = self.rewrite_macs(frames);
     }
 
     /// Receives one burst, and sends it or puts it into the TX buffer.
-    #[inline]
-    pub(crate) fn forward_burst(&mut self, frames: &mut Frames) {
-        let received = self.rx.rx_up_to(frames, self.burst);
-        add(&self.counters.rx_polls, 1);
+    #[inline(always)]
+    pub(crate) fn forward_burst(&mut self) {
+        let mut frames = Frames::new();
+        let received = self.rx.rx_up_to(&mut frames, self.burst);
+        self.counts.rx_polls += 1;
         if received == 0 {
-            add(&self.counters.rx_empty_polls, 1);
+            self.counts.rx_empty_polls += 1;
             return;
         }
-        add(&self.counters.rx_packets, received);
-        self.rewrite_macs(frames);
-        self.tx.append(frames);
-        self.publish();
-    }
-
-    /// Sends what is in the TX buffer.
-    #[inline]
-    pub(crate) fn flush_buffer(&mut self) {
-        if !self.tx.is_empty() {
-            self.tx.flush();
-            self.publish();
+        self.counts.rx_packets += received as u64;
+        if self.rewrite_macs(&mut frames).is_none() {
+            self.drop_runts(&mut frames);
         }
+        self.tx.append(&mut frames);
     }
 
-    #[inline(always)]
+    /// What has come first: a reader of the other order does not see more leave than has come.
     fn publish(&self) {
+        let QueueCounts { rx_packets, rx_short, rx_polls, rx_empty_polls } = self.counts;
+        self.counters.rx_polls.store(rx_polls, Relaxed);
+        self.counters.rx_empty_polls.store(rx_empty_polls, Relaxed);
+        self.counters.rx_packets.store(rx_packets, Relaxed);
+        self.counters.rx_short.store(rx_short, Relaxed);
         self.counters.tx_packets.store(self.tx.sent(), Relaxed);
         self.counters.tx_dropped.store(self.tx.dropped(), Relaxed);
+    }
+
+    /// Sends what is in the TX buffer, and publishes the counters.
+    pub(crate) fn flush_buffer(&mut self) {
+        self.tx.flush();
+        self.publish();
     }
 
     /// Frames in the TX buffer.
     pub(crate) fn buffered(&self) -> usize {
         self.tx.len()
     }
+}
+
+/// Not inlined: the loop stays small.
+#[inline(never)]
+fn flush_buffers(pairs: &mut [QueuePair<'_>]) {
+    pairs.iter_mut().for_each(QueuePair::flush_buffer);
 }
 
 /// Forwards until the stop flag is set. `periodic` is called every 100 µs.
@@ -166,22 +193,23 @@ pub(crate) fn forward_loop(
     mut periodic: impl FnMut(Tsc),
 ) {
     let interval = clock.cycles(FLUSH_INTERVAL);
-    let mut frames = Frames::new();
-    let mut last = clock.now();
+    let mut due = clock.now().after(interval);
     while !stop.load(Relaxed) {
         let now = clock.now();
-        if now.since(last) >= interval {
-            pairs.iter_mut().for_each(QueuePair::flush_buffer);
+        if now >= due {
+            flush_buffers(pairs);
             periodic(now);
-            last = now;
+            due = now.after(interval);
         }
         if pairs.is_empty() {
             // An idle lcore leaves its core to others, but must still see the flag soon.
             thread::sleep(Duration::from_millis(1));
         }
-        for pair in &mut *pairs {
-            pair.forward_burst(&mut frames);
+        for _ in 0..ROUNDS {
+            for pair in &mut *pairs {
+                pair.forward_burst();
+            }
         }
     }
-    pairs.iter_mut().for_each(QueuePair::flush_buffer);
+    flush_buffers(pairs);
 }

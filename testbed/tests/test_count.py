@@ -77,7 +77,6 @@ def test_the_parts_are_all(counted: Callable[[str], Counted], name: str) -> None
 
 
 @e2e
-@pytest.mark.xfail(reason="two instructions a burst are still to be saved")
 @pytest.mark.parametrize("linking", ["", ":static"], ids=["shared", "static"])
 def test_rust_executes_no_more_than_c(counted: Callable[[str], Counted], linking: str) -> None:
     rust, c = (rounded(counted(name + linking))[Part.APPLICATION.value] for name in ("l2fwd-rs", "l2fwd-c"))

@@ -4,7 +4,7 @@
 //! Both twins forward the same frames, of any length and in any number of segments, and must send and count the same.
 
 use crate::{
-    forward::{Frames, QueueCounters, QueuePair},
+    forward::{QueueCounters, QueuePair},
     twin::{self, Counters, Work},
 };
 use dpdk_rs::{Burst, Clock, MacAddr, Mempool, Packet, Port, PortConfig, RxQueue, TxQueue, port::Started};
@@ -73,8 +73,7 @@ impl Lane {
     }
 
     fn forward_in_rust(&mut self, bursts: u32) -> Counters {
-        let mut frames = Frames::new();
-        (0..bursts).for_each(|_| self.pair.forward_burst(&mut frames));
+        (0..bursts).for_each(|_| self.pair.forward_burst());
         self.pair.flush_buffer();
         let QueueCounters { rx_packets, tx_packets, tx_dropped, rx_short, rx_polls, rx_empty_polls } = self.counters;
         let now =
