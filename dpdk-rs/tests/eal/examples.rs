@@ -6,8 +6,9 @@
 use crate::{
     capture::{read, write},
     frames::frame,
-    process::{example, folder, isolated_bare},
+    process::{example, example_until, folder, isolated_bare},
 };
+use std::fs;
 
 /// What an example wrote to stdout, if it ended well.
 fn output(name: &str, devices: &[&str], own_args: &[&str]) -> String {
@@ -45,7 +46,7 @@ fn rx_tx() {
 
 #[test]
 fn without_a_port_the_examples_say_so() {
-    for name in ["rx_tx", "packet_modification", "multiple_threads"] {
+    for name in ["rx_tx", "packet_modification", "multiple_threads", "bare_loop"] {
         let finished = example(name, &[], &[]);
         assert_eq!(finished.status.code(), Some(1));
         assert!(finished.stderr.contains("no port: give one with --vdev or -a"), "{}", finished.stderr);
@@ -67,6 +68,36 @@ fn packet_modification() {
             frame
         });
         assert_eq!(read(&out), changed.collect::<Vec<_>>());
+    });
+}
+
+/// Two captures over and over, each out of the other port with the addresses of that, until the program is told to end.
+#[test]
+fn bare_loop() {
+    isolated_bare(|| {
+        let files = [0, 1].map(|port| ["in", "out"].map(|name| folder().join(format!("{name}{port}.pcap"))));
+        let frames = |port: usize| (0..7).map(move |number| frame(port * 7 + number, 60 + number)).collect::<Vec<_>>();
+        let mut port = 0;
+        let devices = files.each_ref().map(|[input, out]| {
+            write(input, &frames(port));
+            port += 1;
+            format!("net_pcap{},rx_pcap={},tx_pcap={},infinite_rx=1", port - 1, input.display(), out.display())
+        });
+        // The files grow by whole buffers, of less than these.
+        let enough = || files.iter().all(|[_, out]| fs::metadata(out).is_ok_and(|file| file.len() >= 4096));
+        let finished = example_until("bare_loop", &devices.each_ref().map(String::as_str), &["--", "8"], enough);
+        assert!(finished.status.success(), "{}; stderr:\n{}", finished.status, finished.stderr);
+        assert!(finished.stdout.starts_with("forwarding on 2 ports\nport 0: "), "{}", finished.stdout);
+        for (port, [_, out]) in files.iter().enumerate() {
+            let sent = read(out);
+            let addresses = [&[2, 0, 0, 0, 0, port as u8], &sent[0][6..12]].concat();
+            let expected = frames(1 - port).into_iter().map(|mut frame| {
+                frame[..12].copy_from_slice(&addresses);
+                frame
+            });
+            let count = sent.len();
+            assert!(sent.into_iter().eq(expected.collect::<Vec<_>>().into_iter().cycle().take(count)), "port {port}");
+        }
     });
 }
 

@@ -8,12 +8,16 @@
 //! with three lcores that float over whatever processors the process may use.
 
 use dpdk_rs::Eal;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use std::{
     any::type_name,
     env, fs,
     io::Read,
     path::PathBuf,
-    process::{self, Command, ExitStatus, Stdio},
+    process::{self, Child, Command, ExitStatus, Stdio},
     sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
@@ -146,11 +150,23 @@ fn run(wrapper: &[&str], test: &str, case: usize, body: impl FnOnce(usize)) -> S
 
 /// Runs one of the examples to its end, on an EAL as the tests have it.
 pub(crate) fn example(name: &str, devices: &[&str], own_args: &[&str]) -> Finished {
+    example_until(name, devices, own_args, || false)
+}
+
+/// As [`example`], with SIGTERM as soon as `enough` is true.
+pub(crate) fn example_until(name: &str, devices: &[&str], own_args: &[&str], enough: impl Fn() -> bool) -> Finished {
     let prefix = new_prefix();
     let mut words = words(TOOL);
     words.push(example_program(name).to_str().expect("cargo's paths are UTF-8").to_owned());
     words.extend_from_slice(&args_with(&prefix, devices)[1..]);
-    let finished = finish(Command::new(&words[0]).args(&words[1..]).args(own_args));
+    let mut told = false;
+    let finished = finish_with(Command::new(&words[0]).args(&words[1..]).args(own_args), |child| {
+        if !told && enough() {
+            told = true;
+            let pid = i32::try_from(child.id()).expect("Linux has no higher numbers");
+            kill(Pid::from_raw(pid), Signal::SIGTERM).expect("the child is ours");
+        }
+    });
     remove_leftovers(&prefix);
     finished
 }
@@ -186,6 +202,11 @@ pub(crate) struct Finished {
 
 /// Runs a command to its end.
 pub(crate) fn finish(command: &mut Command) -> Finished {
+    finish_with(command, |_| {})
+}
+
+/// The same, with a look at the process now and then.
+fn finish_with(command: &mut Command, mut look: impl FnMut(&Child)) -> Finished {
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -205,6 +226,7 @@ pub(crate) fn finish(command: &mut Command) -> Finished {
             late = true;
             child.kill().expect("the child is ours");
         }
+        look(&child);
         thread::sleep(Duration::from_millis(5));
     };
     let stdout = stdout.join().expect("the reader ends");
