@@ -67,8 +67,12 @@ impl<P: PrivateData> Packet<P> {
 }
 
 /// `asked` as the type of an mbuf's lengths, if it is not above `room`.
+#[inline(always)]
 fn fits(asked: usize, room: usize) -> Result<u16, PacketError> {
-    u16::try_from(asked).ok().filter(|_| asked <= room).ok_or(PacketError::NoRoom { asked, room })
+    match u16::try_from(asked) {
+        Ok(more) if asked <= room => Ok(more),
+        _ => Err(PacketError::NoRoom { asked, room }),
+    }
 }
 
 fn holds(asked: usize, len: u16) -> Result<u16, PacketError> {
