@@ -107,6 +107,16 @@ impl Counter {
         (self.last - self.first) as u64 + 1
     }
 
+    /// What the value goes up by from frame to frame, until the range starts again.
+    const fn stride(self) -> u64 {
+        (self.first != self.last) as u64
+    }
+
+    /// How many frames there are, with the present one, before the range starts again.
+    const fn left(self) -> u64 {
+        if self.first == self.last { u64::MAX } else { (self.last - self.value) as u64 + 1 }
+    }
+
     #[inline(always)]
     const fn step(&mut self) {
         self.value = if self.value == self.last { self.first } else { self.value + 1 };
@@ -147,15 +157,59 @@ impl FieldSequence {
         if number != self.at {
             self.seek(number);
         }
+        let fields = self.fields();
+        self.step();
+        fields
+    }
+
+    /// The fields of frame `number`, from which on [`Self::stretch`] counts. Fast up to the end of a stretch, right for all.
+    pub(crate) fn go_to(&mut self, number: u64) -> Fields {
+        let steps = number.wrapping_sub(self.at);
+        if steps <= self.stretch() {
+            self.advance(steps);
+        } else {
+            self.seek(number);
+        }
+        self.fields()
+    }
+
+    /// What the fields go up by from frame to frame in a stretch, at most 1: source and destination address, source and
+    /// destination port.
+    pub(crate) fn strides(&self) -> [u64; 4] {
+        self.counters.map(Counter::stride)
+    }
+
+    /// How many frames there are, with the present one, before one does not go up by its stride, or the upper half of the
+    /// source address changes: at least 1.
+    pub(crate) fn stretch(&self) -> u64 {
+        let [src_ip, ..] = &self.counters;
+        let half = 0x1_0000 - u64::from(src_ip.value & 0xffff);
+        self.counters.iter().fold(self.until_carry.min(half), |least, counter| least.min(counter.left()))
+    }
+
+    /// Goes on by so many frames, at most [`Self::stretch`].
+    fn advance(&mut self, steps: u64) {
+        self.at += steps;
+        self.until_carry -= steps;
+        if self.until_carry == 0 {
+            self.seek(self.at);
+            return;
+        }
+        for counter in &mut self.counters {
+            let value = u64::from(counter.value) + steps * counter.stride();
+            counter.value = if value > u64::from(counter.last) { counter.first } else { value as u32 };
+        }
+    }
+
+    #[inline(always)]
+    const fn fields(&self) -> Fields {
         let [src_ip, dst_ip, src_udp, dst_udp] = &self.counters;
-        let fields = Fields {
+        Fields {
             src_ip: src_ip.value,
             dst_ip: dst_ip.value,
             src_udp: src_udp.value as u16,
             dst_udp: dst_udp.value as u16,
-        };
-        self.step();
-        fields
+        }
     }
 
     #[inline]
@@ -230,6 +284,32 @@ mod tests {
                     jumping.seek(number);
                     prop_assert_eq!(fields, jumping.fields_of(number));
                 }
+            }
+        }
+
+        #[test]
+        fn stretches_and_jumps_agree(sizes in prop::array::uniform4(1_u32..300), low in 0xff00_u32..=0xffff, start in
+            0_u64..100_000, counts in prop::collection::vec(1_u64..100, 1..20))
+        {
+            let mut ranges = ranges(sizes);
+            ranges.src_ip = IpRange { first: low, last: low + sizes[0] - 1 };
+            let (mut stretching, mut jumping) = (FieldSequence::new(&ranges), FieldSequence::new(&ranges));
+            let [src_ip, dst_ip, src_udp, dst_udp] = stretching.strides().map(|stride| stride as u32);
+            let mut number = start;
+            for count in counts {
+                let first = stretching.go_to(number);
+                let count = count.min(stretching.stretch());
+                prop_assert!(count > 0);
+                for steps in 0..count as u32 {
+                    jumping.seek(number + u64::from(steps));
+                    let next = jumping.fields();
+                    prop_assert_eq!(next.src_ip, first.src_ip + steps * src_ip);
+                    prop_assert_eq!(next.src_ip >> 16, first.src_ip >> 16);
+                    prop_assert_eq!(next.dst_ip, first.dst_ip + steps * dst_ip);
+                    prop_assert_eq!(u32::from(next.src_udp), u32::from(first.src_udp) + steps * src_udp);
+                    prop_assert_eq!(u32::from(next.dst_udp), u32::from(first.dst_udp) + steps * dst_udp);
+                }
+                number += count;
             }
         }
 

@@ -7,7 +7,7 @@
 use crate::{
     args::Options,
     error::Error,
-    frame::{HEAD_LEN, Stamp},
+    frame::Stamp,
     receive::Receiver,
     run::Stream,
     transmit::{Sender, Written, write_pattern},
@@ -67,13 +67,13 @@ pub(crate) fn open_paths(
 impl Sender {
     fn send_probe(&mut self, number: u64, now: Tsc) {
         let Some(mut packet) = self.pool.alloc() else { return };
-        let probe = self.template.probe();
-        let fields = self.fields.fields_of(number);
+        let mut probe = self.series.probe();
+        let (heads, _) = probe.heads(Stamp { sequence: number, time: now.cycles() });
         // An mbuf of this pool is long enough, and nobody else has it.
-        let Ok(data) = packet.append(probe.len()) else { return };
-        let Some((head, _)) = data.split_first_chunk_mut::<HEAD_LEN>() else { return };
-        probe.write_head(head, fields, Stamp { sequence: number, time: now.cycles() });
-        write_pattern(&mut packet, probe.pattern());
+        let Ok(data) = packet.append(probe.template().len()) else { return };
+        let Some(head) = data.first_chunk_mut() else { return };
+        heads.write(head);
+        write_pattern(&mut packet, probe.template().pattern());
         let mut burst = Burst::<Written, 1>::new();
         if burst.push(packet).is_ok() {
             self.probes += self.queues.take_turn().map_or(0, |queue| queue.tx(&mut burst)) as u64;

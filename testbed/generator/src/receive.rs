@@ -5,7 +5,7 @@
 
 use crate::{
     addresses::FieldSequence,
-    frame::{ExpectedMacs, HEAD_LEN, Template},
+    frame::{ExpectedMacs, HEAD_LEN, Series, Template},
     latency::LatencyRecorder,
     queues::Queues,
     sequence::SequenceTracker,
@@ -38,13 +38,7 @@ impl Receiver {
         }
         let now = clock.now();
         let before = self.judge.received();
-        let mut run = Run::default();
-        for packet in &self.burst {
-            if let Some(time) = self.judge.frame(packet, sent) {
-                run.add(&mut self.judge.latency, now, time);
-            }
-        }
-        run.end(&mut self.judge.latency, now);
+        self.judge.frames(&self.burst, sent, now);
         if self.judge.received() != before {
             self.last = Some(now);
         }
@@ -62,12 +56,12 @@ struct Run {
 
 impl Run {
     #[inline(always)]
-    fn add(&mut self, latency: &mut LatencyRecorder, now: Tsc, time: u64) {
+    fn add(&mut self, latency: &mut LatencyRecorder, now: Tsc, time: u64, count: u64) {
         if time != self.time {
             self.end(latency, now);
             *self = Self { time, count: 0 };
         }
-        self.count += 1;
+        self.count += count;
     }
 
     #[inline]
@@ -79,7 +73,7 @@ impl Run {
 /// Says of each frame whether it is as it was sent.
 #[derive(Debug)]
 pub(crate) struct Judge {
-    template: Template,
+    series: Series,
     probe: Template,
     fields: FieldSequence,
     macs: ExpectedMacs,
@@ -100,7 +94,8 @@ impl Judge {
         latency: LatencyRecorder,
     ) -> Self {
         let probe = template.probe();
-        Self { template, probe, fields, macs, tracker, latency, corrupted: 0, wrong_mac: 0, foreign: 0, probes: 0 }
+        let series = Series::new(template, fields.clone());
+        Self { series, probe, fields, macs, tracker, latency, corrupted: 0, wrong_mac: 0, foreign: 0, probes: 0 }
     }
 
     /// Frames of the stream, in whatever state.
@@ -115,6 +110,58 @@ impl Judge {
 
     pub(crate) const fn macs_are_checked(&self) -> bool {
         self.macs.is_checked()
+    }
+
+    /// Counts frames that came at `now`, and their latencies; `sent` have been sent so far.
+    #[inline]
+    pub(crate) fn frames(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
+        let mut run = Run::default();
+        let mut packets = packets;
+        while let [packet, rest @ ..] = packets {
+            let (time, count) = self.frames_in_order(packets, sent);
+            if count > 0 {
+                run.add(&mut self.latency, now, time, count as u64);
+                packets = packets.split_at(count).1;
+                continue;
+            }
+            if let Some(time) = self.frame(packet, sent) {
+                run.add(&mut self.latency, now, time, 1);
+            }
+            packets = rest;
+        }
+        run.end(&mut self.latency, now);
+    }
+
+    /// Counts the first of `packets`, as long as they are whole, follow one another, and have one time stamp. The first
+    /// may come behind a gap.
+    ///
+    /// Returns the time stamp, and how many they are.
+    #[inline]
+    fn frames_in_order(&mut self, packets: &[Packet], sent: u64) -> (u64, usize) {
+        let first = packets.first().and_then(|packet| packet.data().first_chunk());
+        let stamp = first.and_then(|head| self.series.template().identify(head));
+        let Some(stamp) = stamp.filter(|stamp| (self.tracker.next()..sent).contains(&stamp.sequence)) else {
+            return (0, 0);
+        };
+        let (mut heads, most) = self.series.heads(stamp);
+        let most = usize::try_from(most.min(sent - stamp.sequence)).unwrap_or(usize::MAX);
+        let template = self.series.template();
+        let (len, pattern, macs) = (template.len(), template.pattern(), self.macs);
+        let mut count = 0;
+        for packet in packets.get(..most).unwrap_or(packets) {
+            let data = packet.data();
+            let Some((head, rest)) = data.split_first_chunk() else { break };
+            let fits = data.len() == len && packet.len() == len;
+            if !fits || !heads.matches(head) || !macs.matches(head) || !(pattern.is_empty() || rest == pattern) {
+                break;
+            }
+            count += 1;
+            heads.step();
+        }
+        if count > 0 {
+            self.tracker.note_from(stamp.sequence, count as u64);
+        }
+        (stamp.time, count)
     }
 
     /// Counts a frame. Returns its time stamp if it is whole; its addresses may be wrong even so.
@@ -166,12 +213,13 @@ impl Judge {
 
     #[inline(always)]
     fn judge(&mut self, head: &[u8; HEAD_LEN], sent: u64, matches: impl FnOnce(&[u8]) -> bool) -> Option<u64> {
-        let Some(stamp) = self.template.identify(head) else {
+        let template = self.series.template();
+        let Some(stamp) = template.identify(head) else {
             self.judge_other(head, matches);
             return None;
         };
         let fields = self.fields.fields_of(stamp.sequence);
-        if !self.template.head_matches(head, fields, stamp) || !matches(self.template.pattern()) {
+        if !template.head_matches(head, fields, stamp) || !matches(template.pattern()) {
             self.corrupted += 1;
             return None;
         }

@@ -7,7 +7,7 @@ use crate::{
     addresses::FieldSequence,
     args::{Length, Options},
     error::{Error, warn},
-    frame::{ExpectedMacs, FCS_LEN, Macs, Template},
+    frame::{ExpectedMacs, FCS_LEN, Macs, Series, Template},
     latency::LatencyRecorder,
     live::Live,
     pacing::Pacer,
@@ -93,8 +93,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
         let sender = Sender {
             queues: tx_queues,
             pool,
-            template,
-            fields,
+            series: Series::new(template, fields),
             pacing: pacing(options, clock),
             most: options.burst,
             waiting: Burst::new(),

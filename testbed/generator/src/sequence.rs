@@ -62,6 +62,27 @@ impl SequenceTracker {
         }
     }
 
+    /// Takes note of `count` frames, at least one, that follow one another from `first` on, which is the next in order or
+    /// comes behind a gap.
+    #[inline]
+    pub(crate) fn note_from(&mut self, first: u64, count: u64) {
+        if first > self.next {
+            self.skip_to(first);
+        }
+        self.counts.frames += count;
+        self.next = first;
+        let end = first + count;
+        while self.next < end {
+            let place = self.next % WORD_BITS;
+            let bits = (end - self.next).min(WORD_BITS - place);
+            let mask = (u64::MAX >> (WORD_BITS - bits)) << place;
+            let word = self.word(self.next);
+            // The first number of a word finds there what was seen a window ago.
+            *word = if place == 0 { mask } else { *word | mask };
+            self.next += bits;
+        }
+    }
+
     #[inline(always)]
     fn word(&mut self, number: u64) -> &mut u64 {
         // The remainder is below the length, which the compiler sees.
@@ -134,12 +155,33 @@ mod tests {
 
     fn agree(numbers: impl IntoIterator<Item = u64>) {
         let (mut naive, mut tracker) = (Naive::default(), SequenceTracker::new());
+        // As a receiver: those in a row together.
+        let (mut together, mut row) = (SequenceTracker::new(), 0..0);
         for number in numbers {
             naive.note(number);
             tracker.note(number);
             assert_eq!(tracker.counts(), naive.counts, "after {number}");
+            if number == row.end && !row.is_empty() {
+                row.end += 1;
+                continue;
+            }
+            if !row.is_empty() {
+                together.note_from(row.start, row.end - row.start);
+            }
+            row = number..number + 1;
+            if number < together.next() {
+                together.note(number);
+                row = 0..0;
+            }
+        }
+        if !row.is_empty() {
+            together.note_from(row.start, row.end - row.start);
         }
         assert_eq!(tracker.next(), naive.highest.map_or(0, |highest| highest + 1));
+        assert_eq!(
+            (together.counts(), together.next(), together.seen),
+            (tracker.counts(), tracker.next(), tracker.seen)
+        );
     }
 
     /// What a bad network does to one stretch of frames.

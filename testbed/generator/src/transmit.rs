@@ -4,8 +4,7 @@
 //! The sending side of a stream.
 
 use crate::{
-    addresses::FieldSequence,
-    frame::{HEAD_LEN, Stamp, Template},
+    frame::{HEAD_LEN, Series, Stamp},
     pacing::Pacer,
     queues::Queues,
 };
@@ -32,8 +31,7 @@ pub(crate) enum Pacing {
 pub(crate) struct Sender {
     pub(crate) queues: Queues<TxQueue>,
     pub(crate) pool: Mempool<Written>,
-    pub(crate) template: Template,
-    pub(crate) fields: FieldSequence,
+    pub(crate) series: Series,
     pub(crate) pacing: Pacing,
     /// The most frames to send at once.
     pub(crate) most: usize,
@@ -110,29 +108,37 @@ impl Sender {
     #[inline]
     fn fill(&mut self, count: usize, now: Tsc) {
         self.pool.alloc_bulk_up_to(&mut self.waiting, count);
-        let len = self.template.len();
-        for (sequence, packet) in (self.sent..).zip(&mut self.waiting) {
-            let fields = self.fields.fields_of(sequence);
-            let stamp = Stamp { sequence, time: now.cycles() };
-            // An mbuf of this pool is long enough, and nobody else has it.
-            let Ok(data) = packet.append(len) else { continue };
-            let Some((head, rest)) = data.split_first_chunk_mut::<HEAD_LEN>() else { continue };
-            self.template.write_head(head, fields, stamp);
-            if !rest.is_empty() {
-                write_pattern(packet, self.template.pattern());
-            }
+        let len = self.series.template().len();
+        // An mbuf of this pool is long enough, and nobody else has it.
+        self.write_heads(now, |packet| packet.append(len).ok());
+        let pattern = self.series.template().pattern();
+        if !pattern.is_empty() {
+            self.waiting.iter_mut().for_each(|packet| write_pattern(packet, pattern));
         }
     }
 
     /// Brings the time stamps of the frames that wait up to date.
-    #[cold]
     fn stamp_again(&mut self, now: Tsc) {
-        for (sequence, packet) in (self.sent..).zip(&mut self.waiting) {
-            let fields = self.fields.fields_of(sequence);
-            let stamp = Stamp { sequence, time: now.cycles() };
-            let Ok(data) = packet.data_mut() else { continue };
-            let Some(head) = data.first_chunk_mut::<HEAD_LEN>() else { continue };
-            self.template.write_head(head, fields, stamp);
+        self.write_heads(now, |packet| packet.data_mut().ok());
+    }
+
+    /// Writes the heads of the frames that wait into their data.
+    #[inline(always)]
+    fn write_heads(&mut self, now: Tsc, data: impl Fn(&mut Packet<Written>) -> Option<&mut [u8]>) {
+        let mut sequence = self.sent;
+        let mut packets = &mut *self.waiting;
+        while !packets.is_empty() {
+            let (mut heads, most) = self.series.heads(Stamp { sequence, time: now.cycles() });
+            let count = usize::try_from(most).unwrap_or(usize::MAX).min(packets.len());
+            let (part, rest) = packets.split_at_mut(count);
+            for packet in part {
+                if let Some(head) = data(packet).and_then(<[u8]>::first_chunk_mut) {
+                    heads.write(head);
+                }
+                heads.step();
+            }
+            sequence += count as u64;
+            packets = rest;
         }
     }
 }

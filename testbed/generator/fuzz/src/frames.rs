@@ -5,7 +5,7 @@
 
 use crate::{
     addresses::{FieldSequence, IpRange, PortRange, Ranges},
-    frame::{ExpectedMacs, HEAD_LEN, Macs, Stamp, Template},
+    frame::{ExpectedMacs, HEAD_LEN, Macs, Series, Stamp, Template},
     latency::LatencyRecorder,
     naive::Naive,
     receive::Judge,
@@ -37,6 +37,9 @@ struct Experiment {
     expected_dst: Option<MacAddr>,
     expected_src: Option<MacAddr>,
     judge: Judge,
+    /// Judges all of `packets` at once.
+    judge_of_bursts: Judge,
+    packets: Vec<Packet>,
     model: Model,
     /// The last frame that came.
     last: Vec<u8>,
@@ -50,7 +53,7 @@ pub fn generator_frames(data: &[u8]) {
     LABORATORY.with_borrow_mut(|laboratory| {
         let (pool, clock) = laboratory.get_or_insert_with(|| {
             let eal = eal(&[]);
-            (Mempool::builder("frames").size(15).cache(0).build(eal).expect("the pool can be made"), eal.clock())
+            (Mempool::builder("frames").size(511).cache(0).build(eal).expect("the pool can be made"), eal.clock())
         });
         let mut reader = Reader::new(data);
         let mut experiment = Experiment::new(&mut reader);
@@ -58,11 +61,13 @@ pub fn generator_frames(data: &[u8]) {
         while !reader.is_empty() && frames < FRAMES_MAX {
             let frame = experiment.next_frame(&mut reader);
             let packet = in_segments(pool, &frame, &mut reader);
-            experiment.receive(&packet, &frame, &mut reader);
+            let packet = experiment.receive(packet, &frame, &mut reader);
             experiment.compare();
             experiment.last = frame;
             frames += 1;
+            experiment.packets.extend(packet);
         }
+        experiment.judge_together(*clock);
         experiment.check_summary(*clock);
     });
 }
@@ -95,10 +100,25 @@ impl Experiment {
         let [expected_dst, expected_src] =
             [macs.dst, macs.src].map(|mac| if reader.below(2) == 0 { None } else { Some(mac) });
         let template = Template::new(len, macs, stream.session, stream.stream);
-        let latency = LatencyRecorder::new().expect("the bounds are fixed");
         let expected = ExpectedMacs::new(expected_dst, expected_src);
-        let judge = Judge::new(template, FieldSequence::new(&ranges), expected, SequenceTracker::new(), latency);
-        Self { stream, sent, expected_dst, expected_src, judge, model: Model::default(), last: Vec::new() }
+        let [judge, judge_of_bursts] = [(); 2].map(|()| {
+            let latency = LatencyRecorder::new().expect("the bounds are fixed");
+            Judge::new(template.clone(), FieldSequence::new(&ranges), expected, SequenceTracker::new(), latency)
+        });
+        let (packets, model, last) = (Vec::new(), Model::default(), Vec::new());
+        Self { stream, sent, expected_dst, expected_src, judge, judge_of_bursts, packets, model, last }
+    }
+
+    /// The frame behind the last one, of the same time.
+    fn next_in_order(&self) -> Option<Vec<u8>> {
+        let last = Identity::of(&self.last)?;
+        let SentStream { session, stream, .. } = self.stream;
+        Some(self.stream.frame(Identity {
+            session,
+            stream,
+            sequence: (last.sequence + 1) & NUMBER_MASK,
+            time: last.time,
+        }))
     }
 
     /// A frame as the stream sends it; the generator and smoltcp make the same.
@@ -115,8 +135,8 @@ impl Experiment {
         let template = Template::new(len, macs, session, stream);
         let template = if probe == 0 { template } else { template.probe() };
         let mut head = [0; HEAD_LEN];
-        let fields = FieldSequence::new(&ranges).fields_of(sequence);
-        template.write_head(&mut head, fields, Stamp { sequence, time });
+        let (heads, _) = Series::new(template.clone(), FieldSequence::new(&ranges)).heads(Stamp { sequence, time });
+        heads.write(&mut head);
         assert_eq!([&head[..], template.pattern()].concat(), bytes, "the generator and smoltcp differ");
         bytes
     }
@@ -151,23 +171,48 @@ impl Experiment {
                 let identity = Identity { session: reader.byte(), stream: other.stream, sequence: 0, time: 0 };
                 other.frame(identity)
             }
+            6 => self.next_in_order().unwrap_or_else(|| self.genuine(reader)),
             _ => self.genuine(reader),
         }
     }
 
-    fn receive(&mut self, packet: &Packet, frame: &[u8], reader: &mut Reader<'_>) {
+    /// Returns the packet if it was judged.
+    fn receive(&mut self, packet: Packet, frame: &[u8], reader: &mut Reader<'_>) -> Option<Packet> {
         assert_eq!(packet.len(), frame.len());
         if reader.below(8) == 0 {
             // As before a run, when nothing but probes counts.
-            self.judge.note_probe(packet);
+            self.judge.note_probe(&packet);
+            self.judge_of_bursts.note_probe(&packet);
             self.model.probes += u64::from(self.is_whole_probe(frame));
-            return;
+            return None;
         }
-        let time = self.judge.frame(packet, self.sent);
+        let time = self.judge.frame(&packet, self.sent);
         assert_eq!(time, self.expect(frame));
         if let Some(time) = time {
             self.judge.latency.record(time, 1 + reader.below(64) as u64);
         }
+        Some(packet)
+    }
+
+    /// In bursts, where frames in a row are looked at together, all is counted as one by one.
+    fn judge_together(&mut self, clock: Clock) {
+        for burst in self.packets.chunks(23) {
+            self.judge_of_bursts.frames(burst, self.sent, clock.now());
+        }
+        self.packets.clear();
+        let counts = |judge: &Judge| {
+            (
+                judge.tracker.counts(),
+                judge.tracker.next(),
+                judge.corrupted,
+                judge.foreign,
+                judge.wrong_mac,
+                judge.probes,
+            )
+        };
+        assert_eq!(counts(&self.judge_of_bursts), counts(&self.judge));
+        let whole = self.judge.tracker.counts().frames;
+        assert_eq!(self.judge_of_bursts.latency.summary(clock).count, whole);
     }
 
     /// Counts a frame by comparing it with what must have been sent; its time if it is whole.

@@ -15,10 +15,15 @@
 //!
 //! All in network byte order, without the FCS. Bytes 12..60 are handled as six 64-bit words: the sender writes them, the
 //! receiver works out what they must be and compares, so that a change of any byte shows. Checksums are not taken over
-//! the frame but derived from those of its constant parts (RFC 1071, section 2).
+//! the frame but derived from those of its constant parts (RFC 1071, section 2), and in a [`Series`] words and checksums
+//! are derived from those of the frame before.
+
+mod series;
 
 use crate::addresses::Fields;
 use dpdk_rs::MacAddr;
+
+pub(crate) use series::Series;
 
 /// The shortest frame, without FCS: exactly the headers and the payload that identifies it.
 pub(crate) const HEAD_LEN: usize = 60;
@@ -107,34 +112,53 @@ impl Template {
         self.len
     }
 
+    /// The sum for the IPv4 checksum.
     #[inline(always)]
-    fn words(&self, fields: Fields, stamp: Stamp) -> Words {
-        let [src, dst] = [u64::from(fields.src_ip), u64::from(fields.dst_ip)];
-        let [src_udp, dst_udp] = [u64::from(fields.src_udp), u64::from(fields.dst_udp)];
+    const fn ip_sum(&self, fields: Fields) -> u64 {
         // 2^32 is 1 modulo 0xffff, as 2^16 is: halves of any even alignment may be added up before folding.
-        let addresses = src + dst;
-        let ip_checksum = checksum(self.ip_sum + addresses);
-        let time = (stamp.time >> 32) + (stamp.time & 0xffff_ffff);
-        let udp = checksum(self.udp_sum + addresses + src_udp + dst_udp + stamp.sequence + time);
-        // 0 would mean that there is no checksum (RFC 768).
-        let udp_checksum = if udp == 0 { 0xffff } else { udp };
+        self.ip_sum + fields.src_ip as u64 + fields.dst_ip as u64
+    }
+
+    /// The sum for the UDP checksum, without the sequence number and the time.
+    #[inline(always)]
+    const fn udp_sum(&self, fields: Fields) -> u64 {
+        let ports = fields.src_udp as u64 + fields.dst_udp as u64;
+        self.udp_sum + fields.src_ip as u64 + fields.dst_ip as u64 + ports
+    }
+
+    /// Those of the words that hold fields, as numbers, without checksums.
+    #[inline(always)]
+    const fn words_of_fields(&self, fields: Fields) -> [u64; 3] {
+        let [src, dst] = [fields.src_ip as u64, fields.dst_ip as u64];
+        [
+            FRAGMENT << 48 | TTL_PROTOCOL << 32 | src >> 16,
+            src << 48 | dst << 16 | fields.src_udp as u64,
+            (fields.dst_udp as u64) << 48 | self.udp_len << 32 | MAGIC as u64,
+        ]
+    }
+
+    #[inline(always)]
+    const fn words(&self, fields: Fields, stamp: Stamp) -> Words {
+        let ip_checksum = checksum(self.ip_sum(fields));
+        let udp_checksum = udp_checksum(self.udp_sum(fields) + stamp.sequence + sum_of_time(stamp.time));
+        let [fragment, addresses, ports] = self.words_of_fields(fields);
         [
             self.first_word,
-            (FRAGMENT << 48 | TTL_PROTOCOL << 32 | ip_checksum << 16 | src >> 16).to_be(),
-            (src << 48 | dst << 16 | src_udp).to_be(),
-            (dst_udp << 48 | self.udp_len << 32 | udp_checksum << 16 | u64::from(MAGIC)).to_be(),
+            (fragment | ip_checksum << 16).to_be(),
+            addresses.to_be(),
+            (ports | udp_checksum << 16).to_be(),
             (self.identity | stamp.sequence).to_be(),
             stamp.time.to_be(),
         ]
     }
 
-    /// Writes the first [`HEAD_LEN`] bytes of a frame.
-    #[inline]
+    /// Writes the first [`HEAD_LEN`] bytes of a frame: the long way, for comparison.
+    #[cfg(test)]
     pub(crate) fn write_head(&self, head: &mut [u8; HEAD_LEN], fields: Fields, stamp: Stamp) {
-        let words = self.words(fields, stamp);
-        let (macs, rest) = head.split_at_mut(WORDS_AT);
-        macs.copy_from_slice(&self.macs);
-        for (place, word) in rest.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+        head.split_at_mut(WORDS_AT).0.copy_from_slice(&self.macs);
+        for (place, word) in
+            head.split_at_mut(WORDS_AT).1.as_chunks_mut::<8>().0.iter_mut().zip(self.words(fields, stamp))
+        {
             *place = word.to_ne_bytes();
         }
     }
@@ -156,10 +180,15 @@ impl Template {
     /// Whether bytes 12..60 are what they must be.
     #[inline]
     pub(crate) fn head_matches(&self, head: &[u8; HEAD_LEN], fields: Fields, stamp: Stamp) -> bool {
-        let expected = self.words(fields, stamp);
-        let found = words_of(head).map(u64::to_be);
-        expected.iter().zip(found).fold(0, |changed, (expected, found)| changed | (expected ^ found)) == 0
+        are_words_of(head, self.words(fields, stamp))
     }
+}
+
+/// Whether bytes 12..60 are these words.
+#[inline(always)]
+fn are_words_of(head: &[u8; HEAD_LEN], words: Words) -> bool {
+    let found = words_of(head).map(u64::to_be);
+    words.iter().zip(found).fold(0, |changed, (expected, found)| changed | (expected ^ found)) == 0
 }
 
 /// Bytes 12..60 as numbers.
@@ -180,6 +209,21 @@ const fn checksum(sum: u64) -> u64 {
     let sum = (sum >> 16) + (sum & 0xffff);
     let sum = (sum >> 16) + (sum & 0xffff);
     !sum & 0xffff
+}
+
+/// The checksum of UDP, where 0 would mean that there is none (RFC 768).
+#[inline(always)]
+const fn udp_checksum(sum: u64) -> u64 {
+    match checksum(sum) {
+        0 => 0xffff,
+        checksum => checksum,
+    }
+}
+
+/// A time stamp's part in a sum.
+#[inline(always)]
+const fn sum_of_time(time: u64) -> u64 {
+    (time >> 32) + (time & 0xffff_ffff)
 }
 
 /// The sum of the 16-bit numbers in `bytes`; an odd last byte counts as the upper half of one.

@@ -3,8 +3,8 @@
 
 //! Frames against checksums taken the long way, and against changes of every byte.
 
-use super::{ExpectedMacs, HEAD_LEN, Macs, SEQUENCE_MASK, Stamp, Template};
-use crate::addresses::Fields;
+use super::{ExpectedMacs, HEAD_LEN, Macs, SEQUENCE_MASK, Series, Stamp, Template};
+use crate::addresses::{FieldSequence, Fields, IpRange, PortRange, Ranges};
 use dpdk_rs::MacAddr;
 use proptest::prelude::*;
 
@@ -45,6 +45,17 @@ prop_compose! {
     fn any_stamp()(sequence in 0..=SEQUENCE_MASK, time: u64) -> Stamp {
         Stamp { sequence, time }
     }
+}
+
+/// A single value, few or many; ends of the address space too.
+fn any_ranges() -> impl Strategy<Value = Ranges> {
+    let sizes = prop::array::uniform4(prop_oneof![Just(1_u32), 1..5_u32, 900..1100_u32, 60_000..=65_536_u32]);
+    (sizes, any::<u32>()).prop_map(|([a, b, c, d], src)| Ranges {
+        src_ip: IpRange { first: src.min(u32::MAX - a), last: src.min(u32::MAX - a) + a - 1 },
+        dst_ip: IpRange { first: u32::MAX - (b - 1), last: u32::MAX },
+        src_udp: PortRange::new(0, (c - 1) as u16),
+        dst_udp: PortRange::new((0x1_0000 - d) as u16, u16::MAX),
+    })
 }
 
 fn any_len() -> impl Strategy<Value = usize> {
@@ -96,6 +107,36 @@ proptest! {
                 42..46 => prop_assert!(identity.is_none() && macs_match, "byte {}", index),
                 _ => prop_assert!(identity.is_some() && !whole && macs_match, "byte {}", index),
             }
+        }
+    }
+
+    #[test]
+    fn a_series_is_the_frames_one_by_one(ranges in any_ranges(), start in 0..SEQUENCE_MASK - 100_000, jumps in
+        prop::collection::vec((0_u64..3000, 1_u64..100, any::<u64>()), 1..8))
+    {
+        let template = Template::new(HEAD_LEN, MACS, 7, 1);
+        let mut fields = FieldSequence::new(&ranges);
+        let mut series = Series::new(template.clone(), fields.clone());
+        let mut sequence = start;
+        for (gap, count, time) in jumps {
+            sequence += gap;
+            let (mut heads, most) = series.heads(Stamp { sequence, time });
+            prop_assert!(most > 0);
+            for sequence in sequence..sequence + most.min(count) {
+                let (mut long, mut quick) = ([0xee; HEAD_LEN], [0xdd; HEAD_LEN]);
+                template.write_head(&mut long, fields.fields_of(sequence), Stamp { sequence, time });
+                heads.write(&mut quick);
+                prop_assert_eq!(quick, long);
+                prop_assert!(heads.matches(&long));
+                for index in 12..HEAD_LEN {
+                    long[index] ^= 1 << (sequence % 8);
+                    prop_assert!(!heads.matches(&long), "byte {}", index);
+                    long[index] ^= 1 << (sequence % 8);
+                }
+                heads.step();
+            }
+            // Frames that were not taken are written again.
+            sequence += most.min(count) / 2;
         }
     }
 
