@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,8 +14,8 @@ import pytest
 from testbed.bench import binary
 from testbed.bench.binary import Member, Part, Symbol, member_of, parse_archives, parse_symbols, part_of
 from testbed.bench.callgrind import Call, Function, Profile
-from testbed.bench.count import share_out
-from testbed.bench.loop import Rule, broken_rules, parse_disassembly
+from testbed.bench.count import Counted, share_out
+from testbed.bench.loop import Rule, breaches, broken_rules, code_at, parse_disassembly
 from testbed.bench.loop_command import how_often
 
 # A loop from 10 to 2a, and what follows it. What is not executed stands after `ret`.
@@ -79,6 +82,43 @@ def test_a_branch_to_a_panic(target: int) -> None:
 
 def test_a_function_that_is_called_first_may_panic_later() -> None:
     assert rules(first=0x48) == []
+
+
+SOURCE = """\
+#include <stdlib.h>
+volatile int limit;
+__attribute__((noinline)) int loop(const int *numbers, int count)
+{
+    int sum = 0;
+    for (int i = 0; i < count; i++) {
+        if (numbers[i] > limit)
+            abort();
+        sum += numbers[i];
+    }
+    return sum;
+}
+int main(int argc, char **argv) { (void)argv; return loop(&argc, 1); }
+"""
+
+
+def test_a_panic_that_the_compiler_has_put_elsewhere(tmp_path: Path) -> None:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("'cc' is not installed")
+    (tmp_path / "program.c").write_text(SOURCE)
+    program = tmp_path / "program"
+    subprocess.run([compiler, "-O2", "-o", program, tmp_path / "program.c"], check=True)
+    by_name = {symbol.name: symbol for symbol in binary.symbols(program)}
+    if "loop.cold" not in by_name:
+        pytest.skip("this compiler leaves unlikely code where it is")
+    symbol = by_name["loop"]
+    function, profile = Function(str(program), "loop"), Profile()
+    profile.instructions[function] = Counter(
+        {instruction.address: 1000 for instruction in code_at(program, symbol.address)}
+    )
+    profile.self_cost[function] = profile.instructions[function].total()
+    found = breaches(Counted("program", program, function, packets=1000, polls=1, profile=profile))
+    assert [breach.rule for breach in found] == [Rule.PANIC]
 
 
 def test_how_often_an_instruction_is_executed() -> None:

@@ -118,8 +118,22 @@ def parse_instruction(address: int, text: str) -> Instruction:
 def function_code(program: Path, counted: Counted, function: Function) -> list[Instruction]:
     """The whole code of an executed function of the program. Raises `BinaryError`."""
     address = first_address(counted.profile, function)
+    code = [] if address is None else code_at(program, address)
+    # Compilers put unlikely pieces elsewhere, under a name of their own: rewrite_macs.cold.
+    known = {instruction.address for instruction in code}
+    for instruction in list(code):
+        target = instruction.target
+        if instruction.is_jump and target is not None and target not in known and ".cold" in instruction.target_name:
+            piece = code_at(program, target)
+            known |= {other.address for other in piece}
+            code += piece
+    return code
+
+
+def code_at(program: Path, address: int) -> list[Instruction]:
+    """The whole function that contains `address`; nothing if there is no symbol for it. Raises `BinaryError`."""
     listed = symbols(program)
-    index = None if address is None else index_at(listed, address)
+    index = index_at(listed, address)
     if index is None:
         return []
     symbol = listed[index]
