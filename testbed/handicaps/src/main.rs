@@ -36,6 +36,10 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
+    if std::env::args().nth(1).is_some_and(|argument| argument == "--version") {
+        println!("handicaps {} (DPDK {})", env!("CARGO_PKG_VERSION"), dpdk_rs::dpdk_version());
+        return Ok(());
+    }
     let (eal, rest) = Eal::init(std::env::args())?;
     let switches = Switches::parse(rest)?;
     let stop = Arc::new(AtomicBool::new(false));
