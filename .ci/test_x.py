@@ -173,7 +173,16 @@ def test_demo_is_the_testbeds_demo_and_its_status_is_ours(tree):
     assert "python -m testbed demo --pcap a b.pcap" in tree.calls
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["overload", "--help"], ["overload", "a:static", "-h"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--help"],
+        ["overload", "--help"],
+        ["overload", "a:static", "-h"],
+        ["scaling", "--from", "raw.jsonl"],
+    ],
+)
 def test_questions_about_benchmarks_build_nothing_and_take_no_hugepages(tree, arguments):
     done = tree.x("bench", *arguments)
     assert done.returncode == 0
@@ -182,11 +191,14 @@ def test_questions_about_benchmarks_build_nothing_and_take_no_hugepages(tree, ar
     assert not any(call.startswith(("cargo build", "meson", "ninja")) for call in tree.calls)
 
 
-@pytest.mark.parametrize(("contestant", "static"), [("l2fwd-rs", False), ("l2fwd-rs:static", True)])
-def test_static_programs_are_built_for_a_benchmark_that_names_one(tree, contestant, static):
-    done = tree.x("bench", "overload", contestant, "--no-hugepages")
+@pytest.mark.parametrize(
+    ("arguments", "static"),
+    [(["overload", "l2fwd-rs"], False), (["overload", "l2fwd-rs:static"], True), (["scaling", "--quick"], True)],
+)
+def test_static_programs_are_built_for_a_benchmark_that_needs_them(tree, arguments, static):
+    done = tree.x("bench", *arguments, "--no-hugepages")
     assert "hugepages=0 total=0" in done.stdout
-    assert f"python -m testbed bench overload {contestant}" in tree.calls
+    assert f"python -m testbed bench {' '.join(arguments)}" in tree.calls
     assert any("target/static" in call for call in tree.calls) is static
 
 

@@ -228,6 +228,70 @@ def handicaps(
         _fail("some of it could not be measured: see the reasons above")
 
 
+@bench.command()
+def scaling(
+    bundle: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Measure nothing: write a folder that does, on a machine without DPDK."),
+    ] = None,
+    raw: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE|DIR", help="Measure nothing: report what came back.")
+    ] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Default: 8.")] = None,
+    seconds: Annotated[int | None, typer.Option(min=1, max=3600, metavar="S", help="Of each run. Default: 3.")] = None,
+    lcores: Annotated[int | None, typer.Option(min=1, metavar="N", help="Default: cores less one.")] = None,
+    most: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Ports, queues of one lcore. Default: 8.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=1, metavar="N", help="Fixes the order.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="3 rounds of 1 s: a check, no measurement.")] = False,
+    hugepages: Annotated[
+        bool | None,
+        typer.Option("--hugepages/--no-hugepages", help="Default: use them if they are there."),
+    ] = None,
+    json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write summary.json here too.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the results folder is made. Default: results/ of the source tree."),
+    ] = None,
+    bin_dir: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DIR", help="Folder with statically linked forwarders; may be repeated."),
+    ] = None,
+) -> None:
+    """The forwarders on one to N lcores, ports and queues: rates, cycles per packet, efficiency against one lcore."""
+    from testbed.bench.scaling_bundle import BundleError
+    from testbed.bench.scaling_command import ScalingOptions, run_scaling
+
+    if bundle is not None and raw is not None:
+        raise typer.BadParameter("--bundle and --from exclude each other: give one of them")
+    if json is not None and not json.absolute().parent.is_dir():
+        raise typer.BadParameter(f"there is no folder '{json.absolute().parent}'", param_hint="--json")
+    given = {
+        "--rounds": rounds or (3 if quick else None),
+        "--seconds": seconds or (1 if quick else None),
+        "--lcores": lcores,
+        "--most": most,
+        "--seed": seed,
+    }
+    words = [word for name, value in given.items() if value is not None for word in (name, str(value))]
+    with_hugepages = hugepages_wanted() if hugepages is None else hugepages
+    options = ScalingOptions(
+        out=(out or repository_root() / "results").absolute(),
+        json=json.absolute() if json else None,
+        bin_dirs=[folder.absolute() for folder in bin_dir or []],
+        options=[*words, *(["--hugepages"] if with_hugepages else [])],
+        quick=quick,
+        bundle=bundle.absolute() if bundle else None,
+        raw=raw,
+        command=shlex.join(["./x", "bench", "scaling", *_words_after("scaling")]),
+    )
+    try:
+        run_scaling(options, _console())
+    except (BundleError, ResultsError) as error:
+        _fail(str(error))
+
+
 def _count_instructions(names: list[str] | None, folders: list[Path], loop: bool, options: CountOptions) -> None:
     """`--count`, `--loop` and `--renew`."""
     try:
