@@ -193,13 +193,25 @@ def test_questions_about_benchmarks_build_nothing_and_take_no_hugepages(tree, ar
 
 @pytest.mark.parametrize(
     ("arguments", "static"),
-    [(["overload", "l2fwd-rs"], False), (["overload", "l2fwd-rs:static"], True), (["scaling", "--quick"], True)],
+    [
+        (["overload", "l2fwd-rs"], False),
+        (["overload", "l2fwd-rs:static"], True),
+        (["overload", "--count"], True),
+        (["scaling", "--quick"], True),
+    ],
 )
 def test_static_programs_are_built_for_a_benchmark_that_needs_them(tree, arguments, static):
     done = tree.x("bench", *arguments, "--no-hugepages")
     assert "hugepages=0 total=0" in done.stdout
     assert f"python -m testbed bench {' '.join(arguments)}" in tree.calls
     assert any("target/static" in call for call in tree.calls) is static
+
+
+def test_handicaps_are_built_with_and_without_lto(tree):
+    tree.x("bench", "handicaps", "--no-hugepages")
+    builds = [call for call in tree.calls if call.startswith("cargo build")]
+    assert "cargo build --release --workspace" in builds
+    assert "cargo build --profile no-lto -p testbed-handicaps" in builds
 
 
 def test_enough_free_hugepages_are_used_and_none_taken(tree):
