@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import cache
 
 import pytest
@@ -20,9 +21,15 @@ from testbed.bench.handicaps import (
     parts_of,
     ratio_to_plain,
 )
+from testbed.bench.handicaps_record import HandicapRecord, HandicapRow
+from testbed.bench.handicaps_report import handicap_table, render
 from testbed.bench.record import Block, Run, Slices
+from testbed.bench.verdict import pair_ratio
+from testbed.environment import record_environment
 from testbed.programs import ProgramMissing
+from testbed.tables import ABSENT
 
+COSTS = {"application": 1.0, "library": 2.0, "device": 3.0, "all": 6.0}
 BY_LABEL = {handicap.label: handicap for handicap in HANDICAPS}
 
 
@@ -84,3 +91,31 @@ def test_rates_are_of_received_packets() -> None:
     # What was measured stays as it was.
     assert by_received(blocks[0]).runs[1].slices.tx_packets == [800]
     assert blocks[0].runs[1].slices.tx_packets == [400]
+
+
+def test_the_report_has_each_row_and_says_what_does_not_count() -> None:
+    plain = HandicapRow(label="plain", options=[], profile="release", instructions_per_packet=COSTS)
+    plain.empty_polls = {"virtual": 0.4}
+    slow = HandicapRow(label="slow & <bare>", options=["--x"], profile="no-lto", instructions_per_packet=COSTS)
+    ratio = pair_ratio([0.5, 0.6, 0.7])
+    assert ratio is not None
+    slow.rates = {"virtual": ratio}
+    record = HandicapRecord(
+        started=datetime(2026, 1, 2, tzinfo=UTC),
+        command="./x bench handicaps",
+        versions="DPDK 1",
+        quick=True,
+        hugepages=False,
+        per_cpu_second=True,
+        seed=7,
+        environment=record_environment([], hugepages=False),
+        rows=[plain, slow],
+        blocks={"virtual": [Block(number=3, reasons=["it ended"])]},
+    )
+    assert [row.cells[-2:] for row in handicap_table(record).rows] == [[ABSENT, ABSENT], ["0.600", "0.500 to 0.700"]]
+    page = render(record)
+    assert "slow &amp; &lt;bare&gt;" in page
+    assert page.count("<svg") == 2
+    assert "40 % of the plain loop" in page
+    assert "block 3 does not count: it ended" in page
+    assert HandicapRecord.model_validate_json(record.model_dump_json()) == record

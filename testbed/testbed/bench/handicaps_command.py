@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import Field
 from rich.console import Console
-from rich.table import Table
 
 from testbed.bench.blocks import Protocol
 from testbed.bench.figures import versions
@@ -27,51 +25,18 @@ from testbed.bench.handicaps import (
     parts_of,
     ratio_to_plain,
 )
+from testbed.bench.handicaps_record import KIND, HandicapRecord, HandicapRow
+from testbed.bench.handicaps_report import handicap_table, remarks, write_report
 from testbed.bench.instance import Ground
 from testbed.bench.overload import off_the_forwarders_cpu
 from testbed.bench.plugin import PluginError, build_plugin
-from testbed.bench.record import Block
-from testbed.bench.verdict import PairRatio
 from testbed.demo import signals_as_interrupt
-from testbed.environment import Environment, record_environment
+from testbed.environment import record_environment
 from testbed.lcores import LcorePlan
-from testbed.overload import IDLE_SHARE
 from testbed.programs import Program
 from testbed.progress import Steps
-from testbed.results import Record, new_results_folder, write_atomically
+from testbed.results import new_results_folder, write_atomically
 from testbed.scratch import scratch_folder
-
-SCHEMA_VERSION = 1
-KIND = "bench-handicaps"
-
-
-class HandicapRow(Record):
-    """What one handicap does."""
-
-    label: str
-    options: list[str]
-    profile: str = Field(description="cargo's")
-    instructions_per_packet: dict[str, float]
-    rates: dict[str, PairRatio] = Field(default_factory=dict, description="by wire: rate / rate of the plain loop")
-    empty_polls: dict[str, float] = Field(default_factory=dict, description="by wire: share of polls without a packet")
-
-
-class HandicapRecord(Record):
-    """`summary.json`."""
-
-    schema_version: int = SCHEMA_VERSION
-    kind: str = KIND
-    started: datetime
-    finished: datetime | None = None
-    command: str
-    versions: str
-    quick: bool
-    hugepages: bool
-    per_cpu_second: bool
-    seed: int
-    environment: Environment
-    rows: list[HandicapRow] = Field(default_factory=list)
-    blocks: dict[str, list[Block]] = Field(default_factory=dict, description="by wire")
 
 
 @dataclass(frozen=True)
@@ -120,16 +85,12 @@ def run_handicaps(options: HandicapOptions, console: Console) -> bool:
     text = record.model_dump_json() + "\n"
     for path in (folder / "summary.json", *([options.json] if options.json else [])):
         write_atomically(path, text)
-    console.print(table_of(record, options.wires))
-    for wire in waiting(record):
-        share = 100 * record.rows[0].empty_polls[wire]
-        what = f"{share:.0f} % of the plain loop's polls found nothing, so its rate is what the generator could send"
-        console.print(f"{wire}: not overloaded: {what}", highlight=False)
-    reasons = [reason for blocks in record.blocks.values() for block in blocks for reason in block.reasons]
-    for reason in reasons:
-        console.print(f"a block does not count: {reason}", markup=False, highlight=False)
-    console.print(f"{record.versions}; results: {folder}", highlight=False, soft_wrap=True)
-    return not reasons
+    console.print(handicap_table(record).rich(console.width))
+    report = write_report(folder, record)
+    for remark in remarks(record):
+        console.print(remark, markup=False, highlight=False)
+    console.print(f"{record.versions}\nResults: {folder}\nReport:  {report}", highlight=False, soft_wrap=True)
+    return not any(block.reasons for blocks in record.blocks.values() for block in blocks)
 
 
 def _counted_row(handicap: Handicap, folder: Path) -> HandicapRow:
@@ -171,32 +132,3 @@ def _plugin(console: Console) -> Path | None:
     except PluginError as error:
         console.print(f"empty polls are not counted: {error}", markup=False, highlight=False)
         return None
-
-
-def waiting(record: HandicapRecord) -> list[str]:
-    """Of which wires nothing can be learned, since the loop waited for packets."""
-    plain = record.rows[0].empty_polls
-    return [wire for wire, share in plain.items() if share > IDLE_SHARE]
-
-
-def table_of(record: HandicapRecord, wires: tuple[str, ...]) -> Table:
-    """One row a handicap; rates as shares of the plain loop's, with their intervals."""
-    table = Table(title="Instructions per packet, and rate / rate of the plain loop")
-    table.add_column("")
-    for title in ("application", "library", "device", "all", "all, to plain", *(f"rate on {wire}" for wire in wires)):
-        table.add_column(title, justify="right")
-    plain = record.rows[0].instructions_per_packet["all"]
-    for row in record.rows:
-        costs = row.instructions_per_packet
-        cells = [f"{costs[part]:.2f}" for part in ("application", "library", "device", "all")]
-        share = f"{100 * (costs['all'] / plain - 1):+.1f} %"
-        table.add_row(row.label, *cells, share, *(rate_text(row.rates.get(wire)) for wire in wires))
-    return table
-
-
-def rate_text(ratio: PairRatio | None) -> str:
-    """'0.951 (0.948 to 0.955)'."""
-    if ratio is None:
-        return ""
-    interval = f" ({ratio.ci95[0]:.3f} to {ratio.ci95[1]:.3f})" if ratio.ci95 else ""
-    return f"{ratio.median:.3f}{interval}"
