@@ -31,6 +31,9 @@ _WARM_UP_S = 0.2
 # A reading that took longer than this share of a slice is tried again.
 _CLOCK_ERROR_SHARE = 0.002
 _CLOCK_TRIES = 5
+# By CPU time, a slice lasts until it has had this share of its length, but not longer than so many lengths.
+_LEAST_CPU_SHARE = 0.5
+_LONGEST_SLICE = 5
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,8 @@ class Protocol:
     slice_s: float
     # One contestant at a time, as NICs need it: each visit starts it anew.
     one_at_a_time: bool = False
+    # A slice goes on until it has had some CPU time, where others want the CPU too.
+    by_cpu_time: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,7 @@ def interleaved(
         for turn, order in enumerate(rounds(instances, protocol.rounds, chance), start=1):
             for instance in order:
                 instance.resume()
-                _slice(instance, runs[instance.label], turn, protocol.slice_s)
+                _slice(instance, runs[instance.label], turn, protocol)
                 instance.pause()
         for instance in instances:
             instance.resume()
@@ -155,7 +160,7 @@ def _one_at_a_time(
             time.sleep(_WARM_UP_S)
             run = runs.setdefault(instance.label, _run(instance))
             for turn in range(1, protocol.rounds + 1):
-                _slice(instance, run, turn, protocol.slice_s)
+                _slice(instance, run, turn, protocol)
             _count_polls(instance, run, protocol.slice_s)
             tsc_hz = instance.tsc_hz()
             _finish(instance, run)
@@ -167,10 +172,15 @@ def _run(instance: Instance) -> Run:
     return Run(label=instance.label, start_s=instance.start_s, rss_kb=0, hugepages_kb=0)
 
 
-def _slice(instance: Instance, run: Run, turn: int, seconds: float) -> None:
+def _slice(instance: Instance, run: Run, turn: int, protocol: Protocol) -> None:
+    seconds = protocol.slice_s
     time.sleep(_SETTLE_S)
     first, generator_first = _exact_reading(instance, seconds), instance.generator_cpu_ns()
     time.sleep(seconds)
+    if protocol.by_cpu_time:
+        deadline = time.monotonic() + (_LONGEST_SLICE - 1) * seconds
+        while instance.cpu_ns() - first.cpu_ns < _LEAST_CPU_SHARE * seconds * 1e9 and time.monotonic() < deadline:
+            time.sleep(seconds / 10)
     last, generator_last = _exact_reading(instance, seconds), instance.generator_cpu_ns()
     slices = run.slices
     slices.round.append(turn)

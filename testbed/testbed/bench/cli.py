@@ -154,6 +154,7 @@ def overload(
             rounds=rounds or (3 if quick else 5),
             slice_s=(slice_ms or (50 if quick else 100)) / 1000,
             one_at_a_time=one_at_a_time or any(condition.nics for condition, _ in conditions),
+            by_cpu_time=per_cpu_second,
         ),
         blocks=blocks or (4 if quick else 20),
         seed=random.SystemRandom().randrange(2**31) if seed is None else seed,

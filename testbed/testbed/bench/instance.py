@@ -185,6 +185,10 @@ class Instance:
             raise TelemetryError(f"{self._name}: no answer to '{command}'")
         return answer
 
+    def cpu_ns(self) -> int:
+        """CPU time of the forwarder's process."""
+        return cpu_ns(self._running().pid)
+
     def generator_cpu_ns(self) -> int | None:
         """CPU time of its generator; None without one."""
         return cpu_ns(self._generator.pid) if self._generator else None
