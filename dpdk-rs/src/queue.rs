@@ -314,10 +314,10 @@ impl TxQueue {
     /// Returns whether frames are left.
     #[inline]
     fn reject<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> bool {
-        let most = usize::from(self.most_segments);
         // Not below the largest of them, and cheaper: of single segments exactly 1.
-        let at_most = burst.iter().fold(0, |all, packet| all | packet.segment_count());
-        let right = at_most <= most && (!self.trusts_lengths || burst.iter().all(Packet::has_room_in_own_pool));
+        let at_most = burst.iter().fold(0, |all, packet| all | packet.head().segment_count());
+        let right =
+            at_most <= self.most_segments && (!self.trusts_lengths || burst.iter().all(Packet::has_room_in_own_pool));
         right || self.reject_some(burst)
     }
 
