@@ -162,7 +162,7 @@ impl Device {
     pub(super) fn check_driver(&self, data_room: u16) -> Result<(), PortError> {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
         let control = self.control()?;
-        match self.parts(&control).find_map(|info| driver::danger(&info, room)) {
+        match self.parts(&control).find_map(|(id, info)| driver::danger(&info, room, id != self.id)) {
             Some((what, asked, limits)) => {
                 Err(PortError::Unsupported { port: self.id(), name: self.name.clone(), what, asked, limits })
             }
@@ -170,9 +170,12 @@ impl Device {
         }
     }
 
-    /// What DPDK says of this device and, since it may be one that combines others, of those that something in the process
-    /// owns.
-    fn parts<'a>(&self, _control: &'a MutexGuard<'_, Control>) -> impl Iterator<Item = sys::rte_eth_dev_info> + 'a {
+    /// The number of this device and what DPDK says of it; since it may be one that combines others, also of those that
+    /// something in the process owns.
+    fn parts<'a>(
+        &self,
+        _control: &'a MutexGuard<'_, Control>,
+    ) -> impl Iterator<Item = (u16, sys::rte_eth_dev_info)> + 'a {
         let own = self.id;
         let mut next = 0;
         let all = iter::from_fn(move || {
@@ -190,7 +193,7 @@ impl Device {
             let mut info = sys::rte_eth_dev_info::default();
             // SAFETY: the call has just named the port, and the control plane is locked; it fills a struct of ours.
             let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
-            (result >= 0).then_some(info)
+            (result >= 0).then_some((id, info))
         })
     }
 
@@ -276,7 +279,7 @@ impl Device {
                     pool.pool.as_ptr(),
                 )
             };
-            setup.left = result < 0 && self.parts(&control).any(|info| driver::frees_twice(&info));
+            setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
             self.check("rte_eth_rx_queue_setup", result, format!("set up RX queue {queue}"))?;
         }
         for queue in 0..config.tx_queues {
@@ -297,7 +300,7 @@ impl Device {
         let mut setup = self.setup();
         // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
         let mut result = unsafe { sys::rte_eth_dev_start(self.id) };
-        setup.left = result < 0 && self.parts(&control).any(|info| driver::frees_twice(&info));
+        setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
         // SAFETY: the port exists, and the control plane is locked.
         if result == 0 && !unsafe { queue::has_calls(self.id()) } {
             // SAFETY: the port has just been started, and nobody has its queues yet; the control plane is locked.

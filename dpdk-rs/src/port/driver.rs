@@ -78,8 +78,12 @@ pub(super) fn frees_twice(info: &sys::rte_eth_dev_info) -> bool {
 }
 
 /// What a device was asked to do that its driver would do to memory that is not the mbuf's: what it is, the value, and
-/// what is allowed. `room` is the room for data in an mbuf, behind the headroom.
-pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32) -> Option<(&'static str, u32, String)> {
+/// what is allowed. `room` is the room for data in an mbuf, behind the headroom; `owned`: the device is part of another.
+pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32, owned: bool) -> Option<(&'static str, u32, String)> {
+    if owned && frees_twice(info) {
+        // When it refuses to be set up, `net_failsafe` calls a function that it does not have.
+        return Some(("as argument 'infinite_rx' of net_pcap in another device", 1, "0 only".to_owned()));
+    }
     let look = match name(info).as_str() {
         "net_null" => null_danger,
         "net_bonding" => bonding_danger,

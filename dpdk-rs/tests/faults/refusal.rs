@@ -143,6 +143,20 @@ fn capture_that_cannot_be_closed_is_left() {
     assert!(output.contains(expected), "{output}");
 }
 
+/// `net_failsafe` calls a null pointer when it refuses to be set up.
+#[test]
+fn capture_in_another_device_is_refused() {
+    isolated_bare(|| {
+        let path = folder().join("many");
+        capture::write(&path, &[const { [0; 60] }; 600].map(Vec::from));
+        let device = format!("net_failsafe0,dev(net_pcap0,rx_pcap={},infinite_rx=1)", path.display());
+        let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+        let pool: Mempool = pool(&eal, "pool");
+        let error = eal.ports().remove(0).configure(&PortConfig::default(), &pool).unwrap_err();
+        assert!(matches!(error, PortError::Unsupported { .. }), "{error}");
+    });
+}
+
 #[test]
 fn sockets_that_cannot_be_made() {
     let missing = "/nonexistent/folder/vhost.sock";
