@@ -65,7 +65,7 @@ impl Hands {
             Deed::Start { port, to } => with_kind!(to, Q => self.start::<P, Q>(port)),
             Deed::Stop { port, queues } => self.stop::<P>(port, queues),
             Deed::SetMtu { port, mtu } => shelf.set_mtu(port, mtu),
-            Deed::Look { port } => shelf.look(port),
+            Deed::Look { port } => shelf.look(context, port),
             Deed::EndUnconfigured { port, end } => self.end_unconfigured(context, port, end),
             Deed::EndConfigured { port, end, close } => shelf.end_configured(context, port, end, close),
             Deed::EndStarted { port, end } => shelf.end_started(context, port, end),
