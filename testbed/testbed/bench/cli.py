@@ -210,7 +210,7 @@ def handicaps(
     options = HandicapOptions(
         wires=chosen_wires if number else (),
         blocks=number,
-        protocol=Protocol(rounds=4 if quick else 12, slice_s=0.05 if quick else 0.1),
+        protocol=Protocol(rounds=4 if quick else 12, slice_s=0.05 if quick else 0.1, by_cpu_time=per_cpu_second),
         seed=random.SystemRandom().randrange(2**31) if seed is None else seed,
         hugepages=hugepages_wanted() if hugepages is None else hugepages,
         per_cpu_second=per_cpu_second,
