@@ -223,11 +223,11 @@ echo "$count runs of $((seconds + 1)) s, about $((count * (seconds + 2) / 60 + 1
 done=0
 round=1
 while [ $round -le "$rounds" ]; do
-    shuffled $round >"$work/order"
+    shuffled "$round" >"$work/order"
     while read -r program lcore_count ports queues; do
-        run $round "$program" "$lcore_count" "$ports" "$queues" >>"$out" </dev/null
+        run "$round" "$program" "$lcore_count" "$ports" "$queues" >>"$out" </dev/null
         done=$((done + 1))
-        echo "$done of $count: round $round, $program, $lcore_count lcores, $ports ports, $queues queues each" >&2
+        echo "$done of $count: round $round, $program, lcores: $lcore_count, ports: $ports, queues of each: $queues" >&2
     done <"$work/order"
     round=$((round + 1))
 done
