@@ -117,7 +117,7 @@ def record_environment(programs: list[Program], hugepages: bool) -> Environment:
         dpdk=_output("pkg-config", "--modversion", "libdpdk"),
         commit=commit,
         uncommitted_changes=changed,
-        binaries=[_binary(program) for program in programs],
+        binaries=[describe_binary(program) for program in programs],
     )
 
 
@@ -159,14 +159,27 @@ def _cpu() -> Cpu:
     )
 
 
-def _binary(program: Program) -> Binary:
+def describe_binary(program: Program) -> Binary:
+    """What a result has to say of a program, asked of the program itself."""
     return Binary(
         name=program.name,
-        path=str(program.path),
+        path=str(_inside(program.path)),
         sha256=sha256_of(program.path),
-        version=_output(str(program.path), "--version"),
+        version=_version(program.path),
         dpdk_linking=dpdk_linking(program.path),
     )
+
+
+def _inside(path: Path) -> Path:
+    """As it is called from the source tree's root, if it lies in there: results are read on other machines."""
+    root = repository_root()
+    return path.relative_to(root) if path.is_relative_to(root) else path
+
+
+def _version(program: Path) -> str:
+    """The one line of `--version`, or 'unknown': what has no such option, as DPDK's own programs, prints its usage."""
+    text = _output(str(program), "--version")
+    return text if "\n" not in text else _NONE
 
 
 def dpdk_linking(path: Path) -> str:
