@@ -60,6 +60,10 @@ fn list(description: PathBuf) -> String {
 
 #[test]
 fn public_interface_is_the_one_listed() {
+    if env::var_os("DPDK_RS_TEST_VARYING").is_some() {
+        println!("not repeated: no version of DPDK changes the public interface");
+        return;
+    }
     let description = describe();
     if !fs::read_to_string(&description).unwrap().contains(FORMAT) {
         println!("skipped: rustdoc of this toolchain writes another format of JSON than {FORMAT}");

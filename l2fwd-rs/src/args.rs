@@ -37,6 +37,9 @@ pub(crate) struct Options {
     pub(crate) update_macs: bool,
     /// File name, `-` for stdout.
     pub(crate) stats_json: Option<OsString>,
+    /// `None`: only the MACs are written.
+    #[cfg(feature = "rewrite")]
+    pub(crate) rewrite: Option<crate::rewrite::Rewrite>,
 }
 
 impl Default for Options {
@@ -55,6 +58,8 @@ impl Default for Options {
             promiscuous: false,
             update_macs: true,
             stats_json: None,
+            #[cfg(feature = "rewrite")]
+            rewrite: None,
         }
     }
 }
@@ -86,6 +91,8 @@ const OPTIONS: &[&str] = &[
     "--mtu",
     "--stats-json",
     "--duration",
+    #[cfg(feature = "rewrite")]
+    "--rewrite",
     "--help",
     "-h",
     "--version",
@@ -199,6 +206,8 @@ fn set_option(option: &'static str, value: OsString, options: &mut Options) -> R
         "--rxd" => options.rx_descriptors = parse_number(option, value, 1, 65_535)?,
         "--txd" => options.tx_descriptors = parse_number(option, value, 1, 65_535)?,
         "--queues" => options.queues_per_port = parse_number(option, value, 1, 1024)?,
+        #[cfg(feature = "rewrite")]
+        "--rewrite" => options.rewrite = Some(crate::rewrite::Rewrite::parse(value)?),
         "--mtu" => options.mtu = Some(parse_number(option, value, 68, 65_535)?),
         _ => options.duration_s = Some(parse_number(option, value, 1, 31_536_000)?),
     }
@@ -232,7 +241,10 @@ fn parse_port_mask(text: String) -> Result<u64, UsageError> {
 /// Prints the options.
 pub(crate) fn print_usage(out: &mut impl Write, program: &str) -> io::Result<()> {
     writeln!(out, "Usage: {program} [EAL options] -- -p PORTMASK [options]")?;
-    out.write_all(USAGE.as_bytes())
+    out.write_all(USAGE.as_bytes())?;
+    #[cfg(feature = "rewrite")]
+    out.write_all(crate::rewrite::USAGE.as_bytes())?;
+    Ok(())
 }
 
 const USAGE: &str = "

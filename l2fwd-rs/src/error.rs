@@ -33,6 +33,12 @@ pub(crate) enum UsageError {
     PortTwice { map: String, port: u16 },
     #[error("port map '{map}' names port {port}, which is not in port mask {mask:#x}")]
     PortOutside { map: String, port: u16, mask: u64 },
+    #[cfg(feature = "rewrite")]
+    #[error(
+        "invalid value '{0}' for --rewrite: give smoltcp, pnet, etherparse, zerocopy or raw, \
+         then :w1, :w2 or :w3 if wanted"
+    )]
+    Rewrite(String),
     #[error("unknown option '{0}'")]
     Unknown(String),
     #[error("option '{0}' needs a value")]

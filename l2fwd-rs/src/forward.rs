@@ -4,6 +4,8 @@
 //! The data path.
 
 use crate::args::BURST_MAX;
+#[cfg(feature = "rewrite")]
+use crate::rewrite::{Rewrite, Rewriter};
 use dpdk_rs::{Burst, Clock, MacAddr, Packet, RxQueue, Tsc, TxBuffer, TxQueue};
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -74,6 +76,8 @@ pub(crate) struct QueuePair<'a> {
     macs: Macs,
     counts: QueueCounts,
     counters: &'a QueueCounters,
+    #[cfg(feature = "rewrite")]
+    rewriter: Option<Rewriter>,
 }
 
 type Header = [u8; ETHERNET_HEADER_LEN];
@@ -104,12 +108,45 @@ impl<'a> QueuePair<'a> {
             macs: Macs::new([0x02, 0, 0, 0, 0, tx_port], tx_mac.octets()),
             counts: QueueCounts::default(),
             counters,
+            #[cfg(feature = "rewrite")]
+            rewriter: None,
         }
+    }
+
+    /// With a parser that writes the addresses in place of this program.
+    #[cfg(feature = "rewrite")]
+    pub(crate) fn rewriting(mut self, rewrite: Option<Rewrite>) -> Self {
+        let mut header = Header::default();
+        self.macs.write(&mut header);
+        let [destination @ .., _, _, _, _, _, _, _, _] = header;
+        let [_, _, _, _, _, _, source @ .., _, _] = header;
+        self.rewriter = Rewriter::new(rewrite, destination, source);
+        self
+    }
+
+    /// As `rewrite_macs`, or what the parser does. `None` if that has rejected a frame, which may be too short.
+    #[cfg(feature = "rewrite")]
+    #[inline(always)]
+    fn rewrite(&mut self, frames: &mut [Packet]) -> Option<()> {
+        match &mut self.rewriter {
+            Some(rewriter) => rewriter.rewrite(frames),
+            None => self.rewrite_macs(frames),
+        }
+    }
+
+    /// Frames that the parser has rejected; `None` if there is no parser.
+    #[cfg(feature = "rewrite")]
+    pub(crate) fn rejected(&self) -> Option<u64> {
+        self.rewriter.as_ref().map(Rewriter::rejected)
     }
 
     /// Writes the MACs into each frame. `None` as soon as a frame is too short for an Ethernet header: then some are written.
     #[inline(always)]
     fn rewrite_macs(&self, frames: &mut [Packet]) -> Option<()> {
+        #[cfg(feature = "rewrite")]
+        if self.rewriter.is_some() {
+            return Some(());
+        }
         if !self.update_macs {
             return frames.iter_mut().all(|frame| header(frame).is_some()).then_some(());
         }
@@ -148,7 +185,11 @@ impl<'a> QueuePair<'a> {
             return;
         }
         self.counts.rx_packets += received as u64;
-        if self.rewrite_macs(&mut frames).is_none() {
+        #[cfg(feature = "rewrite")]
+        let written = self.rewrite(&mut frames);
+        #[cfg(not(feature = "rewrite"))]
+        let written = self.rewrite_macs(&mut frames);
+        if written.is_none() {
             self.drop_runts(&mut frames);
         }
         self.tx.append(&mut frames);

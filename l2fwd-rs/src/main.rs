@@ -8,6 +8,8 @@ mod args;
 mod error;
 mod forward;
 mod port;
+#[cfg(feature = "rewrite")]
+mod rewrite;
 mod stats;
 mod stats_json;
 mod topology;
@@ -101,6 +103,14 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     // Rates over the whole run: since a snapshot of nothing.
     let _ = print_stats(&mut text, &last, &Snapshot::default());
     json.write_stats(&last, &Snapshot::default());
+    #[cfg(feature = "rewrite")]
+    if options.rewrite.is_some() {
+        let rejected: u64 = work.values().flatten().filter_map(QueuePair::rejected).sum();
+        let _ = writeln!(
+            text,
+            "l2fwd: rewriting rejected {rejected} frames, which were forwarded unchanged, or dropped if too short"
+        );
+    }
     Ok(())
 }
 
@@ -171,6 +181,8 @@ fn hand_out_work<'a>(
         // The peers are a permutation of the ports, so each queue is there, and is taken once.
         if let (Some(peer), Some(rx), Some(tx)) = (peer, rx, tx) {
             let pair = QueuePair::new(rx, tx, peer.mac, options.burst, options.update_macs, counters, clock);
+            #[cfg(feature = "rewrite")]
+            let pair = pair.rewriting(options.rewrite);
             work.entry(assignment.lcore).or_default().push(pair);
         }
     }

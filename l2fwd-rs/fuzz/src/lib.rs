@@ -6,13 +6,14 @@
 //! Each target is a function that panics if something is wrong. A fuzzer (`fuzz_targets/`, built with the feature
 //! `libfuzzer`) calls it with bytes of its own making, the tests with those in `corpus/`.
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a target says what is wrong")]
+#![allow(unexpected_cfgs, reason = "the feature `rewrite` is the program's, not this crate's")]
 
 mod command_line;
 mod error;
 mod frames;
 mod twin;
 
-// The program's own modules, of which each target needs some parts.
+// The program's own modules, without what its feature `rewrite` adds, of which each target needs some parts.
 #[allow(dead_code)]
 #[path = "../../src/args.rs"]
 mod args;

@@ -26,6 +26,8 @@ pub(crate) enum UsageError {
     PortTwice { port: u16, value: String },
     #[error("--bidirectional needs two ports: give them with --ports, for example --ports 0,1")]
     BidirectionalAlone,
+    #[error("--then is a load behind another one: give that with --rate and --duration, for example --rate 1M")]
+    ThenAlone,
     #[error("--duration and --count exclude each other: give one of them")]
     DurationAndCount,
     #[error("--{option} has {given} MAC addresses for {ports} {role} port{}: give one for each", if *ports == 1 { "" } else { "s" })]

@@ -22,6 +22,7 @@ mod receive;
 mod report;
 mod run;
 mod sequence;
+mod steps;
 mod transmit;
 
 use args::{Command, Options, USAGE, parse_args};

@@ -2,7 +2,7 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! Probes before a run, as RFC 2544 (section 23) has learning frames: a link that is up does not mean that the device behind
-//! it forwards already. Each stream sends one frame now and then, until one has come back.
+//! it forwards already. Each stream sends one frame now and then, until one has come back; after that, a pause.
 
 use crate::{
     args::Options,
@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Sends probes until one has come back on each stream. What else comes in the meantime is left over from earlier runs,
-/// and is not counted.
+/// Sends probes until one has come back on each stream, then waits as long as the options say. What else comes in the
+/// meantime is left over from earlier runs, and is not counted.
 ///
 /// Returns false if `stop` was set first.
 pub(crate) fn open_paths(
@@ -28,9 +28,21 @@ pub(crate) fn open_paths(
     clock: Clock,
     stop: &AtomicBool,
 ) -> Result<bool, Error> {
-    if options.probe.is_zero() {
-        return Ok(true);
+    if !options.probe.is_zero() && !open_each(options, streams, clock, stop)? {
+        return Ok(false);
     }
+    // What comes meanwhile is taken and forgotten, as while probing.
+    let (start, pause) = (clock.now(), clock.cycles(options.before));
+    while clock.now().since(start) < pause {
+        if stop.load(Relaxed) {
+            return Ok(false);
+        }
+        streams.iter_mut().for_each(|stream| stream.receiver.look_for_probes());
+    }
+    Ok(true)
+}
+
+fn open_each(options: &Options, streams: &mut [Stream], clock: Clock, stop: &AtomicBool) -> Result<bool, Error> {
     let (limit, interval) = (clock.cycles(options.probe), clock.cycles(INTERVAL));
     let start = clock.now();
     let mut next = start;

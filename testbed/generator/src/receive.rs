@@ -83,6 +83,8 @@ pub(crate) struct Judge {
     pub(crate) wrong_mac: u64,
     pub(crate) foreign: u64,
     pub(crate) probes: u64,
+    /// When frames were last seen to have been passed over, since [`Self::watch_from`].
+    pub(crate) last_gap: Option<Tsc>,
 }
 
 impl Judge {
@@ -95,7 +97,19 @@ impl Judge {
     ) -> Self {
         let probe = template.probe();
         let series = Series::new(template, fields.clone());
-        Self { series, probe, fields, macs, tracker, latency, corrupted: 0, wrong_mac: 0, foreign: 0, probes: 0 }
+        Self {
+            series,
+            probe,
+            fields,
+            macs,
+            tracker,
+            latency,
+            corrupted: 0,
+            wrong_mac: 0,
+            foreign: 0,
+            probes: 0,
+            last_gap: None,
+        }
     }
 
     /// Frames of the stream, in whatever state.
@@ -112,11 +126,18 @@ impl Judge {
         self.macs.is_checked()
     }
 
+    /// Gaps among the frames from `number` on are noted from now on.
+    pub(crate) const fn watch_from(&mut self, number: u64) {
+        self.tracker.watch_from(number);
+        self.last_gap = None;
+    }
+
     /// Counts frames that came at `now`, and their latencies; `sent` have been sent so far.
     #[inline]
     pub(crate) fn frames(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
         let mut run = Run::default();
         let mut packets = packets;
+        let passed_over = self.tracker.passed_over();
         while let [packet, rest @ ..] = packets {
             let (time, count) = self.frames_in_order(packets, sent);
             if count > 0 {
@@ -130,6 +151,9 @@ impl Judge {
             packets = rest;
         }
         run.end(&mut self.latency, now);
+        if self.tracker.passed_over() != passed_over {
+            self.last_gap = Some(now);
+        }
     }
 
     /// Counts the first of `packets`, as long as they are whole, follow one another, and have one time stamp. The first

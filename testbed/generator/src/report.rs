@@ -11,6 +11,7 @@ use crate::{
     latency::LatencySummary,
     ports::GeneratorPort,
     run::{Course, Stream},
+    steps::Steps,
 };
 use dpdk_rs::{Clock, port::PortStats};
 use serde::Serialize;
@@ -30,7 +31,10 @@ pub(crate) struct Report {
     rate_asked_pps: Option<f64>,
     /// That of the slowest stream.
     rate_reached_pps: f64,
+    /// Not of a run with two loads.
     rate_ok: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<Steps>,
     duration_s: f64,
     interrupted: bool,
     streams: Vec<StreamReport>,
@@ -92,7 +96,7 @@ impl Report {
         let reports: Vec<StreamReport> = streams
             .iter()
             .enumerate()
-            .map(|(stream, Stream { tx_port, rx_port, sender, receiver })| {
+            .map(|(stream, Stream { tx_port, rx_port, sender, receiver, .. })| {
                 let judge = &receiver.judge;
                 let counts = judge.tracker.counts();
                 // Frames may come after the last was sent, and take as long as that.
@@ -127,7 +131,8 @@ impl Report {
             size: options.size,
             rate_asked_pps: options.rate_pps,
             rate_reached_pps: reached,
-            rate_ok: options.rate_pps.map(|asked| rate_is_ok(asked, reached)),
+            rate_ok: options.rate_pps.filter(|_| course.then.is_none()).map(|asked| rate_is_ok(asked, reached)),
+            steps: Steps::new(streams, course, clock),
             duration_s,
             interrupted: course.interrupted,
             foreign: streams.iter().map(|stream| stream.receiver.judge.foreign).sum(),

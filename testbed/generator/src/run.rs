@@ -5,7 +5,7 @@
 
 use crate::{
     addresses::FieldSequence,
-    args::{Length, Options},
+    args::{Length, Options, Then},
     error::{Error, warn},
     frame::{ExpectedMacs, FCS_LEN, Macs, Series, Template},
     latency::LatencyRecorder,
@@ -41,6 +41,8 @@ pub(crate) struct Stream {
     pub(crate) rx_port: u16,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
+    /// What had been sent, and not been taken, when the second load began.
+    pub(crate) before_then: (u64, u64),
 }
 
 /// When things happened.
@@ -50,12 +52,14 @@ pub(crate) struct Course {
     /// When sending ended.
     pub(crate) end: Tsc,
     pub(crate) interrupted: bool,
+    /// When the second load began, if there was one.
+    pub(crate) then: Option<Tsc>,
 }
 
 impl Course {
     /// Of a run that ended before it began.
     pub(crate) const fn interrupted_at(now: Tsc) -> Self {
-        Self { start: now, end: now, interrupted: true }
+        Self { start: now, end: now, interrupted: true, then: None }
     }
 }
 
@@ -99,11 +103,12 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             waiting: Burst::new(),
             sent: 0,
             failed: 0,
+            last_failed: None,
             probes: 0,
         };
         let most = options.burst.max(RX_BURST_MIN);
         let receiver = Receiver { queues: rx_queues, burst: Burst::new(), most, judge, last: None };
-        streams.push(Stream { tx_port, rx_port, sender, receiver });
+        streams.push(Stream { tx_port, rx_port, sender, receiver, before_then: (0, 0) });
     }
     Ok(streams)
 }
@@ -133,13 +138,31 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
     for stream in &mut *streams {
         stream.sender.begin(start);
     }
-    let end = send_and_receive(options, streams, clock, start, stop, &mut live);
+    let mut end = send_and_receive(options, streams, clock, start, stop, &mut live);
+    let mut then = None;
+    if let Some(load) = options.then.filter(|_| !stop.load(Relaxed)) {
+        let begin = clock.now();
+        let second = second(options, load);
+        for Stream { sender, receiver, before_then, .. } in &mut *streams {
+            *before_then = (sender.sent, sender.failed);
+            (sender.pacing, sender.last_failed) = (pacing(&second, clock), None);
+            sender.begin(begin);
+            receiver.judge.watch_from(sender.sent);
+        }
+        end = send_and_receive(&second, streams, clock, begin, stop, &mut live);
+        then = Some(begin);
+    }
     for stream in &mut *streams {
         stream.sender.stop();
     }
     let interrupted = stop.load(Relaxed);
     receive_rest(options, streams, clock, &mut live);
-    Course { start, end, interrupted }
+    Course { start, end, interrupted, then }
+}
+
+/// The options of the second load alone.
+fn second(options: &Options, load: Then) -> Options {
+    Options { rate_pps: Some(load.rate_pps), length: Length::Duration(load.duration), then: None, ..options.clone() }
 }
 
 fn send_and_receive(

@@ -21,6 +21,9 @@ pub(crate) struct SequenceTracker {
     /// The next number in order: one more than the highest seen.
     next: u64,
     counts: SequenceCounts,
+    /// Frames that were passed over, of those from this number on.
+    passed_over: u64,
+    watched_from: u64,
 }
 
 /// How many frames of each kind there were.
@@ -35,7 +38,7 @@ pub(crate) struct SequenceCounts {
 
 impl SequenceTracker {
     pub(crate) fn new() -> Self {
-        Self { seen: Box::new([0; WORDS]), next: 0, counts: SequenceCounts::default() }
+        Self { seen: Box::new([0; WORDS]), next: 0, counts: SequenceCounts::default(), passed_over: 0, watched_from: 0 }
     }
 
     pub(crate) const fn counts(&self) -> SequenceCounts {
@@ -45,6 +48,16 @@ impl SequenceTracker {
     /// One more than the highest number seen.
     pub(crate) const fn next(&self) -> u64 {
         self.next
+    }
+
+    /// Frames that were passed over since [`Self::watch_from`]: lost, unless they come late.
+    pub(crate) const fn passed_over(&self) -> u64 {
+        self.passed_over
+    }
+
+    /// Frames from `number` on that are passed over count from now on.
+    pub(crate) const fn watch_from(&mut self, number: u64) {
+        (self.passed_over, self.watched_from) = (0, number);
     }
 
     /// Takes note of frame `number`.
@@ -114,6 +127,7 @@ impl SequenceTracker {
 
     /// Forgets what was seen a window ago, up to and including the word of `number`.
     fn skip_to(&mut self, number: u64) {
+        self.passed_over += number.saturating_sub(self.next.max(self.watched_from));
         let newest = number / WORD_BITS;
         // The word of the highest number seen is of this turn; without one, none is.
         let first = self.next.div_ceil(WORD_BITS);
@@ -128,6 +142,21 @@ mod tests {
     use super::{SequenceCounts, SequenceTracker, WINDOW};
     use proptest::prelude::*;
     use std::collections::HashSet;
+
+    #[test]
+    fn frames_that_are_passed_over_count_from_the_watched_one_on() {
+        let mut tracker = SequenceTracker::new();
+        tracker.note_from(0, 10);
+        tracker.note(15);
+        assert_eq!(tracker.passed_over(), 5);
+        tracker.watch_from(20);
+        assert_eq!(tracker.passed_over(), 0);
+        // 16 to 22 are missing, of which 20, 21 and 22 count.
+        tracker.note_from(23, 4);
+        assert_eq!(tracker.passed_over(), 3);
+        tracker.note(30);
+        assert_eq!(tracker.passed_over(), 6);
+    }
 
     /// Remembers everything.
     #[derive(Default)]

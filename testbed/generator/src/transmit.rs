@@ -39,6 +39,8 @@ pub(crate) struct Sender {
     pub(crate) waiting: Burst<Written, BURST_MAX>,
     pub(crate) sent: u64,
     pub(crate) failed: u64,
+    /// When a frame that was due was last given up.
+    pub(crate) last_failed: Option<Tsc>,
     pub(crate) probes: u64,
 }
 
@@ -76,7 +78,11 @@ impl Sender {
                     return;
                 }
                 self.fill(count, clock.now());
+                let failed = self.failed;
                 self.send(count);
+                if self.failed != failed {
+                    self.last_failed = Some(now);
+                }
                 self.waiting.clear();
             }
         }

@@ -113,6 +113,7 @@ fn print(options: &Options) -> Vec<String> {
         format!("--wait={}", options.wait.as_secs_f64()),
         format!("--wait-link={}", options.wait_link.as_secs_f64()),
         format!("--probe={}", options.probe.as_secs_f64()),
+        format!("--before={}", options.before.as_secs_f64()),
         format!("--burst={}", options.burst),
         format!("--queues={}", options.queues),
         format!("--rxd={}", options.rx_descriptors),
@@ -123,6 +124,7 @@ fn print(options: &Options) -> Vec<String> {
     {
         words.extend((!given.is_empty()).then(|| format!("--{name}={}", macs(given))));
     }
+    words.extend(options.then.map(|load| format!("--then={}:{}", load.rate_pps, load.duration.as_secs_f64())));
     words.extend(options.window.map(|window| format!("--window={window}")));
     words.extend(options.bidirectional.then(|| "--bidirectional".to_owned()));
     words.extend(options.quiet.then(|| "--quiet".to_owned()));

@@ -14,7 +14,7 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 use lexopt::Arg;
 use std::ffi::OsString;
-use values::{ip_range, macs, number, port_range, ports, rate, seconds};
+use values::{ip_range, macs, number, port_range, ports, rate, seconds, then};
 
 pub(crate) use usage::USAGE;
 
@@ -34,6 +34,14 @@ pub(crate) enum Length {
     Count(u64),
 }
 
+/// A load that follows another one without a pause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Then {
+    /// Frames a second on each sending port.
+    pub(crate) rate_pps: f64,
+    pub(crate) duration: Duration,
+}
+
 /// The options of a run, checked as far as that can be done without the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
@@ -44,6 +52,8 @@ pub(crate) struct Options {
     /// Frames a second on each sending port; `None` is as fast as possible.
     pub(crate) rate_pps: Option<f64>,
     pub(crate) length: Length,
+    /// A second load right behind the first.
+    pub(crate) then: Option<Then>,
     pub(crate) ranges: Ranges,
     pub(crate) dst_macs: Vec<MacAddr>,
     pub(crate) expect_src: Vec<MacAddr>,
@@ -52,6 +62,8 @@ pub(crate) struct Options {
     pub(crate) wait_link: Duration,
     /// How long to wait for a probe to come back; zero is not to probe.
     pub(crate) probe: Duration,
+    /// How long to wait after that, before the run.
+    pub(crate) before: Duration,
     pub(crate) burst: usize,
     /// Queues each way on each port.
     pub(crate) queues: u16,
@@ -81,6 +93,9 @@ impl Options {
     }
 
     fn check(&self) -> Result<(), UsageError> {
+        if self.then.is_some() && (self.rate_pps.is_none() || matches!(self.length, Length::Count(_))) {
+            return Err(UsageError::ThenAlone);
+        }
         if self.bidirectional && self.ports.len() != 2 {
             return Err(UsageError::BidirectionalAlone);
         }
@@ -135,6 +150,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
         size: 64,
         rate_pps: None,
         length: Length::Duration(Duration::from_secs(10)),
+        then: None,
         ranges: Ranges {
             src_ip: IpRange::network([198, 18, 0, 0], 16),
             dst_ip: IpRange::network([198, 19, 0, 0], 16),
@@ -147,6 +163,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
         wait: Duration::from_secs(2),
         wait_link: Duration::from_secs(10),
         probe: Duration::from_secs(10),
+        before: Duration::ZERO,
         burst: 32,
         queues: 1,
         window: None,
@@ -177,6 +194,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
                 let frames = number("--count", &value()?, 1, 1 << 48)?;
                 (options.length, count) = (Length::Count(frames), true);
             }
+            "then" => options.then = Some(then(&value()?)?),
             "src-ip" => options.ranges.src_ip = ip_range("--src-ip", &value()?)?,
             "dst-ip" => options.ranges.dst_ip = ip_range("--dst-ip", &value()?)?,
             "src-udp" => options.ranges.src_udp = port_range("--src-udp", &value()?)?,
@@ -187,6 +205,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
             "wait" => options.wait = seconds("--wait", &value()?, 0.0, 3600.0)?,
             "wait-link" => options.wait_link = seconds("--wait-link", &value()?, 0.0, 3600.0)?,
             "probe" => options.probe = seconds("--probe", &value()?, 0.0, 3600.0)?,
+            "before" => options.before = seconds("--before", &value()?, 0.0, 3600.0)?,
             "burst" => options.burst = number("--burst", &value()?, 1, 512)?,
             "queues" => options.queues = number("--queues", &value()?, 1, 64)?,
             "window" => options.window = Some(number("--window", &value()?, 1, 1 << 20)?),
@@ -219,7 +238,7 @@ fn usage_error(error: lexopt::Error) -> UsageError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Length, Options, parse_args};
+    use super::{Command, Length, Options, Then, parse_args};
     use core::time::Duration;
     use dpdk_rs::MacAddr;
     use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
@@ -247,14 +266,22 @@ mod tests {
         let options = options(
             "--ports=1,0 --bidirectional --size 9000 --rate 2.5M --count 7 --src-ip 10.0.0.1 --dst-ip 10.1.0.0/30 \
              --src-udp 1 --dst-udp 2-3 --dst-mac 02:00:00:00:00:01,02:00:00:00:00:02 --expect-src \
-             02:00:00:00:00:03,02:00:00:00:00:04 --wait 0.5 --wait-link 0 --burst 512 --rxd 64 --txd 128 --json - --quiet",
+             02:00:00:00:00:03,02:00:00:00:00:04 --wait 0.5 --wait-link 0 --before 2 --burst 512 --rxd 64 --txd 128 --json - --quiet",
         )?;
         assert_eq!((options.ports.as_slice(), options.bidirectional), ([1, 0].as_slice(), true));
         assert_eq!((options.rate_pps, options.length), (Some(2.5e6), Length::Count(7)));
         assert_eq!(options.ranges.dst_ip, "10.1.0.0-10.1.0.3".parse().map_err(|()| "range")?);
         assert_eq!(options.expect_src, [MacAddr([2, 0, 0, 0, 0, 3]), MacAddr([2, 0, 0, 0, 0, 4])]);
         assert_eq!((options.wait, options.wait_link), (Duration::from_millis(500), Duration::ZERO));
+        assert_eq!(options.before, Duration::from_secs(2));
         assert_eq!((options.streams(), options.receiving()), (vec![(0, 1), (1, 0)], vec![0, 1]));
+        Ok(())
+    }
+
+    #[test]
+    fn a_load_can_follow_another() -> Result<(), String> {
+        let then = options("--ports 0 --rate 2M --duration 60 --then 1.5k:0.5")?.then;
+        assert_eq!(then, Some(Then { rate_pps: 1500.0, duration: Duration::from_millis(500) }));
         Ok(())
     }
 
@@ -293,6 +320,23 @@ mod tests {
             ("--ports 0 --duration 0", "invalid value '0' for --duration: give seconds from 0.001 to 31536000"),
             ("--ports 0 --duration inf", "invalid value 'inf' for --duration: give seconds from 0.001 to 31536000"),
             ("--ports 0 --wait -1", "invalid value '-1' for --wait: give seconds from 0 to 3600"),
+            ("--ports 0 --before 3601", "invalid value '3601' for --before: give seconds from 0 to 3600"),
+            (
+                "--ports 0 --rate 1 --then 5",
+                "invalid value '5' for --then: give frames a second and seconds, for example 2.5M:30",
+            ),
+            (
+                "--ports 0 --rate 1 --then max:5",
+                "invalid value 'max:5' for --then: give frames a second and seconds, for example 2.5M:30",
+            ),
+            (
+                "--ports 0 --then 1k:5",
+                "--then is a load behind another one: give that with --rate and --duration, for example --rate 1M",
+            ),
+            (
+                "--ports 0 --rate 1k --count 5 --then 1k:5",
+                "--then is a load behind another one: give that with --rate and --duration, for example --rate 1M",
+            ),
             ("--ports 0 --count 0", "invalid value '0' for --count: give a number from 1 to 281474976710656"),
             ("--ports 0 --count 1 --duration 1", "--duration and --count exclude each other: give one of them"),
             ("--ports 0 --burst 513", "invalid value '513' for --burst: give a number from 1 to 512"),

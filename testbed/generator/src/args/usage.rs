@@ -19,6 +19,8 @@ Options:
   --duration S        seconds to send, 0.001 or more; default 10
   --count N           frames to send on each sending port, instead of --duration;
                       with --rate max it gives up after 5 s without progress
+  --then PPS:S        a second load right behind the first, of which --rate and
+                      --duration tell: its rate and its seconds
   --src-ip RANGE      source addresses, A-B or A/LEN; default 198.18.0.0/16
   --dst-ip RANGE      destination addresses; default 198.19.0.0/16
   --src-udp a-b       source ports; default 10000-10999
@@ -33,6 +35,8 @@ Options:
   --wait-link S       seconds to wait for the links: 0 to 3600, default 10
   --probe S           seconds to wait until a probe on each stream has come back,
                       before the run: 0 to 3600, default 10; 0 = do not probe
+  --before S          seconds to wait between that and the run: 0 to 3600,
+                      default 0
   --burst N           most frames a call: 1 to 512, default 32
   --queues N          queues of a port, used in turn: 1 to 64, default 1
   --window N          most frames of a stream under way at once: 1 to 1048576; a

@@ -3,6 +3,7 @@
 
 //! The values of options.
 
+use super::Then;
 use crate::{
     addresses::{IpRange, PortRange},
     error::UsageError,
@@ -42,16 +43,28 @@ pub(super) fn rate(text: &str) -> Result<Option<f64>, UsageError> {
     if text == "max" {
         return Ok(None);
     }
+    match frames_a_second(text) {
+        Some(rate) => Ok(Some(rate)),
+        None => Err(invalid("--rate", text, "frames a second up to 1G, for example 2.5M, or max")),
+    }
+}
+
+/// A rate, and for how long.
+pub(super) fn then(text: &str) -> Result<Then, UsageError> {
+    let parts = text.split_once(':').and_then(|(rate, duration)| {
+        let duration = fraction(duration).filter(|value| (0.001..=31_536_000.0).contains(value))?;
+        Some(Then { rate_pps: frames_a_second(rate)?, duration: Duration::from_secs_f64(duration) })
+    });
+    parts.ok_or_else(|| invalid("--then", text, "frames a second and seconds, for example 2.5M:30"))
+}
+
+fn frames_a_second(text: &str) -> Option<f64> {
     let (digits, unit) = [("k", 1e3), ("M", 1e6), ("G", 1e9)]
         .into_iter()
         .find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, unit)))
         .unwrap_or((text, 1.0));
     // Slower than one frame in a thousand seconds is no rate.
-    let rate = fraction(digits).map(|value| value * unit).filter(|rate| (1e-3..=RATE_MAX_PPS).contains(rate));
-    match rate {
-        Some(rate) => Ok(Some(rate)),
-        None => Err(invalid("--rate", text, "frames a second up to 1G, for example 2.5M, or max")),
-    }
+    fraction(digits).map(|value| value * unit).filter(|rate| (1e-3..=RATE_MAX_PPS).contains(rate))
 }
 
 pub(super) fn ports(text: &str) -> Result<Vec<u16>, UsageError> {

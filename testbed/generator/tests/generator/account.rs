@@ -79,6 +79,34 @@ fn a_paced_run_by_duration_never_sends_more_than_is_due() -> Result {
 }
 
 #[test]
+fn of_two_loads_each_has_its_own_account() -> Result {
+    let result = result(&RING, "--ports 0 --rate 50k --duration 0.1 --then 20k:0.05")?;
+    let (first, second) = (&result["steps"]["loads"][0], &result["steps"]["loads"][1]);
+    let sent = |load: &Value| load["sent"].as_u64().unwrap_or_default();
+    // How many were sent in time is the machine's business.
+    assert!((1..=5000).contains(&sent(first)) && (1..=1000).contains(&sent(second)), "{result}");
+    assert_eq!(Some(sent(first) + sent(second)), result["total"]["sent"].as_u64());
+    assert_eq!((&first["lost"], &second["lost"], &result["steps"]["last_loss_s"]), (&json!(0), &json!(0), &json!(0.0)));
+    assert_eq!((&result["rate_ok"], &result["total"]["lost"]), (&Value::Null, &json!(0)));
+    assert!(second["duration_s"].as_f64().is_some_and(|seconds| seconds >= 0.05), "{result}");
+    Ok(())
+}
+
+#[test]
+fn the_last_loss_is_when_the_last_frame_was_lost() -> Result {
+    // The other ring takes so many frames, and gives none back.
+    let options = "--ports 0,1 --rate 50k --duration 0.1 --then 20k:0.05 --wait 0 --probe 0";
+    let result = result(&TWO_RINGS, options)?;
+    let (first, second) = (&result["steps"]["loads"][0], &result["steps"]["loads"][1]);
+    assert_eq!((&first["lost"], &second["lost"]), (&first["sent"], &second["sent"]));
+    let lost = |load: &Value| load["lost"].as_u64().zip(load["tx_failed"].as_u64()).map(|(lost, failed)| lost + failed);
+    assert!(lost(second).is_some_and(|lost| lost > 0), "{result}");
+    // The second load's last frame is due at its end, less one frame.
+    assert!(result["steps"]["last_loss_s"].as_f64().is_some_and(|seconds| seconds > 0.0), "{result}");
+    Ok(())
+}
+
+#[test]
 fn frames_that_do_not_come_back_are_lost() -> Result {
     // Port 1 is a ring of its own: what port 0 sends stays in the other one.
     let result = result(&TWO_RINGS, "--ports 0,1 --count 500 --wait 0.1 --probe 0")?;

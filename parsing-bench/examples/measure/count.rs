@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Each kernel over the same frames, so often: callgrind counts, and this says how often each was called.
+
+use crate::{
+    kernel::Choice,
+    pool::{Pool, Residency},
+    tell,
+};
+use serde_json::json;
+use std::error::Error;
+
+/// Every frame of the workload, `passes` times.
+pub(crate) fn run(choice: &Choice, passes: usize) -> Result<(), Box<dyn Error>> {
+    for cell in choice.cells() {
+        let mut pool = Pool::of_every_frame(cell.workload)?;
+        let mut accepted = 0;
+        for _ in 0..passes {
+            accepted += pool.pass(cell.kernel, Residency::Hot);
+        }
+        tell(&json!({
+            "type": "counted",
+            "library": cell.library,
+            "workload": cell.workload.to_string(),
+            "symbol": cell.symbol,
+            "frames": passes * pool.frames(),
+            "accepted": accepted,
+        }));
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The program that `./x bench parsing` builds for each variant of the matrix, and measures.
+//!
+//! - `list` says which libraries are in it, and what is to be known of them.
+//! - `count` runs each kernel over the same frames, for callgrind.
+//! - `time` times each kernel with criterion, in bursts of 32, in each residency; criterion writes what it finds below
+//!   the folder that `CRITERION_HOME` names.
+//!
+//! All of them print one JSON object a line. The kernels are called through the table of the crate, so that what is
+//! timed and counted is the function whose machine code can be looked at: `objdump --disassemble=pb_w2_smoltcp`.
+#![deny(unsafe_code)]
+
+mod count;
+mod frames;
+mod kernel;
+mod list;
+mod options;
+mod pool;
+mod prefetch;
+mod time;
+
+use options::{Mode, Options};
+use serde_json::json;
+use std::{error::Error, process::ExitCode};
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("measure: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let Options { mode, choice } = Options::parse()?;
+    match mode {
+        Mode::List => list::print(),
+        Mode::Count { passes } => count::run(&choice, passes)?,
+        Mode::Time(settings) => time::run(&choice, &settings)?,
+    }
+    // A reader knows by this that nothing is missing.
+    tell(&json!({ "type": "end" }));
+    Ok(())
+}
+
+/// Prints one line of JSON. A reader that has gone away is no reason to go on.
+#[allow(clippy::print_stdout)]
+fn tell(line: &serde_json::Value) {
+    println!("{line}");
+}

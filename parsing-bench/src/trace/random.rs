@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Numbers that look random and are the same everywhere: SplitMix64, whose whole state is a counter.
+
+/// A source of numbers.
+pub(super) struct Random(u64);
+
+impl Random {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below another one, which is small: it does not matter that some come once more than others in 2^64.
+    pub(super) fn below(&mut self, limit: usize) -> usize {
+        (self.number() % limit.max(1) as u64) as usize
+    }
+
+    /// One of a few.
+    pub(super) fn one_of<T: Copy, const N: usize>(&mut self, values: [T; N]) -> T {
+        const { assert!(N > 0) };
+        values[self.below(N)]
+    }
+
+    /// Bytes to fill something with.
+    pub(super) fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.number() as u8).collect()
+    }
+
+    /// An array of them.
+    pub(super) fn array<const N: usize>(&mut self) -> [u8; N] {
+        core::array::from_fn(|_| self.number() as u8)
+    }
+
+    /// Each value as often as is said, in any order.
+    pub(super) fn shuffled<T: Copy>(&mut self, shares: &[(T, usize)]) -> Vec<T> {
+        let mut values: Vec<T> = shares.iter().flat_map(|(value, share)| vec![*value; *share]).collect();
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.below(last + 1));
+        }
+        values
+    }
+}

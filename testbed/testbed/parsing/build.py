@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Builds the program of a variant. Cargo keeps what it compiles apart by profile and flags, so that no variant takes
+anything from another; procedural macros and build scripts, which are the same for all, are compiled once.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from testbed.bench.binary import run_tool
+from testbed.environment import sha256_of
+from testbed.parsing.matrix import cargo_environment, host_triple
+from testbed.parsing.record import Variant
+from testbed.process import Process, ProcessError
+from testbed.programs import repository_root
+from testbed.scratch import scratch_folder
+
+PACKAGE = "parsing-bench"
+MEASURE = "measure"
+# A variant takes a minute on two cores; a slow machine must not be mistaken for one that hangs.
+_PATIENCE_S = 1800.0
+
+
+class BuildError(Exception):
+    """Cargo could not build a program; the message quotes it."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """A program, and what it took."""
+
+    program: Path
+    # None where it is not known how much was there already.
+    seconds: float | None
+    # Compiled just now or before.
+    crates: int
+    stripped_bytes: int
+    sha256: str
+
+
+def target_folder() -> Path:
+    """Where cargo works."""
+    return repository_root() / "target" / "parsing"
+
+
+def build_variant(variant: Variant, fresh: bool, log_dir: Path, tell: Callable[[str], None]) -> Built:
+    """The program `measure` of a variant; `fresh` from nothing, which tells how long that takes.
+
+    Raises `BuildError` and `BinaryError`.
+    """
+    if fresh:
+        shutil.rmtree(target_folder(), ignore_errors=True)
+    tell("building")
+    words = ["--example", MEASURE]
+    built = build_program(words, target_folder(), cargo_environment(variant), log_dir, f"build-{variant.name}")
+    # The next variant's takes its place.
+    kept = log_dir.parent / "programs" / variant.name
+    kept.mkdir(parents=True, exist_ok=True)
+    shutil.copy(built.program, kept)
+    return replace(built, program=kept / built.program.name, seconds=built.seconds if fresh else None)
+
+
+def build_program(which: list[str], folder: Path, environment: dict[str, str], log_dir: Path, name: str) -> Built:
+    """The one program that `cargo build --release -p parsing-bench` makes with the words `which`.
+
+    Raises `BuildError` and `BinaryError`.
+    """
+    # For a named target the flags are the program's alone, and not those of build scripts and procedural macros.
+    words = [*which, "--target", host_triple(), "--target-dir", str(folder)]
+    started = time.monotonic()
+    program, crates = _run_cargo(words, environment, log_dir, name)
+    return Built(program, time.monotonic() - started, crates, stripped_bytes(program), sha256_of(program))
+
+
+def release_program() -> Path:
+    """Where cargo puts the program `measure` of the release profile."""
+    return repository_root() / "target" / "release" / "examples" / MEASURE
+
+
+def build_release(log_dir: Path) -> Path:
+    """The program `measure` of the release profile, where cargo builds everything else.
+
+    Raises `BuildError`.
+    """
+    return _run_cargo(["--example", MEASURE], {}, log_dir, "build-release")[0]
+
+
+def _run_cargo(words: list[str], environment: dict[str, str], log_dir: Path, name: str) -> tuple[Path, int]:
+    """The program that was built, and of how many crates."""
+    argv = ["cargo", "build", "--release", "-p", PACKAGE, *words]
+    argv += ["--manifest-path", str(repository_root() / "Cargo.toml"), "--message-format=json"]
+    try:
+        with Process(name, argv, log_dir, environment) as cargo:
+            try:
+                status = cargo.wait(_PATIENCE_S)
+            finally:
+                cargo.kill()
+    except ProcessError as error:
+        raise BuildError(str(error)) from error
+    # These are long, and say nothing of a build that went well.
+    cargo.stdout_path.unlink(missing_ok=True)
+    made = [event for event in cargo.events if event.get("reason") == "compiler-artifact"]
+    program = next((Path(event["executable"]) for event in reversed(made) if event.get("executable")), None)
+    if status or program is None:
+        raise BuildError(f"{name}: {_first_error(cargo)}")
+    return program, len({event["package_id"] for event in made})
+
+
+def _first_error(cargo: Process) -> str:
+    """What the compiler says first; else cargo's own last words."""
+    for event in cargo.events:
+        message = event.get("message")
+        if event.get("reason") == "compiler-message" and message and message.get("level") == "error":
+            return str(message.get("rendered") or message.get("message")).strip()
+    return str(cargo.failure("cargo failed"))
+
+
+def stripped_bytes(program: Path) -> int:
+    """The size of the program without its symbols.
+
+    Raises `BinaryError`.
+    """
+    with scratch_folder() as folder:
+        copy = folder / program.name
+        shutil.copy(program, copy)
+        run_tool("strip", str(copy))
+        return copy.stat().st_size

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""`parsing-bench/RESULTS.md`, with its charts and its data beside it: made from a record, never written by hand."""
+
+from __future__ import annotations
+
+import importlib.resources
+import re
+import shutil
+from pathlib import Path
+
+from testbed.parsing import comparison_tables as tables
+from testbed.parsing.comparison import INSTRUCTIONS
+from testbed.parsing.conclusion import conclusion
+from testbed.parsing.record import LTO_FAT, LTO_OFF, ParsingRecord, Workload, write_record
+from testbed.parsing.report import command, render, shown_quantity
+from testbed.programs import repository_root
+from testbed.results import ResultsError, write_atomically
+from testbed.tables import Table
+
+PAGE = "RESULTS.md"
+# Beside the page.
+FOLDER = "results"
+IN_FORWARDER = "./x bench overload --wire net_pcap rewrite:none rewrite:raw rewrite:smoltcp"
+RENEW = "./x bench parsing --renew-results"
+
+# In charts that stand alone; the page's own.
+_FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+
+
+def renew_results(record: ParsingRecord, home: Path | None = None) -> Path:
+    """Writes the page of a record that is a measurement, its charts and its data; returns the page's path.
+
+    Raises `ResultsError` for a record that is none.
+    """
+    if reason := refusal(record):
+        raise ResultsError(f"{PAGE} is not renewed: {reason}")
+    home = home or repository_root() / "parsing-bench"
+    drawn = figures(record)
+    folder = home / FOLDER
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise ResultsError(f"cannot make '{folder}': {error.strerror}") from error
+    write_record(folder / "summary.json", record)
+    write_atomically(folder / "report.html", render(record))
+    for name, (_, chart) in drawn.items():
+        write_atomically(folder / name, chart)
+    write_atomically(home / PAGE, markdown(record, {name: caption for name, (caption, _) in drawn.items()}))
+    return home / PAGE
+
+
+def refusal(record: ParsingRecord) -> str | None:
+    """Why a record is not to be quoted; None if it may be."""
+    if record.quick:
+        return "a quick run is no measurement: leave out --quick"
+    if missing := [workload for workload in Workload if workload not in record.workloads]:
+        return f"it has nothing of {', '.join(missing)}: leave out --workload"
+    for variant in (LTO_OFF, LTO_FAT):
+        build = record.build(variant)
+        if build is None or build.reason:
+            return f"{variant.describe()}: {build.reason if build else 'not measured'}"
+    return None
+
+
+def figures(record: ParsingRecord) -> dict[str, tuple[str, str]]:
+    """By the name of its file, caption and chart: the article's Figures 7 to 13, and instructions by workload."""
+    # Imported here: matplotlib takes a second, which the command line's own errors need not.
+    from testbed.parsing import charts
+
+    quantity = shown_quantity(record)
+    found: dict[str, tuple[str, str] | None] = {}
+    for name, number in charts.ARTICLE_FIGURES.items():
+        library = record.library(name)
+        found[f"figure-{number:02d}.svg"] = charts.lto_chart(record, library, quantity) if library else None
+    for variant, number in charts.ARTICLE_OF_ALL.items():
+        found[f"figure-{number:02d}.svg"] = charts.all_chart(record, variant, Workload.W1, quantity)
+    for workload in record.workloads:
+        found[f"instructions-{workload.lower()}.svg"] = charts.all_chart(record, LTO_FAT, workload, INSTRUCTIONS)
+    return {name: (drawn[0], stand_alone(drawn[1])) for name, drawn in found.items() if drawn}
+
+
+def stand_alone(chart: str) -> str:
+    """A chart of the page as a file of its own, which brings the page's colours with it, light and dark."""
+    css = importlib.resources.files("testbed").joinpath("templates/report.css").read_text(encoding="utf-8")
+    light = re.search(r"^:root \{.*?^\}", css, flags=re.DOTALL | re.MULTILINE)
+    dark = re.search(r"^@media \(prefers-color-scheme: dark\) \{.*?^\}", css, flags=re.DOTALL | re.MULTILINE)
+    colours = "\n".join(found[0] for found in (light, dark) if found)
+    style = f"<style>{colours}\nsvg {{ color: var(--text); background: var(--card); font-family: {_FONT}; }}</style>"
+    opening, rest = chart.split(">", 1)
+    return f'{opening} width="540">{style}{rest}'
+
+
+def markdown(record: ParsingRecord, captions: dict[str, str]) -> str:
+    """The page; `captions` are those of the charts by the names of their files."""
+    blocks = [
+        "# Results",
+        f"Made from a run by `{RENEW}`; change what makes it, not this page. The same as a page with all charts: "
+        f"[{FOLDER}/report.html]({FOLDER}/report.html). All figures: [{FOLDER}/summary.json]({FOLDER}/summary.json).",
+        _machine(record),
+    ]
+    if answers := conclusion(record):
+        blocks += ["## What follows", "\n".join(f"- **{question}.** {answer}" for question, answer in answers)]
+        blocks.append(
+            "By instructions with fat LTO and one codegen unit unless it says otherwise. *The limit* is unsafe Rust "
+            "that checks a length and writes through a pointer. A parser's ratio is not a forwarder's: receiving and "
+            f"sending a frame takes more than parsing it. In a live forwarder: `{IN_FORWARDER}`."
+        )
+    blocks += _figures(record, captions)
+    for workload in record.workloads:
+        table = tables.workload_table(record, workload)
+        blocks += [f"## {table.title}", _chart(captions, f"instructions-{workload.lower()}.svg"), markdown_table(table)]
+        blocks.append(_repeat(command(record, workload)))
+    blocks.append(
+        "Instructions: executed per frame, counted by callgrind. Times: median with half of its interval, in bursts of "
+        "32 frames with alternating rules, the loop around the kernel included."
+    )
+    blocks += _code(record)
+    blocks += _bad_input(record)
+    blocks += ["## Ease of use", markdown_table(tables.ease_table(record)), _repeat("./x bench parsing --alone")]
+    blocks += ["### The packages", markdown_table(tables.crate_table(record))]
+    blocks.append(
+        "Version: from Cargo.lock. Released, newest: from cargo's copy of the registry's index. unsafe: how often the "
+        "package's source says that word, without comments, strings and tests; dependencies are not counted."
+    )
+    blocks += ["## Variants", markdown_table(tables.variant_table(record))]
+    for workload in record.workloads:
+        if (table := tables.matrix_table(record, workload)) is not None:
+            blocks += [f"### {table.title}", markdown_table(table)]
+    blocks.append(_repeat(f"./x bench parsing --matrix {record.matrix}"))
+    blocks += ["## Tools and caches", "\n".join(f"- {name}: {version}" for name, version in tables.tools(record))]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _machine(record: ParsingRecord) -> str:
+    environment = record.environment
+    where = f", virtual ({environment.cpu.hypervisor})" if environment.is_virtual else ""
+    changes = ", with uncommitted changes" if environment.uncommitted_changes else ""
+    return (
+        f"{record.started:%d %B %Y}, {environment.cpu.model}{where}, {environment.system}, "
+        f"kernel {environment.kernel}, commit `{environment.commit}`{changes}. The command was `{record.command}`."
+    )
+
+
+def _figures(record: ParsingRecord, captions: dict[str, str]) -> list[str]:
+    names = [name for name in captions if name.startswith("figure-")]
+    if not names:
+        return []
+    quantity = shown_quantity(record)
+    blocks = ["## Link-time optimisation: the article's Figures 7 to 13", *(_chart(captions, name) for name in names)]
+    for workload in record.workloads:
+        table = tables.lto_table(record, workload, quantity)
+        if table.rows:
+            blocks += [f"### {workload}: {quantity.title}", markdown_table(table)]
+    return [*blocks, _repeat(command(record))]
+
+
+def _chart(captions: dict[str, str], name: str) -> str:
+    return f"**{captions[name]}**\n\n![{captions[name]}]({FOLDER}/{name})" if name in captions else ""
+
+
+def _code(record: ParsingRecord) -> list[str]:
+    contents = [table for workload in record.workloads if (table := tables.code_table(record, workload)).rows]
+    if not contents:
+        return []
+    blocks = [
+        "## Machine code",
+        "With fat LTO: the kernel's function, and with all that it may call.",
+    ]
+    for table in contents:
+        blocks += [f"### {table.title}", markdown_table(table)]
+    return [*blocks, _repeat("objdump --disassemble=pb_w2_smoltcp target/parsing/fat-1/*/release/examples/measure")]
+
+
+def _bad_input(record: ParsingRecord) -> list[str]:
+    gate = tables.gate_table(record)
+    if not gate.rows:
+        return []
+    blocks = ["## Bad input", markdown_table(gate)]
+    for workload in record.workloads:
+        table = tables.behaviour_table(record, workload)
+        if table.rows:
+            blocks += [f"### {table.title}, frames", markdown_table(table)]
+    cases = tables.first_cases(record)
+    if cases:
+        listed = [
+            f"- {library}, {workload}: {_escaped(reason)}" + (f" `{frame}`" if frame else "")
+            for library, workload, reason, frame in cases
+        ]
+        blocks += ["### The first case of each fault", "\n".join(listed)]
+    return [*blocks, _repeat("cargo run --release -p parsing-bench --bin parsing-gate")]
+
+
+def _repeat(words: str) -> str:
+    return f"Repeat it: `{words}`"
+
+
+def markdown_table(table: Table) -> str:
+    """A table in Markdown; a row without figures has its reason in the second column."""
+    text = [index < table.text_columns for index in range(len(table.columns))]
+    if table.ends_in_text:
+        text[-1] = True
+    lines = [_line(table.columns), _line(["---" if is_text else "---:" for is_text in text])]
+    for row in table.rows:
+        cells = row.cells
+        if row.reason:
+            cells = [row.cells[0], row.reason, *[""] * (len(row.cells) - 2)]
+        lines.append(_line([_escaped(cell) for cell in cells]))
+    return "\n".join(lines)
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _escaped(text: str) -> str:
+    """Text that comes from a library's panic, say, as Markdown that means just that."""
+    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.split()))
