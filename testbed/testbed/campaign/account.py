@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The account of a trial with the embedded generator: its counts beside the forwarder's, and where frames were lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from testbed.campaign.trial import Latency, Place, Record, StepPlan, StepResult, TrialPlan, TrialResult
+from testbed.forwarder import Period
+from testbed.generator import Latency as StreamLatency
+from testbed.generator import Result
+
+# A burst ends when the generator's loop next looks at the clock; that is no part of the burst.
+_LOOP_S = 50e-6
+
+
+class Counts(Record):
+    """The forwarder's counters at one time."""
+
+    received: int = 0
+    sent: int = 0
+    dropped: int = 0
+    short: int = 0
+    in_flight: int = 0
+
+    @classmethod
+    def of(cls, period: Period) -> Counts:
+        """As it printed them."""
+        total = period.total
+        return cls(
+            received=total.rx_packets,
+            sent=total.tx_packets,
+            dropped=total.tx_dropped,
+            short=total.rx_short,
+            in_flight=total.in_flight,
+        )
+
+
+def account(plan: TrialPlan, result: Result, before: Counts, after: Counts, raw: dict[str, Any]) -> TrialResult:
+    """What came of a trial.
+
+    What the generator's queue did not take counts as sent, and as lost at the forwarder's: on a virtual wire the queue
+    that the generator fills is the one that the forwarder empties, and a frame that finds it full is what a NIC would
+    have missed. Whether the generator kept its pace shows in the sum of both.
+    """
+    total = result.total
+    received = total.sent - total.lost
+    places = {
+        Place.IMISSED: total.tx_failed,
+        Place.WIRE: total.sent + result.probes.sent - (after.received - before.received),
+        Place.DEVICE: after.short - before.short,
+        Place.TX_QUEUE: after.dropped - before.dropped,
+        Place.RECEIVER: after.sent - before.sent - received - result.probes.received,
+    }
+    _take_out_probes(places, result.probes.sent - result.probes.received)
+    offered = total.sent + total.tx_failed
+    duration_s = result.duration_s
+    if plan.kind == "burst":
+        planned_s = offered / plan.directions / plan.load_fps
+        duration_s -= min(max(0.0, duration_s - planned_s), _LOOP_S)
+    outcome = TrialResult(
+        plan=plan,
+        sent=offered,
+        received=received,
+        lost=offered - received,
+        lost_at={place: count for place, count in places.items() if count},
+        offered_fps=offered / plan.directions / duration_s if duration_s > 0 else 0.0,
+        duration_s=duration_s,
+        latency=latency([stream.latency_ns for stream in result.streams]) if plan.latency else None,
+        raw={
+            **raw,
+            "checks": _checks(result),
+            "generator": result.model_dump(),
+            "forwarder": {"before": before.model_dump(), "after": after.model_dump()},
+        },
+    )
+    reasons = []
+    if result.interrupted:
+        reasons.append("the generator was interrupted")
+    if total.wrong_mac is None:
+        reasons.append("the generator did not check the MAC addresses")
+    if after.in_flight:
+        reasons.append(f"{after.in_flight} frames were still in the forwarder when the trial was over")
+    return outcome.invalidated(reasons)
+
+
+def _take_out_probes(places: dict[Place, int], lost: int) -> None:
+    """Probes that were lost are in the forwarder's counters too, and no loss of the trial."""
+    # Most likely first: before the forwarder was ready, they got lost on the way to it.
+    for place in (Place.WIRE, Place.TX_QUEUE, Place.RECEIVER, Place.DEVICE):
+        taken = min(max(0, places[place]), lost)
+        places[place] -= taken
+        lost -= taken
+
+
+def step_account(plan: StepPlan, result: Result, raw: dict[str, Any]) -> StepResult:
+    """What came of two loads; what the queue did not take is lost, as in `account`."""
+    steps = result.steps
+    if steps is None:
+        nothing = [0] * len(plan.loads_fps)
+        reasons = ["the generator says nothing of the second load, which never began"]
+        return StepResult(plan=plan, sent=nothing, lost=nothing, last_loss_s=None, valid=False, reasons=reasons)
+    reasons = []
+    if result.interrupted:
+        reasons.append("the generator was interrupted")
+    if result.total.reordered:
+        # Which load a frame was lost of is known by the order of those that came.
+        reasons.append(f"{result.total.reordered} frames came back in another order")
+    return StepResult(
+        plan=plan,
+        sent=[load.sent + load.tx_failed for load in steps.loads],
+        lost=[load.lost + load.tx_failed for load in steps.loads],
+        # The loop may look at the clock a little late.
+        last_loss_s=min(steps.last_loss_s, plan.durations_s[-1]),
+        raw={**raw, "checks": _checks(result), "generator": result.model_dump()},
+    ).invalidated(reasons)
+
+
+def _checks(result: Result) -> dict[str, int | None]:
+    total = result.total
+    return {
+        "foreign": result.foreign,
+        "duplicated": total.duplicated,
+        "reordered": total.reordered,
+        "corrupted": total.corrupted,
+        "wrong_mac": total.wrong_mac,
+    }
+
+
+def latency(streams: Sequence[StreamLatency | None]) -> Latency:
+    """Of all directions together: means are weighted, of the others the worse one counts (of the least the better)."""
+    known = [stream for stream in streams if stream is not None and stream.count]
+    count = sum(stream.count for stream in known)
+    if not count:
+        return Latency(count=0)
+
+    def worst(name: str) -> float | None:
+        values = [getattr(stream, name) for stream in known]
+        return None if None in values else max(values)
+
+    lowest = [stream.min for stream in known if stream.min is not None]
+    return Latency(
+        count=count,
+        min=min(lowest, default=None),
+        avg=sum((stream.avg or 0.0) * stream.count for stream in known) / count,
+        **{name: worst(name) for name in ("max", "jitter", "p50", "p90", "p99", "p99_9", "p99_99")},
+    )

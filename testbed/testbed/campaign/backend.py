@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What every generator can be asked: the embedded one, the simulated one, and those to come."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from pydantic import Field
+
+from testbed.campaign.trial import (
+    AnyPlan,
+    Record,
+    ResetKind,
+    ResetPlan,
+    ResetResult,
+    Seconds,
+    StepPlan,
+    StepResult,
+    TrialPlan,
+    TrialResult,
+    line_rate_fps,
+)
+
+
+class GeneratorError(Exception):
+    """Nothing can be measured any more: the generator or the device cannot be started, or is gone for good.
+
+    A single trial that went wrong is no such error, but an invalid result.
+    """
+
+
+class NotCapable(GeneratorError):  # noqa: N818 (reads better where it is caught)
+    """The generator cannot do what was asked; its capabilities say so beforehand."""
+
+
+class Pauses(Record):
+    """The times around a trial (RFC 2544, section 23)."""
+
+    before_s: Seconds = Field(2.0, description="from the learning frames to the trial")
+    residual_s: Seconds = Field(2.0, description="for frames that are still under way after the last was sent")
+    settle_s: Seconds = Field(5.0, description="before the next trial")
+
+    @property
+    def total_s(self) -> float:
+        """What they add to each trial."""
+        return self.before_s + self.residual_s + self.settle_s
+
+
+class Capabilities(Record):
+    """What a generator can do with the device that it is joined to."""
+
+    generator: str
+    version: str
+    # Of the link; None where there is no such limit, as on a virtual wire.
+    line_rate_bps: float | None = Field(default=None, gt=0)
+    # What it was seen to send, by frame size, in each direction; without an entry the line rate counts.
+    max_fps_by_size: dict[int, float] = Field(default_factory=dict)
+    directions: int = 1
+    flows: int = Field(1, description="most flows")
+    latency: bool = False
+    burst: bool = False
+    step: bool = False
+    resets: list[ResetKind] = Field(default_factory=list)
+    # Whether each frame's sequence, length, addresses and payload are checked, or only frames counted.
+    proves_frames: bool = False
+    pauses: Pauses = Field(default_factory=Pauses)
+    # What it takes to start and end a trial, beside the pauses.
+    overhead_s: Seconds = 0.0
+
+    def line_rate_fps(self, size: int) -> float | None:
+        """The most frames that the link carries each way; None where it is not known."""
+        return None if self.line_rate_bps is None else line_rate_fps(size, self.line_rate_bps)
+
+    def max_fps(self, size: int) -> float:
+        """The highest load that can be asked for.
+
+        Raises `GeneratorError` if that is not known.
+        """
+        limits = [limit for limit in (self.max_fps_by_size.get(size), self.line_rate_fps(size)) if limit is not None]
+        if not limits:
+            raise GeneratorError(
+                f"{self.generator}: its highest rate at {size} bytes is not known: give line_rate_bps in the scenario"
+            )
+        return min(limits)
+
+
+@runtime_checkable
+class Generator(Protocol):
+    """A generator joined to a running device under test.
+
+    A trial that did not do what was intended gives an invalid result. An exception ends the campaign.
+    """
+
+    def capabilities(self) -> Capabilities:
+        """What it can do; the same for its whole life, but for sizes added to `max_fps_by_size`."""
+        ...
+
+    def run(self, plan: TrialPlan) -> TrialResult:
+        """One trial, pauses included."""
+        ...
+
+    def step(self, plan: StepPlan) -> StepResult:
+        """Loads one after the other, for the time that the device takes to recover.
+
+        Raises `NotCapable`.
+        """
+        ...
+
+    def reset(self, plan: ResetPlan) -> ResetResult:
+        """A reset of the device under load, for the gap that it leaves.
+
+        Raises `NotCapable`.
+        """
+        ...
+
+    def replayed(self, plan: AnyPlan) -> None:
+        """A trial of an earlier run of this campaign has been taken from the journal instead of being run."""
+        ...
+
+    def close(self) -> None:
+        """Ends generator and device. May be called again."""
+        ...

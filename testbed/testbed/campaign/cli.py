@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The command line of campaigns: `./x testbed rfc2544`, `overload`, `compare`, `plan` and `resume`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from testbed.programs import repository_root
+from testbed.results import Status
+
+# What these need takes a second to import, which --help need not.
+if TYPE_CHECKING:
+    from testbed.campaign.campaign import Campaign
+    from testbed.campaign.comparison import ComparisonRun
+    from testbed.campaign.scenario import Scenario
+
+# A log file has no width to respect.
+_LOG_WIDTH = 160
+_EXIT = {Status.PASSED: 0, Status.INTERRUPTED: 130}
+
+ScenarioOption = Annotated[
+    Path,
+    typer.Option("--scenario", metavar="FILE|NAME", help="What is measured with what: a file, or a ready scenario."),
+]
+PresetOption = Annotated[
+    str | None, typer.Option(metavar="PRESET", help="rfc2544, csit or quick. Default: the scenario's.")
+]
+SizesOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="BYTES,…",
+        help="Frame sizes with FCS, joined by commas, or a set of them by name. Default: the scenario's.",
+    ),
+]
+DevicesOption = Annotated[
+    list[str] | None, typer.Option("--device", metavar="NAME", help="Only this one; may be repeated.")
+]
+TestsOption = Annotated[
+    list[str] | None, typer.Option("--test", metavar="NAME", help="Only this one; may be repeated.")
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Where the results folder is made. Default: results/ of the source tree."),
+]
+BinDirOption = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="DIR", help="Folder with the programs; may be repeated. Default: where ./x builds them."),
+]
+SeedOption = Annotated[int | None, typer.Option(min=0, metavar="N", help="Fixes the order of the devices.")]
+
+
+def add_commands(app: typer.Typer) -> None:
+    """Makes the commands known."""
+    for command in (rfc2544, overload, compare, plan, resume):
+        app.command()(command)
+
+
+def rfc2544(
+    scenario: ScenarioOption = Path("virtual-wire"),
+    preset: PresetOption = None,
+    sizes: SizesOption = None,
+    devices: DevicesOption = None,
+    tests: TestsOption = None,
+    out: OutOption = None,
+    bin_dir: BinDirOption = None,
+    seed: SeedOption = None,
+) -> None:
+    """Throughput, latency, frame loss, back-to-back, recovery, reset: a campaign after RFC 2544."""
+    chosen, text = _chosen(scenario, preset, sizes, devices, tests, seed)
+    _begin("rfc2544", chosen, text, out, bin_dir)
+
+
+def overload(
+    scenario: ScenarioOption = Path("virtual-wire"),
+    preset: PresetOption = None,
+    sizes: SizesOption = None,
+    devices: DevicesOption = None,
+    out: OutOption = None,
+    bin_dir: BinDirOption = None,
+    seed: SeedOption = None,
+) -> None:
+    """The forwarding rate at the highest load that can be offered (RFC 2889)."""
+    chosen, text = _chosen(scenario, preset, sizes, devices, ["forwarding_rate"], seed)
+    _begin("overload", chosen, text, out, bin_dir)
+
+
+def compare(
+    a: Annotated[str, typer.Option("--a", metavar="NAME", help="A device of the scenario.")] = "l2fwd-c",
+    b: Annotated[str, typer.Option("--b", metavar="NAME", help="Another one.")] = "l2fwd-rs",
+    scenario: ScenarioOption = Path("virtual-wire"),
+    preset: PresetOption = None,
+    sizes: SizesOption = None,
+    figures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--figure",
+            metavar="NAME",
+            help="forwarding_rate, throughput or latency; may be repeated. Default: forwarding_rate.",
+        ),
+    ] = None,
+    blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Samples of each size. Default: 10.")] = 10,
+    out: OutOption = None,
+    bin_dir: BinDirOption = None,
+    seed: SeedOption = None,
+) -> None:
+    """Which of two forwarders is faster at which size: interleaved, the first one against itself before."""
+    from pydantic import ValidationError
+
+    from testbed.campaign.compare import CompareSettings
+    from testbed.campaign.comparison import ComparisonRun, ComparisonSettings
+    from testbed.campaign.journal import JournalError
+    from testbed.campaign.workshop import find_programs, workshop
+    from testbed.programs import ProgramMissing
+    from testbed.results import ResultsError
+
+    chosen, text = _chosen(scenario, preset, sizes, list(dict.fromkeys([a, b])), None, seed)
+    folders = [folder.absolute() for folder in bin_dir or []]
+    try:
+        told = CompareSettings(
+            a=a,
+            b=b,
+            sizes=tuple(chosen.frames.sizes),
+            **({"figures": figures} if figures else {}),
+            blocks=blocks,
+            seed=chosen.seed,
+        )
+        programs = find_programs(chosen, folders)
+        settings = ComparisonSettings(
+            command=shlex.join(["./x", "testbed", *_words_after("compare")]),
+            scenario=chosen,
+            compare=told,
+            bin_dirs=folders,
+            programs=programs.hashes(),
+        )
+        parent = (out or repository_root() / "results").absolute()
+        _run_comparison(ComparisonRun.create(parent, settings, text, workshop(programs)))
+    except ValidationError as error:
+        first = error.errors()[0]
+        _fail(f"{'.'.join(map(str, first['loc'])) or 'compare'}: {first['msg']}")
+    except (ResultsError, JournalError, ProgramMissing) as error:
+        _fail(str(error))
+
+
+def plan(
+    scenario: ScenarioOption = Path("virtual-wire"),
+    preset: PresetOption = None,
+    sizes: SizesOption = None,
+    devices: DevicesOption = None,
+    tests: TestsOption = None,
+) -> None:
+    """What a campaign would measure, and how long that takes about; measures nothing."""
+    from testbed.campaign.timeplan import print_plan
+
+    chosen, _ = _chosen(scenario, preset, sizes, devices, tests, None)
+    print_plan(chosen, _console())
+
+
+def resume(
+    folder: Annotated[Path, typer.Argument(help="The folder of a campaign that was cut short.", file_okay=False)],
+    changed_programs: Annotated[
+        bool, typer.Option("--changed-programs", help="Go on though the programs are others than at the beginning.")
+    ] = False,
+) -> None:
+    """Goes on with a campaign where it stopped, in the middle of a search if need be."""
+    from testbed.campaign.campaign import Campaign, read_settings
+    from testbed.campaign.comparison import ComparisonRun, is_comparison, read_comparison_settings
+    from testbed.campaign.journal import JournalError
+    from testbed.campaign.workshop import find_programs, workshop
+    from testbed.programs import ProgramMissing
+    from testbed.results import ResultsError
+
+    try:
+        compared = is_comparison(folder)
+        settings = read_comparison_settings(folder) if compared else read_settings(folder)
+        programs = find_programs(settings.scenario, settings.bin_dirs)
+        if changed := [name for name, hashed in programs.hashes().items() if settings.programs.get(name) != hashed]:
+            if not changed_programs:
+                _fail(
+                    f"{', '.join(changed)} changed since the campaign began: build what was measured then, begin a new "
+                    "campaign, or go on all the same with --changed-programs"
+                )
+            typer.echo(f"testbed: warning: {', '.join(changed)} changed since the campaign began", err=True)
+        if compared:
+            _run_comparison(ComparisonRun.resume(folder.absolute(), workshop(programs)))
+        else:
+            _run(Campaign.resume(folder.absolute(), workshop(programs)))
+    except (ResultsError, JournalError, ProgramMissing) as error:
+        _fail(str(error))
+
+
+def _chosen(
+    path: Path,
+    preset: str | None,
+    sizes: str | None,
+    devices: list[str] | None,
+    tests: list[str] | None,
+    seed: int | None,
+) -> tuple[Scenario, str]:
+    """The scenario with what the command line says otherwise, and the text of its file."""
+    from testbed.campaign.scenario import ScenarioError, find_scenario, parse_scenario, read_text
+
+    try:
+        file = find_scenario(path)
+        text = read_text(file)
+        scenario = parse_scenario(text, str(file))
+        changes: dict[str, object] = {}
+        changes |= {"preset": preset} if preset else {}
+        changes |= {"tests": tests} if tests else {}
+        changes |= {"seed": seed} if seed is not None else {}
+        if sizes:
+            given = sizes.split(",") if sizes[0].isdigit() else sizes
+            changes["frames"] = {**scenario.frames.model_dump(), "sizes": given}
+        if devices:
+            known = {device.name: device for device in scenario.devices}
+            if strange := [name for name in devices if name not in known]:
+                raise ScenarioError(f"{file}: no device '{strange[0]}': there are {', '.join(known)}")
+            changes["devices"] = [known[name].model_dump() for name in devices]
+        return (scenario.changed(**changes) if changes else scenario), text
+    except ScenarioError as error:
+        _fail(str(error))
+
+
+def _begin(kind: str, scenario: Scenario, text: str, out: Path | None, bin_dir: list[Path] | None) -> None:
+    from testbed.campaign.campaign import Campaign, Settings
+    from testbed.campaign.journal import JournalError
+    from testbed.campaign.timeplan import print_plan
+    from testbed.campaign.workshop import find_programs, workshop
+    from testbed.programs import ProgramMissing
+    from testbed.results import ResultsError
+
+    folders = [folder.absolute() for folder in bin_dir or []]
+    try:
+        programs = find_programs(scenario, folders)
+        settings = Settings(
+            kind=kind,
+            command=shlex.join(["./x", "testbed", *_words_after(kind)]),
+            scenario=scenario,
+            bin_dirs=folders,
+            programs=programs.hashes(),
+        )
+        print_plan(scenario, _console())
+        parent = (out or repository_root() / "results").absolute()
+        _run(Campaign.create(parent, settings, text, workshop(programs)))
+    except (ResultsError, JournalError, ProgramMissing) as error:
+        _fail(str(error))
+
+
+def _run(campaign: Campaign) -> None:
+    """Runs it and ends the program with its status."""
+    console = _console()
+    console.print(f"Results: {campaign.folder}", highlight=False, soft_wrap=True)
+    status = campaign.run(console)
+    summary = campaign.summary
+    console.print((campaign.folder / "summary.md").read_text(), highlight=False, markup=False, soft_wrap=True)
+    console.print(f"Results: {campaign.folder}", highlight=False, soft_wrap=True)
+    if status is Status.FAILED:
+        _fail(summary.reason or "the campaign failed")
+    if status is Status.INTERRUPTED:
+        typer.echo(f"testbed: {summary.reason}", err=True)
+    raise typer.Exit(_EXIT[status])
+
+
+def _run_comparison(comparison: ComparisonRun) -> None:
+    """Runs it and ends the program with its status."""
+    from testbed.campaign.comparison import as_markdown
+
+    console = _console()
+    console.print(f"Results: {comparison.folder}", highlight=False, soft_wrap=True)
+    verdict = comparison.run(console)
+    console.print(as_markdown(verdict), highlight=False, markup=False, soft_wrap=True)
+    console.print(f"Results: {comparison.folder}", highlight=False, soft_wrap=True)
+    if verdict.status is Status.FAILED:
+        _fail(verdict.reason or "the comparison failed")
+    raise typer.Exit(_EXIT[verdict.status])
+
+
+def _words_after(command: str) -> list[str]:
+    import sys
+
+    return sys.argv[sys.argv.index(command) :] if command in sys.argv else [command]
+
+
+def _console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=_LOG_WIDTH)
+
+
+def _fail(message: str) -> NoReturn:
+    typer.echo(f"testbed: {message}", err=True)
+    raise typer.Exit(1)

@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The embedded generator: a process for each trial, over the virtual wire, against a forwarder that goes on running."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from testbed import environment
+from testbed.campaign.account import Counts, account, step_account
+from testbed.campaign.backend import Capabilities, GeneratorError, NotCapable, Pauses
+from testbed.campaign.trial import (
+    AnyPlan,
+    ResetKind,
+    ResetPlan,
+    ResetResult,
+    StepPlan,
+    StepResult,
+    Stream,
+    TrialPlan,
+    TrialResult,
+)
+from testbed.campaign.validity import judged
+from testbed.eal import EalOptions, unique_file_prefix
+from testbed.forwarder import Forwarder, imbalance
+from testbed.generator import Generator, Load, Result
+from testbed.lcores import LcorePlan
+from testbed.overload import OWN_CPU_SHARE, CpuUsage
+from testbed.process import ProcessError
+from testbed.programs import Program
+from testbed.wire import VirtualWire
+
+# More than any loop can send: the generator falls behind, and what it has sent is the most that it can.
+_BEYOND_FPS = 1e9
+_CALIBRATION_S = 0.5
+_CALIBRATIONS = 6
+# What it keeps up with is less than what it sends when it does nothing but run behind.
+_SUSTAINED = 0.95
+# A rate counts as kept if it is off by no more than this share; so much of it is asked for, so that there is something
+# left to make up for pauses with.
+_KEPT = 0.003
+_ASKED = 0.95
+# The forwarder prints its statistics once a second.
+_PERIOD_PATIENCE_S = 10.0
+# How many of these may come before the first under load: so long it takes at most to start a generator.
+_PERIODS_TO_LOAD = 30
+# What a reset takes beside the time that the device may take: load before and after it, as the statistics show it.
+_AROUND_RESET_S = 30.0
+_FLOWS = 1 << 16
+# Longer frames need an MTU that allows them: Ethernet's header and FCS come on top of it.
+_STANDARD_BYTES = 1518
+_BESIDE_MTU_BYTES = 18
+# Without that much of it a machine is not measured, but its neighbours.
+_MOST_STOLEN_PERCENT = 5.0
+
+
+@dataclass(frozen=True)
+class EmbeddedSetup:
+    """What is joined, and how."""
+
+    device: str
+    forwarder: Program
+    generator: Program
+    options: tuple[str, ...]
+    # Of all trials to come: their highest rates are found out before the first.
+    sizes: tuple[int, ...]
+    directions: int
+    lcores: LcorePlan
+    hugepages: bool
+    pauses: Pauses
+    raw: Path
+
+    @property
+    def ports(self) -> int:
+        """One port there and back, or two with traffic both ways."""
+        return self.directions
+
+
+class EmbeddedGenerator:
+    """The project's generator with one of its forwarders."""
+
+    def __init__(self, setup: EmbeddedSetup) -> None:
+        self._setup = setup
+        self._cleanup = contextlib.ExitStack()
+        self._wire = self._cleanup.enter_context(VirtualWire(setup.ports))
+        self._raw = _free_folder(setup.raw, setup.device)
+        self._serial = 0
+        self._forwarder: Forwarder | None = None
+        # As they were when the last trial was over.
+        self._counts = Counts()
+        self._capabilities: Capabilities | None = None
+        self._begin_forwarder()
+
+    def capabilities(self) -> Capabilities:
+        """What it can do with this forwarder; takes a while the first time, since it tries how fast it can send."""
+        if self._capabilities is None:
+            rates, overhead_s = self._calibrate()
+            self._capabilities = Capabilities(
+                generator="embedded",
+                version=environment.describe_binary(self._setup.generator).version,
+                max_fps_by_size=rates,
+                directions=self._setup.directions,
+                flows=_FLOWS,
+                latency=True,
+                burst=True,
+                step=True,
+                resets=[ResetKind.PROCESS],
+                proves_frames=True,
+                pauses=self._setup.pauses,
+                overhead_s=overhead_s,
+            )
+        return self._capabilities
+
+    def run(self, plan: TrialPlan) -> TrialResult:
+        """One trial. A generator that fails makes it invalid; a forwarder that is gone ends the campaign."""
+        load = self._load(plan, plan.load_fps, plan.duration_s, plan.burst_frames)
+        try:
+            result, counts, raw = self._generate(load)
+        except ProcessError as error:
+            self._check_forwarder()
+            return TrialResult(
+                plan=plan, sent=0, received=0, lost=0, offered_fps=0, duration_s=0, valid=False, reasons=[str(error)]
+            )
+        outcome = account(plan, result, *counts, raw)
+        time.sleep(self._setup.pauses.settle_s)
+        disturbance = None if judged(outcome).valid else _disturbance(raw)
+        return outcome.invalidated([disturbance] if disturbance else [])
+
+    def step(self, plan: StepPlan) -> StepResult:
+        """Two loads, one right behind the other.
+
+        Raises `NotCapable` for more.
+        """
+        if len(plan.loads_fps) != 2:
+            raise NotCapable(f"the embedded generator can have two loads in a run, but not {len(plan.loads_fps)}")
+        load = self._load(plan, plan.loads_fps[0], plan.durations_s[0], None)
+        second = f"--then={plan.loads_fps[1]:.6f}:{plan.durations_s[1]:g}"
+        # The wait for the result is over both.
+        load = replace(load, more=(*load.more, second), then_seconds=plan.durations_s[1])
+        try:
+            result, _, raw = self._generate(load)
+        except ProcessError as error:
+            self._check_forwarder()
+            nothing = [0] * len(plan.loads_fps)
+            return StepResult(
+                plan=plan, sent=nothing, lost=nothing, last_loss_s=None, valid=False, reasons=[str(error)]
+            )
+        time.sleep(self._setup.pauses.settle_s)
+        outcome = step_account(plan, result, raw)
+        disturbance = None if judged(outcome).valid else _disturbance(raw)
+        return outcome.invalidated([disturbance] if disturbance else [])
+
+    def reset(self, plan: ResetPlan) -> ResetResult:
+        """Ends the forwarder under load and starts it again; the gap is that of the lost frames (RFC 6201, 4.1)."""
+        if plan.kind is not ResetKind.PROCESS:
+            raise NotCapable(f"the embedded generator can reset the process of a forwarder, but no {plan.kind}")
+        longest_s = plan.patience_s + _AROUND_RESET_S
+        generator = self._generator(self._load(plan, plan.load_fps, longest_s, None))
+        reasons = []
+        try:
+            with generator:
+                self._wait_for_load()
+                try:
+                    self._restart_forwarder(plan.patience_s)
+                    self._wait_for_load()
+                except ProcessError as error:
+                    reasons.append(str(error))
+                # It has seen enough; its result is that of an interrupted run.
+                generator.stop(_PERIOD_PATIENCE_S + self._setup.pauses.residual_s)
+                result = generator.result()
+        except ProcessError as error:
+            self._check_forwarder()
+            return ResetResult(plan=plan, sent=0, lost=0, gap_s=None, valid=False, reasons=[*reasons, str(error)])
+        self._counts = self._settled()
+        time.sleep(self._setup.pauses.settle_s)
+        total = result.total
+        lost = total.tx_failed + total.lost
+        return ResetResult(
+            plan=plan,
+            sent=total.sent + total.tx_failed,
+            lost=lost,
+            gap_s=lost / plan.directions / plan.load_fps,
+            raw={"generator": result.model_dump()},
+        ).invalidated(reasons)
+
+    def replayed(self, plan: AnyPlan) -> None:
+        """Nothing depends on it."""
+
+    def close(self) -> None:
+        """Ends the forwarder, and sees that it ended well. May be called again.
+
+        Raises `GeneratorError` if it did not.
+        """
+        forwarder, self._forwarder = self._forwarder, None
+        try:
+            # One that has never met a generator still waits for it, and has nothing to say.
+            if forwarder is not None and forwarder.is_started:
+                final = forwarder.stop()
+                if not final.balanced:
+                    raise GeneratorError(imbalance(final))
+        except ProcessError as error:
+            raise GeneratorError(str(error)) from error
+        finally:
+            self._cleanup.close()
+
+    def _calibrate(self) -> tuple[dict[int, float], float]:
+        """The highest rate at each size, and what a trial takes beside its load and its pauses."""
+        overheads: list[float] = []
+        rates = {size: self._highest_rate(size, overheads) for size in self._setup.sizes}
+        return rates, max(0.0, sum(overheads) / len(overheads))
+
+    def _highest_rate(self, size: int, overheads: list[float]) -> float:
+        """A little less than a rate that it was seen to keep, found from above.
+
+        What it offers while it runs behind is no such rate: a frame that finds the queue full costs it much less than
+        one that is taken.
+        """
+        stream = Stream(size=size, directions=self._setup.directions)
+        rate_fps, raw = _BEYOND_FPS, {}
+        for _ in range(_CALIBRATIONS):
+            begin = time.monotonic()
+            try:
+                result, _, raw = self._generate(self._load(stream, rate_fps, _CALIBRATION_S, None))
+            except ProcessError as error:
+                self._check_forwarder()
+                raise GeneratorError(f"the generator cannot be started: {error}") from error
+            overheads.append(time.monotonic() - begin - result.duration_s - self._around_s)
+            offered_fps = (result.total.sent + result.total.tx_failed) / result.duration_s / stream.directions
+            if offered_fps >= (1 - _KEPT) * rate_fps:
+                return _ASKED * rate_fps
+            rate_fps = _SUSTAINED * offered_fps
+        raise GeneratorError(
+            f"the generator kept no rate in {_CALIBRATIONS} tries with {size} bytes: "
+            f"{_disturbance(raw) or 'see what else the machine does'}"
+        )
+
+    @property
+    def _around_s(self) -> float:
+        """What the generator itself waits before and after its load."""
+        return self._setup.pauses.before_s + self._setup.pauses.residual_s
+
+    def _load(self, stream: Stream, rate_fps: float, seconds: float, frames: int | None) -> Load:
+        ports = tuple(range(self._setup.ports))
+        # All fields but one stay as they are.
+        last = stream.flows - 1
+        fields = ("--src-ip=198.18.0.0", f"--dst-ip=198.19.0.0-198.19.{last // 256}.{last % 256}")
+        fields += ("--src-udp=10000", "--dst-udp=10000", "--quiet")
+        pauses = self._setup.pauses
+        fields += (f"--before={pauses.before_s:g}",) if pauses.before_s else ()
+        return Load(
+            ports=ports,
+            size=stream.size,
+            seconds=seconds,
+            expect_src=",".join(self._wire.forwarder_mac(port) for port in ports),
+            expect_dst=",".join(f"02:00:00:00:00:{port:02x}" for port in ports),
+            residual_wait_s=pauses.residual_s,
+            rate_pps=rate_fps,
+            frames=frames,
+            more=(*fields, *(("--bidirectional",) if stream.directions == 2 else ())),
+        )
+
+    def _generator(self, load: Load) -> Generator:
+        setup = self._setup
+        self._serial += 1
+        eal = EalOptions(setup.lcores.generator, unique_file_prefix("gen"), self._wire.generator_vdevs, setup.hugepages)
+        return Generator(setup.generator, eal, load, self._raw, f"trial-{self._serial}")
+
+    def _generate(self, load: Load) -> tuple[Result, tuple[Counts, Counts], dict[str, Any]]:
+        """Runs the generator once; returns its result and the forwarder's counters before and after.
+
+        What it printed is in the result, so its logs are kept only if it fails.
+        """
+        forwarder = self._running()
+        steal = environment.steal_ticks()
+        with self._generator(load) as generator:
+            forwarder.started()
+            usage = CpuUsage(generator=generator, forwarder=forwarder.process)
+            generator.wait_for_result()
+            cpu_share = usage.shares()
+            # The result comes after the last frame; what the forwarder says from now on has counted it.
+            before, self._counts = self._counts, self._settled()
+            result = generator.result()
+        for log in self._raw.glob(f"{generator.name}.*"):
+            log.unlink()
+        stolen = environment.steal_percent(steal, environment.steal_ticks())
+        return result, (before, self._counts), {"cpu_share": cpu_share, "steal_percent": stolen}
+
+    def _begin_forwarder(self) -> None:
+        setup = self._setup
+        eal = EalOptions(setup.lcores.forwarder, unique_file_prefix("dut"), self._wire.forwarder_vdevs, setup.hugepages)
+        last, largest = setup.ports - 1, max(setup.sizes)
+        options = ["-p", f"{(1 << setup.ports) - 1:#x}", "-q", str(setup.ports), f"--portmap=(0,{last})"]
+        options += ["--mtu", str(largest - _BESIDE_MTU_BYTES)] if largest > _STANDARD_BYTES else []
+        self._serial += 1
+        self._forwarder = self._cleanup.enter_context(
+            Forwarder(setup.forwarder, eal, [*options, *setup.options], self._raw, f"forwarder-{self._serial}")
+        )
+        # It waits for the generator before it begins.
+        self._forwarder.process.start()
+        self._counts = Counts()
+
+    def _restart_forwarder(self, patience_s: float) -> None:
+        """Ends it and returns when a new one forwards."""
+        self._running().stop()
+        self._wire.clear_sockets()
+        self._begin_forwarder()
+        self._running().process.wait_for_event("start", patience_s)
+
+    def _wait_for_load(self) -> None:
+        """Returns when the forwarder has received frames from one of its statistics to the next.
+
+        Raises `ProcessError`.
+        """
+        forwarder = self._running()
+        forwarder.started()
+        before = forwarder.next_period(_PERIOD_PATIENCE_S)
+        for _ in range(_PERIODS_TO_LOAD):
+            now = forwarder.next_period(_PERIOD_PATIENCE_S)
+            if now.total.rx_packets > before.total.rx_packets:
+                return
+            before = now
+        raise forwarder.process.failure("no frame came to it")
+
+    def _settled(self) -> Counts:
+        """The forwarder's counters after the last frame of a trial."""
+        forwarder = self._running()
+        try:
+            return Counts.of(forwarder.next_period(_PERIOD_PATIENCE_S))
+        except ProcessError as error:
+            raise GeneratorError(str(error)) from error
+
+    def _check_forwarder(self) -> None:
+        """Raises `GeneratorError` if it is gone."""
+        process = self._running().process
+        if process.returncode is not None:
+            raise GeneratorError(str(process.failure("ended in the middle of the campaign")))
+
+    def _running(self) -> Forwarder:
+        assert self._forwarder is not None, "it begins with the generator"
+        return self._forwarder
+
+
+def _disturbance(raw: dict[str, Any]) -> str | None:
+    """What kept a generator from its rate, if it was another program or another virtual machine."""
+    share, stolen = raw["cpu_share"].get("generator"), raw["steal_percent"]
+    if share is not None and share < OWN_CPU_SHARE:
+        return f"other programs took the generator's CPU, of which it had {100 * share:.0f} %: end them"
+    if stolen is not None and stolen > _MOST_STOLEN_PERCENT:
+        return f"the hypervisor gave {stolen:.1f} % of the CPU time to others: use a machine of your own"
+    return None
+
+
+def _free_folder(parent: Path, name: str) -> Path:
+    """A new folder for the logs of one start of a device: a resumed campaign keeps those of before."""
+    number = 1
+    while True:
+        folder = parent / f"{name}-{number}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+        else:
+            return folder

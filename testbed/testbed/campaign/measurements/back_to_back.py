@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Back-to-back frames (RFC 2544, section 26.4, updated by RFC 9004): the longest burst without loss.
+
+Only where the throughput is below the medium's rate does a burst say anything: it fills the device's buffer by what
+the device does not forward meanwhile. RFC 9004, section 5.4, makes a time of it: the burst's length at the medium's
+rate, less the part that the device forwarded (throughput / rate).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from pydantic import Field
+
+from testbed.campaign import grade
+from testbed.campaign.backend import NotCapable
+from testbed.campaign.grade import Clause, Level
+from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, burst
+from testbed.campaign.trial import Stream
+from testbed.campaign.validity import Trials
+
+SHORTEST_GAP = Clause(
+    document="RFC 2544", section="26.4", level=Level.MUST, text="the frames have the medium's shortest gap"
+)
+TRIAL_LENGTH = Clause(
+    document="RFC 2544", section="26.4", level=Level.MUST, text="a trial, with the wait for its frames, takes 2 s"
+)
+REPEATED = Clause(
+    document="RFC 2544", section="26.4", level=Level.SHOULD, text="at least 50 repetitions, of which the average counts"
+)
+BELOW_LINE_RATE = Clause(
+    document="RFC 9004", section="5.1", level=Level.SHOULD, text="only sizes with a throughput below the medium's rate"
+)
+BINARY_SEARCH = Clause(
+    document="RFC 9004", section="5.2", level=Level.MUST, text="a binary search whose parameters are reported"
+)
+WITHIN_LIMIT = Clause(
+    document="RFC 9004", section="5.2", level=Level.MUST, text="the result is not the search's upper limit"
+)
+CLAUSES = (SHORTEST_GAP, TRIAL_LENGTH, REPEATED, BELOW_LINE_RATE, BINARY_SEARCH, WITHIN_LIMIT)
+
+_LEAST_TRIAL_S = 2.0
+_REPEATS = 50
+
+
+class BackToBackSettings(Settings):
+    """How the longest burst is searched for."""
+
+    repeats: int = Field(_REPEATS, ge=1)
+    # The longest burst, in seconds at the medium's rate: at first, and where that comes back whole, at most.
+    limit_s: float = Field(2.0, gt=0, le=30)
+    most_limit_s: float = Field(30.0, gt=0, le=30)
+    # How far the bounds of the first search may be apart at the end; the others keep its step.
+    relative_step: float = Field(0.005, gt=0, lt=1)
+
+
+class BackToBack(Measured):
+    """The longest bursts of one kind of frames, in each direction."""
+
+    rate_fps: float = Field(description="of the bursts")
+    step_frames: int
+    limit_frames: int
+    # False if it is the medium's rate at which the device loses nothing: then there are no bursts to search for.
+    below_line_rate: bool
+    at_limit: bool = False
+    # None where there was nothing to search for.
+    frames: Sample | None = None
+    implied_buffer_s: float | None = None
+    corrected_buffer_s: float | None = None
+
+    @property
+    def headline(self) -> str:
+        """The average and the buffer."""
+        if self.frames is None or self.corrected_buffer_s is None:
+            return "the throughput is the medium's rate"
+        more = "at least " if self.at_limit else ""
+        return f"{more}{self.frames.mean:.0f} frames, buffer of {more}{1e6 * self.corrected_buffer_s:.1f} µs"
+
+
+class _Bursts:
+    """Bursts of one kind of frames."""
+
+    def __init__(self, trials: Trials, stream: Stream, rate_fps: float, limit: int) -> None:
+        self._trials = trials
+        self._stream = stream
+        self._rate = rate_fps
+        self.limit = limit
+
+    def passes(self, count: int) -> bool:
+        """Whether a burst comes back whole."""
+        return self._trials.run(burst(self._stream, self._rate, count)).lost == 0
+
+    def first(self, relative_step: float, most: int) -> tuple[int, int]:
+        """The longest burst, and the step with which it was found.
+
+        A limit that comes back whole is raised, up to the most that it may be. Halves the ratio of the bounds rather
+        than their difference, as nothing is known of the burst's magnitude.
+        """
+        passed = 0
+        while self.passes(self.limit):
+            passed = self.limit
+            if self.limit >= most:
+                return self.limit, 1
+            self.limit = min(2 * self.limit, most)
+        failed = self.limit
+        while failed - passed > max(1, int(relative_step * failed)):
+            middle = round(math.sqrt(max(passed, 1) * failed))
+            middle = min(max(middle, passed + 1), failed - 1)
+            if self.passes(middle):
+                passed = middle
+            else:
+                failed = middle
+        return passed, failed - passed
+
+    def again(self, start: int, step: int) -> int:
+        """The longest burst, searched for two steps on either side of one that was found before.
+
+        These bounds are assumed: one that the search comes to is tried too, and moved on, by twice as much each time,
+        until it holds.
+        """
+        assumed = max(0, start - 2 * step), min(self.limit + 1, start + 2 * step)
+        low, high = self._halved(*assumed, step)
+        reach = 2 * step
+        if low == assumed[0]:
+            while low > 0 and not self.passes(low):
+                low, high, reach = max(0, low - reach), low, 2 * reach
+        elif high == assumed[1]:
+            while high <= self.limit and self.passes(high):
+                low, high, reach = high, min(self.limit + 1, high + reach), 2 * reach
+        return self._halved(low, high, step)[0]
+
+    def _halved(self, low: int, high: int, step: int) -> tuple[int, int]:
+        """Bounds no more than a step apart, if these are bounds."""
+        while high - low > step:
+            middle = low + max(1, (high - low) // (2 * step)) * step
+            if self.passes(middle):
+                low = middle
+            else:
+                high = middle
+        return low, high
+
+
+def measure_back_to_back(
+    trials: Trials,
+    stream: Stream,
+    throughput_fps: float,
+    settings: BackToBackSettings | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> BackToBack:
+    """Searches for the longest burst, again and again.
+
+    Raises `NotMeasured`, `NotCapable`.
+    """
+    settings = settings or BackToBackSettings()
+    account, capabilities = Account(trials), trials.capabilities()
+    if not capabilities.burst:
+        raise NotCapable(f"the generator '{capabilities.generator}' does not send bursts")
+    rate, line = capabilities.max_fps(stream.size), capabilities.line_rate_fps(stream.size)
+    limit, most = (max(1, int(seconds * rate)) for seconds in (settings.limit_s, settings.most_limit_s))
+    # The search for the throughput begins with the highest rate.
+    below = throughput_fps < rate
+    common = [
+        *grade.of_every_result(capabilities, settings.survey),
+        SHORTEST_GAP.found(line is not None and rate >= line, f"{rate:.0f} frames/s"),
+        BELOW_LINE_RATE.found(True, f"the throughput is {100 * throughput_fps / rate:.1f} % of it"),
+    ]
+    if not below:
+        return BackToBack(
+            stream=stream,
+            **account.counts(),
+            graded=grade.grade(common),
+            rate_fps=rate,
+            step_frames=1,
+            limit_frames=limit,
+            below_line_rate=False,
+        )
+    bursts = _Bursts(trials, stream, rate, limit)
+    on_step(f"the first search, up to {limit} frames")
+    longest, step = bursts.first(settings.relative_step, most)
+    at_limit = longest >= most
+    found = [longest]
+    # What the limit cut off is no result, however often it is repeated.
+    while len(found) < settings.repeats and not at_limit:
+        on_step(f"repetition {len(found) + 1} of {settings.repeats}")
+        found.append(bursts.again(found[0], step))
+    sample = Sample.of(found)
+    implied = sample.mean / rate
+    trial_s = sample.mean / rate + capabilities.pauses.residual_s
+    findings = [
+        *common,
+        grade.at_least(TRIAL_LENGTH, trial_s, _LEAST_TRIAL_S, "s"),
+        grade.at_least(REPEATED, len(found), _REPEATS, "repetitions"),
+        BINARY_SEARCH.found(True, f"from 1 to {bursts.limit} frames, in steps of {step}"),
+        WITHIN_LIMIT.found(not at_limit, f"the limit is {bursts.limit} frames"),
+    ]
+    return BackToBack(
+        stream=stream,
+        **account.counts(),
+        graded=grade.grade(findings),
+        rate_fps=rate,
+        step_frames=step,
+        limit_frames=bursts.limit,
+        below_line_rate=True,
+        at_limit=at_limit,
+        frames=sample,
+        implied_buffer_s=implied,
+        corrected_buffer_s=implied - implied * throughput_fps / rate,
+    )

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Latency at the throughput rate (RFC 2544, section 26.2), with the percentiles of RFC 8219, section 7.2.
+
+Both come from the same streams of 120 s. RFC 2544 averages one tagged frame of each; RFC 8219 takes the median and the
+99.9th percentile of at least 500 tagged frames of each, and of these the median over the repetitions. Generators of
+this project stamp more frames than that, so a repetition's figure for RFC 2544 is the mean of all its frames.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from testbed.campaign import grade
+from testbed.campaign.backend import NotCapable
+from testbed.campaign.grade import Clause, Finding, Level, at_least
+from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, check_rate, continuous
+from testbed.campaign.trial import Latency, Stream
+from testbed.campaign.validity import NotMeasured, Trials
+
+STREAM_LENGTH = Clause(
+    document="RFC 2544",
+    section="26.2",
+    level=Level.SHOULD,
+    text="the stream lasts at least 120 s, with a tag after 60 s",
+)
+REPEATED = Clause(
+    document="RFC 2544", section="26.2", level=Level.MUST, text="at least 20 repetitions, of which the average counts"
+)
+DEFINITION = Clause(
+    document="RFC 2544", section="26.2", level=Level.MUST, text="the result says which definition of latency it means"
+)
+AT_THROUGHPUT = Clause(
+    document="RFC 2544", section="26.2", level=Level.MUST, text="the stream has the rate of the throughput"
+)
+TAGGED = Clause(
+    document="RFC 8219", section="7.2", level=Level.MUST, text="at least 500 frames of each stream are tagged"
+)
+CLAUSES = (AT_THROUGHPUT, STREAM_LENGTH, REPEATED, DEFINITION)
+PERCENTILE_CLAUSES = (TAGGED,)
+
+_STREAM_S = 120.0
+_REPEATS = 20
+_TAGGED = 500
+
+
+class Definition(StrEnum):
+    """RFC 1242, section 3.8."""
+
+    # From the last bit into the device to the first bit out of it.
+    STORE_AND_FORWARD = "store-and-forward"
+    # From the first bit in to the first bit out.
+    BIT_FORWARDING = "bit-forwarding"
+
+
+class LatencySettings(Settings):
+    """How latency is measured."""
+
+    stream_s: float = Field(_STREAM_S, gt=0)
+    repeats: int = Field(_REPEATS, ge=1)
+    definition: Definition = Definition.STORE_AND_FORWARD
+    # Of the throughput; RFC 2544 knows only 1.
+    share: float = Field(1.0, gt=0, le=1)
+
+
+class LatencyFound(Measured):
+    """The latency of one kind of frames, in nanoseconds."""
+
+    load_fps: float
+    definition: Definition
+    repetitions: list[Latency]
+    # Streams in which frames were lost: their latency is that of a full buffer.
+    lossy: int
+    # RFC 2544: of the means of the repetitions.
+    average_ns: Sample
+    jitter_ns: Sample | None
+    # RFC 8219: typical and worst-case latency, of which the medians count.
+    typical_ns: Sample | None
+    worst_ns: Sample | None
+    percentiles: grade.Graded
+
+    @property
+    def headline(self) -> str:
+        """The average, and what most frames stay below."""
+        tail = f", 99.9 %: {self.worst_ns.median / 1000:.2f} µs" if self.worst_ns else ""
+        return f"{self.average_ns.mean / 1000:.2f} µs{tail}"
+
+
+def measure_latency(
+    trials: Trials, stream: Stream, throughput_fps: float, settings: LatencySettings | None = None
+) -> LatencyFound:
+    """Repeats a stream at the throughput's rate.
+
+    Raises `NotMeasured`, `NotCapable`.
+    """
+    settings = settings or LatencySettings()
+    account, capabilities = Account(trials), trials.capabilities()
+    if not capabilities.latency:
+        raise NotCapable(f"the generator '{capabilities.generator}' does not measure latency")
+    check_rate(throughput_fps, "at which latency is measured")
+    load = throughput_fps * settings.share
+    plan = continuous(stream, load, settings.stream_s, latency=True)
+    results = [trials.run(plan) for _ in range(settings.repeats)]
+    found = [result.latency for result in results]
+    measured = [latency for latency in found if latency is not None and latency.avg is not None]
+    if len(measured) < len(found):
+        raise NotMeasured(f"no latency came with {len(found) - len(measured)} of {len(found)} streams")
+    tagged = min(latency.count for latency in measured)
+    common = grade.of_every_result(capabilities, settings.survey)
+    typical, worst = (_sample([getattr(latency, name) for latency in measured]) for name in ("p50", "p99_9"))
+    percentile_findings = [
+        *common,
+        *_stream_findings(settings),
+        TAGGED.found(
+            tagged >= _TAGGED and typical is not None and worst is not None,
+            f"at least {tagged} frames, percentiles " + ("known" if typical and worst else "not known"),
+        ),
+    ]
+    return LatencyFound(
+        stream=stream,
+        **account.counts(),
+        graded=grade.grade([*common, *_stream_findings(settings), *_definition_findings(settings)]),
+        load_fps=load,
+        definition=settings.definition,
+        repetitions=measured,
+        lossy=sum(result.lost > 0 for result in results),
+        average_ns=Sample.of([latency.avg for latency in measured if latency.avg is not None]),
+        jitter_ns=_sample([latency.jitter for latency in measured]),
+        typical_ns=typical,
+        worst_ns=worst,
+        percentiles=grade.grade(percentile_findings),
+    )
+
+
+def _sample(values: list[float | None]) -> Sample | None:
+    """None if a repetition lacks the figure."""
+    known = [value for value in values if value is not None]
+    return Sample.of(known) if known and len(known) == len(values) else None
+
+
+def _stream_findings(settings: LatencySettings) -> list[Finding]:
+    return [
+        AT_THROUGHPUT.found(settings.share == 1, f"{100 * settings.share:g} % of the throughput"),
+        at_least(STREAM_LENGTH, settings.stream_s, _STREAM_S, "s"),
+        at_least(REPEATED, settings.repeats, _REPEATS, "repetitions"),
+    ]
+
+
+def _definition_findings(settings: LatencySettings) -> list[Finding]:
+    return [DEFINITION.found(True, settings.definition.value)]

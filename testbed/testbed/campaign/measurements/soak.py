@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Soak: hours at a share of the throughput, trial after trial, to see whether the device stays what it was.
+
+No RFC describes it. A drift is a monotone trend (Kendall's test) of at least some size over the whole time (Theil-Sen),
+so that neither single trials nor trends too small to matter count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from pydantic import Field
+
+from testbed.campaign import grade
+from testbed.campaign.measurements.finding import Account, Measured, Settings, check_rate, continuous
+from testbed.campaign.trial import Record, Stream
+from testbed.campaign.validity import Trials
+
+# Fewer trials than this have no trend.
+_LEAST_TRIALS = 6
+_MOST_P = 0.01
+
+
+class SoakSettings(Settings):
+    """How long and how hard."""
+
+    hours: float = Field(4.0, gt=0)
+    trial_s: float = Field(300.0, gt=0)
+    share: float = Field(0.9, gt=0, le=1)
+    # A change over the whole time that matters, relative to the first figures.
+    relevant_change: float = Field(0.01, gt=0)
+    latency: bool = True
+
+
+class Slice(Record):
+    """A trial of the soak."""
+
+    # Seconds of traffic before it.
+    begin_s: float
+    sent: int
+    lost: int
+    forwarded_fps: float
+    latency_avg_ns: float | None
+    latency_p99_9_ns: float | None
+
+
+class Trend(Record):
+    """How a figure went."""
+
+    figure: str
+    # Of the line through the trials, from the first to the last.
+    first: float
+    last: float
+    # (last - first) / first; None of a first figure of zero.
+    change: float | None
+    p: float
+    drifts: bool
+
+
+class Soak(Measured):
+    """A soak with one kind of frames."""
+
+    load_fps: float
+    seconds: float
+    slices: list[Slice]
+    lost: int
+    # The longest time without loss, in whole trials.
+    lossless_s: float
+    # None of too few trials.
+    trends: list[Trend] | None
+
+    @property
+    def drifts(self) -> bool:
+        """Whether any figure does."""
+        return any(trend.drifts for trend in self.trends or [])
+
+    @property
+    def headline(self) -> str:
+        """Loss and drift."""
+        sent = sum(part.sent for part in self.slices)
+        drift = "too short for a trend" if self.trends is None else "drifts" if self.drifts else "no drift"
+        return f"{self.lost} of {sent} frames lost in {self.seconds / 3600:.2g} h, {drift}"
+
+
+def measure_soak(
+    trials: Trials,
+    stream: Stream,
+    throughput_fps: float,
+    settings: SoakSettings | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Soak:
+    """Runs trials for hours.
+
+    Raises `NotMeasured`.
+    """
+    settings = settings or SoakSettings()
+    account, capabilities = Account(trials), trials.capabilities()
+    check_rate(throughput_fps, "a share of which the soak needs")
+    load = settings.share * throughput_fps
+    plan = continuous(stream, load, settings.trial_s, latency=settings.latency and capabilities.latency)
+    count = trial_count(settings)
+    slices = []
+    for number in range(count):
+        on_step(f"trial {number + 1} of {count}")
+        result = trials.run(plan)
+        slices.append(
+            Slice(
+                begin_s=number * settings.trial_s,
+                sent=result.sent,
+                lost=result.lost,
+                forwarded_fps=result.forwarded_fps,
+                latency_avg_ns=result.latency.avg if result.latency else None,
+                latency_p99_9_ns=result.latency.p99_9 if result.latency else None,
+            )
+        )
+    return Soak(
+        stream=stream,
+        **account.counts(),
+        graded=grade.grade(grade.of_every_result(capabilities, settings.survey)),
+        load_fps=load,
+        seconds=count * settings.trial_s,
+        slices=slices,
+        lost=sum(part.lost for part in slices),
+        lossless_s=_longest_run([part.lost == 0 for part in slices]) * settings.trial_s,
+        trends=_trends(slices, settings.relevant_change) if count >= _LEAST_TRIALS else None,
+    )
+
+
+def trial_count(settings: SoakSettings) -> int:
+    """How many trials fill the time."""
+    return max(1, math.ceil(settings.hours * 3600 / settings.trial_s))
+
+
+def _longest_run(flags: Sequence[bool]) -> int:
+    longest = current = 0
+    for flag in flags:
+        current = current + 1 if flag else 0
+        longest = max(longest, current)
+    return longest
+
+
+def _trends(slices: Sequence[Slice], relevant: float) -> list[Trend]:
+    figures = {
+        "forwarded_fps": [part.forwarded_fps for part in slices],
+        "latency_avg_ns": [part.latency_avg_ns for part in slices],
+        "latency_p99_9_ns": [part.latency_p99_9_ns for part in slices],
+    }
+    times = [part.begin_s for part in slices]
+    found = []
+    for figure, values in figures.items():
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            found.append(_trend(figure, times, known, relevant))
+    return found
+
+
+def _trend(figure: str, times: Sequence[float], values: Sequence[float], relevant: float) -> Trend:
+    # Imported here: it takes a second, which the command line's own errors need not.
+    from scipy import stats
+
+    line = stats.theilslopes(values, times)
+    first, last = (float(line.intercept + line.slope * time) for time in (times[0], times[-1]))
+    # Of figures that are all the same there is no order.
+    p = 1.0 if len(set(values)) == 1 else float(stats.kendalltau(times, values).pvalue)
+    change = (last - first) / first if first else None
+    drifts = p < _MOST_P and change is not None and abs(change) >= relevant
+    return Trend(figure=figure, first=first, last=last, change=change, p=p, drifts=drifts)

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Throughput (RFC 2544, section 26.1): the highest rate at which as many frames come back as were sent.
+
+The RFC prescribes no search. This one is FD.io's MLRsearch, which finds the bounds for one or several goals in trials
+whose length grows as the bounds come closer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from MLRsearch import AbstractMeasurer, Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
+from pydantic import Field
+
+from testbed.campaign import grade
+from testbed.campaign.grade import Clause, Finding, Level
+from testbed.campaign.measurements.finding import Account, Measured, Settings, continuous
+from testbed.campaign.trial import WIRE_OVERHEAD_BYTES, Record, Stream, TrialResult
+from testbed.campaign.validity import NotMeasured, Trials
+
+NO_LOSS = Clause(
+    document="RFC 2544", section="26.1", level=Level.MUST, text="at the throughput rate all frames sent come back"
+)
+CLAUSES = (NO_LOSS, grade.FULL_LENGTH)
+
+# MLRsearch wants a time-out, after which it throws every result away. How long trials take is not its matter: a
+# replayed search takes no time, a real one days.
+_NEVER_S = 1e15
+# The lowest rate, as a share of the highest, and the least frames that a trial has.
+_LEAST_SHARE = 1e-3
+_LEAST_FRAMES = 10
+
+
+class Goal(Record):
+    """What is searched for, in MLRsearch's terms."""
+
+    loss_ratio: float = Field(0.0, ge=0, lt=1)
+    # The share of the trials' time in which more may be lost.
+    exceed_ratio: float = Field(0.0, ge=0, lt=1)
+    # How far the bounds may be apart at the end.
+    relative_width: float = Field(0.005, gt=0, lt=1)
+    initial_trial_s: float = Field(1.0, gt=0)
+    final_trial_s: float = Field(60.0, gt=0)
+    duration_sum_s: float = Field(60.0, gt=0)
+    preceding_targets: int = Field(2, ge=0)
+
+    def as_search_goal(self) -> SearchGoal:
+        """For the library."""
+        return SearchGoal(
+            loss_ratio=self.loss_ratio,
+            exceed_ratio=self.exceed_ratio,
+            relative_width=self.relative_width,
+            initial_trial_duration=self.initial_trial_s,
+            final_trial_duration=self.final_trial_s,
+            duration_sum=self.duration_sum_s,
+            preceding_targets=self.preceding_targets,
+            expansion_coefficient=2,
+            # A device below the lowest rate is a result, not an exception.
+            fail_fast=False,
+        )
+
+
+class ThroughputSettings(Settings):
+    """How throughput is searched for."""
+
+    goals: tuple[Goal, ...] = Field(default=(Goal(),), min_length=1)
+
+
+class Bound(Record):
+    """A rate, and what the trials at it amounted to."""
+
+    load_fps: float
+    trials: int
+    seconds: float
+    # The longest trial without loss.
+    lossless_s: float
+    sent: int
+    lost: int
+
+
+class GoalFound(Record):
+    """What was found for one goal."""
+
+    goal: Goal
+    # None if the lowest rate loses too much, or the highest one does not.
+    lower: Bound | None
+    upper: Bound | None
+    # MLRsearch's conditional throughput: what came through at the lower bound.
+    conditional_fps: float | None
+
+
+class Throughput(Measured):
+    """The throughput of one kind of frames."""
+
+    max_fps: float = Field(description="the highest rate that was tried")
+    line_rate_fps: float | None
+    goals: list[GoalFound]
+    # The lower bound of the first goal, in each direction; 0 if even the lowest rate loses too much.
+    throughput_fps: float
+
+    @property
+    def throughput_bps(self) -> float:
+        """Bits of frames a second in each direction, without preamble and gap."""
+        return self.throughput_fps * 8 * self.stream.size
+
+    @property
+    def wire_bps(self) -> float:
+        """Bits a second on the wire in each direction, with preamble and gap."""
+        return self.throughput_fps * 8 * (self.stream.size + WIRE_OVERHEAD_BYTES)
+
+    @property
+    def at_max(self) -> bool:
+        """Whether it is the highest rate that could be tried."""
+        return self.throughput_fps >= self.max_fps
+
+    @property
+    def headline(self) -> str:
+        """The rate."""
+        return f"{self.throughput_fps / 1e6:.4f} Mpps{' (the highest that was tried)' if self.at_max else ''}"
+
+
+class _Search(AbstractMeasurer):
+    """Trials for MLRsearch."""
+
+    def __init__(self, trials: Trials, stream: Stream) -> None:
+        self._trials = trials
+        self._stream = stream
+        self.results: list[TrialResult] = []
+
+    def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
+        """A trial. What was not sent is no loss: such a trial is invalid, and never comes here.
+
+        The duration is the intended one, since seconds that a trial took too short would be made up for by another
+        whole trial.
+        """
+        result = self._trials.run(continuous(self._stream, intended_load, intended_duration))
+        self.results.append(result)
+        return MeasurementResult(
+            intended_duration=intended_duration,
+            intended_load=intended_load,
+            offered_count=result.sent,
+            loss_count=result.lost,
+        )
+
+    def bound(self, load: float | None) -> Bound | None:
+        """All that was measured at a rate."""
+        if load is None:
+            return None
+        mine = [result for result in self.results if result.plan.load_fps == load]
+        return Bound(
+            load_fps=load,
+            trials=len(mine),
+            seconds=sum(result.plan.duration_s for result in mine),
+            lossless_s=max((result.plan.duration_s for result in mine if result.lost == 0), default=0.0),
+            sent=sum(result.sent for result in mine),
+            lost=sum(result.lost for result in mine),
+        )
+
+
+def measure_throughput(
+    trials: Trials,
+    stream: Stream,
+    settings: ThroughputSettings | None = None,
+    on_step: Callable[[str], None] = lambda _: None,
+) -> Throughput:
+    """Searches for the throughput.
+
+    Raises `NotMeasured`.
+    """
+    settings = settings or ThroughputSettings()
+    account, capabilities = Account(trials), trials.capabilities()
+    highest = capabilities.max_fps(stream.size)
+    shortest_s = min(goal.initial_trial_s for goal in settings.goals)
+    lowest = max(highest * _LEAST_SHARE, _LEAST_FRAMES / shortest_s)
+    if lowest >= highest:
+        raise NotMeasured(f"{highest:g} frames/s are too few to search among: lengthen initial_trial_s")
+    config = Config()
+    # In this order, since each is checked against what the other has now.
+    config.max_load = max(highest, config.max_load)
+    config.min_load = lowest
+    config.max_load = highest
+    config.goals = [goal.as_search_goal() for goal in settings.goals]
+    config.search_duration_max = _NEVER_S
+    config.warmup_duration = None
+    search = _Search(trials, stream)
+    try:
+        outcome = MultipleLossRatioSearch(config=config).search(measurer=search, debug=on_step)
+    except RuntimeError as error:
+        raise NotMeasured(f"MLRsearch came to no result: {error}") from error
+    found = []
+    for goal in settings.goals:
+        result = outcome[goal.as_search_goal()]
+        lower, upper = (
+            None if bound is None else float(bound)
+            for bound in (result.relevant_lower_bound, result.relevant_upper_bound)
+        )
+        conditional = result.conditional_throughput
+        found.append(
+            GoalFound(
+                goal=goal,
+                lower=search.bound(lower),
+                upper=search.bound(upper),
+                conditional_fps=None if conditional is None else float(conditional),
+            )
+        )
+    best = found[0].lower
+    return Throughput(
+        stream=stream,
+        **account.counts(),
+        graded=grade.grade([*grade.of_every_result(capabilities, settings.survey), *_findings(best)]),
+        max_fps=highest,
+        line_rate_fps=capabilities.line_rate_fps(stream.size),
+        goals=found,
+        throughput_fps=best.load_fps if best else 0.0,
+    )
+
+
+def _findings(lower: Bound | None) -> list[Finding]:
+    if lower is None:
+        return [
+            NO_LOSS.found(False, "the lowest rate that was tried loses frames"),
+            grade.FULL_LENGTH.found(False, "no trial was without loss"),
+        ]
+    lost = f"{lower.lost} of {lower.sent} frames lost in {lower.trials} trial{'s' if lower.trials != 1 else ''}"
+    longest = f"the longest trial at that rate without loss took {lower.lossless_s:g} s"
+    return [
+        NO_LOSS.found(lower.lost == 0, lost),
+        grade.FULL_LENGTH.found(lower.lossless_s >= grade.TRIAL_S, longest),
+    ]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""How each thing is measured: the measurements of `measurements/`, with the settings of the campaign's preset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from testbed.campaign.campaign import Method, Task
+from testbed.campaign.measurements.back_to_back import measure_back_to_back
+from testbed.campaign.measurements.finding import Measured
+from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
+from testbed.campaign.measurements.frame_loss import measure_frame_loss
+from testbed.campaign.measurements.latency import measure_latency
+from testbed.campaign.measurements.recovery import measure_recovery
+from testbed.campaign.measurements.reset import measure_reset
+from testbed.campaign.measurements.soak import measure_soak
+from testbed.campaign.measurements.throughput import measure_throughput
+from testbed.campaign.presets import PRESETS
+from testbed.campaign.scenario import Measurement
+from testbed.campaign.trial import Stream
+from testbed.campaign.validity import Trials
+
+# At the throughput's rate, or in relation to it.
+_BY_THROUGHPUT = (Measurement.THROUGHPUT,)
+
+
+def _method(
+    measure: Callable[..., Measured],
+    name: Measurement,
+    needs: tuple[Measurement, ...] = (),
+    rate: Callable[[Any], float] | None = None,
+) -> Method:
+    def run(task: Task) -> Measured:
+        point = task.point
+        stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
+        rates = [task.earlier[need].throughput_fps for need in needs]
+        settings = getattr(PRESETS[task.preset], name)
+        return measure(Trials(task.generator), stream, *rates, settings)
+
+    return Method(run, headline=_headline, graded=lambda result: result.graded, needs=needs, rate=rate)
+
+
+def _headline(result: Any) -> str:
+    return result.headline
+
+
+METHODS = {
+    Measurement.THROUGHPUT: _method(
+        measure_throughput, Measurement.THROUGHPUT, rate=lambda result: result["throughput_fps"]
+    ),
+    Measurement.LATENCY: _method(measure_latency, Measurement.LATENCY, _BY_THROUGHPUT),
+    Measurement.FRAME_LOSS: _method(measure_frame_loss, Measurement.FRAME_LOSS),
+    Measurement.BACK_TO_BACK: _method(measure_back_to_back, Measurement.BACK_TO_BACK, _BY_THROUGHPUT),
+    Measurement.RECOVERY: _method(measure_recovery, Measurement.RECOVERY, _BY_THROUGHPUT),
+    Measurement.RESET: _method(measure_reset, Measurement.RESET, _BY_THROUGHPUT),
+    Measurement.FORWARDING_RATE: _method(
+        measure_forwarding_rate, Measurement.FORWARDING_RATE, rate=lambda result: result["forwarded_fps"]["median"]
+    ),
+    Measurement.SOAK: _method(measure_soak, Measurement.SOAK, _BY_THROUGHPUT),
+}

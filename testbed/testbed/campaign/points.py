@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The points of a campaign, and the order in which they are visited."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import dataclass
+
+from testbed.campaign.scenario import Measurement, Scenario
+
+
+@dataclass(frozen=True)
+class Point:
+    """A device and the frames that it is measured with."""
+
+    device: str
+    size: int
+    directions: int
+    flows: int
+
+    @property
+    def place(self) -> str:
+        """'l2fwd-c/64B/1way/1flows': its name in the journal."""
+        return f"{self.device}/{self.size}B/{self.directions}way/{self.flows}flows"
+
+
+def ordered_points(scenario: Scenario) -> list[Point]:
+    """Device after device at each kind of frames, so that a machine that drifts favours none.
+
+    The devices' order is drawn for the first kind of frames and turned round for each following one: A B, B A, A B. So
+    the device at a turn stays as it is, and is not started anew.
+    """
+    names = [device.name for device in scenario.devices]
+    random.Random(scenario.seed).shuffle(names)
+    kinds = itertools.product(scenario.frames.directions, scenario.frames.flows, scenario.frames.sizes)
+    found: list[Point] = []
+    for directions, flows, size in kinds:
+        found += [Point(name, size, directions, flows) for name in names]
+        names.reverse()
+    return found
+
+
+def measurements_at(scenario: Scenario, point: Point) -> list[Measurement]:
+    """What is measured there: resets only with the smallest frames, as RFC 2544, section 26.6, has it."""
+    smallest = point.size == min(scenario.frames.sizes)
+    return [one for one in scenario.tests if one is not Measurement.RESET or smallest]
+
+
+def planned(scenario: Scenario) -> list[tuple[Point, Measurement]]:
+    """All that a campaign does, in its order."""
+    return [(point, one) for point in ordered_points(scenario) for one in measurements_at(scenario, point)]

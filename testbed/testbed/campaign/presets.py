@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""How thoroughly is measured: the settings of all measurements under one name.
+
+`rfc2544` is what the RFCs ask for. `csit` searches as FD.io's CSIT does: 21 trials of 1 s, half of which may exceed the
+loss ratio, for no loss and for 0.5 %. `quick` only looks around; its results are never called RFC 2544.
+"""
+
+from __future__ import annotations
+
+from testbed.campaign.backend import Pauses
+from testbed.campaign.measurements.back_to_back import BackToBackSettings
+from testbed.campaign.measurements.forwarding_rate import ForwardingRateSettings
+from testbed.campaign.measurements.frame_loss import FrameLossSettings
+from testbed.campaign.measurements.latency import LatencySettings
+from testbed.campaign.measurements.recovery import RecoverySettings
+from testbed.campaign.measurements.reset import ResetSettings
+from testbed.campaign.measurements.soak import SoakSettings
+from testbed.campaign.measurements.throughput import Goal, ThroughputSettings
+from testbed.campaign.trial import Record
+
+
+class MeasurementSettings(Record):
+    """The settings of all measurements."""
+
+    pauses: Pauses = Pauses()
+    throughput: ThroughputSettings = ThroughputSettings()
+    latency: LatencySettings = LatencySettings()
+    frame_loss: FrameLossSettings = FrameLossSettings()
+    back_to_back: BackToBackSettings = BackToBackSettings()
+    recovery: RecoverySettings = RecoverySettings()
+    reset: ResetSettings = ResetSettings()
+    forwarding_rate: ForwardingRateSettings = ForwardingRateSettings()
+    soak: SoakSettings = SoakSettings()
+
+
+def _csit_goal(loss_ratio: float) -> Goal:
+    return Goal(
+        loss_ratio=loss_ratio,
+        exceed_ratio=0.5,
+        relative_width=0.005,
+        initial_trial_s=1,
+        final_trial_s=1,
+        duration_sum_s=21,
+    )
+
+
+_CSIT = MeasurementSettings(
+    pauses=Pauses(before_s=0, residual_s=1, settle_s=0),
+    throughput=ThroughputSettings(goals=(_csit_goal(0.0), _csit_goal(0.005))),
+    latency=LatencySettings(stream_s=5, repeats=4, share=0.9),
+    frame_loss=FrameLossSettings(trial_s=5),
+    back_to_back=BackToBackSettings(repeats=10),
+    recovery=RecoverySettings(overload_s=10, repeats=3),
+    reset=ResetSettings(repeats=3),
+    forwarding_rate=ForwardingRateSettings(trial_s=1, repeats=10),
+    soak=SoakSettings(hours=0.5, trial_s=60),
+)
+
+_QUICK = MeasurementSettings(
+    pauses=Pauses(before_s=0, residual_s=0.5, settle_s=0),
+    throughput=ThroughputSettings(
+        survey=True,
+        goals=(Goal(relative_width=0.02, initial_trial_s=0.5, final_trial_s=2, duration_sum_s=2, preceding_targets=1),),
+    ),
+    latency=LatencySettings(survey=True, stream_s=2, repeats=3),
+    frame_loss=FrameLossSettings(survey=True, trial_s=1),
+    back_to_back=BackToBackSettings(survey=True, repeats=3, limit_s=1, most_limit_s=2, relative_step=0.05),
+    recovery=RecoverySettings(survey=True, overload_s=2, relief_s=2, repeats=2),
+    reset=ResetSettings(survey=True, repeats=2),
+    forwarding_rate=ForwardingRateSettings(survey=True, trial_s=2, repeats=3),
+    soak=SoakSettings(survey=True, hours=1 / 60, trial_s=5),
+)
+
+PRESETS: dict[str, MeasurementSettings] = {"rfc2544": MeasurementSettings(), "csit": _CSIT, "quick": _QUICK}

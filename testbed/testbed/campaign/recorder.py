@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""A generator whose results are written down before anybody sees them, and taken from there when a campaign goes on.
+
+The searches are deterministic given their results. So a resumed campaign runs them from their beginning; what the
+journal has is handed out in its order, and the first trial that it has not is the first that is really run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from testbed.campaign.backend import Capabilities, Generator
+from testbed.campaign.journal import Journal, JournalError
+from testbed.campaign.trial import (
+    AnyPlan,
+    AnyResult,
+    ResetPlan,
+    ResetResult,
+    StepPlan,
+    StepResult,
+    TrialPlan,
+    TrialResult,
+)
+from testbed.campaign.validity import judged
+
+R = TypeVar("R", TrialResult, StepResult, ResetResult)
+
+
+class Watcher:
+    """Is told of the trials; does nothing."""
+
+    def trial_begins(self, place: str, plan: AnyPlan) -> None:
+        """A trial is about to be run."""
+
+    def trial_ended(self, place: str, result: AnyResult, replayed: bool) -> None:
+        """A trial's result is known."""
+
+
+class Rig:
+    """A generator and the device that it is joined to, started when first needed and written down as it goes."""
+
+    def __init__(self, name: str, start: Callable[[], Generator], journal: Journal, watcher: Watcher) -> None:
+        self.name = name
+        self._start = start
+        self._journal = journal
+        self._watcher = watcher
+        self._generator: Generator | None = None
+        self._capabilities = journal.capabilities(name)
+        # Told to the generator when it starts.
+        self._replayed: list[AnyPlan] = []
+
+    def capabilities(self) -> Capabilities:
+        """What it could do when the campaign began: a search that goes on must not see other limits."""
+        if self._capabilities is None:
+            found = self._running().capabilities()
+            self._journal.join(self.name, found)
+            self._capabilities = found
+        return self._capabilities
+
+    def at(self, place: str) -> RecordedGenerator:
+        """The generator for one place of the campaign."""
+        return RecordedGenerator(self, place, self._journal.results(place))
+
+    def measure(self, place: str, plan: AnyPlan, run: Callable[[Generator], R]) -> R:
+        """Runs a trial and writes it down."""
+        self._watcher.trial_begins(place, plan)
+        result = judged(run(self._running()))
+        self._journal.add(place, result)
+        self._watcher.trial_ended(place, result, replayed=False)
+        return result
+
+    def replay(self, place: str, result: AnyResult) -> None:
+        """Tells everybody of a trial that the journal has."""
+        if self._generator is None:
+            self._replayed.append(result.plan)
+        else:
+            self._generator.replayed(result.plan)
+        self._watcher.trial_ended(place, result, replayed=True)
+
+    def close(self) -> None:
+        """Ends generator and device. May be called again."""
+        if self._generator is not None:
+            generator, self._generator = self._generator, None
+            generator.close()
+
+    def _running(self) -> Generator:
+        if self._generator is None:
+            self._generator = self._start()
+            for plan in self._replayed:
+                self._generator.replayed(plan)
+            self._replayed.clear()
+        return self._generator
+
+
+class RecordedGenerator:
+    """A `Generator` for one place of the campaign."""
+
+    def __init__(self, rig: Rig, place: str, recorded: list[AnyResult]) -> None:
+        self.place = place
+        self._rig = rig
+        self._recorded = recorded
+        self._next = 0
+
+    def capabilities(self) -> Capabilities:
+        """As the rig has them."""
+        return self._rig.capabilities()
+
+    def run(self, plan: TrialPlan) -> TrialResult:
+        """One trial."""
+        return self._taken(plan, TrialResult) or self._rig.measure(self.place, plan, lambda real: real.run(plan))
+
+    def step(self, plan: StepPlan) -> StepResult:
+        """Loads one after the other."""
+        return self._taken(plan, StepResult) or self._rig.measure(self.place, plan, lambda real: real.step(plan))
+
+    def reset(self, plan: ResetPlan) -> ResetResult:
+        """A reset of the device under load."""
+        return self._taken(plan, ResetResult) or self._rig.measure(self.place, plan, lambda real: real.reset(plan))
+
+    def replayed(self, plan: AnyPlan) -> None:
+        """Nobody else replays."""
+
+    def close(self) -> None:
+        """The rig is closed by who made it."""
+
+    def _taken(self, plan: AnyPlan, kind: type[R]) -> R | None:
+        """The journal's result for this trial, if it has one."""
+        if self._next >= len(self._recorded):
+            return None
+        result = self._recorded[self._next]
+        if not isinstance(result, kind) or result.plan != plan:
+            raise JournalError(
+                f"trial {self._next + 1} of {self.place} was {_words(result.plan)}, and would now be {_words(plan)}: "
+                "the tool or the scenario has changed since. Go on with those of then, or begin a new campaign"
+            )
+        self._next += 1
+        self._rig.replay(self.place, result)
+        return result
+
+
+def _words(plan: AnyPlan) -> str:
+    return plan.model_dump_json(exclude_defaults=True)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Scenarios: YAML files that say what is measured with what. An error names the file, the line and the field."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from testbed.campaign.backend import Pauses
+from testbed.campaign.presets import PRESETS
+from testbed.campaign.simulated import DeviceModel
+from testbed.campaign.sizes import RFC_SIZES, named_sizes
+from testbed.campaign.trial import Record, Size
+from testbed.programs import FORWARDERS, repository_root
+
+_EMBEDDED_MOST_BYTES = 9000
+_EMBEDDED_MOST_FLOWS = 1 << 16
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class ScenarioError(Exception):
+    """A scenario cannot be used; the message names the file, the line and the field."""
+
+
+class Measurement(StrEnum):
+    """What can be measured."""
+
+    THROUGHPUT = "throughput"
+    LATENCY = "latency"
+    FRAME_LOSS = "frame_loss"
+    BACK_TO_BACK = "back_to_back"
+    RECOVERY = "recovery"
+    RESET = "reset"
+    FORWARDING_RATE = "forwarding_rate"
+    SOAK = "soak"
+
+
+# What `rfc2544` measures unless told otherwise: sections 26.1 to 26.6.
+RFC_MEASUREMENTS = (
+    Measurement.THROUGHPUT,
+    Measurement.LATENCY,
+    Measurement.FRAME_LOSS,
+    Measurement.BACK_TO_BACK,
+    Measurement.RECOVERY,
+    Measurement.RESET,
+)
+
+
+class Preset(StrEnum):
+    """How thoroughly."""
+
+    RFC2544 = "rfc2544"
+    CSIT = "csit"
+    QUICK = "quick"
+
+
+class Embedded(Record):
+    """The project's own generator, on this machine, over the virtual wire."""
+
+    kind: Literal["embedded"]
+    hugepages: bool | None = Field(None, description="without a word: if there are some")
+    # CPUs; without them two are chosen.
+    lcore: int | None = Field(None, ge=0)
+    forwarder_lcore: int | None = Field(None, ge=0)
+
+    @model_validator(mode="after")
+    def _both_or_none(self) -> Self:
+        if (self.lcore is None) != (self.forwarder_lcore is None):
+            raise ValueError("give lcore and forwarder_lcore, or neither")
+        return self
+
+
+class Simulated(Record):
+    """No traffic: devices with known figures."""
+
+    kind: Literal["simulated"]
+
+
+class Device(Record):
+    """A device under test."""
+
+    name: str
+    # One of this project's forwarders; without a word the one of the device's name.
+    program: Literal["l2fwd-c", "l2fwd-rs"] | None = None
+    # The forwarder's own, behind those that the testbed gives.
+    options: list[str] = Field(default_factory=list)
+    model: DeviceModel | None = None
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        if not _NAME.fullmatch(self.name):
+            raise ValueError(f"name '{self.name}': use letters, digits, '.', '_' and '-'")
+        return self
+
+
+class Frames(Record):
+    """The streams: each size with each number of directions and flows."""
+
+    sizes: list[Size] = Field(default_factory=lambda: list(RFC_SIZES), min_length=1)
+    directions: list[Literal[1, 2]] = Field(default_factory=lambda: [1], min_length=1)
+    flows: list[Annotated[int, Field(ge=1, le=1 << 20)]] = Field(default_factory=lambda: [1], min_length=1)
+
+    @field_validator("sizes", mode="before")
+    @classmethod
+    def _named(cls, value: Any) -> Any:
+        """A set of sizes by its name."""
+        return list(named_sizes(value)) if isinstance(value, str) else value
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        for name, values in (("sizes", self.sizes), ("directions", self.directions), ("flows", self.flows)):
+            if twice := [value for number, value in enumerate(values) if value in values[:number]]:
+                raise ValueError(f"{name} has {twice[0]} twice")
+        return self
+
+
+class Scenario(Record):
+    """A whole scenario."""
+
+    name: str
+    description: str = ""
+    generator: Annotated[Embedded | Simulated, Field(discriminator="kind")]
+    devices: list[Device] = Field(min_length=1)
+    frames: Frames = Field(default_factory=Frames)
+    tests: list[Measurement] = Field(default_factory=lambda: list(RFC_MEASUREMENTS), min_length=1)
+    preset: Preset = Preset.RFC2544
+    # In place of the preset's.
+    pauses: Pauses | None = None
+    # For the order of the devices.
+    seed: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _frames_suit_the_generator(self) -> Self:
+        if isinstance(self.generator, Embedded):
+            for name, values, most in (
+                ("sizes", self.frames.sizes, _EMBEDDED_MOST_BYTES),
+                ("flows", self.frames.flows, _EMBEDDED_MOST_FLOWS),
+            ):
+                for number, value in enumerate(values):
+                    if value > most:
+                        fault = f"the embedded generator has {most} at most, not {value}"
+                        place = {"place": ("frames", name, number), "fault": fault}
+                        raise PydanticCustomError("frames", "{fault}", place)
+        return self
+
+    @model_validator(mode="after")
+    def _devices_suit_the_generator(self) -> Self:
+        simulated = isinstance(self.generator, Simulated)
+        for number, device in enumerate(self.devices):
+            fault = None
+            if device.name in [earlier.name for earlier in self.devices[:number]]:
+                fault = "there is another of that name"
+            elif simulated and device.model is None:
+                fault = "it needs a model, since the generator is simulated"
+            elif not simulated and device.model is not None:
+                fault = "it has a model, but the generator is not simulated"
+            elif not simulated and device.program is None and device.name not in FORWARDERS:
+                fault = f"it needs a program, of {', '.join(FORWARDERS)}"
+            if fault:
+                # The place, as pydantic has none for a check of the whole.
+                place = {"place": ("devices", number), "fault": f"device '{device.name}': {fault}"}
+                raise PydanticCustomError("device", "{fault}", place)
+        return self
+
+    @property
+    def pauses_around_trials(self) -> Pauses:
+        """Those of the scenario, or else of the preset."""
+        return self.pauses if self.pauses is not None else PRESETS[self.preset].pauses
+
+    def changed(self, **fields: Any) -> Scenario:
+        """With other values in place of some, checked again.
+
+        Raises `ScenarioError`.
+        """
+        try:
+            return Scenario.model_validate({**self.model_dump(), **fields})
+        except ValidationError as error:
+            raise ScenarioError("; ".join(_message(found) for found in error.errors())) from error
+
+
+def scenarios_folder() -> Path:
+    """Where the ready ones lie."""
+    return repository_root() / "testbed" / "scenarios"
+
+
+def find_scenario(name: Path) -> Path:
+    """The file of this name, or the ready scenario."""
+    if name.exists() or name.parent != Path():
+        return name
+    ready = scenarios_folder() / (name.name if name.suffix else f"{name.name}.yaml")
+    return ready if ready.exists() else name
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Reads a scenario file.
+
+    Raises `ScenarioError`.
+    """
+    return parse_scenario(read_text(path), str(path))
+
+
+def read_text(path: Path) -> str:
+    """The text of a scenario file.
+
+    Raises `ScenarioError`.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        ready = ", ".join(sorted(file.stem for file in scenarios_folder().glob("*.yaml")))
+        raise ScenarioError(f"cannot read '{path}': {error.strerror}: give a file, or one of {ready}") from error
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"'{path}' is no text in UTF-8: {error.reason} at byte {error.start}") from error
+
+
+def parse_scenario(text: str, name: str) -> Scenario:
+    """The scenario in `text`, which messages call `name`.
+
+    Raises `ScenarioError`.
+    """
+    try:
+        tree = YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = mark.line + 1 if mark else 1
+        raise ScenarioError(f"{name}:{line}: {error.problem or error.context}") from error
+    except (YAMLError, ValueError) as error:
+        raise ScenarioError(f"{name}: {error}") from error
+    if not isinstance(tree, CommentedMap):
+        raise ScenarioError(f"{name}:1: a scenario is a mapping with name, generator and devices")
+    try:
+        return Scenario.model_validate(_plain(tree))
+    except ValidationError as error:
+        found = [f"{name}:{_line(tree, _place(one))}: {_message(one)}" for one in error.errors()]
+        raise ScenarioError("\n".join(found)) from error
+
+
+def _plain(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(value) for value in node]
+    return node
+
+
+def _place(error: Any) -> tuple[int | str, ...]:
+    place = error.get("ctx", {}).get("place")
+    return place if isinstance(place, tuple) else error["loc"]
+
+
+def _message(error: Any) -> str:
+    """What pydantic says of one field, in the words of this project."""
+    field = ".".join(str(part) for part in _place(error))
+    text = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "missing":
+        text = "is missing"
+    elif error["type"] == "extra_forbidden":
+        text = "is not known: mind the spelling"
+    elif isinstance(error["input"], str | int | float):
+        text = f"{text}, not {error['input']!r}"
+    return f"{field}: {text}" if field else text
+
+
+def _line(tree: CommentedMap, place: tuple[int | str, ...]) -> int:
+    """The line of the field, or of the nearest thing around it that has one."""
+    line, node = tree.lc.line, tree
+    for part in place:
+        # The kind of a union's member is in the place too, but not in the file.
+        if isinstance(node, CommentedMap) and part in node:
+            line = node.lc.key(part)[0]
+        elif isinstance(node, CommentedSeq) and isinstance(part, int) and part < len(node):
+            line = node.lc.item(part)[0]
+        else:
+            continue
+        node = node[part]
+    return line + 1

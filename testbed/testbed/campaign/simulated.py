@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""A device whose figures are known, to test the searches: each must find the model's value.
+
+It is a queue: frames come at the offered rate, leave at the device's, and what finds the buffer full is lost. Time is
+virtual. Whatever is random depends on the seed, the plan, and how often that plan was asked for before, so that a
+resumed campaign sees what an undisturbed one does.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Callable
+from random import Random
+
+from pydantic import Field, model_validator
+
+from testbed.campaign.backend import Capabilities, NotCapable, Pauses
+from testbed.campaign.trial import (
+    AnyPlan,
+    Fps,
+    Latency,
+    Place,
+    Record,
+    ResetKind,
+    ResetPlan,
+    ResetResult,
+    Size,
+    StepPlan,
+    StepResult,
+    Stream,
+    TrialPlan,
+    TrialResult,
+    line_rate_fps,
+)
+
+_PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
+
+
+class DeviceModel(Record):
+    """What the searches are to find."""
+
+    # At most, by frame size; for a size that is not listed, what the next smaller one has (of bits: the line rate).
+    throughput_fps: dict[Size, Fps] = Field(min_length=1)
+    line_rate_bps: float = Field(25e9, gt=0)
+    # Of the throughput, in each direction when both are used.
+    bidirectional_share: float = Field(1.0, gt=0, le=1)
+    buffer_frames: int = Field(1024, ge=1)
+    # How much of its throughput the device loses at line rate; in between in proportion to the excess.
+    collapse: float = Field(0.0, ge=0, lt=1)
+    # Latency is this and an exponentially distributed rest of that mean.
+    latency_base_ns: float = Field(5_000, gt=0)
+    latency_rest_ns: float = Field(1_000, ge=0)
+    # How long it goes on losing frames after an overload.
+    recovery_s: float = Field(0.25, ge=0)
+    reset_gap_s: dict[ResetKind, float] = Field(default_factory=lambda: {ResetKind.PROCESS: 1.5, ResetKind.PORT: 0.4})
+    seed: int = 0
+    # Standard deviation of the throughput from trial to trial, as a share.
+    noise: float = Field(0.0, ge=0, lt=0.5)
+    # The share of trials in which the generator falls short of its load.
+    shortfalls: float = Field(0.0, ge=0, le=1)
+    # Real seconds for each simulated one, for whoever wants to watch; 0: none.
+    pace: float = Field(0.0, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _below_line_rate(self) -> DeviceModel:
+        for size, fps in self.throughput_fps.items():
+            if fps > line_rate_fps(size, self.line_rate_bps):
+                raise ValueError(f"throughput_fps at {size} bytes is more than line_rate_bps allows")
+        return self
+
+    def throughput(self, size: int, directions: int = 1) -> float:
+        """The highest load, in each direction, that the device forwards for ever."""
+        known = [listed for listed in self.throughput_fps if listed <= size] or [min(self.throughput_fps)]
+        at_most = min(self.throughput_fps[max(known)], line_rate_fps(size, self.line_rate_bps))
+        return at_most * (self.bidirectional_share if directions == 2 else 1.0)
+
+    def forwarding_rate(self, size: int, load_fps: float, directions: int = 1) -> float:
+        """What leaves the device at a load, when its buffer is full."""
+        able = self.throughput(size, directions)
+        excess = load_fps - able
+        if excess <= 0:
+            return load_fps
+        return able * (1 - self.collapse * excess / max(line_rate_fps(size, self.line_rate_bps) - able, excess))
+
+    def back_to_back_frames(self, size: int, directions: int = 1) -> float:
+        """The longest burst at line rate without loss; infinite where the device forwards line rate."""
+        line = line_rate_fps(size, self.line_rate_bps)
+        served = self.forwarding_rate(size, line, directions) / line
+        return math.inf if served >= 1 else self.buffer_frames / (1 - served)
+
+
+class SimulatedGenerator:
+    """The simulated device with its generator."""
+
+    def __init__(self, model: DeviceModel, pauses: Pauses | None = None, name: str = "simulated") -> None:
+        self.model = model
+        self.name = name
+        # Virtual seconds since the start.
+        self.clock_s = 0.0
+        self._pauses = pauses or Pauses()
+        self._asked: Counter[str] = Counter()
+
+    def capabilities(self) -> Capabilities:
+        """All that the campaign knows of."""
+        return Capabilities(
+            generator="simulated",
+            version="1",
+            line_rate_bps=self.model.line_rate_bps,
+            directions=2,
+            flows=1 << 20,
+            latency=True,
+            burst=True,
+            step=True,
+            resets=list(self.model.reset_gap_s),
+            proves_frames=True,
+            pauses=self._pauses,
+        )
+
+    def run(self, plan: TrialPlan) -> TrialResult:
+        """One trial."""
+        chance = self._chance(plan)
+        line = line_rate_fps(plan.size, self.model.line_rate_bps)
+        able = self._able(plan, chance)
+        short = chance.random() < self.model.shortfalls
+        offered = min(plan.load_fps, line) * (0.9 if short else 1.0)
+        each = plan.burst_frames if plan.burst_frames is not None else round(offered * plan.duration_s)
+        # A burst is sent whole whatever its rate.
+        duration_s = each / offered if plan.kind == "burst" else plan.duration_s
+        served = able(offered)
+        lost = _overflow(each, offered, served, self.model.buffer_frames) * plan.directions
+        sent = each * plan.directions
+        self._takes(duration_s)
+        result = TrialResult(
+            plan=plan,
+            sent=sent,
+            received=sent - lost,
+            lost=lost,
+            lost_at={Place.IMISSED: lost} if lost else {},
+            offered_fps=offered,
+            duration_s=duration_s,
+            latency=self._latency(sent - lost, lost > 0, served, chance) if plan.latency else None,
+        )
+        if offered < plan.load_fps:
+            return result.invalidated([f"the generator offered {offered:.0f} frames/s instead of {plan.load_fps:.0f}"])
+        return result
+
+    def step(self, plan: StepPlan) -> StepResult:
+        """Loads one after the other: the device goes on losing frames for its recovery time."""
+        able = self._able(plan, self._chance(plan))
+        sent, lost = [], []
+        overloaded, last_loss_s = False, None
+        for load, duration_s in zip(plan.loads_fps, plan.durations_s, strict=True):
+            each = round(load * duration_s)
+            suffers_s = min(self.model.recovery_s, duration_s) if overloaded else 0.0
+            missing = _overflow(each, load, able(load), self.model.buffer_frames)
+            overloaded = missing > 0
+            if overloaded:
+                last_loss_s = duration_s
+            else:
+                # Every other frame is lost meanwhile.
+                missing, last_loss_s = math.ceil(load * suffers_s / 2), suffers_s
+            sent.append(each * plan.directions)
+            lost.append(missing * plan.directions)
+        self._takes(sum(plan.durations_s))
+        return StepResult(plan=plan, sent=sent, lost=lost, last_loss_s=last_loss_s)
+
+    def reset(self, plan: ResetPlan) -> ResetResult:
+        """A reset: nothing is forwarded during its gap."""
+        if plan.kind not in self.model.reset_gap_s:
+            raise NotCapable(f"{self.name}: it knows no reset of the {plan.kind}")
+        self._chance(plan)
+        gap_s = self.model.reset_gap_s[plan.kind]
+        seconds = gap_s + 1
+        self._takes(seconds)
+        result = ResetResult(
+            plan=plan,
+            sent=round(plan.load_fps * seconds) * plan.directions,
+            lost=round(plan.load_fps * gap_s) * plan.directions,
+            gap_s=gap_s,
+        )
+        if gap_s > plan.patience_s:
+            return result.invalidated([f"the device did not forward again within {plan.patience_s:g} s"])
+        return result
+
+    def replayed(self, plan: AnyPlan) -> None:
+        """Chance goes on where it would have been."""
+        self._asked[_key(plan)] += 1
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+    def _chance(self, plan: Stream) -> Random:
+        """What is random in a trial of this plan."""
+        key = _key(plan)
+        self._asked[key] += 1
+        return Random(f"{self.model.seed} {self.name} {key} {self._asked[key]}")
+
+    def _able(self, plan: Stream, chance: Random) -> Callable[[float], float]:
+        """What the device forwards at a load in this trial."""
+        factor = max(0.1, 1 + chance.gauss(0, self.model.noise)) if self.model.noise else 1.0
+
+        def able(load_fps: float) -> float:
+            able_fps = self.model.throughput(plan.size, plan.directions) * factor
+            steady = self.model.forwarding_rate(plan.size, load_fps, plan.directions) * factor
+            return load_fps if load_fps <= able_fps else min(steady, load_fps)
+
+        return able
+
+    def _latency(self, count: int, overloaded: bool, served_fps: float, chance: Random) -> Latency:
+        """The distribution's own figures; a full buffer adds the time that it takes to empty."""
+        base = self.model.latency_base_ns + (1e9 * self.model.buffer_frames / served_fps if overloaded else 0.0)
+        rest = self.model.latency_rest_ns
+        if self.model.noise:
+            rest *= max(0.1, 1 + chance.gauss(0, self.model.noise))
+        if count == 0:
+            return Latency(count=0)
+        quantiles = {name: base - rest * math.log(1 - share) for name, share in _PERCENTILES.items()}
+        # The mean difference of two values of an exponential distribution is its mean.
+        jitter = rest
+        return Latency(
+            count=count, min=base, avg=base + rest, max=base + rest * math.log(count + 1), jitter=jitter, **quantiles
+        )
+
+    def _takes(self, seconds: float) -> None:
+        whole_s = seconds + self._pauses.total_s
+        self.clock_s += whole_s
+        if self.model.pace:
+            time.sleep(whole_s * self.model.pace)
+
+
+def _overflow(frames: int, offered_fps: float, served_fps: float, buffer_frames: int) -> int:
+    """Frames that find the buffer full."""
+    if served_fps >= offered_fps:
+        return 0
+    # One frame more or less is the rounding of the rates.
+    waiting = frames * (1 - served_fps / offered_fps)
+    return max(0, math.ceil(waiting - buffer_frames - 1e-6))
+
+
+def _key(plan: Stream) -> str:
+    return plan.model_dump_json()

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a campaign found: `summary.json`, and the same as Markdown and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from testbed.campaign.grade import Grade, Graded
+from testbed.campaign.scenario import Measurement, Preset
+from testbed.campaign.trial import AnyResult
+from testbed.results import Status, read_record, write_atomically
+
+SCHEMA_VERSION = 1
+SUMMARY = "summary.json"
+# Fields of a result that each row of the CSV has anyway.
+# A rate that differs by more than this share has drifted: searches end with bounds that are up to 2 % apart.
+_DRIFT = 0.02
+_IN_THE_HEAD = ("stream", "graded")
+_FIGURES = re.compile(r"\d[\d.]*")
+
+
+class Part(BaseModel):
+    """A part of the summary. Unknown fields are an error: the schema's version says what may be there."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Finding(Part):
+    """What one measurement found with one device and one kind of frames."""
+
+    place: str = Field(description="as in the journal")
+    device: str
+    size: int
+    directions: int
+    flows: int
+    measurement: Measurement
+    status: Literal["done", "skipped", "failed"]
+    reason: str | None = None
+    # The figure that the measurement is about, for tables; everything else is in the result.
+    headline: str | None = None
+    grade: Grade | None = None
+    missing: list[str] = Field(default_factory=list, description="clauses that are not met, the stronger ones first")
+    result: dict[str, Any] | None = None
+
+
+class Trials(Part):
+    """How many there were."""
+
+    total: int = 0
+    invalid: int = 0
+    reasons: dict[str, int] = Field(default_factory=dict, description="why trials were invalid, and how often")
+
+
+class Drift(Part):
+    """The campaign's first rate, and the same measured once more at its end."""
+
+    place: str
+    first_fps: float
+    again_fps: float
+
+    @property
+    def change(self) -> float | None:
+        """Relative to the first; None if that was nothing."""
+        return self.again_fps / self.first_fps - 1 if self.first_fps else None
+
+    def in_words(self) -> str:
+        """For the user."""
+        change = self.change
+        if change is None:
+            return f"{self.again_fps:.0f} frames/s at the end, nothing at the beginning"
+        text = f"{100 * change:+.1f} % from the beginning to the end"
+        return f"{text}: the machine changed meanwhile, so compare with care" if abs(change) > _DRIFT else text
+
+
+class CampaignSummary(Part):
+    """`summary.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    kind: Literal["rfc2544", "overload"]
+    campaign: str
+    status: Status
+    reason: str | None = None
+    started: datetime
+    finished: datetime | None = None
+    # Of the time since the first start, what it really ran.
+    seconds: float = 0.0
+    resumed: int = Field(0, description="how often it was resumed")
+    command: str
+    scenario: str
+    preset: Preset
+    devices: list[str]
+    frames: Graded | None = Field(None, description="how far the frames are those that the RFC asks for")
+    findings: list[Finding] = Field(default_factory=list)
+    planned: int = Field(description="findings when it is finished")
+    drift: Drift | None = Field(None, description="of a campaign with more than one measurement, when it is finished")
+    trials: Trials = Field(default_factory=Trials)
+    environment: str = "environment.json"
+    journal: str = "journal.jsonl"
+
+
+def count_trials(results: list[tuple[str, AnyResult]]) -> Trials:
+    """The sum over a journal."""
+    reasons: dict[str, int] = {}
+    for _, result in results:
+        for reason in result.reasons:
+            # Figures make each reason another one; the words around them say what happened.
+            kind = _FIGURES.sub("…", reason.partition("\n")[0])
+            reasons[kind] = reasons.get(kind, 0) + 1
+    invalid = sum(not result.valid for _, result in results)
+    return Trials(total=len(results), invalid=invalid, reasons=reasons)
+
+
+def write_campaign_summary(folder: Path, summary: CampaignSummary) -> None:
+    """Writes `summary.json`, `.md` and `.csv`; called after each measurement.
+
+    Raises `ResultsError`.
+    """
+    write_atomically(folder / SUMMARY, summary.model_dump_json(indent=2) + "\n")
+    write_atomically(folder / "summary.md", as_markdown(summary))
+    write_atomically(folder / "summary.csv", as_csv(summary))
+
+
+def read_campaign_summary(folder: Path) -> CampaignSummary:
+    """Reads `summary.json`.
+
+    Raises `ResultsError`.
+    """
+    return read_record(folder / SUMMARY, CampaignSummary, "a campaign's summary", "a campaign")
+
+
+def as_markdown(summary: CampaignSummary) -> str:
+    """The summary for people: one table a measurement, a row for each kind of frames, a column for each device."""
+    lines = [f"# {summary.kind}: {summary.scenario}, preset {summary.preset}", ""]
+    tail = f": {summary.reason}" if summary.reason else ""
+    lines += [f"{summary.status}{tail}. {len(summary.findings)} of {summary.planned} measurements, ", ""]
+    lines[-2] += f"{summary.trials.total} trials, {summary.trials.invalid} of them invalid, {summary.seconds:.0f} s."
+    lines += [f"Again with: `{summary.command}`", ""]
+    if summary.frames is not None:
+        lines += [f"Frames: {summary.frames.grade}", ""]
+        missing = [f"- not met: {finding}" for finding in summary.frames.missing]
+        lines += [*missing, ""] if missing else []
+    if summary.drift is not None:
+        lines += [f"Drift ({summary.drift.place}, measured again at the end): {summary.drift.in_words()}", ""]
+    for measurement in dict.fromkeys(finding.measurement for finding in summary.findings):
+        mine = [finding for finding in summary.findings if finding.measurement is measurement]
+        lines += [f"## {measurement.value.replace('_', ' ')}", ""]
+        lines += ["| frames | " + " | ".join(summary.devices) + " |", "|---|" + "---|" * len(summary.devices)]
+        for frames in dict.fromkeys(_frames(finding) for finding in mine):
+            cells = {finding.device: _cell(finding) for finding in mine if _frames(finding) == frames}
+            lines.append(f"| {frames} | " + " | ".join(cells.get(device, "–") for device in summary.devices) + " |")
+        lines += ["", *_grades(mine)]
+    if summary.trials.reasons:
+        lines += ["## invalid trials", ""]
+        lines += [f"- {count} × {reason}" for reason, count in sorted(summary.trials.reasons.items())]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def as_csv(summary: CampaignSummary) -> str:
+    """Each figure of each finding in a row of its own."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["device", "size", "directions", "flows", "measurement", "status", "grade", "field", "value"])
+    for finding in summary.findings:
+        head = [finding.device, finding.size, finding.directions, finding.flows, finding.measurement, finding.status]
+        head.append(finding.grade)
+        figures = {name: value for name, value in (finding.result or {}).items() if name not in _IN_THE_HEAD}
+        rows = list(_leaves(figures)) if finding.result else [("reason", finding.reason)]
+        writer.writerows([*head, field, value] for field, value in rows)
+    return text.getvalue()
+
+
+def _grades(findings: list[Finding]) -> list[str]:
+    """How far the results may be called the RFC's, and what is missing, each clause once."""
+    graded = [finding for finding in findings if finding.grade is not None]
+    if not graded:
+        return []
+    grades = ", ".join(dict.fromkeys(str(finding.grade) for finding in graded))
+    clauses = dict.fromkeys(clause for finding in graded for clause in finding.missing)
+    return [f"Grade: {grades}", "", *(f"- not met: {clause}" for clause in clauses), *([""] if clauses else [])]
+
+
+def _frames(finding: Finding) -> str:
+    words = [f"{finding.size} bytes"]
+    words += ["both directions"] if finding.directions == 2 else []
+    words += [f"{finding.flows} flows"] if finding.flows > 1 else []
+    return ", ".join(words)
+
+
+def _cell(finding: Finding) -> str:
+    text = finding.headline if finding.status == "done" else f"{finding.status}: {finding.reason}"
+    return (text or "done").replace("|", "/").replace("\n", " ")
+
+
+def _leaves(value: Any, name: str = "") -> list[tuple[str, Any]]:
+    """('a.b.0', 7) for each figure in a nested result; what is absent stays out."""
+    if isinstance(value, dict):
+        pairs = [(str(key), inner) for key, inner in value.items()]
+    elif isinstance(value, list):
+        pairs = [(str(number), inner) for number, inner in enumerate(value)]
+    else:
+        return [] if value is None else [(name, value)]
+    return [leaf for key, inner in pairs for leaf in _leaves(inner, f"{name}.{key}" if name else key)]

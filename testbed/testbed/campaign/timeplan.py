@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a campaign is going to do, and how long that takes, before it begins."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from rich.console import Console
+
+from testbed.campaign.backend import Capabilities
+from testbed.campaign.plan import NOTHING, Estimate, Range, estimate
+from testbed.campaign.points import Point, planned
+from testbed.campaign.presets import PRESETS
+from testbed.campaign.scenario import Measurement, Scenario, Simulated
+from testbed.campaign.simulated import SimulatedGenerator
+from testbed.campaign.trial import ResetKind, Stream
+
+# What the embedded generator does is known only when it runs. The lengths of searches hardly depend on the rate.
+_NOMINAL_FPS = 4e6
+# Starting it, its link, a probe, and the forwarder's statistics, which come once a second.
+_EMBEDDED_OVERHEAD_S = 1.2
+# The first of these is measured again at the end.
+_DRIFT_SHOWS_IN = (Measurement.THROUGHPUT, Measurement.FORWARDING_RATE)
+
+
+def capabilities(scenario: Scenario, device: str) -> Capabilities:
+    """What the generator will say that it can do, as far as that is known before it runs."""
+    pauses = scenario.pauses_around_trials
+    if isinstance(scenario.generator, Simulated):
+        model = next(one.model for one in scenario.devices if one.name == device)
+        assert model is not None, "the scenario was checked"
+        return SimulatedGenerator(model, pauses, device).capabilities()
+    return Capabilities(
+        generator="embedded",
+        version="",
+        max_fps_by_size=dict.fromkeys(scenario.frames.sizes, _NOMINAL_FPS),
+        directions=2,
+        flows=1 << 16,
+        latency=True,
+        burst=True,
+        step=True,
+        resets=[ResetKind.PROCESS],
+        proves_frames=True,
+        pauses=pauses,
+        overhead_s=_EMBEDDED_OVERHEAD_S,
+    )
+
+
+def expected(scenario: Scenario, point: Point, measurement: Measurement) -> Estimate:
+    """What a measurement will take."""
+    stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
+    return estimate(measurement, stream, PRESETS[scenario.preset], capabilities(scenario, point.device))
+
+
+def expected_s(scenario: Scenario, point: Point, measurement: Measurement) -> float:
+    """How long a measurement takes about."""
+    return expected(scenario, point, measurement).seconds.expected
+
+
+def print_plan(scenario: Scenario, console: Console) -> None:
+    """Says what is measured, in how many trials, and how long it takes."""
+    frames = scenario.frames
+    lines = [
+        f"Scenario {scenario.name}, preset {scenario.preset}: {scenario.description}".rstrip(": "),
+        f"Devices: {', '.join(device.name for device in scenario.devices)}",
+        f"Frames: {', '.join(map(str, frames.sizes))} bytes; directions {', '.join(map(str, frames.directions))}; "
+        f"flows {', '.join(map(str, frames.flows))}",
+    ]
+    total = NOTHING
+    for measurement in scenario.tests:
+        estimates = [expected(scenario, point, one) for point, one in planned(scenario) if one is measurement]
+        whole = sum(estimates, start=NOTHING)
+        total += whole
+        what = _in_words(whole) if whole.trials.most else "the generator cannot do it: skipped"
+        lines.append(f"{measurement.value.replace('_', ' ')}, {len(estimates)} times: {what}")
+    rates = [(point, one) for point, one in planned(scenario) if one in _DRIFT_SHOWS_IN]
+    if rates and len(planned(scenario)) > 1:
+        again = expected(scenario, *rates[0])
+        total += again
+        lines.append(f"the first {rates[0][1].value.replace('_', ' ')} again, for drift: {_in_words(again)}")
+    lines.append(f"In all: {_in_words(total)}")
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _in_words(whole: Estimate) -> str:
+    def between(figures: Range, text: str, least: str, most: str) -> str:
+        return text if figures.exact else f"about {text} ({least} to {most})"
+
+    trials, seconds = whole.trials, whole.seconds
+    count = between(trials, f"{trials.expected:.0f} trials", f"{trials.least:.0f}", f"{trials.most:.0f}")
+    times = [str(timedelta(seconds=round(value))) for value in (seconds.expected, seconds.least, seconds.most)]
+    return f"{count}, {between(seconds, *times)}"

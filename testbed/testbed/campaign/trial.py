@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""One trial: what was intended, and what came of it.
+
+Loads and rates are frames a second in each direction; counts are frames of all directions together. Sizes include the
+FCS. What a generator cannot measure is absent (None), never zero.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+# Preamble, start delimiter and the least gap between frames, which a frame takes on the wire beside its own bytes.
+WIRE_OVERHEAD_BYTES = 20
+
+Size = Annotated[int, Field(ge=64, le=9216, description="bytes of a frame, with FCS")]
+Fps = Annotated[float, Field(gt=0, allow_inf_nan=False, description="frames a second in each direction")]
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Frames = Annotated[int, Field(ge=0)]
+
+
+def line_rate_fps(size: int, bits_per_second: float) -> float:
+    """How many frames of `size` bytes a second a link can carry each way."""
+    return bits_per_second / (8 * (size + WIRE_OVERHEAD_BYTES))
+
+
+class Record(BaseModel):
+    """A part of the journal: unknown fields are an error, and what was written down does not change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Place(StrEnum):
+    """Where frames are lost."""
+
+    GENERATOR = "generator"
+    WIRE = "wire"
+    # The device's receiving queue was full: what a NIC counts as imissed.
+    IMISSED = "imissed"
+    NO_MBUFS = "no_mbufs"
+    TX_QUEUE = "tx_queue"
+    RECEIVER = "receiver"
+    # The device does not say.
+    DEVICE = "device"
+
+
+class Stream(Record):
+    """What all kinds of trials have in common: the frames."""
+
+    size: Size
+    directions: Literal[1, 2] = 1
+    flows: int = Field(default=1, ge=1, le=1 << 20)
+
+
+class TrialPlan(Stream):
+    """Frames at one rate for some time, or a burst of them."""
+
+    load_fps: Fps
+    # Of a burst: about how long it takes; its length counts.
+    duration_s: float = Field(gt=0, le=31_536_000, allow_inf_nan=False)
+    kind: Literal["continuous", "burst"] = "continuous"
+    burst_frames: int | None = Field(default=None, ge=1, description="in each direction")
+    latency: bool = False
+
+    @model_validator(mode="after")
+    def _burst_has_a_length(self) -> Self:
+        if (self.kind == "burst") != (self.burst_frames is not None):
+            raise ValueError("a burst has burst_frames, and nothing else has")
+        return self
+
+    @property
+    def intended_frames(self) -> int:
+        """What the generator should send, in all directions."""
+        each = self.burst_frames if self.burst_frames is not None else round(self.load_fps * self.duration_s)
+        return each * self.directions
+
+
+class Latency(Record):
+    """Nanoseconds under way."""
+
+    count: Frames
+    min: float | None = None
+    avg: float | None = None
+    max: float | None = None
+    jitter: float | None = None
+    p50: float | None = None
+    p90: float | None = None
+    p99: float | None = None
+    p99_9: float | None = None
+    p99_99: float | None = None
+
+
+class Outcome(Record):
+    """What the results of all kinds of trials have in common: whether they count.
+
+    An invalid trial has reasons; it is repeated, and never counted as loss.
+    """
+
+    valid: bool = True
+    reasons: list[str] = Field(default_factory=list, description="why it is invalid; empty if it is valid")
+    raw: dict[str, Any] = Field(default_factory=dict, description="the accounts of generator and device, as they came")
+
+    @model_validator(mode="after")
+    def _invalid_with_a_reason(self) -> Self:
+        if self.valid == bool(self.reasons):
+            raise ValueError("an invalid trial has reasons, and a valid one has none")
+        return self
+
+    def invalidated(self, reasons: list[str]) -> Self:
+        """The same with further reasons not to count; itself if there are none."""
+        if not reasons:
+            return self
+        return self.model_copy(update={"valid": False, "reasons": [*self.reasons, *reasons]})
+
+
+class TrialResult(Outcome):
+    """What came of a `TrialPlan`."""
+
+    plan: TrialPlan
+    sent: Frames
+    received: Frames
+    # Negative if more came back than was sent, which no valid trial has.
+    lost: int
+    lost_at: dict[Place, int] = Field(default_factory=dict, description="frames by the place of their loss")
+    offered_fps: float = Field(ge=0, description="frames a second in each direction that were really offered")
+    duration_s: Seconds
+    latency: Latency | None = None
+
+    @property
+    def loss_ratio(self) -> float:
+        """Lost frames / sent frames."""
+        return self.lost / self.sent if self.sent else 0.0
+
+    @property
+    def forwarded_fps(self) -> float:
+        """Frames a second that came back, in each direction."""
+        return self.received / self.plan.directions / self.duration_s if self.duration_s else 0.0
+
+
+class StepPlan(Stream):
+    """Loads one after the other without a pause: overload, then relief (RFC 2544, section 26.5)."""
+
+    loads_fps: tuple[Fps, ...] = Field(min_length=2)
+    durations_s: tuple[Annotated[float, Field(gt=0)], ...]
+
+    @model_validator(mode="after")
+    def _each_load_has_a_duration(self) -> Self:
+        if len(self.loads_fps) != len(self.durations_s):
+            raise ValueError("give as many durations_s as loads_fps")
+        return self
+
+
+class StepResult(Outcome):
+    """What came of a `StepPlan`."""
+
+    plan: StepPlan
+    sent: list[Frames] = Field(description="at each load")
+    lost: list[int] = Field(description="of these")
+    # Since the last load began; 0 if nothing was lost at that load, None if it is not known when.
+    last_loss_s: float | None
+
+
+class ResetKind(StrEnum):
+    """What is reset (RFC 6201)."""
+
+    PROCESS = "process"
+    PORT = "port"
+    HOST = "host"
+
+
+class ResetPlan(Stream):
+    """A stream during which the device is reset (RFC 2544, section 26.6)."""
+
+    kind: ResetKind
+    load_fps: Fps
+    # Until the device must forward again.
+    patience_s: float = Field(gt=0)
+
+
+class ResetResult(Outcome):
+    """What came of a `ResetPlan`."""
+
+    plan: ResetPlan
+    sent: Frames
+    lost: int
+    # Between the last frame before and the first after the reset.
+    gap_s: float | None
+
+
+AnyPlan = TrialPlan | StepPlan | ResetPlan
+AnyResult = TrialResult | StepResult | ResetResult

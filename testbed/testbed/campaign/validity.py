@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""When a trial counts: the generator did what was intended, and every frame is accounted for.
+
+A trial of which that is not so is invalid, with the reasons; it is repeated, a bounded number of times, and never
+counted as loss. RFC 2544 asks for it in section 10 (only test frames count) and leaves the rest to common sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import Field
+
+from testbed.campaign.backend import Capabilities, Generator
+from testbed.campaign.trial import (
+    AnyPlan,
+    AnyResult,
+    Place,
+    Record,
+    ResetPlan,
+    ResetResult,
+    StepPlan,
+    StepResult,
+    TrialPlan,
+    TrialResult,
+)
+
+# Where `raw` has the account of what came back, the counts of it that no valid trial has. Frames in another order than
+# they were sent are reported, but are no fault of the trial.
+CHECKS = "checks"
+_FAULTS = {
+    "foreign": "frames came back that were not sent",
+    "duplicated": "frames came back more than once",
+    "corrupted": "frames came back changed",
+    "wrong_mac": "frames came back with wrong MAC addresses",
+    "wrong_length": "frames came back longer or shorter",
+    "queue_full": "times the generator's queue was full",
+    "links_down": "links were down",
+}
+# A loss at these places says nothing about the device.
+NOT_THE_DEVICE = frozenset({Place.GENERATOR, Place.RECEIVER})
+
+R = TypeVar("R", TrialResult, StepResult, ResetResult)
+
+
+class NotMeasured(Exception):  # noqa: N818 (it is no fault of the tool)
+    """A measurement came to no result; the message says why."""
+
+
+class Rules(Record):
+    """How exactly a generator must do what it was told."""
+
+    # Shares. A continuous load may be off by so much, a burst is sent whole.
+    rate_tolerance: float = Field(0.005, gt=0, lt=1)
+    count_tolerance: float = Field(0.005, gt=0, lt=1)
+    duration_tolerance: float = Field(0.02, gt=0, lt=1)
+    # How often a trial is tried before the measurement is given up.
+    attempts: int = Field(3, ge=1, le=20)
+    # Whose loss is not the device's.
+    not_the_device: frozenset[Place] = NOT_THE_DEVICE
+
+
+def judged(result: R, rules: Rules | None = None) -> R:
+    """The result, invalid with all reasons if it does not count. Judging it again changes nothing."""
+    rules = rules or Rules()
+    if isinstance(result, TrialResult):
+        found = [*_load_reasons(result, rules), *_balance_reasons(result, rules)]
+    elif isinstance(result, StepResult):
+        found = _step_reasons(result, rules)
+    else:
+        found = _reset_reasons(result)
+    found += _check_reasons(result.raw)
+    return result.invalidated([reason for reason in found if reason not in result.reasons])
+
+
+def _load_reasons(result: TrialResult, rules: Rules) -> list[str]:
+    """Whether the generator sent what was intended."""
+    plan, found = result.plan, []
+    if result.sent == 0:
+        return ["the generator sent nothing"]
+    burst = plan.kind == "burst"
+    allowed = 0 if burst else max(1, round(rules.count_tolerance * plan.intended_frames))
+    if abs(result.sent - plan.intended_frames) > allowed:
+        found.append(f"wrong number of frames: {result.sent} were sent instead of {plan.intended_frames}")
+    if abs(result.offered_fps - plan.load_fps) > rules.rate_tolerance * plan.load_fps:
+        found.append(f"wrong load: {result.offered_fps:.0f} frames/s were offered instead of {plan.load_fps:.0f}")
+    if not burst and abs(result.duration_s - plan.duration_s) > rules.duration_tolerance * plan.duration_s:
+        found.append(f"wrong duration: {result.duration_s:.3f} s instead of {plan.duration_s:g} s")
+    return found
+
+
+def _balance_reasons(result: TrialResult, rules: Rules) -> list[str]:
+    """Whether sent = received + lost, at places that have names."""
+    if result.received > result.sent:
+        return [f"surplus frames: {result.received} came back of {result.sent} that were sent"]
+    found = []
+    if result.lost != result.sent - result.received:
+        found.append(
+            f"accounts that disagree: {result.lost} frames lost, but {result.sent - result.received} did not come back"
+        )
+    found += [f"surplus frames: {-count} at '{place}'" for place, count in result.lost_at.items() if count < 0]
+    named = sum(result.lost_at.values())
+    if named != result.lost:
+        found.append(f"accounts that disagree: {result.lost} frames lost, of them {named} at named places")
+    found += [
+        f"loss that is not the device's: {count} frames at '{place}'"
+        for place, count in result.lost_at.items()
+        if count > 0 and place in rules.not_the_device
+    ]
+    return found
+
+
+def _step_reasons(result: StepResult, rules: Rules) -> list[str]:
+    plan, found = result.plan, []
+    if len(result.sent) != len(plan.loads_fps) or len(result.lost) != len(plan.loads_fps):
+        return [f"accounts that disagree: {len(plan.loads_fps)} loads, but {len(result.sent)} counts"]
+    steps = zip(plan.loads_fps, plan.durations_s, result.sent, result.lost, strict=True)
+    for number, (load, seconds, sent, lost) in enumerate(steps, start=1):
+        intended = round(load * seconds) * plan.directions
+        if abs(sent - intended) > max(1, rules.count_tolerance * intended):
+            found.append(f"wrong number of frames: {sent} were sent instead of {intended} at load {number}")
+        if not 0 <= lost <= sent:
+            found.append(f"accounts that disagree: {lost} of {sent} frames lost at load {number}")
+    if result.last_loss_s is not None and not 0 <= result.last_loss_s <= plan.durations_s[-1]:
+        found.append(f"a last loss that was not in the trial: after {result.last_loss_s:g} s")
+    return found
+
+
+def _reset_reasons(result: ResetResult) -> list[str]:
+    if result.sent == 0:
+        return ["the generator sent nothing"]
+    if result.lost < 0:
+        return [f"surplus frames: {-result.lost} more came back than were sent"]
+    if result.lost > result.sent:
+        return [f"accounts that disagree: {result.lost} of {result.sent} frames lost"]
+    if result.gap_s is None:
+        return ["no frame came back after the reset"]
+    return []
+
+
+def _check_reasons(raw: Mapping[str, Any]) -> list[str]:
+    checks = raw.get(CHECKS)
+    if not isinstance(checks, Mapping):
+        return []
+    return [f"{what}: {checks[name]}" for name, what in _FAULTS.items() if checks.get(name)]
+
+
+class Trials:
+    """Runs trials until they count, and keeps account of them."""
+
+    def __init__(
+        self,
+        generator: Generator,
+        rules: Rules | None = None,
+        on_invalid: Callable[[AnyResult], None] = lambda _: None,
+    ) -> None:
+        self._generator = generator
+        self._rules = rules or Rules()
+        self._on_invalid = on_invalid
+        self.valid = 0
+        self.invalid = 0
+
+    def capabilities(self) -> Capabilities:
+        """The generator's."""
+        return self._generator.capabilities()
+
+    def run(self, plan: TrialPlan) -> TrialResult:
+        """A valid trial.
+
+        Raises `NotMeasured` if none of some attempts was valid.
+        """
+        return self._until_valid(plan, self._generator.run)
+
+    def step(self, plan: StepPlan) -> StepResult:
+        """A valid change of load.
+
+        Raises `NotMeasured`.
+        """
+        return self._until_valid(plan, self._generator.step)
+
+    def reset(self, plan: ResetPlan) -> ResetResult:
+        """A valid reset.
+
+        Raises `NotMeasured`.
+        """
+        return self._until_valid(plan, self._generator.reset)
+
+    def _until_valid(self, plan: AnyPlan, attempt: Callable[[Any], R]) -> R:
+        for _ in range(self._rules.attempts):
+            result = judged(attempt(plan), self._rules)
+            if result.valid:
+                self.valid += 1
+                return result
+            self.invalid += 1
+            self._on_invalid(result)
+        raise NotMeasured(
+            f"{self._rules.attempts} trials of {plan.size} bytes at {_load(plan)} were invalid, the last one for: "
+            + "; ".join(result.reasons)
+        )
+
+
+def _load(plan: AnyPlan) -> str:
+    loads = plan.loads_fps if isinstance(plan, StepPlan) else (plan.load_fps,)
+    return ", then ".join(f"{load:,.0f} frames/s" for load in loads)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a real campaign works with: the programs, the generators that start them, and the methods of measurement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.campaign.backend import Generator, GeneratorError
+from testbed.campaign.campaign import Workshop
+from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
+from testbed.campaign.methods import METHODS
+from testbed.campaign.scenario import Device, Embedded, Scenario
+from testbed.campaign.simulated import SimulatedGenerator
+from testbed.campaign.timeplan import expected_s
+from testbed.eal import hugepages_wanted
+from testbed.environment import Environment, record_environment, sha256_of
+from testbed.lcores import LcorePlan, plan_lcores
+from testbed.process import ProcessError
+from testbed.programs import GENERATOR, Program, find_program
+
+
+@dataclass(frozen=True)
+class Programs:
+    """Those that a scenario needs; none if it is simulated."""
+
+    # By the name of the device.
+    forwarders: dict[str, Program]
+    generator: Program | None
+
+    def all(self) -> list[Program]:
+        """Each once."""
+        listed = [*self.forwarders.values(), *([self.generator] if self.generator else [])]
+        return list({program.name: program for program in listed}.values())
+
+    def hashes(self) -> dict[str, str]:
+        """SHA-256 by name."""
+        return {program.name: sha256_of(program.path) for program in self.all()}
+
+
+def find_programs(scenario: Scenario, folders: list[Path]) -> Programs:
+    """Looks for the programs.
+
+    Raises `ProgramMissing`.
+    """
+    if not isinstance(scenario.generator, Embedded):
+        return Programs({}, None)
+    found = {device.name: find_program(device.program or device.name, folders or None) for device in scenario.devices}
+    return Programs(found, find_program(GENERATOR, folders or None))
+
+
+def workshop(programs: Programs) -> Workshop:
+    """The real things."""
+
+    def start(scenario: Scenario, device: str, directions: int, raw: Path) -> Generator:
+        chosen = next(one for one in scenario.devices if one.name == device)
+        return _start(scenario, chosen, directions, raw, programs)
+
+    def environment(scenario: Scenario) -> Environment:
+        return record_environment(programs.all(), _hugepages(scenario))
+
+    return Workshop(methods=METHODS, start=start, environment=environment, expected_s=expected_s)
+
+
+def _start(scenario: Scenario, device: Device, directions: int, raw: Path, programs: Programs) -> Generator:
+    settings = scenario.generator
+    if not isinstance(settings, Embedded):
+        assert device.model is not None, "the scenario was checked"
+        return SimulatedGenerator(device.model, scenario.pauses_around_trials, device.name)
+    assert programs.generator is not None, "the programs are those of the scenario"
+    if settings.lcore is not None and settings.forwarder_lcore is not None:
+        lcores = LcorePlan(settings.lcore, settings.forwarder_lcore)
+    else:
+        lcores = plan_lcores()
+    try:
+        return EmbeddedGenerator(
+            EmbeddedSetup(
+                device=device.name,
+                forwarder=programs.forwarders[device.name],
+                generator=programs.generator,
+                options=tuple(device.options),
+                sizes=tuple(scenario.frames.sizes),
+                directions=directions,
+                lcores=lcores,
+                hugepages=_hugepages(scenario),
+                pauses=scenario.pauses_around_trials,
+                raw=raw,
+            )
+        )
+    except ProcessError as error:
+        raise GeneratorError(str(error)) from error
+
+
+def _hugepages(scenario: Scenario) -> bool:
+    settings = scenario.generator
+    if not isinstance(settings, Embedded):
+        return False
+    return hugepages_wanted() if settings.hugepages is None else settings.hugepages

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Two forwarders whose relation is known."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from random import Random
+
+import pytest
+from pydantic import ValidationError
+
+from testbed.bench.verdict import Verdict
+from testbed.campaign.compare import (
+    CompareSettings,
+    Comparison,
+    Figure,
+    Measure,
+    Phase,
+    Side,
+    Visit,
+    compare,
+    holm,
+    least_blocks,
+    schedule,
+)
+from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
+from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
+from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
+from testbed.campaign.trial import Stream
+from testbed.campaign.validity import NotMeasured, Trials
+
+SETTINGS = CompareSettings(a="c", b="rust")
+
+
+def bench(rate: Callable[[Visit, Figure, int], float]):
+    """A start that measures by a function."""
+
+    @contextlib.contextmanager
+    def start(visit: Visit) -> Iterator[Measure]:
+        yield lambda figure, size: rate(visit, figure, size)
+
+    return start
+
+
+def noisy(factor: Callable[[int], float], noise: float = 0.005, drift: float = 0.0, figure: float = 1e6):
+    """B is `factor(size)` times A, on a machine that gets faster from trial to trial by `drift`."""
+    chance, trials = Random(1), Counter()
+
+    def rate(visit: Visit, _: Figure, size: int) -> float:
+        trials["all"] += 1
+        own = factor(size) if visit.device == "rust" else 1.0
+        return figure * own * (1 + chance.gauss(0, noise)) * (1 + drift) ** trials["all"]
+
+    return bench(rate)
+
+
+def verdicts(found: Comparison) -> set[Verdict]:
+    return {verdict.verdict for verdict in found.verdicts}
+
+
+def test_equal_forwarders_are_equivalent():
+    found = compare(SETTINGS, noisy(lambda size: 1.0))
+    assert verdicts(found) == {Verdict.EQUIVALENT}
+    assert found.sentence == "By forwarding rate, c and rust are equal within 1 % at all sizes."
+    assert not found.unfair
+    assert all(0 < verdict.noise < 0.01 for verdict in found.verdicts)
+
+
+def test_a_difference_of_3_percent_is_found_at_each_size_with_its_sign():
+    found = compare(SETTINGS, noisy(lambda size: 1.03 if size < 500 else 0.97))
+    assert {verdict.size: verdict.verdict for verdict in found.verdicts} == {
+        size: Verdict.SLOWER if size < 500 else Verdict.FASTER for size in RFC_SIZES
+    }
+    assert found.verdicts[0].ratio.median == pytest.approx(1 / 1.03, rel=0.005)
+    assert found.verdicts[0].mean.mean == pytest.approx(1 / 1.03, rel=0.005)
+    assert "c is worse than rust at 64, 128, 256 bytes" in found.sentence
+    assert "c is better than rust at 512, 1024, 1280, 1518 bytes" in found.sentence
+
+
+def test_less_latency_is_better():
+    settings = SETTINGS.model_copy(update={"figures": (Figure.LATENCY, Figure.THROUGHPUT)})
+    found = compare(settings, noisy(lambda size: 1.05))
+    by_figure = defaultdict(set)
+    for verdict in found.verdicts:
+        by_figure[verdict.figure].add(verdict.verdict)
+    assert by_figure == {Figure.LATENCY: {Verdict.FASTER}, Figure.THROUGHPUT: {Verdict.SLOWER}}
+    latency = found.verdicts[0]
+    assert latency.ratio.median == pytest.approx(latency.mean.mean, rel=0.01) == pytest.approx(1.05, rel=0.01)
+
+
+def test_a_steady_drift_favours_neither():
+    # The machine gets some 75 % faster from the beginning to the end.
+    found = compare(SETTINGS, noisy(lambda size: 1.0, noise=0.0, drift=0.001))
+    assert verdicts(found) == {Verdict.EQUIVALENT}
+    assert all(verdict.ratio.median == pytest.approx(1, abs=1e-9) for verdict in found.verdicts)
+
+
+def test_a_difference_within_the_noise_is_not_claimed():
+    claimed = Counter()
+    for seed in range(20):
+        chance = Random(seed)
+        rate = bench(lambda visit, figure, size, chance=chance: 1e6 * (1 + chance.gauss(0, 0.05)))
+        claimed.update(verdict.verdict for verdict in compare(SETTINGS, rate).verdicts)
+    # 140 verdicts of equal forwarders, corrected within each comparison to 5 % for all of its seven sizes.
+    assert claimed[Verdict.FASTER] + claimed[Verdict.SLOWER] <= 3
+    assert claimed[Verdict.INCONCLUSIVE] > 100
+
+
+def test_a_testbed_that_favours_a_place_is_unfair_and_claims_less():
+    def rate(visit: Visit, figure: Figure, size: int) -> float:
+        # Whoever is first in a pair is 2 % faster, whichever program it is.
+        return 1e6 * (1.02 if visit.side is Side.FIRST else 1.0)
+
+    found = compare(SETTINGS, bench(rate))
+    assert {size for _, size in found.unfair} == set(RFC_SIZES)
+    assert verdicts(found) == {Verdict.INCONCLUSIVE}
+    assert "c differs from itself" in found.sentence
+
+
+def test_simulated_forwarders_are_told_apart():
+    devices = {
+        name: DeviceModel(throughput_fps={64: fps}, noise=0.003, seed=seed)
+        for seed, (name, fps) in enumerate([("c", 10e6), ("rust", 9.5e6)])
+    }
+
+    @contextlib.contextmanager
+    def start(visit: Visit) -> Iterator[Measure]:
+        generator = SimulatedGenerator(devices[visit.device], name=visit.place)
+        trials = Trials(generator)
+        yield lambda figure, size: measure_forwarding_rate(trials, Stream(size=size)).forwarded_fps.median
+
+    found = compare(SETTINGS.model_copy(update={"sizes": (64,)}), start)
+    assert found.verdicts[0].verdict is Verdict.FASTER
+    assert found.verdicts[0].ratio.median == pytest.approx(10 / 9.5, rel=0.005)
+
+
+def test_the_order_is_balanced_and_the_same_each_time():
+    visits = list(schedule(SETTINGS))
+    assert visits == list(schedule(SETTINGS))
+    assert visits != list(schedule(SETTINGS.model_copy(update={"seed": 1})))
+    assert len(visits) == 2 * 10 * 4
+    assert [visit.phase for visit in visits] == [Phase.FLOOR] * 40 + [Phase.PAIR] * 40
+    assert {visit.device for visit in visits[:40]} == {"c"}
+    orders = set()
+    for first in range(0, 80, 4):
+        block = visits[first : first + 4]
+        assert len({visit.block for visit in block}) == 1
+        assert [visit.turn for visit in block] == [1, 2, 3, 4]
+        sides = [visit.side for visit in block]
+        assert sides == sides[::-1]
+        assert Counter(sides) == {Side.FIRST: 2, Side.SECOND: 2}
+        assert block[0].sizes == block[1].sizes == block[2].sizes[::-1] == block[3].sizes[::-1]
+        assert sorted(block[0].sizes) == list(RFC_SIZES)
+        assert all((visit.device == "rust") == (visit.side is Side.SECOND) for visit in block if first >= 40)
+        orders.add(tuple(sides))
+    assert len(orders) == 2
+    assert len({visit.place for visit in visits}) == 80
+    assert any(one.sizes != other.sizes for one, other in pairwise(visits[::4]))
+
+
+def test_a_block_that_lacks_a_turn_does_not_count():
+    def rate(visit: Visit, figure: Figure, size: int) -> float:
+        if visit.phase is Phase.PAIR and (visit.block, visit.turn) == (3, 2):
+            raise NotMeasured("the generator fell short")
+        if visit.phase is Phase.PAIR and visit.block == 7 and visit.turn <= 2 and size == 128:
+            # Of both sides the same is missing, but not at the same time.
+            raise NotMeasured("a cable was out")
+        if visit.phase is Phase.PAIR and (visit.block, visit.turn, size) == (5, 1, 64):
+            return 0.0
+        return 1e6
+
+    found = compare(SETTINGS, bench(rate))
+    blocks = {verdict.size: len(verdict.ratio.samples) for verdict in found.verdicts}
+    assert blocks == {size: 8 if size in (64, 128) else 9 for size in RFC_SIZES}
+    assert Counter(failure.reason for failure in found.failures) == {
+        "the generator fell short": 7,
+        "a cable was out": 2,
+        "it is 0, which has no ratio": 1,
+    }
+
+
+def test_a_device_that_does_not_start_leaves_nothing_to_judge():
+    @contextlib.contextmanager
+    def start(visit: Visit) -> Iterator[Measure]:
+        if visit.device == "rust":
+            raise NotMeasured("rust does not start")
+        yield lambda figure, size: 1e6
+
+    found = compare(SETTINGS, start)
+    assert verdicts(found) == {Verdict.INCONCLUSIVE}
+    assert len(found.failures) == 20 * 7
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
+    assert holm([0.2]) == [0.2]
+    assert holm([]) == []
+
+
+def test_too_few_blocks_for_so_many_sizes_are_refused():
+    assert (least_blocks(1), least_blocks(7), least_blocks(26)) == (6, 9, 11)
+    CompareSettings(a="c", b="rust", sizes=ARTICLE_SIZES, blocks=11)
+    with pytest.raises(ValidationError, match="10 blocks cannot tell any difference at 26 sizes: give at least 11"):
+        CompareSettings(a="c", b="rust", sizes=ARTICLE_SIZES)
+    with pytest.raises(ValidationError, match="a and b are both 'c': give two devices"):
+        CompareSettings(a="c", b="c")
+    with pytest.raises(ValidationError, match="sizes has one twice"):
+        CompareSettings(a="c", b="rust", sizes=(64, 64))
+
+
+def test_holm_s_correction_decides():
+    """At 64 bytes B is better in six of seven blocks: enough alone, not beside a second size."""
+
+    def rate(visit: Visit, figure: Figure, size: int) -> float:
+        if visit.device == "c":
+            return 1e6
+        if size == 64:
+            return 1e6 * (0.999 if visit.block == 7 else 1.05 + visit.block / 1000)
+        return 1e6 * (1.05 if visit.block % 2 else 0.95)
+
+    alone = CompareSettings(a="c", b="rust", sizes=(64,), blocks=7)
+    (found,) = compare(alone, bench(rate)).verdicts
+    assert found.corrected_p == found.ratio.p == pytest.approx(2 / 64)
+    assert found.verdict is Verdict.SLOWER
+    both = CompareSettings(a="c", b="rust", sizes=(64, 128), blocks=7)
+    found, _ = compare(both, bench(rate)).verdicts
+    assert found.corrected_p == pytest.approx(2 * 2 / 64)
+    assert found.verdict is Verdict.INCONCLUSIVE
+
+
+def test_a_comparison_comes_back_from_json():
+    found = compare(SETTINGS, noisy(lambda size: 1.02))
+    assert Comparison.model_validate_json(found.model_dump_json()) == found

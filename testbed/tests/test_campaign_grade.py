@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Grades, and which clauses are missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.campaign import grade
+from testbed.campaign.backend import Capabilities, Pauses
+from testbed.campaign.grade import Clause, Grade, Graded, Level
+from testbed.campaign.measurements import (
+    back_to_back,
+    forwarding_rate,
+    frame_loss,
+    latency,
+    recovery,
+    reset,
+    throughput,
+)
+from testbed.campaign.sizes import RFC_SIZES
+
+MUST = Clause(document="RFC 1", section="1", level=Level.MUST, text="must")
+SHOULD = Clause(document="RFC 1", section="2", level=Level.SHOULD, text="should")
+
+
+@pytest.mark.parametrize(
+    ("must", "should", "word"),
+    [
+        (True, True, Grade.UNCONDITIONAL),
+        (True, False, Grade.CONDITIONAL),
+        (False, True, Grade.NON_COMPLIANT),
+        (False, False, Grade.NON_COMPLIANT),
+    ],
+)
+def test_the_word_follows_from_the_levels(must, should, word):
+    found = grade.grade([SHOULD.found(should, "seen"), MUST.found(must, "seen")])
+    assert found.grade is word
+    assert [finding.clause for finding in found.missing] == [
+        clause for clause, met in [(MUST, must), (SHOULD, should)] if not met
+    ]
+
+
+def test_a_finding_says_where_what_and_what_was_seen():
+    assert str(SHOULD.found(False, "3 s")) == "RFC 1, section 2: should (SHOULD): 3 s"
+
+
+def capabilities(**fields) -> Capabilities:
+    return Capabilities(**{"generator": "g", "version": "1", "proves_frames": True, **fields})
+
+
+@pytest.mark.parametrize(
+    ("able", "survey", "missing"),
+    [
+        (capabilities(), False, []),
+        (capabilities(), True, [grade.MEANT]),
+        (capabilities(proves_frames=False), False, [grade.FRAMES_CHECKED]),
+        (capabilities(pauses=Pauses(before_s=1.9)), False, [grade.PAUSES]),
+        (capabilities(pauses=Pauses(residual_s=1.9)), False, [grade.PAUSES]),
+        (capabilities(pauses=Pauses(settle_s=4.9)), False, [grade.PAUSES]),
+    ],
+)
+def test_what_holds_for_every_result(able, survey, missing):
+    found = grade.grade(grade.of_every_result(able, survey))
+    assert [finding.clause for finding in found.missing] == missing
+
+
+@pytest.mark.parametrize(
+    ("sizes", "directions", "flows", "missing"),
+    [
+        (RFC_SIZES, [1, 2], [1, 256], []),
+        ([*RFC_SIZES, 9018], [2], [1, 1000], []),
+        (RFC_SIZES[1:], [1, 2], [1, 256], [grade.SIZES]),
+        (RFC_SIZES, [1], [1, 256], [grade.BOTH_DIRECTIONS]),
+        (RFC_SIZES, [2], [256], [grade.ONE_PAIR_FIRST]),
+        (RFC_SIZES, [2], [1, 255], [grade.ONE_PAIR_FIRST]),
+    ],
+)
+def test_what_holds_for_a_whole_campaign(sizes, directions, flows, missing):
+    found = grade.of_the_campaign(sizes, directions, flows)
+    assert [finding.clause for finding in found.missing] == missing
+
+
+def test_a_grade_comes_back_from_json():
+    found = grade.grade([MUST.found(False, "seen")])
+    assert Graded.model_validate_json(found.model_dump_json()) == found
+
+
+def test_the_list_of_clauses_in_the_docs_is_that_of_the_code():
+    text = (Path(__file__).parents[1] / "docs" / "clauses.md").read_text()
+    rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in text.splitlines() if "SHOULD |" in line]
+    rows += [[cell.strip() for cell in line.strip("|\n").split("|")] for line in text.splitlines() if "MUST |" in line]
+    listed = {(row[0], row[1], row[2]) for row in rows}
+    modules = [throughput, latency, frame_loss, back_to_back, recovery, reset, forwarding_rate]
+    clauses = {*grade.EVERY_RESULT, *grade.WHOLE_CAMPAIGN, *latency.PERCENTILE_CLAUSES}
+    clauses.update(clause for module in modules for clause in module.CLAUSES)
+    assert listed == {(f"{one.document}, {one.section}", one.text, one.level) for one in clauses}

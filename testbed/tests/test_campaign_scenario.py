@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Scenarios are read exactly, and errors say where they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.campaign.points import ordered_points, planned
+from testbed.campaign.presets import PRESETS
+from testbed.campaign.scenario import (
+    RFC_MEASUREMENTS,
+    Preset,
+    ScenarioError,
+    find_scenario,
+    parse_scenario,
+    read_scenario,
+    scenarios_folder,
+)
+from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
+
+SHORT = "name: short\ngenerator: {kind: embedded}\ndevices:\n  - name: l2fwd-c\n"
+
+
+def test_the_ready_ones_are_good() -> None:
+    files = sorted(scenarios_folder().glob("*.yaml"))
+    assert {"simulated", "virtual-wire"} <= {file.stem for file in files}
+    for file in files:
+        assert read_scenario(file).name == file.stem
+
+
+def test_a_ready_one_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_scenario(Path("simulated")) == scenarios_folder() / "simulated.yaml"
+    # A file of the user's goes before it.
+    (tmp_path / "simulated").write_text(SHORT)
+    assert read_scenario(find_scenario(Path("simulated"))).name == "short"
+
+
+def test_what_is_not_said_is_rfc_2544() -> None:
+    scenario = parse_scenario(SHORT, "short.yaml")
+    assert tuple(scenario.frames.sizes) == RFC_SIZES
+    assert tuple(scenario.tests) == RFC_MEASUREMENTS
+    assert scenario.preset is Preset.RFC2544
+    pauses = scenario.pauses_around_trials
+    assert (pauses.before_s, pauses.residual_s, pauses.settle_s) == (2, 2, 5)
+    assert scenario.changed(preset="quick").pauses_around_trials == PRESETS["quick"].pauses
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "s.yaml:1: a scenario is a mapping"),
+        ("- a\n", "s.yaml:1: a scenario is a mapping"),
+        ("name: [\n", "s.yaml:2: "),
+        ("name: *there\n", "s.yaml:1: found undefined alias 'there'"),
+        (SHORT + "name: again\n", "s.yaml:5: found duplicate key"),
+        (SHORT + "sizes: [64]\n", "s.yaml:5: sizes: is not known: mind the spelling"),
+        (SHORT + "frames:\n  sizes:\n  - 64\n  - 63\n", "s.yaml:8: frames.sizes.1: .*64, not 63"),
+        (SHORT + "frames:\n  sizes: [64, 64]\n", "s.yaml:5: frames: sizes has 64 twice"),
+        (SHORT + "frames:\n  directions: [3]\n", "s.yaml:6: frames.directions.0: .*1 or 2, not 3"),
+        (SHORT + "frames:\n  sizes: []\n", "s.yaml:6: frames.sizes: .*at least 1 item"),
+        (
+            SHORT + "frames:\n  sizes: [9001]\n",
+            "s.yaml:6: frames.sizes.0: the embedded generator has 9000 at most, not 9001",
+        ),
+        (SHORT + "frames:\n  flows: [1, 65537]\n", "s.yaml:6: frames.flows.1: .*65536 at most, not 65537"),
+        (SHORT + "preset: fast\n", "s.yaml:5: preset: .*'rfc2544', 'csit' or 'quick', not 'fast'"),
+        (SHORT + "tests: [throughput, latency, jumps]\n", "s.yaml:5: tests.2: .*not 'jumps'"),
+        (SHORT + "  - name: l2fwd-c\n", "s.yaml:5: devices.1: device 'l2fwd-c': there is another of that name"),
+        (SHORT + "  - name: mine\n", "s.yaml:5: devices.1: device 'mine': it needs a program, of l2fwd-c, l2fwd-rs"),
+        (SHORT + "  - name: a/b\n", "s.yaml:5: devices.1: name 'a/b': use letters"),
+        (SHORT + "  - program: l2fwd-c\n", "s.yaml:5: devices.1.name: is missing"),
+        (SHORT.replace("embedded", "embeded"), "s.yaml:2: generator: .*'embeded'"),
+        (
+            SHORT.replace("{kind: embedded}", "{kind: embedded, lcore: 1}"),
+            "s.yaml:2: generator.embedded: give lcore and",
+        ),
+        (SHORT.replace("embedded", "simulated"), "s.yaml:4: devices.0: device 'l2fwd-c': it needs a model"),
+        (
+            SHORT + "    model:\n      throughput_fps:\n        64: fast\n",
+            "s.yaml:7: devices.0.model.throughput_fps.64: .*not 'fast'",
+        ),
+        (SHORT + "    model: {throughput_fps: {64: 1}}\n", "s.yaml:4: devices.0: device 'l2fwd-c': it has a model"),
+    ],
+)
+def test_an_error_names_file_line_and_field(text: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message.replace(".*", "§").replace(".", r"\.").replace("§", ".*")):
+        parse_scenario(text, "s.yaml")
+
+
+def test_sizes_have_names() -> None:
+    scenario = parse_scenario(SHORT + "frames: {sizes: article}\n", "s.yaml")
+    assert tuple(scenario.frames.sizes) == ARTICLE_SIZES
+    with pytest.raises(ScenarioError, match=r"frames.sizes: no set of frame sizes is called 'huge'.*article"):
+        parse_scenario(SHORT + "frames: {sizes: huge}\n", "s.yaml")
+
+
+def test_every_error_is_told() -> None:
+    with pytest.raises(ScenarioError) as told:
+        parse_scenario(SHORT + "preset: fast\nsizes: 1\n", "s.yaml")
+    assert [line.split(":")[1] for line in str(told.value).splitlines()] == ["5", "6"]
+
+
+def test_a_file_that_cannot_be_read_names_the_ready_ones(tmp_path: Path) -> None:
+    with pytest.raises(ScenarioError, match=r"No such file.*simulated, virtual-wire"):
+        read_scenario(tmp_path / "none.yaml")
+    (tmp_path / "bytes.yaml").write_bytes(b"name: \xff\n")
+    with pytest.raises(ScenarioError, match="UTF-8"):
+        read_scenario(tmp_path / "bytes.yaml")
+
+
+def test_changes_are_checked_like_the_file() -> None:
+    with pytest.raises(ScenarioError, match="preset"):
+        parse_scenario(SHORT, "s.yaml").changed(preset="fast")
+
+
+def test_devices_take_turns_and_the_one_at_a_turn_stays() -> None:
+    scenario = parse_scenario(SHORT + "  - name: l2fwd-rs\nframes:\n  sizes: [64, 128, 256]\n", "s.yaml")
+    points = ordered_points(scenario)
+    assert [point.size for point in points] == [64, 64, 128, 128, 256, 256]
+    first, second = points[0].device, points[1].device
+    assert {first, second} == {"l2fwd-c", "l2fwd-rs"}
+    assert [point.device for point in points] == [first, second, second, first, first, second]
+    orders = {ordered_points(scenario.changed(seed=seed))[0].device for seed in range(20)}
+    assert orders == {"l2fwd-c", "l2fwd-rs"}
+    assert len({point.place for point in points}) == 6
+
+
+def test_resets_are_measured_with_the_smallest_frames_only() -> None:
+    scenario = parse_scenario(SHORT + "frames: {sizes: [128, 64]}\ntests: [throughput, reset]\n", "s.yaml")
+    assert [(point.size, str(one)) for point, one in planned(scenario)] == [
+        (128, "throughput"),
+        (64, "throughput"),
+        (64, "reset"),
+    ]

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Frame sizes and mixtures."""
+
+from __future__ import annotations
+
+import pytest
+
+from testbed.campaign.sizes import ARTICLE_SIZES, SIZE_SETS, SizeError, genome, named_sizes, simple_imix, spread
+from testbed.campaign.trial import TrialPlan, line_rate_fps
+
+
+def test_the_article_has_26_sizes():
+    assert len(ARTICLE_SIZES) == len(set(ARTICLE_SIZES)) == 26
+    assert ARTICLE_SIZES[:6] == (64, 68, 72, 128, 256, 266)
+    assert ARTICLE_SIZES[15:] == (366, 376, 384, 512, 640, 768, 896, 1024, 1280, 1400, 1518)
+
+
+def test_every_size_of_a_set_can_be_asked_for():
+    for name, sizes in SIZE_SETS.items():
+        assert named_sizes(name) == sizes
+        for size in sizes:
+            assert TrialPlan(size=size, load_fps=1, duration_s=1).size == size
+
+
+def test_an_unknown_set_names_those_that_there_are():
+    with pytest.raises(SizeError, match="'tiny': give sizes, or one of rfc2544, article, jumbo"):
+        named_sizes("tiny")
+
+
+def test_simple_imix_is_7_4_1_and_evenly_spread():
+    mixture = simple_imix()
+    assert mixture.shares == {64: 7 / 12, 594: 4 / 12, 1518: 1 / 12}
+    assert mixture.mean_bytes == pytest.approx(361.8333, abs=1e-3)
+    assert mixture.line_rate_fps(25e9) == pytest.approx(25e9 / (8 * 381.8333), rel=1e-6)
+    # Two large ones never follow each other.
+    assert not any({a, b} == {594} for a, b in zip(mixture.sequence, mixture.sequence[1:], strict=False))
+
+
+def test_a_mixture_of_one_size_has_that_size_s_line_rate():
+    assert spread("one", {512: 3}).line_rate_fps(1e9) == line_rate_fps(512, 1e9)
+
+
+@pytest.mark.parametrize(
+    ("text", "sequence"),
+    [
+        ("aaafd", (64, 64, 64, 1280, 512)),
+        ("abcdefghi", (64, 128, 256, 512, 1024, 1280, 1518, 2112, 9000)),
+        ("3a2g", (64, 64, 64, 1518, 1518)),
+        ("az", (64, 1518)),
+        ("12b", (128,) * 12),
+    ],
+)
+def test_a_genome_names_its_frames(text, sequence):
+    assert genome(text).sequence == sequence
+
+
+def test_a_genome_with_sizes_of_its_own():
+    assert genome("aAz", custom={"A": 100}, mtu_bytes=9000).sequence == (64, 100, 9018)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is no IMIX genome"),
+        ("a-b", "is no IMIX genome"),
+        ("3", "is no IMIX genome"),
+        ("ax", "letter 'x', which stands for no size"),
+        ("aA", "letter 'A', which stands for no size"),
+        ("0a", "0 times 'a'"),
+        ("100001a", "more than 100000 frames"),
+    ],
+)
+def test_a_wrong_genome_is_told(text, message):
+    with pytest.raises(SizeError, match=message):
+        genome(text)
+
+
+def test_a_mixture_needs_frames():
+    with pytest.raises(SizeError, match="at least 1"):
+        spread("none", {})
+    with pytest.raises(SizeError, match="at least 1"):
+        spread("zero", {64: 0})

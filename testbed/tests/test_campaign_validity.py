@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What makes a trial invalid, and what happens then."""
+
+from __future__ import annotations
+
+import pytest
+from campaign_models import Tape
+
+from testbed.campaign.measurements.finding import burst, continuous
+from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
+from testbed.campaign.trial import (
+    Place,
+    ResetKind,
+    ResetPlan,
+    ResetResult,
+    StepPlan,
+    StepResult,
+    Stream,
+    TrialPlan,
+    TrialResult,
+)
+from testbed.campaign.validity import CHECKS, NotMeasured, Rules, Trials, judged
+
+STREAM = Stream(size=64)
+PLAN = continuous(STREAM, 1e6, 10)
+BURST = burst(STREAM, 1e6, 5000)
+
+
+def result(plan: TrialPlan = PLAN, **fields) -> TrialResult:
+    """A faultless trial with 100 frames lost in the device, but for the fields given."""
+    sent = fields.get("sent", plan.intended_frames)
+    lost = fields.get("lost", 100)
+    base = {
+        "plan": plan,
+        "sent": sent,
+        "received": sent - lost,
+        "lost": lost,
+        "lost_at": {Place.IMISSED: lost},
+        "offered_fps": plan.load_fps,
+        "duration_s": plan.duration_s,
+    }
+    return TrialResult(**{**base, **fields})
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"sent": 0, "lost": 0, "lost_at": {}}, "the generator sent nothing"),
+        ({"sent": 9_900_000}, "wrong number of frames: 9900000 were sent instead of 10000000"),
+        ({"sent": 10_100_000}, "wrong number of frames: 10100000 were sent instead of 10000000"),
+        ({"offered_fps": 990_000}, "wrong load: 990000 frames/s were offered instead of 1000000"),
+        ({"offered_fps": 1_010_000}, "wrong load: 1010000 frames/s were offered instead of 1000000"),
+        ({"duration_s": 9.7}, "wrong duration: 9.700 s instead of 10 s"),
+        ({"duration_s": 10.3}, "wrong duration: 10.300 s instead of 10 s"),
+        ({"lost": -5, "lost_at": {}}, "surplus frames: 10000005 came back of 10000000 that were sent"),
+        ({"lost": 100, "received": 9_999_901}, "accounts that disagree: 100 frames lost, but 99 did not come back"),
+        ({"lost_at": {}}, "accounts that disagree: 100 frames lost, of them 0 at named places"),
+        ({"lost_at": {Place.IMISSED: 99}}, "accounts that disagree: 100 frames lost, of them 99 at named places"),
+        ({"lost_at": {Place.IMISSED: 101, Place.TX_QUEUE: -1}}, "surplus frames: 1 at 'tx_queue'"),
+        (
+            {"lost_at": {Place.IMISSED: 40, Place.GENERATOR: 60}},
+            "loss that is not the device's: 60 frames at 'generator'",
+        ),
+        (
+            {"lost_at": {Place.IMISSED: 40, Place.RECEIVER: 60}},
+            "loss that is not the device's: 60 frames at 'receiver'",
+        ),
+        ({"raw": {CHECKS: {"foreign": 3}}}, "frames came back that were not sent: 3"),
+        ({"raw": {CHECKS: {"duplicated": 1}}}, "frames came back more than once: 1"),
+        ({"raw": {CHECKS: {"corrupted": 2}}}, "frames came back changed: 2"),
+        ({"raw": {CHECKS: {"wrong_mac": 2}}}, "frames came back with wrong MAC addresses: 2"),
+        ({"raw": {CHECKS: {"wrong_length": 2}}}, "frames came back longer or shorter: 2"),
+        ({"raw": {CHECKS: {"queue_full": 7}}}, "times the generator's queue was full: 7"),
+        ({"raw": {CHECKS: {"links_down": ["1"]}}}, "links were down: ['1']"),
+    ],
+)
+def test_each_fault_of_a_trial_has_its_reason(fields, reason):
+    found = judged(result(**fields))
+    assert not found.valid
+    assert found.reasons == [reason]
+
+
+def test_several_faults_have_several_reasons_and_are_told_once():
+    once = judged(result(sent=9_000_000, duration_s=9))
+    assert len(once.reasons) == 2
+    assert judged(once) == once
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"lost": 0, "lost_at": {}},
+        {"lost_at": {Place.IMISSED: 40, Place.NO_MBUFS: 30, Place.TX_QUEUE: 20, Place.DEVICE: 10}},
+        {"sent": 9_990_000, "offered_fps": 999_000, "duration_s": 10.1},
+        {"raw": {CHECKS: {"foreign": 0, "reordered": 12}}},
+    ],
+)
+def test_a_trial_within_the_tolerances_counts(fields):
+    found = judged(result(**fields))
+    assert found.valid, found.reasons
+
+
+def test_a_burst_is_sent_whole_and_may_take_as_long_as_it_takes():
+    assert judged(result(BURST, duration_s=0.1)).valid
+    found = judged(result(BURST, sent=4999))
+    assert found.reasons == ["wrong number of frames: 4999 were sent instead of 5000"]
+
+
+STEPS = StepPlan(size=64, loads_fps=(1000.0, 500.0), durations_s=(10.0, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"sent": [9000, 2500]}, "wrong number of frames: 9000 were sent instead of 10000 at load 1"),
+        ({"sent": [10_000]}, "accounts that disagree: 2 loads, but 1 counts"),
+        ({"lost": [100, -1]}, "accounts that disagree: -1 of 2500 frames lost at load 2"),
+        ({"lost": [10_001, 0]}, "accounts that disagree: 10001 of 10000 frames lost at load 1"),
+        ({"last_loss_s": 5.5}, "a last loss that was not in the trial: after 5.5 s"),
+    ],
+)
+def test_each_fault_of_a_change_of_load_has_its_reason(fields, reason):
+    base = {"plan": STEPS, "sent": [10_000, 2500], "lost": [100, 10], "last_loss_s": 0.5}
+    assert judged(StepResult(**base)).valid
+    assert judged(StepResult(**{**base, **fields})).reasons == [reason]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"sent": 0, "lost": 0}, "the generator sent nothing"),
+        ({"lost": -2}, "surplus frames: 2 more came back than were sent"),
+        ({"lost": 1001}, "accounts that disagree: 1001 of 1000 frames lost"),
+        ({"gap_s": None}, "no frame came back after the reset"),
+    ],
+)
+def test_each_fault_of_a_reset_has_its_reason(fields, reason):
+    plan = ResetPlan(size=64, kind=ResetKind.PORT, load_fps=100, patience_s=10)
+    base = {"plan": plan, "sent": 1000, "lost": 100, "gap_s": 1.0}
+    assert judged(ResetResult(**base)).valid
+    assert judged(ResetResult(**{**base, **fields})).reasons == [reason]
+
+
+def generator(change=lambda result: result) -> Tape:
+    return Tape(SimulatedGenerator(DeviceModel(throughput_fps={64: 2e6})), change=change)
+
+
+def test_invalid_trials_are_repeated_and_counted():
+    spoiled = []
+
+    def spoil(found):
+        spoiled.append(found)
+        return found.model_copy(update={"offered_fps": 1.0}) if len(spoiled) < 3 else found
+
+    told = []
+    trials = Trials(generator(spoil), on_invalid=told.append)
+    assert trials.run(PLAN).valid
+    assert (trials.valid, trials.invalid, len(told)) == (1, 2, 2)
+
+
+def test_after_some_attempts_the_measurement_is_given_up():
+    tape = generator(lambda found: found.invalidated(["the cable is out"]))
+    with pytest.raises(NotMeasured, match=r"5 trials of 64 bytes at 1,000,000 frames/s .* the cable is out"):
+        Trials(tape, Rules(attempts=5)).run(PLAN)
+    assert len(tape.results) == 5
+
+
+def test_loss_of_the_wire_can_be_taken_for_none_of_the_device_s():
+    found = result(lost_at={Place.WIRE: 100})
+    assert judged(found).valid
+    assert not judged(found, Rules(not_the_device=frozenset({Place.WIRE}))).valid
