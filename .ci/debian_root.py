@@ -38,7 +38,7 @@ CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 INNER_CERTIFICATES = "/etc/ssl/machine.crt"
 APT_OPTIONS = re.compile(r"^Acquire::(http|https|Check-|Retries|Force).*$", re.MULTILINE)
 ENVIRONMENT = re.compile(
-    r"(?i:https?|ftp|all|no)_proxy|TERM|CI|RUST_BACKTRACE|RUSTFLAGS|PROPTEST_\w+"
+    r"(?i:https?|ftp|all|no)_proxy|TERM|CI|RUST_BACKTRACE|RUSTFLAGS|PROPTEST_\w+|DPDK_RS_TEST_PATIENCE"
     r"|CARGO_(?!HOME|TARGET_DIR|INSTALL_ROOT)\w+|PIP_(?!FIND_LINKS|CACHE_DIR|CERT)\w+"
 )
 

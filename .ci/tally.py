@@ -2,12 +2,15 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Adds up what the test runners reported: failures and skips by name, then `N passed, N failed[, N skipped]`.
 
-    python3 .ci/tally.py DIR RUN... [--shown RUN...]      RUN is NAME:KIND, KIND is step, cargo, meson, pytest or tally
+    python3 .ci/tally.py DIR RUN... [--shown RUN...]
+
+RUN is NAME:KIND, and KIND is step, cargo, meson, pytest, tally or elsewhere.
 
 DIR holds NAME.status (the exit status) and NAME.log (the output) of each run, and the runner's own record where it
 has one: NAME.json (meson's testlog.json) or NAME.xml (pytest's JUnit file). A step that exits with 77 is skipped, and
-the last line of its output says why. A tally is the output of another `./x test`. What comes after `--shown` is told,
-but neither its sum nor its failures count.
+the last line of its output says why. A tally is the output of another `./x test`. What is elsewhere was not run, since
+it is run where DPDK has another version: it is named, as is a test of cargo's that says `not repeated: REASON`. What
+comes after `--shown` is told, but neither its sum nor its failures count.
 
 No runner is believed on one account alone. One that exits non-zero without naming a failure, leaves no record, ends
 in the middle of a suite or ran nothing counts as a failure, so that the sum can only be green if everything ran.
@@ -31,12 +34,14 @@ class Tally:
     passed: int = 0
     failures: list[str] = field(default_factory=list)
     skips: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
 
     def add(self, other: Tally) -> None:
         """Takes the results of `other` in."""
         self.passed += other.passed
         self.failures += other.failures
         self.skips += other.skips
+        self.elsewhere += other.elsewhere
 
     @property
     def ran(self) -> int:
@@ -53,10 +58,10 @@ class Tally:
 CARGO_SUITE = re.compile(r"^ +(?:Running (?P<binary>.+ \(.+\))|Doc-tests (?P<crate>\S+))$")
 CARGO_TEST = re.compile(r"^test (?P<name>.+?) \.\.\. (?P<result>ok|FAILED|ignored)(?:, (?P<reason>.*))?(?: <.*>)?$")
 CARGO_RESULT = re.compile(r"^test result: \S+ (?P<passed>\d+) passed; \d+ failed; \d+ ignored;")
-# libtest cannot skip at run time: a test that finds its ground missing prints this line and returns, and
-# `--show-output` brings the line here under the name of the test.
+# libtest cannot skip at run time: a test that finds its ground missing, or need not run again, prints this line and
+# returns, and `--show-output` brings the line here under the name of the test.
 CARGO_OUTPUT = re.compile(r"^---- (?P<name>.+) stdout ----$")
-CARGO_SKIP = re.compile(r"^skipped: (?P<reason>.+)$")
+CARGO_SKIP = re.compile(r"^(?P<word>skipped|not repeated): (?P<reason>.+)$")
 
 
 def cargo(log: str) -> Tally:
@@ -85,7 +90,8 @@ def cargo(log: str) -> Tally:
         elif found := CARGO_OUTPUT.match(line):
             output_of = found["name"]
         elif output_of and (found := CARGO_SKIP.match(line)):
-            total.skips.append(f"{suite}: {output_of}: {found['reason']}")
+            list_of = total.skips if found["word"] == "skipped" else total.elsewhere
+            list_of.append(f"{suite}: {output_of}: {found['reason']}")
             skipped += 1
             output_of = ""
     if not finished:
@@ -157,7 +163,7 @@ def pytest(record: str) -> Tally:
     return total
 
 
-TALLY_TEXT = re.compile(r"^(?P<word>skipped:|FAILED: ) (?P<text>.+)$")
+TALLY_TEXT = re.compile(r"^(?P<word>not repeated:|skipped:|FAILED: ) (?P<text>.+)$")
 TALLY_SUM = re.compile(r"^(?P<passed>\d+) passed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?$")
 
 
@@ -168,10 +174,11 @@ def tally(log: str) -> Tally:
     if not found:
         raise ValueError(f"no sum at the end of its output, but: {last}")
     total = Tally(int(found["passed"]))
+    lists = {"not repeated:": total.elsewhere, "skipped:": total.skips, "FAILED: ": total.failures}
     # Above the sum, up to the blank line, stand the names.
     while lines and lines[-1]:
         if named := TALLY_TEXT.match(lines.pop()):
-            (total.skips if named["word"] == "skipped:" else total.failures).insert(0, named["text"])
+            lists[named["word"]].insert(0, named["text"])
     if (len(total.failures), len(total.skips)) != (int(found["failed"]), int(found["skipped"] or 0)):
         raise ValueError(f"it names {len(total.failures)} failures and {len(total.skips)} skips, but ends with: {last}")
     return total
@@ -193,6 +200,8 @@ def last_line(log: Path) -> str:
 
 def run(folder: Path, name: str, kind: str) -> Tally:
     """One run, with the failures that only its exit status, or the lack of a record, gives away."""
+    if kind == "elsewhere":
+        return Tally(elsewhere=[name])
     status_file = folder / f"{name}.status"
     status = status_file.read_text().strip() if status_file.exists() else "none, it was killed"
     if kind == "step":
@@ -215,8 +224,8 @@ def main(arguments: list[str]) -> int:
     """Prints the tally of the named runs; the exit status is 1 if anything that counts failed."""
     counted = arguments.index("--shown") if "--shown" in arguments else len(arguments)
     runs = [argument.partition(":") for argument in arguments[1:] if argument != "--shown"]
-    if counted < 2 or any(kind != "step" and kind not in READERS for _, _, kind in runs):
-        print("usage: tally.py DIR NAME:step|cargo|meson|pytest|tally ... [--shown NAME:KIND ...]", file=sys.stderr)
+    if counted < 2 or any(kind not in ("step", "elsewhere", *READERS) for _, _, kind in runs):
+        print("usage: tally.py DIR NAME:step|cargo|meson|pytest|tally|elsewhere ... [--shown ...]", file=sys.stderr)
         return 2
     total = Tally()
     shown: list[str] = []
@@ -228,7 +237,10 @@ def main(arguments: list[str]) -> int:
             # The same tests ran elsewhere too.
             part.skips = [f"{name}: {text}" for text in part.skips]
             part.failures = [f"{name}: {text}" for text in part.failures]
-        if number < counted:
+            part.elsewhere = [f"{name}: {text}" for text in part.elsewhere]
+        if kind == "elsewhere":
+            total.add(part)
+        elif number < counted:
             total.add(part)
             print(f"{name + ':':<{width}} {part.line()}")
         else:
@@ -236,6 +248,7 @@ def main(arguments: list[str]) -> int:
             print(f"{name + ':':<{width}} {part.line()}; this does not count")
     for word, texts in (
         ("failed, but does not count:", shown),
+        ("not repeated:", total.elsewhere),
         ("skipped:", total.skips),
         ("FAILED: ", total.failures),
     ):

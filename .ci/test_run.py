@@ -6,6 +6,7 @@ The front door is a program that only answers with the tallies that a test gives
 """
 # ruff: noqa: D103
 
+import os
 import shutil
 import subprocess
 import sys
@@ -20,16 +21,18 @@ RED = "echo; echo 'FAILED:  rust: keeps_order'; echo '4 passed, 1 failed'; exit 
 
 @pytest.fixture
 def run(tmp_path):
-    def start(dpdk="22.11.11", user=0, lint=":", seconds=0, **stages):
+    def start(dpdk="22.11.11", user=0, lint=":", seconds=0, wait_s=60, **stages):
         """Answers for `./x test` (here), `--dpdk 24.11` (lts24), `--dpdk 22.11` (lts22), `--dpdk newest` (newest)."""
         programs = {
             "x": f"""case "$*" in
+                setup) {stages.get("setup", ":")} ;;
+                "setup --dpdk 24.11") {stages.get("prepare", ":")} ;;
                 lint) {lint} ;;
                 test) {stages.get("here", GREEN)} ;;
-                "test --dpdk 24.11") {stages.get("lts24", "exit 9")} ;;
-                "test --dpdk 22.11") {stages.get("lts22", "exit 9")} ;;
+                "test --dpdk 24.11 --varying") {stages.get("lts24", "exit 9")} ;;
+                "test --dpdk 22.11 --varying") {stages.get("lts22", "exit 9")} ;;
                 "test --dpdk 24.11 --quick") {stages.get("lts24_quick", "exit 9")} ;;
-                "test --dpdk newest --quick") {stages.get("newest", GREEN)} ;;
+                "test --no-hugepages --dpdk newest --quick") {stages.get("newest", GREEN)} ;;
                 *) exit 9 ;;
             esac""",
             "bin/pkg-config": f"echo {dpdk}",
@@ -43,6 +46,9 @@ def run(tmp_path):
         (tmp_path / ".ci").mkdir(exist_ok=True)
         for name in ("run", "tally.py"):
             shutil.copy(CI / name, tmp_path / ".ci")
+        script = tmp_path / ".ci/run"
+        assert "NEWEST_AFTER=480\n" in script.read_text()
+        script.write_text(script.read_text().replace("NEWEST_AFTER=480\n", f"NEWEST_AFTER={wait_s}\n"))
         done = subprocess.run(
             ["bash", ".ci/run"],
             cwd=tmp_path,
@@ -59,49 +65,79 @@ def run(tmp_path):
 
 def test_the_last_line_is_the_sum_of_the_stages_that_count(run):
     assert run(lts24=GREEN)[0] == 0
-    assert run(lts24=GREEN)[1][-1] == "11 passed, 0 failed"
+    assert run(lts24=GREEN)[1][-1] == "12 passed, 0 failed"
 
 
 def test_the_line_that_the_machine_has_not_is_tested_in_a_debian(run):
     for version in ("24.11.4", "25.11.2"):
         status, lines = run(dpdk=version, lts22=GREEN)
-        assert (status, lines[-1]) == (0, "11 passed, 0 failed")
+        assert (status, lines[-1]) == (0, "12 passed, 0 failed")
 
 
 @pytest.mark.parametrize("stage", ["here", "lts24"])
 def test_a_failure_is_named_with_its_stage_and_the_others_still_run(run, stage):
     status, lines = run(**({"lts24": GREEN} | {stage: RED}))
-    assert (status, lines[-1]) == (1, "10 passed, 1 failed")
+    assert (status, lines[-1]) == (1, "11 passed, 1 failed")
     name = "dpdk-22.11" if stage == "here" else "dpdk-24.11"
     assert f"FAILED:  {name}: rust: keeps_order" in lines
-    assert sum(line.startswith("=== ") for line in lines) == 4
+    assert sum(line.startswith("=== ") for line in lines) == 5
 
 
 def test_complaints_of_lint_fail(run):
     status, lines = run(lint="exit 1", lts24=GREEN)
-    assert (status, lines[-1]) == (1, "10 passed, 1 failed")
+    assert (status, lines[-1]) == (1, "11 passed, 1 failed")
     assert "FAILED:  lint: exit status 1" in lines
 
 
 def test_a_stage_that_ends_without_a_sum_fails(run):
     status, lines = run(lts24="echo 'x: error: no network' && exit 1")
-    assert (status, lines[-1]) == (1, "6 passed, 1 failed")
+    assert (status, lines[-1]) == (1, "7 passed, 1 failed")
     assert any(line.startswith("FAILED:  dpdk-24.11: ") and "no network" in line for line in lines)
 
 
 def test_the_newest_is_shown_without_counting(run):
     status, lines = run(lts24=GREEN, newest=RED)
-    assert (status, lines[-1]) == (0, "11 passed, 0 failed")
+    assert (status, lines[-1]) == (0, "12 passed, 0 failed")
     assert "failed, but does not count: dpdk-newest: rust: keeps_order" in lines
+
+
+def test_the_newest_runs_beside_the_others(run, tmp_path):
+    os.mkfifo(tmp_path / "meeting")
+    # Each waits at the pipe for the other.
+    here = "timeout 60 sh -c 'echo >meeting' || exit 1; " + GREEN
+    status, lines = run(here=here, newest="cat meeting; " + GREEN, lts24=GREEN)
+    assert (status, lines[-1]) == (0, "12 passed, 0 failed")
+    assert "dpdk-newest: 5 passed, 0 failed; this does not count" in lines
+
+
+def test_the_other_line_is_prepared_beside_the_others_and_waited_for(run, tmp_path):
+    os.mkfifo(tmp_path / "meeting")
+    here = "timeout 60 sh -c 'echo >meeting' || exit 1; " + GREEN
+    status, lines = run(
+        here=here, prepare="cat meeting; sleep 1; touch ready", lts24=f"[ -e ready ] || exit 9; {GREEN}"
+    )
+    assert (status, lines[-1]) == (0, "12 passed, 0 failed")
+
+
+def test_the_newest_is_ended_when_all_wait_for_it(run, tmp_path):
+    status, lines = run(lts24=GREEN, newest="echo $$ >pid; exec sleep 600", wait_s=1)
+    assert (status, lines[-1]) == (0, "12 passed, 0 failed")
+    assert any(line.startswith("failed, but does not count: dpdk-newest: ") and "143" in line for line in lines)
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+
+
+def test_what_is_not_repeated_is_named(run):
+    status, lines = run(lts24="echo; echo 'not repeated: packages'; echo '5 passed, 0 failed'")
+    assert (status, lines[-1]) == (0, "12 passed, 0 failed")
+    assert "not repeated: dpdk-24.11: packages" in lines
 
 
 def test_a_slow_machine_runs_what_is_quick(run):
     status, lines = run(seconds=3600, lts24_quick=GREEN)
-    assert (status, lines[-1]) == (0, "11 passed, 0 failed")
-    assert any("the other stages took 60 minutes" in line for line in lines)
+    assert (status, lines[-1]) == (0, "12 passed, 0 failed")
 
 
 def test_without_root_the_debian_is_skipped_with_the_reason(run):
     status, lines = run(user=1000)
-    assert (status, lines[-1]) == (0, "6 passed, 0 failed, 1 skipped")
+    assert (status, lines[-1]) == (0, "7 passed, 0 failed, 1 skipped")
     assert "skipped: dpdk-24.11: making a Debian with debootstrap needs root" in lines

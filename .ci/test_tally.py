@@ -74,6 +74,19 @@ def test_no_skips_means_no_word_of_them(tmp_path):
     assert (status, lines[-1]) == (0, "6 passed, 0 failed")
 
 
+def test_what_runs_elsewhere_is_named_and_counts_nowhere(tmp_path):
+    log = edited(CARGO, ("skipped: not permitted to open /dev/net/tun", "not repeated: as everywhere"))
+    files = {"rust_log": log, "rust_status": 0, "stage_log": "\nnot repeated: docs\n5 passed, 0 failed\n"}
+    status, lines = tally(tmp_path, "rust:cargo", "packages:elsewhere", "stage:tally", stage_status=0, **files)
+    assert (status, lines[-1]) == (0, "9 passed, 0 failed, 1 skipped")
+    suite = "unittests src/lib.rs (target/debug/deps/thing-0123456789abcdef)"
+    assert [line for line in lines if line.startswith("not repeated:")] == [
+        f"not repeated: {suite}: port::tests::closes: as everywhere",
+        "not repeated: packages",
+        "not repeated: stage: docs",
+    ]
+
+
 def test_a_failed_cargo_test_is_named(tmp_path):
     log = edited(CARGO, ("keeps_order ... ok", "keeps_order ... FAILED"), ("3 passed; 0 failed", "2 passed; 1 failed"))
     status, lines = tally(tmp_path, "rust:cargo", rust_log=log, rust_status=101)

@@ -105,7 +105,9 @@ def test_help_lists_every_command_and_no_other(tree):
     assert tree.calls == []
 
 
-@pytest.mark.parametrize("arguments", [["frob"], ["build", "fast"], ["lint", "x"], ["build", "--static", "more"]])
+@pytest.mark.parametrize(
+    "arguments", [["frob"], ["build", "fast"], ["lint", "x"], ["build", "--static", "more"], ["setup", "--dpdk"]]
+)
 def test_wrong_usage_is_status_2_and_does_nothing(tree, arguments):
     done = tree.x(*arguments)
     assert done.returncode == 2
@@ -158,6 +160,20 @@ def test_old_or_missing_tools_are_named_with_the_remedy(tree):
     assert "1.63.0 found" in done.stderr
     assert "rustup" in done.stderr
     assert not [call for call in tree.calls if call.startswith(("cargo build", "meson"))]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shared", "static"), [([], True, True), (["--shared"], True, False), (["--static"], False, True)]
+)
+def test_the_forwarders_are_built_with_dpdk_inside_too(tree, arguments, shared, static):
+    assert tree.x("build", *arguments).returncode == 0
+    called = {
+        "cargo build --release --workspace": shared,
+        "ninja -C build": shared,
+        "cargo build --release -p l2fwd-rs --features static --target-dir target/static": static,
+        "ninja -C build-static": static,
+    }
+    assert {call: call in tree.calls for call in called} == called
 
 
 def test_a_failed_build_stops_the_command(tree):
@@ -297,15 +313,56 @@ def test_a_debian_needs_root(tree):
     assert not [call for call in tree.calls if call.startswith("apt-get")]
 
 
-def test_a_debian_is_made_by_its_script_after_its_packages(tree):
+@pytest.mark.parametrize(
+    ("arguments", "inside"),
+    [
+        (["test", "--no-hugepages", "--dpdk", "24.11"], ["test", "--no-hugepages"]),
+        (["test", "--dpdk", "24.11", "--varying"], ["test", "--varying"]),
+        (["setup", "--dpdk", "24.11"], ["setup"]),
+    ],
+)
+def test_a_debian_is_made_by_its_script_after_its_packages(tree, arguments, inside):
     tree.answers("dpkg-query", "echo '<git:installed><python3:installed>'")
     (tree.root / ".ci").mkdir()
     (tree.root / ".ci/debian_root.py").write_text("import sys; print(sys.argv[1:]); sys.exit(3)\n")
-    done = tree.x("test", "--no-hugepages", "--dpdk", "24.11")
+    done = tree.x(*arguments)
     assert done.returncode == 3, done.stderr
-    assert "['trixie', '24.11', './x', 'test', '--no-hugepages']" in done.stdout
+    assert str(["trixie", "24.11", "./x", *inside]) in done.stdout
     (install,) = [call for call in tree.calls if call.startswith("apt-get") and " install " in call]
     assert install.endswith("install debian-archive-keyring debootstrap")
+
+
+@pytest.mark.parametrize(
+    ("extent", "left_out"),
+    [
+        ([], []),
+        (["--varying"], ["parsing-bench", "rewrite", "rust-docs", "packages", "python-without-our-programs"]),
+        (["--quick"], ["parsing-bench", "rewrite", "rust-docs", "packages", "python"]),
+    ],
+)
+def test_what_no_version_of_dpdk_changes_is_left_out_by_name(tree, extent, left_out):
+    (tree.root / ".ci").mkdir()
+    (tree.root / "x").chmod(0o755)
+    for step in ("packages", "guest-kernel"):
+        tree.answers(step, ":", f".ci/{step}")
+    version = 'case $1 in --version) echo "cargo 1.999.0 (0123abcd 2026-01-01)" ;;'
+    tree.answers("cargo", f"{version} test) echo varying=${{DPDK_RS_TEST_VARYING-0}} ;; esac")
+    done = tree.x("test", *extent, "--no-hugepages")
+    (tallied,) = [call for call in tree.calls if "tally.py" in call]
+    assert [run.split(":")[0] for run in tallied.split() if run.endswith(":elsewhere")] == left_out
+    called = {
+        "parsing-bench": not any("--exclude parsing-bench" in call for call in tree.calls),
+        "rewrite": any("--features rewrite" in call for call in tree.calls),
+        "rust-docs": "cargo test --workspace --doc --no-fail-fast" in tree.calls,
+        "packages": any(call.startswith("packages") for call in tree.calls),
+        "python-without-our-programs": any(call.endswith(" tests ../.ci") for call in tree.calls),
+        "python": any("-m pytest" in call for call in tree.calls),
+    }
+    if "python" in left_out:
+        left_out.append("python-without-our-programs")
+    assert [name for name, was in called.items() if not was] == sorted(left_out, key=list(called).index)
+    assert ("varying=1" in done.stdout) is bool(left_out)
+    assert ("varying=0" in done.stdout) is not bool(left_out)
 
 
 @pytest.mark.parametrize("tool", ["asan", "valgrind"])

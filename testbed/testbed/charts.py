@@ -36,7 +36,7 @@ _STAND_INS = {
     "#0f0f0f": "var(--series-6)",
 }
 TEXT, MUTED, _GRID, _C, _RUST, _KEPT, _LOST_1, _LOST_2, _LOST_3, _CARD, *SERIES = _STAND_INS
-_COLOURS = {"C": _C, "Rust": _RUST}
+COLOURS = {"C": _C, "Rust": _RUST}
 _MARKERS = {"C": "o", "Rust": "D"}
 
 _STYLE = {
@@ -99,7 +99,7 @@ def rate_chart(act: OverloadAct) -> str | None:
         for place, language in enumerate(languages):
             mine = [trial for trial in valid if trial.language == language]
             rates = [(trial.forwarded_pps or 0) / 1e6 for trial in mine]
-            colour = _COLOURS[language]
+            colour = COLOURS[language]
             found = spread(rates)
             assert found is not None
             axes.axhspan(found.low, found.high, color=colour, alpha=0.12, linewidth=0)

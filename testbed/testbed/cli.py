@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from testbed.bench.cli import bench
+from testbed.campaign.cli import add_commands
 from testbed.demo import Demo, DemoOptions
 from testbed.eal import hugepages_wanted
 from testbed.frames import CaptureError, read_frames
@@ -35,6 +36,7 @@ app = typer.Typer(
 
 
 app.add_typer(bench, name="bench")
+add_commands(app)
 
 
 @app.command()

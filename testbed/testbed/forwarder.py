@@ -133,9 +133,14 @@ class Forwarder:
         return self._checked(Start, self.process.wait_for_event("start", START_TIMEOUT_S))
 
     @property
+    def is_started(self) -> bool:
+        """Whether it has said that it forwards."""
+        return any(event.get("type") == "start" for event in list(self.process.events))
+
+    @property
     def periods(self) -> list[Period]:
         """The statistics so far."""
-        return [self._checked(Period, event) for event in list(self.process.events) if event.get("type") == "period"]
+        return [self._checked(Period, event) for event in self._period_events()]
 
     def wait_for_received(self, frames: int, timeout_s: float) -> None:
         """Returns when it has received at least `frames` frames, as its periodic statistics tell.
@@ -148,6 +153,22 @@ class Forwarder:
             return True if periods and periods[-1].total.rx_packets >= frames else None
 
         self.process.wait_until(received, f"{frames} received frames", timeout_s)
+
+    def next_period(self, timeout_s: float) -> Period:
+        """The first statistics that it prints from now on.
+
+        Raises `ProcessError` if it ends or the time is over.
+        """
+        seen = len(self._period_events())
+
+        def printed() -> dict[str, Any] | None:
+            events = self._period_events()
+            return events[seen] if len(events) > seen else None
+
+        return self._checked(Period, self.process.wait_until(printed, "its next statistics", timeout_s))
+
+    def _period_events(self) -> list[dict[str, Any]]:
+        return [event for event in list(self.process.events) if event.get("type") == "period"]
 
     def stop(self) -> Final:
         """Stops it with SIGTERM and returns its final statistics.

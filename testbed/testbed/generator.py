@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from pydantic import ValidationError
 
@@ -28,7 +28,10 @@ class Latency(Message):
     max: float | None = None
     jitter: float | None = None
     p50: float | None = None
+    p90: float | None = None
     p99: float | None = None
+    p99_9: float | None = None
+    p99_99: float | None = None
     count: Count = 0
 
 
@@ -64,6 +67,22 @@ class Probes(Message):
     received: Count
 
 
+class StepLoad(Message):
+    """One of two loads."""
+
+    duration_s: float
+    sent: Count
+    tx_failed: Count
+    lost: Count
+
+
+class Steps(Message):
+    """Two loads, one right behind the other."""
+
+    loads: tuple[StepLoad, StepLoad]
+    last_loss_s: float
+
+
 class Result(Message):
     """The generator's account of one trial."""
 
@@ -72,6 +91,7 @@ class Result(Message):
     rate_asked_pps: float | None
     rate_reached_pps: float
     rate_ok: bool | None
+    steps: Steps | None = None
     duration_s: float
     interrupted: bool
     streams: list[Stream]
@@ -92,15 +112,26 @@ class Load:
     expect_dst: str | None
     residual_wait_s: float = 0.5
     queues: int = 1
+    # Frames a second on each sending port; None: as fast as it can.
+    rate_pps: float | None = None
+    # On each sending port, instead of for some seconds; these are then about how long it takes.
+    frames: int | None = None
+    # Of a second load, which `more` has.
+    then_seconds: float = 0.0
     more: tuple[str, ...] = ()
 
+    @property
+    def whole_seconds(self) -> float:
+        """From the first frame to the end of the wait for the last."""
+        return self.seconds + self.then_seconds + self.residual_wait_s
+
     def argv(self) -> list[str]:
-        """The generator's own arguments: as fast as it can."""
+        """The generator's own arguments."""
         return [
             f"--ports={','.join(str(port) for port in self.ports)}",
             f"--size={self.size}",
-            "--rate=max",
-            f"--duration={self.seconds:g}",
+            "--rate=max" if self.rate_pps is None else f"--rate={self.rate_pps:.6f}",
+            f"--duration={self.seconds:g}" if self.frames is None else f"--count={self.frames}",
             f"--wait={self.residual_wait_s:g}",
             *([f"--expect-src={self.expect_src}"] if self.expect_src else []),
             *([f"--expect-dst={self.expect_dst}"] if self.expect_dst else []),
@@ -110,10 +141,21 @@ class Load:
         ]
 
 
+class Told(Protocol):
+    """What a generator is told, and how long that takes."""
+
+    @property
+    def whole_seconds(self) -> float:
+        """From the first frame to the end of the wait for the last."""
+
+    def argv(self) -> list[str]:
+        """The generator's own arguments."""
+
+
 class Generator(Process):
     """The generator as a process that ends by itself."""
 
-    def __init__(self, program: Program, eal: EalOptions, load: Load, log_dir: Path, name: str) -> None:
+    def __init__(self, program: Program, eal: EalOptions, load: Told, log_dir: Path, name: str) -> None:
         argv: Sequence[str] = [str(program.path), *eal.argv(), "--", *load.argv()]
         super().__init__(name, argv, log_dir)
         self.load = load
@@ -123,7 +165,7 @@ class Generator(Process):
 
         Raises `ProcessError` if it ends without, or hangs.
         """
-        self.wait_for_event("result", self.load.seconds + self.load.residual_wait_s + _OVERHEAD_S)
+        self.wait_for_event("result", self.load.whole_seconds + _OVERHEAD_S)
 
     def result(self) -> Result:
         """Waits for its end and returns its result.

@@ -24,7 +24,7 @@ from testbed.wire import VirtualWire
 # up by the machine: its rates are over the time that it took, and a note says so.
 _DURATION_TOLERANCE = 0.02
 # With less than this share of its CPU, a program that never sleeps was held up by others.
-_OWN_CPU_SHARE = 0.9
+OWN_CPU_SHARE = 0.9
 # Above this share of polls that found nothing, the forwarder waited for the generator: it was not overloaded.
 IDLE_SHARE = 0.05
 
@@ -143,9 +143,9 @@ def fill_in(trial: OverloadTrial, load: Load, result: Result, periods: list[Peri
     )
     trial.forwarded_pps = counters.tx_packets / result.duration_s if result.duration_s > 0 else None
     trial.reasons += faults(load, result, final, trial.drops)
-    if any(share < _OWN_CPU_SHARE for share in trial.cpu_share.values()):
+    if any(share < OWN_CPU_SHARE for share in trial.cpu_share.values()):
         trial.notes.append(
-            f"disturbed: the generator or the forwarder had less than {100 * _OWN_CPU_SHARE:.0f} % of its CPU, other "
+            f"disturbed: the generator or the forwarder had less than {100 * OWN_CPU_SHARE:.0f} % of its CPU, other "
             "programs the rest; rates are lower for it, and burstier"
         )
     if window.empty_poll_share > IDLE_SHARE:

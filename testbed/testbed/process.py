@@ -254,6 +254,27 @@ class Process:
             self.stop(timeout_s=5.0)
 
 
+def completed(
+    name: str,
+    argv: Sequence[str | os.PathLike[str]],
+    log_dir: Path,
+    timeout_s: float,
+    environment: Mapping[str, str] | None = None,
+) -> Process:
+    """A program that has ended by itself, and well; what interrupts the waiting ends it and all that it has started.
+
+    Raises `ProcessError`.
+    """
+    process = Process(name, argv, log_dir, environment).start()
+    try:
+        status = process.wait(timeout_s)
+    finally:
+        process.kill()
+    if status:
+        raise process.failure(f"ended with {describe_status(status)}")
+    return process
+
+
 def describe_status(returncode: int) -> str:
     """'status 1' or 'signal SIGKILL'."""
     if returncode >= 0:

@@ -9,10 +9,13 @@ import os
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from testbed.statistics import Ratio, Spread
+
+R = TypeVar("R", bound=BaseModel)
 
 # Raised by one when a reader of the old form would misread the new one.
 SCHEMA_VERSION = 1
@@ -255,28 +258,35 @@ def read_summary(folder: Path) -> Summary:
 
     Raises `ResultsError` for a file that is missing, of another schema version, or broken.
     """
-    path = folder / "summary.json"
+    return read_record(folder / "summary.json", Summary, "a summary", "a finished demo")
+
+
+def read_record(path: Path, model: type[R], what: str, whose: str, version: int = SCHEMA_VERSION) -> R:
+    """Reads a JSON file with a schema version, which messages call `what` in a folder of `whose`.
+
+    Raises `ResultsError` for a file that is missing, of another schema version, or broken.
+    """
     try:
-        return Summary.model_validate_json(_of_this_version(path))
+        return model.model_validate_json(_of_version(path, version))
     except OSError as error:
-        raise ResultsError(f"cannot read '{path}': {error.strerror}: give the folder of a finished demo") from error
+        raise ResultsError(f"cannot read '{path}': {error.strerror}: give the folder of {whose}") from error
     except UnicodeDecodeError as error:
-        raise ResultsError(f"'{path}' is not a summary: {error}") from error
+        raise ResultsError(f"'{path}' is not {what}: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise ResultsError(f"'{path}' is not a summary: {field}: {first['msg']}") from error
+        raise ResultsError(f"'{path}' is not {what}: {field}: {first['msg']}") from error
 
 
 class _Version(BaseModel):
     schema_version: int
 
 
-def _of_this_version(path: Path) -> str:
+def _of_version(path: Path, wanted: int) -> str:
     text = path.read_text(encoding="utf-8")
     version = _Version.model_validate_json(text).schema_version
-    if version != SCHEMA_VERSION:
-        raise ResultsError(f"'{path}' has schema version {version}, this tool reads version {SCHEMA_VERSION}")
+    if version != wanted:
+        raise ResultsError(f"'{path}' has schema version {version}, this tool reads version {wanted}")
     return text
 
 

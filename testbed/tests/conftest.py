@@ -19,6 +19,13 @@ from testbed.programs import Program, ProgramMissing, find_program
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What asks for a built program runs it."""
+    for item in items:
+        if "program" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.e2e)
+
+
 @pytest.fixture(scope="session")
 def program() -> Callable[[str], Program]:
     """Finds a built program by name, or skips the test and says what is missing.

@@ -98,7 +98,9 @@ def forward(name: str, wish: dict) -> int:
         final = (rx, tx, 50_000_000, 49_000_000)
         listen(wire(vdevs[0], "path"), tx)
     while not stopped:
-        time.sleep(0.01)
+        time.sleep(wish.get("every", 0.01))
+        if "every" in wish:
+            say(statistics("period", len(ports), *final))
     if wish.get("silent_end"):
         return 0
     say({**statistics("final", len(ports), *final), "balanced": wish.get("balanced", True)})
@@ -123,6 +125,9 @@ def forward_capture(vdev: str, wish: dict) -> int:
 
 
 def generate(wish: dict) -> int:
+    if "die" in wish:
+        print(f"generator: {wish['die']}", file=sys.stderr)
+        return 1
     stopped: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
     seconds = float(next(values(sys.argv, "--duration")))
@@ -132,6 +137,9 @@ def generate(wish: dict) -> int:
         time.sleep(0.01)
     forwarded = int(socket.read_text()) if socket.exists() else 0
     sent, received = wish.get("sent", SENT), wish.get("received", forwarded)
+    if "share" in wish:
+        sent = int(wish["share"] * seconds * float(next(values(sys.argv, "--rate"))))
+        received = min(received, sent)
     stream = {
         "sent": sent,
         "tx_failed": 12345,

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import json
+import struct
 from datetime import UTC, datetime
 from pathlib import Path
 
+import dpkt
 import pytest
 import stand_in
 from test_bench_statistics import blocks_of
@@ -15,9 +17,11 @@ from typer.testing import CliRunner
 
 from testbed.bench import evaluate, report
 from testbed.bench.condition import Condition, ConditionError, sweep
+from testbed.bench.ipv4 import write_capture
 from testbed.bench.record import Measurement, OverloadRecord, read_record, write_record
 from testbed.cli import app
 from testbed.environment import record_environment
+from testbed.frames import read_frames
 from testbed.results import ResultsError, Status
 
 
@@ -60,6 +64,9 @@ def test_a_dry_run_prints_the_command_lines(programs: Path):
         (["--slice=1"], "--slice"),
         (["--blocks=0"], "--blocks"),
         (["--drops=100"], "--drops"),
+        (["--count", "--wire=virtual"], "counted on net_null or net_pcap"),
+        (["--loop", "--wire=net_pcap"], "counted on net_null"),
+        (["--count", "--renew", "--wire=net_pcap"], "counted on net_null"),
         (["--json=/no/such/folder/x.json"], "there is no folder '/no/such/folder'"),
     ],
 )
@@ -79,6 +86,28 @@ def test_sweeps_change_one_thing():
     assert {condition.model_copy(update={"burst": 32}) for condition in conditions} == {base}
     assert [condition.drops for condition in sweep(base, "drops")] == [0, 30, 90]
     assert [condition.size for condition in sweep(base, "sizes", [64, 1518])] == [64, 1518]
+
+
+def test_devices_that_always_have_frames():
+    capture = Path("frames.pcap")
+    assert Condition(ports=2).endless_vdevs(capture) == ("net_null0,size=60", "net_null1,size=60")
+    once = f"rx_pcap={capture}"
+    on_pcap = Condition(wire="net_pcap", queues=2)
+    assert on_pcap.endless_vdevs(capture) == (f"net_pcap0,{once},{once},infinite_rx=1",)
+    assert on_pcap.nics == ()
+
+
+def test_frames_that_a_parser_accepts(tmp_path: Path):
+    write_capture(tmp_path / "frames.pcap", 1514)
+    frames = list(read_frames(tmp_path / "frames.pcap"))
+    assert len(set(frames)) == 256
+    for frame in frames:
+        packet = dpkt.ethernet.Ethernet(frame).data
+        assert (len(frame), packet.len, packet.data.ulen) == (1514, 1500, 1480)
+        # Over a right checksum, its field included, the sum is 0.
+        assert dpkt.in_cksum(bytes(packet)[:20]) == 0
+        pseudo = packet.src + packet.dst + struct.pack(">BBH", 0, packet.p, packet.data.ulen)
+        assert dpkt.in_cksum(pseudo + bytes(packet.data)) == 0
 
 
 def test_a_condition_in_words():

@@ -82,12 +82,34 @@ def test_dpdks_l2fwd_says_what_it_cannot(monkeypatch: pytest.MonkeyPatch):
         ("testpmd-flowgen", "unknown contestant"),
         ("testpmd-mac:static", "unknown contestant"),
         ("l2fwd-rs:dynamic", "'l2fwd-rs:shared' and 'l2fwd-rs:static'"),
+        ("rewrite:nom", "give rewrite: and one of none, raw, "),
+        ("rewrite:smoltcp:w4", "followed by :w1, :w2, :w3 if wanted"),
+        ("rewrite:none:w1", "give rewrite: and one of"),
+        ("rewrite", "unknown contestant"),
         ("", "unknown contestant"),
     ],
 )
 def test_unknown_contestants(word: str, reason: str):
     with pytest.raises(ContestantError, match=reason):
         find_contestant(word)
+
+
+def test_parsers_that_rewrite(tmp_path: Path):
+    folder = stand_in.install(tmp_path / "programs")
+    eal = EalOptions(1, "prefix", ("net_pcap0",), hugepages=True)
+    for what, option in (("none", []), ("raw", ["--rewrite=raw"]), ("pnet:w3", ["--rewrite=pnet:w3"])):
+        found = find_contestant(f"rewrite:{what}", [folder])
+        assert found.argv(setup_of(eal=eal))[-2 - len(option) :] == ["-T", "0", *option]
+        # On the virtual wire the generator sends to the address that is written.
+        assert found.generator_options == ("--dst-ip=198.19.0.1-198.19.0.1",)
+    with pytest.raises(ContestantError, match="use --wire net_pcap or virtual"):
+        find_contestant("rewrite:raw", [folder]).argv(setup_of())
+    assert find_contestant("rewrite:none", [folder]).argv(setup_of())
+
+
+def test_parsers_that_are_not_built(tmp_path: Path):
+    with pytest.raises(ContestantError, match="with --profile rewrite"):
+        find_contestant("rewrite:raw", [tmp_path])
 
 
 def test_a_program_that_is_not_built(tmp_path: Path):

@@ -17,6 +17,8 @@ from testbed.programs import FORWARDERS, find_program
 TIMEOUT_S = 60
 HINT = "Run with '-- --help' for the options."
 
+pytestmark = pytest.mark.e2e
+
 # The application's part of the command line, and the message. None of these needs the EAL.
 USAGE = [
     ([], "no port mask: give the ports to use with -p, for example -p 0x3"),

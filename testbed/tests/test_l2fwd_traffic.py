@@ -35,8 +35,8 @@ class Traffic:
 
     options: tuple[str, ...]
     ports: int
-    # The limit of a wait, for a run by count.
-    seconds: float = TIMEOUT_S
+    # The limits of a run by count, and of the wait for its last frame.
+    whole_seconds: float = TIMEOUT_S + 10
     residual_wait_s: float = 10
 
     def argv(self) -> list[str]:

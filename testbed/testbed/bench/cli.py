@@ -15,7 +15,7 @@ from rich.console import Console
 
 from testbed.bench.binary import BinaryError
 from testbed.bench.blocks import Protocol
-from testbed.bench.condition import NET_NULL, SWEEPS, VIRTUAL, Condition, ConditionError, sweep
+from testbed.bench.condition import NET_NULL, NET_PCAP, SWEEPS, VIRTUAL, Condition, ConditionError, sweep
 from testbed.bench.contestants import (
     PLACEHOLDERS,
     Contestant,
@@ -32,6 +32,7 @@ from testbed.bench.figures import FiguresError
 from testbed.bench.loop_command import run_loop
 from testbed.eal import EalOptions, hugepages_wanted
 from testbed.lcores import plan_lcores
+from testbed.parsing.cli import parsing
 from testbed.process import ProcessError
 from testbed.programs import GENERATOR, Program, ProgramMissing, find_program, repository_root
 from testbed.results import ResultsError, Status
@@ -74,7 +75,7 @@ def overload(
         typer.Option(
             "--wire",
             metavar="WIRE",
-            help="net_null (default), virtual, or PCI addresses joined by commas; may be repeated.",
+            help="net_null (default), net_pcap, virtual, or PCI addresses joined by commas; may be repeated.",
         ),
     ] = None,
     sweeps: Annotated[
@@ -115,7 +116,7 @@ def overload(
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Fixes the order.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the command lines and end.")] = False,
     count: Annotated[
-        bool, typer.Option("--count", help="No race: count the twins' instructions per packet, on net_null.")
+        bool, typer.Option("--count", help="No race: count instructions per packet, on net_null or net_pcap.")
     ] = False,
     loop: Annotated[
         bool, typer.Option("--loop", help="No race: show the machine code of the twins' loops, and how often it runs.")
@@ -134,7 +135,8 @@ def overload(
         bursts = [condition.burst for text in sweeps or [] for condition, _ in _swept(base, text)]
         if not bursts:
             bursts = list(CHECKED_IN_BURSTS) if renew else [burst]
-        _count_instructions(names, folders, loop, CountOptions(tuple(bursts), json, renew))
+        counting = CountOptions(tuple(bursts), json, renew, _counted_on(wires, loop or renew))
+        _count_instructions(names, folders, loop, counting)
         return
     contestants = chosen(names, externals, folders)
     base = Condition(size=size, ports=ports or 1, queues=queues, burst=burst, descriptors=descriptors, drops=drops)
@@ -293,6 +295,18 @@ def scaling(
         _fail(str(error))
 
 
+bench.command()(parsing)
+
+
+def _counted_on(wires: list[str] | None, plain: bool) -> str:
+    """The wire that instructions are counted on; what is `plain` is known for net_null only."""
+    wire = ",".join(wires or [NET_NULL])
+    known = (NET_NULL,) if plain else (NET_NULL, NET_PCAP)
+    if wire not in known:
+        raise typer.BadParameter(f"'{wire}': instructions are counted on {' or '.join(known)}", param_hint="--wire")
+    return wire
+
+
 def _count_instructions(names: list[str] | None, folders: list[Path], loop: bool, options: CountOptions) -> None:
     """`--count`, `--loop` and `--renew`."""
     try:
@@ -366,7 +380,9 @@ def _generator(folders: list[Path]) -> Program:
 
 def _print_commands(contestants: list[Contestant], condition: Condition, hugepages: bool) -> None:
     lcores = plan_lcores()
-    eal = EalOptions(lcores.forwarder, "bench", condition.null_vdevs, hugepages, condition.nics, telemetry=True)
+    eal = EalOptions(
+        lcores.forwarder, "bench", condition.endless_vdevs(Path("ipv4.pcap")), hugepages, condition.nics, telemetry=True
+    )
     setup = Setup(
         eal,
         (lcores.forwarder,),

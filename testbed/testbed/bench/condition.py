@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 NET_NULL = "net_null"
+NET_PCAP = "net_pcap"
 VIRTUAL = "virtual"
 _PCI = re.compile(r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 # What a frame ends with on a wire, and not in memory.
@@ -26,7 +28,7 @@ class Condition(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    # net_null, virtual, or PCI addresses joined by commas.
+    # net_null, net_pcap, virtual, or PCI addresses joined by commas.
     wire: str = NET_NULL
     # Bytes of a frame with FCS.
     size: int = 64
@@ -40,18 +42,28 @@ class Condition(BaseModel):
     @property
     def nics(self) -> tuple[str, ...]:
         """The PCI addresses; none on the other wires."""
-        return () if self.wire in (NET_NULL, VIRTUAL) else tuple(self.wire.split(","))
+        return () if self.wire in (NET_NULL, NET_PCAP, VIRTUAL) else tuple(self.wire.split(","))
+
+    def endless_vdevs(self, capture: Path) -> tuple[str, ...]:
+        """The devices that always have something to receive and take all that is sent.
+
+        Frames of net_null are empty, those of net_pcap are the ones in `capture`, over and over.
+        """
+        if self.wire == NET_PCAP:
+            receive = f",rx_pcap={capture}" * self.queues
+            return tuple(f"net_pcap{port}{receive},infinite_rx=1" for port in range(self.ports))
+        return tuple(f"net_null{port},size={self.frame_bytes}" for port in range(self.ports))
 
     @property
-    def null_vdevs(self) -> tuple[str, ...]:
-        """The devices that always have something to receive and take all that is sent."""
-        return tuple(f"net_null{port},size={self.size - _FCS_BYTES}" for port in range(self.ports))
+    def frame_bytes(self) -> int:
+        """Bytes of a frame in memory."""
+        return self.size - _FCS_BYTES
 
     def check(self) -> None:
         """Raises `ConditionError` for what cannot be."""
         if not all(_PCI.fullmatch(nic) for nic in self.nics):
             raise ConditionError(
-                f"'{self.wire}' is no wire: give net_null, virtual, or PCI addresses such as 0000:18:00.0"
+                f"'{self.wire}' is no wire: give net_null, net_pcap, virtual, or PCI addresses such as 0000:18:00.0"
             )
         if self.size < LEAST_SIZE:
             raise ConditionError(f"frames of {self.size} bytes: there are frame sizes from {LEAST_SIZE}, with FCS")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from testbed.bench.example_l2fwd import find_l2fwd_example
+from testbed.bench.ipv4 import REWRITTEN
 from testbed.eal import EalOptions
 from testbed.environment import dpdk_linking
 from testbed.programs import Program, ProgramMissing, find_program, repository_root
@@ -24,6 +25,11 @@ from testbed.programs import Program, ProgramMissing, find_program, repository_r
 _STATIC_FOLDERS = ("build-static/l2fwd-c", "target/static/release")
 _TWINS = ("l2fwd-rs", "l2fwd-c")
 _TESTPMD_MODES = ("mac", "io", "macswap")
+# What l2fwd-rs can let rewrite its frames, where `cargo build --profile rewrite` puts it; without, it writes the MACs.
+REWRITE = "rewrite"
+_REWRITE_FOLDER = "target/rewrite"
+_PARSERS = ("none", "raw", "zerocopy", "smoltcp", "pnet", "etherparse")
+_WORKLOADS = ("w1", "w2", "w3")
 EXAMPLE = "dpdk-l2fwd"
 
 # As the twins size their pool (l2fwd's formula), so that testpmd gets as many mbufs.
@@ -88,6 +94,8 @@ class Contestant:
     rewrites_macs: bool = False
     # Linked against shared libraries; None: not known. A DPDK plug-in can only be loaded into such a program.
     is_shared: bool | None = None
+    # What its generator is told besides, on the virtual wire.
+    generator_options: tuple[str, ...] = ()
 
     def argv(self, setup: Setup) -> list[str]:
         """Its command line.
@@ -114,6 +122,8 @@ def find_contestant(word: str, folders: Sequence[Path] = ()) -> Contestant:
         return _testpmd(name, mode)
     if word == EXAMPLE:
         return _example()
+    if name == REWRITE and colon:
+        return _rewriting(word, linking, folders)
     raise ContestantError(
         f"unknown contestant '{word}': there are {', '.join(known_names())}; add others by --external"
     )
@@ -121,7 +131,9 @@ def find_contestant(word: str, folders: Sequence[Path] = ()) -> Contestant:
 
 def known_names() -> list[str]:
     """What `find_contestant` knows."""
-    return [*_TWINS, *(f"{name}:static" for name in _TWINS), *(f"testpmd-{mode}" for mode in _TESTPMD_MODES), EXAMPLE]
+    static = [f"{name}:static" for name in _TWINS]
+    testpmd = [f"testpmd-{mode}" for mode in _TESTPMD_MODES]
+    return [*_TWINS, *static, *testpmd, EXAMPLE, *(f"{REWRITE}:{parser}" for parser in _PARSERS)]
 
 
 def _twin(word: str, name: str, static: bool, folders: Sequence[Path]) -> Contestant:
@@ -135,13 +147,50 @@ def _twin(word: str, name: str, static: bool, folders: Sequence[Path]) -> Contes
         raise ContestantError(f"{word}: {error}{remedy}") from error
 
     def command(setup: Setup) -> list[str]:
-        options = ["-p", setup.port_mask, "-q", str(setup.pairs_per_lcore), f"--queues={setup.queues}"]
-        options += [f"--burst={setup.burst}", f"--rxd={setup.descriptors}", f"--txd={setup.descriptors}"]
-        # Counters are read by telemetry: printing would only disturb.
-        options += ["-T", "0"]
-        return [str(program.path), *setup.lcores(main_forwards=True).argv(), "--", *options]
+        return [str(program.path), *setup.lcores(main_forwards=True).argv(), "--", *_twin_options(setup)]
 
     return Contestant(word, program, command, rewrites_macs=True, is_shared=_is_shared(program.path))
+
+
+def _twin_options(setup: Setup) -> list[str]:
+    options = ["-p", setup.port_mask, "-q", str(setup.pairs_per_lcore), f"--queues={setup.queues}"]
+    options += [f"--burst={setup.burst}", f"--rxd={setup.descriptors}", f"--txd={setup.descriptors}"]
+    # Counters are read by telemetry: printing would only disturb.
+    return [*options, "-T", "0"]
+
+
+def _rewriting(word: str, what: str, folders: Sequence[Path]) -> Contestant:
+    """l2fwd-rs with a parser that writes the addresses: 'smoltcp' or 'smoltcp:w1'; 'none' is that program without."""
+    parser, colon, workload = what.partition(":")
+    if parser not in _PARSERS or (colon and (workload not in _WORKLOADS or parser == "none")):
+        raise ContestantError(
+            f"'{word}': give {REWRITE}: and one of {', '.join(_PARSERS)}, the parsers followed by "
+            f":{', :'.join(_WORKLOADS)} if wanted"
+        )
+    try:
+        program = find_program("l2fwd-rs", list(folders) or [repository_root() / _REWRITE_FOLDER])
+    except ProgramMissing as error:
+        raise ContestantError(f"{word}: {error}, with --profile rewrite and its feature of that name") from error
+    rewrite = [] if parser == "none" else [f"--rewrite={what}"]
+
+    def command(setup: Setup) -> list[str]:
+        return [str(program.path), *setup.lcores(main_forwards=True).argv(), "--", *_twin_options(setup), *rewrite]
+
+    def refuses(setup: Setup) -> str | None:
+        if rewrite and any(vdev.startswith("net_null") for vdev in setup.eal.vdevs):
+            return "net_null's frames are empty, and a parser would reject them: use --wire net_pcap or virtual"
+        return None
+
+    return Contestant(
+        word,
+        program,
+        command,
+        refuses,
+        rewrites_macs=True,
+        is_shared=_is_shared(program.path),
+        # The address that the parser writes: so the generator still finds every byte as it should be.
+        generator_options=(f"--dst-ip={REWRITTEN}-{REWRITTEN}",),
+    )
 
 
 def _testpmd(name: str, mode: str) -> Contestant:

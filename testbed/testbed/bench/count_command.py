@@ -16,9 +16,11 @@ from rich.tree import Tree
 
 from testbed.bench.binary import Part
 from testbed.bench.callgrind import Function
+from testbed.bench.condition import NET_NULL, Condition
 from testbed.bench.contestants import Contestant, Setup
 from testbed.bench.count import EAL_WORDS, LOOPS, Counted, count, count_other
 from testbed.bench.figures import figures_path, growth, read_figures, renew_figures, row_name, versions
+from testbed.bench.ipv4 import write_capture
 from testbed.eal import EalOptions, unique_file_prefix
 from testbed.lcores import plan_lcores
 from testbed.scratch import scratch_folder
@@ -38,6 +40,8 @@ class CountOptions:
     bursts: tuple[int, ...] = (32,)
     json_path: Path | None = None
     renew: bool = False
+    # net_null, or net_pcap for who looks into frames.
+    wire: str = NET_NULL
 
 
 def count_setup(burst: int, devices: tuple[str, ...] = ("net_null0",)) -> Setup:
@@ -67,18 +71,22 @@ def run_count(contestants: Sequence[Contestant], options: CountOptions, console:
     key = versions()
     rows: dict[str, Counted] = {}
     bursts: dict[str, int] = {}
+    condition = Condition(wire=options.wire)
     with scratch_folder() as folder:
+        capture = folder / "ipv4.pcap"
+        write_capture(capture, condition.frame_bytes)
         for burst in options.bursts:
             for contestant in contestants:
                 name = row_name(contestant.name, burst)
                 with console.status(f"counting {name}"):
-                    rows[name] = count_contestant(contestant, count_setup(burst), folder)
+                    setup = count_setup(burst, condition.endless_vdevs(capture))
+                    rows[name] = count_contestant(contestant, setup, folder)
                 bursts[name] = burst
     for name, row in rows.items():
         console.print(call_tree(row, name))
-    before = read_figures(figures_path()).get(key, {})
+    before = read_figures(figures_path()).get(key, {}) if options.wire == NET_NULL else {}
     console.print(count_table(rows, before))
-    console.print(f"{key}; net_null, counted by callgrind")
+    console.print(f"{key}; {options.wire}, counted by callgrind")
     if options.json_path is not None:
         results = [{"burst": bursts[name], **as_json(row)} for name, row in rows.items()]
         options.json_path.write_text(json.dumps({"schema": 1, "versions": key, "counts": results}, indent=2) + "\n")

@@ -55,7 +55,7 @@ def read_figures(path: Path) -> dict[str, dict[str, dict[str, float]]]:
         raise FiguresError(f"{path}: not the figures that '{RENEW}' writes: {error}") from error
 
 
-def renew_figures(path: Path, key: str, rows: dict[str, dict[str, float]]) -> None:
+def renew_figures(path: Path, key: str, rows: dict[str, dict[str, float]], about: str = _ABOUT) -> None:
     """Puts the figures of these versions in, beside those of others and of other rows.
 
     Raises `FiguresError`.
@@ -63,7 +63,7 @@ def renew_figures(path: Path, key: str, rows: dict[str, dict[str, float]]) -> No
     figures = read_figures(path)
     figures[key] = dict(sorted({**figures.get(key, {}), **rows}.items()))
     try:
-        path.write_text(json.dumps({"about": _ABOUT, "figures": dict(sorted(figures.items()))}, indent=2) + "\n")
+        path.write_text(json.dumps({"about": about, "figures": dict(sorted(figures.items()))}, indent=2) + "\n")
     except OSError as error:
         raise FiguresError(f"cannot write {path}: {error.strerror}") from error
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from testbed.bench.condition import VIRTUAL, Condition
+from testbed.bench.condition import NET_PCAP, VIRTUAL, Condition
 from testbed.bench.contestants import Contestant, Setup
+from testbed.bench.ipv4 import write_capture
 from testbed.bench.telemetry import Reading, Telemetry, TelemetryError, cpu_ns, socket_path
 from testbed.eal import EalOptions, unique_file_prefix
 from testbed.generator import Generator, Load
@@ -95,7 +96,10 @@ class Instance:
         Raises `ProcessError`, or `ContestantError` if it cannot do what is asked.
         """
         condition, ground = self.condition, self._ground
-        vdevs = () if condition.nics else condition.null_vdevs
+        capture = ground.raw / f"{self._name}.pcap"
+        if condition.wire == NET_PCAP:
+            write_capture(capture, condition.frame_bytes)
+        vdevs = () if condition.nics else condition.endless_vdevs(capture)
         wire = None
         if condition.wire == VIRTUAL:
             wire = VirtualWire(condition.ports, condition.queues, condition.descriptors)
@@ -141,7 +145,7 @@ class Instance:
             expect_src=wire.forwarder_mac(last) if self.contestant.rewrites_macs else None,
             expect_dst=f"02:00:00:00:00:{last:02x}" if self.contestant.rewrites_macs else None,
             queues=self.condition.queues,
-            more=("--quiet",),
+            more=("--quiet", *self.contestant.generator_options),
         )
         eal = EalOptions(ground.lcores.generator, unique_file_prefix("gen"), wire.generator_vdevs, ground.hugepages)
         self._generator = Generator(ground.generator, eal, load, ground.raw, f"{self._name}-generator")

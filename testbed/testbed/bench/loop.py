@@ -20,7 +20,7 @@ _PREFIXES = ("addr32", "bnd", "cs", "data16", "ds", "lock", "notrack", "rep", "r
 # With a memory operand these lock the bus without being told.
 _EXCHANGES = ("xchg",)
 # Functions that end a program because of a mistake in it, in Rust and in C.
-_PANIC = re.compile(
+PANIC = re.compile(
     r"panic|unwrap_failed|expect_failed|slice_\w*fail|len_mismatch_fail|\babort\b|__stack_chk_fail|__assert_fail"
 )
 _ENDS = ("ret", "ud2", "hlt", "int3")
@@ -197,13 +197,13 @@ def reaches_panic(code: list[Instruction], by_address: dict[int, int], start: in
             if instruction.is_call:
                 # A call that is not meant to return, Rust puts a trap behind.
                 stops = index + 1 < len(code) and code[index + 1].mnemonic == "ud2"
-                if stops or _PANIC.search(instruction.target_name):
+                if stops or PANIC.search(instruction.target_name):
                     return True
                 break
             if instruction.is_jump:
                 if instruction.target is not None:
                     waiting.append(instruction.target)
-                    if instruction.target not in by_address and _PANIC.search(instruction.target_name):
+                    if instruction.target not in by_address and PANIC.search(instruction.target_name):
                         return True
                 if instruction.mnemonic.startswith("jmp"):
                     break
