@@ -207,6 +207,14 @@ def test_questions_about_benchmarks_build_nothing_and_take_no_hugepages(tree, ar
     assert not any(call.startswith(("cargo build", "meson", "ninja")) for call in tree.calls)
 
 
+def test_questions_about_the_testbed_build_nothing_and_take_no_hugepages(tree):
+    done = tree.x("testbed", "rfc2544", "--help")
+    assert done.returncode == 0
+    assert "python -m testbed rfc2544 --help" in tree.calls
+    assert "hugepages= total=0" in done.stdout
+    assert not any(call.startswith(("cargo build", "meson", "ninja")) for call in tree.calls)
+
+
 @pytest.mark.parametrize(
     ("arguments", "static"),
     [
