@@ -93,6 +93,8 @@ class Result(Message):
     rate_ok: bool | None
     steps: Steps | None = None
     duration_s: float
+    # CPU time / time while it sent.
+    cpu_share: float
     interrupted: bool
     streams: list[Stream]
     foreign: Count

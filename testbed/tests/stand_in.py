@@ -130,7 +130,11 @@ def generate(wish: dict) -> int:
         return 1
     stopped: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
-    seconds = float(next(values(sys.argv, "--duration")))
+    rate = float(next(values(sys.argv, "--rate"), 0))
+    frames = next(values(sys.argv, "--count"), None)
+    seconds = float(next(values(sys.argv, "--duration"))) if frames is None else int(frames) / rate
+    if frames is not None:
+        seconds *= max(1.0, rate / wish.get("slowest_burst_fps", rate))
     end = time.monotonic() + wish.get("takes", 0.0)
     socket = wire(next(values(sys.argv, "--vdev")), "iface")
     while (time.monotonic() < end or not socket.exists()) and not stopped:
@@ -138,7 +142,7 @@ def generate(wish: dict) -> int:
     forwarded = int(socket.read_text()) if socket.exists() else 0
     sent, received = wish.get("sent", SENT), wish.get("received", forwarded)
     if "share" in wish:
-        sent = int(wish["share"] * seconds * float(next(values(sys.argv, "--rate"))))
+        sent = int(wish["share"] * seconds * rate)
         received = min(received, sent)
     stream = {
         "sent": sent,
@@ -166,6 +170,7 @@ def generate(wish: dict) -> int:
             "rate_reached_pps": sent / seconds,
             "rate_ok": None,
             "duration_s": wish.get("duration", seconds),
+            "cpu_share": wish.get("share", 1.0),
             "interrupted": bool(stopped),
             "streams": [{"stream": 0, "tx_port": 0, "rx_port": 0, **stream, "latency_ns": latency}],
             "foreign": wish.get("foreign", 0),

@@ -44,6 +44,7 @@ def result(**changes: Any) -> Result:
         "rate_reached_pps": 200.0,
         "rate_ok": None,
         "duration_s": 5.0,
+        "cpu_share": 1.0,
         "interrupted": False,
         "streams": [{"stream": 0, "tx_port": 0, "rx_port": 0, **counters, "latency_ns": None}],
         "foreign": 0,

@@ -36,6 +36,8 @@ pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
     duration_s: f64,
+    /// CPU time / time while it sent: less than 1 where other programs had its CPU.
+    cpu_share: f64,
     interrupted: bool,
     streams: Vec<StreamReport>,
     foreign: u64,
@@ -134,6 +136,7 @@ impl Report {
             rate_ok: options.rate_pps.filter(|_| course.then.is_none()).map(|asked| rate_is_ok(asked, reached)),
             steps: Steps::new(streams, course, clock),
             duration_s,
+            cpu_share: if duration_s > 0.0 { course.cpu.as_secs_f64() / duration_s } else { 0.0 },
             interrupted: course.interrupted,
             foreign: streams.iter().map(|stream| stream.receiver.judge.foreign).sum(),
             probes: Probes {

@@ -19,6 +19,7 @@ use crate::{
 };
 use core::{mem, time::Duration};
 use dpdk_rs::{Burst, Clock, MacAddr, Tsc};
+use nix::time::{ClockId, clock_gettime};
 use std::{
     hash::{BuildHasher, RandomState},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -54,12 +55,14 @@ pub(crate) struct Course {
     pub(crate) interrupted: bool,
     /// When the second load began, if there was one.
     pub(crate) then: Option<Tsc>,
+    /// How long the loop had a CPU, from start to end.
+    pub(crate) cpu: Duration,
 }
 
 impl Course {
     /// Of a run that ended before it began.
     pub(crate) const fn interrupted_at(now: Tsc) -> Self {
-        Self { start: now, end: now, interrupted: true, then: None }
+        Self { start: now, end: now, interrupted: true, then: None, cpu: Duration::ZERO }
     }
 }
 
@@ -133,6 +136,7 @@ fn pacing(options: &Options, clock: Clock) -> Pacing {
 
 /// Runs the streams to their end.
 pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop: &AtomicBool) -> Course {
+    let cpu = cpu_time();
     let start = clock.now();
     let mut live = Live::new(clock, start, options.quiet);
     for stream in &mut *streams {
@@ -152,12 +156,18 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
         end = send_and_receive(&second, streams, clock, begin, stop, &mut live);
         then = Some(begin);
     }
+    let cpu = cpu_time().saturating_sub(cpu);
     for stream in &mut *streams {
         stream.sender.stop();
     }
     let interrupted = stop.load(Relaxed);
     receive_rest(options, streams, clock, &mut live);
-    Course { start, end, interrupted, then }
+    Course { start, end, interrupted, then, cpu }
+}
+
+/// How long this thread has had a CPU; the kernel always knows.
+fn cpu_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
 
 /// The options of the second load alone.

@@ -58,8 +58,7 @@ def account(plan: TrialPlan, result: Result, before: Counts, after: Counts, raw:
     offered = total.sent + total.tx_failed
     duration_s = result.duration_s
     if plan.kind == "burst":
-        planned_s = offered / plan.directions / plan.load_fps
-        duration_s -= min(max(0.0, duration_s - planned_s), _LOOP_S)
+        duration_s = burst_seconds(duration_s, offered / plan.directions / plan.load_fps)
     outcome = TrialResult(
         plan=plan,
         sent=offered,
@@ -84,6 +83,11 @@ def account(plan: TrialPlan, result: Result, before: Counts, after: Counts, raw:
     if after.in_flight:
         reasons.append(f"{after.in_flight} frames were still in the forwarder when the trial was over")
     return outcome.invalidated(reasons)
+
+
+def burst_seconds(duration_s: float, planned_s: float) -> float:
+    """How long a burst took, without what the loop takes to begin and to end."""
+    return duration_s - min(max(0.0, duration_s - planned_s), _LOOP_S)
 
 
 def _take_out_probes(places: dict[Place, int], lost: int) -> None:

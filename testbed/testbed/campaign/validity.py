@@ -57,7 +57,7 @@ class Rules(Record):
     count_tolerance: float = Field(0.005, gt=0, lt=1)
     duration_tolerance: float = Field(0.02, gt=0, lt=1)
     # How often a trial is tried before the measurement is given up.
-    attempts: int = Field(3, ge=1, le=20)
+    attempts: int = Field(6, ge=1, le=20)
     # Whose loss is not the device's.
     not_the_device: frozenset[Place] = NOT_THE_DEVICE
 
