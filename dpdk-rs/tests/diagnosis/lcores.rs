@@ -7,11 +7,12 @@ use crate::diagnose::{Diagnose, PLAIN, assert_parts};
 
 #[test]
 fn cpu_that_the_machine_does_not_have() {
-    for option in ["-l 0,5000", "--lcores=0,1@5000", "--lcores (1-2)@5000"] {
+    // Below the number of lcores that DPDK was built for: later versions pass over what is above it.
+    for option in ["-l 0,127", "--lcores=0,1@127", "--lcores (1-2)@127"] {
         let found = Diagnose::new().first(&format!("{PLAIN} {option}"));
         assert_parts(
             &found,
-            &["CPU 5000 is asked for, this machine has 0", ": give CPUs that are there, such as -l 0"],
+            &["CPU 127 is asked for, this machine has 0", ": give CPUs that are there, such as -l 0"],
         );
     }
 }
