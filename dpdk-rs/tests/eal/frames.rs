@@ -11,7 +11,7 @@ use dpdk_rs::{
 use std::time::{Duration, Instant};
 
 /// Whatever is polled for is there within this time, or never.
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A frame of `len` bytes, the bytes of which depend on `number` and on their place.
 pub(crate) fn frame(number: usize, len: usize) -> Vec<u8> {

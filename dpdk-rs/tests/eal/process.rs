@@ -33,7 +33,7 @@ const CASE: &str = "DPDK_RS_TEST_CASE";
 pub(crate) const FINISHED: i32 = 86;
 
 /// A test that takes longer hangs.
-const DEADLINE: Duration = Duration::from_secs(120);
+const DEADLINE: Duration = Duration::from_secs(300);
 
 /// A tool that every process of a test runs in, such as `valgrind`: the words of its command line.
 const TOOL: &str = "DPDK_RS_TEST_TOOL";

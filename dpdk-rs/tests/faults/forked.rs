@@ -23,7 +23,7 @@ use std::{
 };
 
 /// A forked process that takes longer hangs.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_secs(240);
 
 /// Whether this process was forked.
 static FORKED: AtomicBool = AtomicBool::new(false);
