@@ -9,9 +9,9 @@ import math
 import pytest
 from campaign_models import Tape, any_model
 
-from testbed.campaign.backend import NotCapable
-from testbed.campaign.grade import FULL_LENGTH, Grade
-from testbed.campaign.measurements import back_to_back, frame_loss, latency, recovery, reset
+from testbed.campaign.backend import NotCapable, Pauses
+from testbed.campaign.grade import FRAMES_CHECKED, FULL_LENGTH, Grade
+from testbed.campaign.measurements import back_to_back, forwarding_rate, frame_loss, latency, recovery, reset
 from testbed.campaign.measurements.back_to_back import BackToBackSettings, measure_back_to_back
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
 from testbed.campaign.measurements.frame_loss import FrameLossSettings, measure_frame_loss
@@ -40,9 +40,12 @@ def test_latency_is_the_model_s_for_any_device():
         assert found.typical_ns.median == pytest.approx(base + rest * math.log(2))
         assert found.worst_ns.median == pytest.approx(base + rest * math.log(1000))
         assert found.jitter_ns.mean == pytest.approx(rest)
+        assert found.pdv_ns.median == pytest.approx(rest * math.log(1000))
         assert len(found.repetitions) == found.trials == 20
         assert found.lossy == 0
-        assert found.graded.grade is found.percentiles.grade is Grade.UNCONDITIONAL
+        # RFC 2544 wants one frame's, and these are all frames'.
+        assert missing(found) == [latency.ONE_TAG]
+        assert found.percentiles.grade is Grade.UNCONDITIONAL
 
 
 def test_noisy_latency_averages_out():
@@ -61,7 +64,27 @@ def test_latency_counts_streams_with_loss_and_names_the_clauses():
     found = measure_latency(trials, SMALL, 4e6, settings)
     assert found.lossy == 3
     assert found.graded.grade is Grade.NON_COMPLIANT
-    assert missing(found) == [latency.AT_THROUGHPUT, latency.REPEATED, latency.STREAM_LENGTH]
+    assert missing(found) == [latency.AT_THROUGHPUT, latency.REPEATED, latency.STREAM_LENGTH, latency.ONE_TAG]
+    lacking = [finding.clause for finding in found.percentiles.missing]
+    # No frame comes after 60 s.
+    assert lacking == [latency.MEDIANS, latency.LONG_STREAM, latency.TAGGED]
+
+
+def test_percentiles_of_few_frames_or_of_some_are_told():
+    def stamped(count, **fields):
+        def change(result):
+            return result.model_copy(update={"latency": result.latency.model_copy(update={"count": count, **fields})})
+
+        device = SimulatedGenerator(DeviceModel(throughput_fps={64: 1e6}))
+        found = measure_latency(Trials(Tape(device, change=change)), SMALL, 1e6)
+        return found, [finding.clause for finding in found.percentiles.missing]
+
+    # Half of those of 120 s come after 60 s.
+    assert stamped(1000)[1] == [latency.DELAY_VARIATION]
+    assert stamped(999)[1] == [latency.TAGGED, latency.DELAY_VARIATION]
+    without, lacking = stamped(10**9, p99_9=None)
+    assert lacking == [latency.PERCENTILES, latency.DELAY_VARIATION]
+    assert without.worst_ns is without.pdv_ns is None
 
 
 def test_latency_without_stamps_is_not_measured():
@@ -171,6 +194,31 @@ def test_a_limit_that_is_too_low_is_raised():
     assert found.graded.grade is Grade.UNCONDITIONAL
 
 
+@pytest.mark.parametrize(
+    ("residual_s", "settle_s", "drain_s", "longest_s", "met"),
+    [
+        (2, 0, 0.0, 2.0, True),
+        (1, 0.9, 0.0, 2.0, False),
+        (2, 0.5, 0.6, 2.0, False),
+        # Longer bursts need a longer wait.
+        (2, 0, 0.0, 4.0, False),
+        (2, 5, 0.5, 30.0, True),
+    ],
+)
+def test_buffers_need_time_to_empty(residual_s, settle_s, drain_s, longest_s, met):
+    pauses = Pauses(residual_s=residual_s, settle_s=settle_s)
+    assert back_to_back._emptied(pauses, drain_s, longest_s).met is met
+
+
+@pytest.mark.parametrize(("buffer_frames", "met"), [(400_000, True), (600_000, False)])
+def test_a_buffer_that_takes_long_to_empty_is_told(buffer_frames, met):
+    """It is emptied at the throughput's rate, here in 0.4 or 0.6 s, of which 0.5 s are there beside the 2 s."""
+    model = DeviceModel(throughput_fps={64: 1e6}, buffer_frames=buffer_frames)
+    trials = Trials(SimulatedGenerator(model, Pauses(settle_s=0.5)))
+    found = measure_back_to_back(trials, SMALL, 1e6, BackToBackSettings(repeats=2))
+    assert (back_to_back.EMPTIED not in missing(found)) is met
+
+
 def test_a_burst_that_differs_from_time_to_time_is_followed():
     """Bounds that a repetition assumes wrongly are moved until they hold."""
 
@@ -231,7 +279,19 @@ def test_reset_times_are_the_model_s_for_any_device():
         for time in found.times:
             assert time.gap_s.mean == pytest.approx(model.reset_gap_s[time.kind])
             assert time.by_loss_s.mean == pytest.approx(model.reset_gap_s[time.kind], rel=0.01)
-        assert found.graded.grade is Grade.UNCONDITIONAL
+        assert missing(found) == [reset.SYSTEM, reset.POWER, reset.KINDS]
+
+
+def test_a_device_has_forwarded_for_a_while_before_it_is_reset():
+    tape = Tape(SimulatedGenerator(DeviceModel(throughput_fps={64: 1e6})))
+    found = measure_reset(Trials(tape), SMALL, 1e6, ResetSettings(repeats=2))
+    kinds = [result.plan.kind for result in tape.results]
+    assert kinds == ["continuous", ResetKind.PROCESS, ResetKind.PROCESS, "continuous", ResetKind.PORT, ResetKind.PORT]
+    assert [(tape.results[at].plan.load_fps, tape.results[at].plan.duration_s) for at in (0, 3)] == [(1e6, 15)] * 2
+    assert reset.FORWARDED_BEFORE not in missing(found)
+    hurried = measure_reset(Trials(tape), SMALL, 1e6, ResetSettings(repeats=1, before_s=14))
+    assert missing(hurried)[0] == reset.FORWARDED_BEFORE
+    assert reset.REPEATED in missing(hurried)
 
 
 def test_reset_times_by_loss_count_both_directions():
@@ -245,7 +305,7 @@ def test_resets_that_the_generator_cannot_do_are_left_out_or_not_measured():
     found = measure_reset(trials, Stream(size=128), 1e6)
     assert [time.kind for time in found.times] == [ResetKind.PORT]
     assert found.left_out == [ResetKind.PROCESS]
-    assert missing(found) == [reset.SMALLEST_FRAMES]
+    assert missing(found) == [reset.SMALLEST_FRAMES, reset.SYSTEM, reset.POWER, reset.KINDS]
     with pytest.raises(NotCapable, match="knows no reset of the host"):
         measure_reset(trials, SMALL, 1e6, ResetSettings(kinds=(ResetKind.HOST,)))
 
@@ -275,6 +335,15 @@ def test_forwarding_rate_is_the_model_s_for_any_device():
         assert found.sent == found.received + sum(found.lost_at.values())
         assert found.overloaded == (found.lost_at.get(Place.IMISSED, 0) > 0)
         assert found.graded.grade is Grade.UNCONDITIONAL
+
+
+def test_the_highest_load_is_the_generator_s_even_if_the_medium_carries_more():
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: 3e6}))
+    slow = measure_forwarding_rate(Trials(Tape(device, max_fps_by_size={64: 5e6})), SMALL)
+    assert (slow.max_fps, slow.offered_fps.mean) == (5e6, 5e6)
+    assert slow.graded.grade is Grade.UNCONDITIONAL
+    unsigned = measure_forwarding_rate(Trials(Tape(device, proves_frames=False)), SMALL)
+    assert missing(unsigned) == [forwarding_rate.SIGNATURE, FRAMES_CHECKED]
 
 
 def test_soak_sees_loss_and_no_drift_where_there_is_none():

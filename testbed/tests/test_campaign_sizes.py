@@ -16,6 +16,11 @@ def test_the_article_has_26_sizes():
     assert ARTICLE_SIZES[15:] == (366, 376, 384, 512, 640, 768, 896, 1024, 1280, 1400, 1518)
 
 
+def test_frame_rates_are_those_of_rfc_2544_appendix_b():
+    rates = {64: 14880, 128: 8445, 256: 4528, 512: 2349, 768: 1586, 1024: 1197, 1280: 961, 1518: 812}
+    assert {size: int(line_rate_fps(size, 10e6)) for size in rates} == rates
+
+
 def test_every_size_of_a_set_can_be_asked_for():
     for name, sizes in SIZE_SETS.items():
         assert named_sizes(name) == sizes

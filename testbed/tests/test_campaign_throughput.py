@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from campaign_models import Tape, any_model
 
-from testbed.campaign.grade import FULL_LENGTH, MEANT, Grade
-from testbed.campaign.measurements.throughput import NO_LOSS, Goal, ThroughputSettings, measure_throughput
+from testbed.campaign.grade import FULL_LENGTH, MAXIMUM_RATE, MEANT, Grade
+from testbed.campaign.measurements.throughput import FASTEST, NO_LOSS, Goal, ThroughputSettings, measure_throughput
 from testbed.campaign.presets import PRESETS
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.trial import Stream, line_rate_fps
@@ -42,6 +42,33 @@ def test_a_device_at_line_rate_has_the_line_rate():
     assert found.at_max
     assert found.goals[0].upper is None
     assert found.wire_bps == pytest.approx(25e9)
+    assert found.graded.grade is Grade.UNCONDITIONAL
+
+
+@pytest.mark.parametrize(
+    ("able_fps", "grade", "missing"),
+    [
+        (3e6, Grade.CONDITIONAL, [MAXIMUM_RATE]),
+        # Nobody knows what the device could do if the generator could do more.
+        (8e6, Grade.NON_COMPLIANT, [FASTEST, MAXIMUM_RATE]),
+    ],
+)
+def test_a_generator_slower_than_the_medium_is_told(able_fps, grade, missing):
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: able_fps}))
+    found = measure_throughput(Trials(Tape(device, max_fps_by_size={64: 5e6})), Stream(size=64))
+    assert found.throughput_fps == pytest.approx(min(able_fps, 5e6), rel=0.005)
+    assert found.graded.grade is grade
+    assert [finding.clause for finding in found.graded.missing] == missing
+
+
+def test_a_medium_without_a_known_rate_is_told():
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: 3e6}))
+    tape = Tape(device, max_fps_by_size={64: 5e6}, line_rate_bps=None)
+    found = measure_throughput(Trials(tape), Stream(size=64))
+    assert [str(finding) for finding in found.graded.missing] == [
+        "RFC 2544, section 20: the highest rate is the theoretical one of the medium (SHOULD): "
+        "the medium has no known rate"
+    ]
 
 
 def test_a_device_that_forwards_next_to_nothing_has_no_throughput():

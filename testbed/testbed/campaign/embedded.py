@@ -159,7 +159,7 @@ class EmbeddedGenerator:
         return outcome.invalidated([disturbance] if disturbance else [])
 
     def reset(self, plan: ResetPlan) -> ResetResult:
-        """Ends the forwarder under load and starts it again; the gap is that of the lost frames (RFC 6201, 4.1)."""
+        """Ends the forwarder under load and starts it again; the gap is that of the lost frames (RFC 6201, 1.3)."""
         if plan.kind is not ResetKind.PROCESS:
             raise NotCapable(f"the embedded generator can reset the process of a forwarder, but no {plan.kind}")
         longest_s = plan.patience_s + _AROUND_RESET_S

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""How each thing is measured: the measurements of `measurements/`, with the settings of the campaign's preset."""
+"""How each thing is measured: the measurements of `measurements/`, with the settings of the campaign's preset.
+
+What relates to a throughput is no better than it: a result that stands on one without every MUST lacks one itself.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from testbed.campaign.campaign import Method, Task
+from testbed.campaign.grade import Clause, Level, grade
 from testbed.campaign.measurements.back_to_back import measure_back_to_back
 from testbed.campaign.measurements.finding import Measured
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
@@ -26,6 +30,21 @@ from testbed.campaign.validity import Trials
 _BY_THROUGHPUT = (Measurement.THROUGHPUT,)
 
 
+def _first(document: str, section: str, text: str = "the throughput of these frames is determined first") -> Clause:
+    return Clause(document=document, section=section, level=Level.MUST, text=text)
+
+
+THROUGHPUT_FIRST = {
+    Measurement.LATENCY: _first("RFC 2544", "26.2"),
+    Measurement.BACK_TO_BACK: _first(
+        "RFC 9004", "5", "the throughput is known, of the same traffic and without any loss"
+    ),
+    Measurement.RECOVERY: _first("RFC 2544", "26.5"),
+    Measurement.RESET: _first("RFC 2544", "26.6"),
+}
+CLAUSES = tuple(THROUGHPUT_FIRST.values())
+
+
 def _method(
     measure: Callable[..., Measured],
     name: Measurement,
@@ -37,9 +56,19 @@ def _method(
         stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
         rates = [task.earlier[need].throughput_fps for need in needs]
         settings = getattr(PRESETS[task.preset], name)
-        return measure(Trials(task.generator), stream, *rates, settings)
+        return _judged(name, measure(Trials(task.generator), stream, *rates, settings), task)
 
     return Method(run, headline=_headline, graded=lambda result: result.graded, needs=needs, rate=rate)
+
+
+def _judged(name: Measurement, result: Measured, task: Task) -> Measured:
+    """The result, with what is to say of the throughput that it stands on."""
+    if name not in THROUGHPUT_FIRST:
+        return result
+    lacking = [finding for finding in task.earlier[Measurement.THROUGHPUT].graded.missing if finding.clause.must]
+    seen = f"of that is not met: {lacking[0].clause.text}" if lacking else "yes"
+    finding = THROUGHPUT_FIRST[name].found(not lacking, seen)
+    return result.model_copy(update={"graded": grade([*result.graded.findings, finding])})
 
 
 def _headline(result: Any) -> str:

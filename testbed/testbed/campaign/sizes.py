@@ -17,7 +17,7 @@ from testbed.campaign.trial import WIRE_OVERHEAD_BYTES, Record, Size
 RFC_SIZES = (64, 128, 256, 512, 1024, 1280, 1518)
 # Those of the article's tables, in its own repository.
 ARTICLE_SIZES = (64, 68, 72, 128, *range(256, 377, 10), 384, 512, 640, 768, 896, 1024, 1280, 1400, 1518)
-# Powers of two, and what an MTU of 9,000 makes; 9,216 is what many switches call their largest.
+# Of the jumbo frames of RFC 8219, section 5.1.1, those from 2,048 bytes on, and what an MTU of 9,000 makes.
 JUMBO_SIZES = (2048, 4096, 8192, 9018, 9216)
 
 SIZE_SETS: dict[str, tuple[int, ...]] = {
@@ -26,7 +26,7 @@ SIZE_SETS: dict[str, tuple[int, ...]] = {
     "jumbo": JUMBO_SIZES,
 }
 
-# RFC 6985, section 3. 'z' is the size that the MTU makes; 16,000 bytes (j) are more than a trial may have.
+# RFC 6985, section 4. 'z' is the size that the MTU makes; 16,000 bytes (j) are more than a trial may have.
 _GENOME = {"a": 64, "b": 128, "c": 256, "d": 512, "e": 1024, "f": 1280, "g": 1518, "h": 2112, "i": 9000}
 _ETHERNET_BYTES = 18
 _LONGEST_SEQUENCE = 100_000

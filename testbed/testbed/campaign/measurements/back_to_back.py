@@ -3,7 +3,7 @@
 """Back-to-back frames (RFC 2544, section 26.4, updated by RFC 9004): the longest burst without loss.
 
 Only where the throughput is below the medium's rate does a burst say anything: it fills the device's buffer by what
-the device does not forward meanwhile. RFC 9004, section 5.4, makes a time of it: the burst's length at the medium's
+the device does not forward meanwhile. RFC 9004, section 6.4, makes a time of it: the burst's length at the medium's
 rate, less the part that the device forwarded (throughput / rate).
 """
 
@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pydantic import Field
 
 from testbed.campaign import grade
-from testbed.campaign.backend import NotCapable
-from testbed.campaign.grade import Clause, Level
+from testbed.campaign.backend import NotCapable, Pauses
+from testbed.campaign.grade import Clause, Finding, Level
 from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, burst
 from testbed.campaign.trial import Stream
 from testbed.campaign.validity import Trials
@@ -31,17 +31,36 @@ REPEATED = Clause(
     document="RFC 2544", section="26.4", level=Level.SHOULD, text="at least 50 repetitions, of which the average counts"
 )
 BELOW_LINE_RATE = Clause(
-    document="RFC 9004", section="5.1", level=Level.SHOULD, text="only sizes with a throughput below the medium's rate"
+    document="RFC 9004", section="6.1", level=Level.MUST, text="only sizes with a throughput below the medium's rate"
+)
+EMPTIED = Clause(
+    document="RFC 9004",
+    section="6.2",
+    level=Level.MUST,
+    text="2 s pass when a burst has come back, more after bursts of more than 2 s",
 )
 BINARY_SEARCH = Clause(
-    document="RFC 9004", section="5.2", level=Level.MUST, text="a binary search whose parameters are reported"
+    document="RFC 9004", section="6.2", level=Level.MUST, text="a binary search whose parameters are reported"
 )
 WITHIN_LIMIT = Clause(
-    document="RFC 9004", section="5.2", level=Level.MUST, text="the result is not the search's upper limit"
+    document="RFC 9004", section="6.2", level=Level.MUST, text="the result is not the search's upper limit"
 )
-CLAUSES = (SHORTEST_GAP, TRIAL_LENGTH, REPEATED, BELOW_LINE_RATE, BINARY_SEARCH, WITHIN_LIMIT)
+SEARCHED_ANEW = Clause(
+    document="RFC 9004", section="6.3", level=Level.MUST, text="each repetition is a search of its own"
+)
+CLAUSES = (
+    SHORTEST_GAP,
+    TRIAL_LENGTH,
+    REPEATED,
+    BELOW_LINE_RATE,
+    EMPTIED,
+    BINARY_SEARCH,
+    WITHIN_LIMIT,
+    SEARCHED_ANEW,
+)
 
 _LEAST_TRIAL_S = 2.0
+_LEAST_IDLE_S = 2.0
 _REPEATS = 50
 
 
@@ -118,7 +137,7 @@ class _Bursts:
         """The longest burst, searched for two steps on either side of one that was found before.
 
         These bounds are assumed: one that the search comes to is tried too, and moved on, by twice as much each time,
-        until it holds.
+        until it holds. So each repetition has a burst that passed and one that did not, both of its own.
         """
         assumed = max(0, start - 2 * step), min(self.limit + 1, start + 2 * step)
         low, high = self._halved(*assumed, step)
@@ -187,13 +206,16 @@ def measure_back_to_back(
         found.append(bursts.again(found[0], step))
     sample = Sample.of(found)
     implied = sample.mean / rate
-    trial_s = sample.mean / rate + capabilities.pauses.residual_s
+    stored = sample.mean * (1 - throughput_fps / rate)
+    trial_s = sample.least / rate + capabilities.pauses.residual_s
     findings = [
         *common,
         grade.at_least(TRIAL_LENGTH, trial_s, _LEAST_TRIAL_S, "s"),
         grade.at_least(REPEATED, len(found), _REPEATS, "repetitions"),
-        BINARY_SEARCH.found(True, f"from 1 to {bursts.limit} frames, in steps of {step}"),
+        _emptied(capabilities.pauses, stored / max(throughput_fps, 1.0), bursts.limit / rate),
+        BINARY_SEARCH.found(True, f"by ratio from 1 to {bursts.limit} frames, in steps of {step} at the end"),
         WITHIN_LIMIT.found(not at_limit, f"the limit is {bursts.limit} frames"),
+        SEARCHED_ANEW.found(True, "each from bounds around the first one's result, until both are tried"),
     ]
     return BackToBack(
         stream=stream,
@@ -208,3 +230,13 @@ def measure_back_to_back(
         implied_buffer_s=implied,
         corrected_buffer_s=implied - implied * throughput_fps / rate,
     )
+
+
+def _emptied(pauses: Pauses, drain_s: float, longest_s: float) -> Finding:
+    """Whether the device's buffers had the time to empty between bursts.
+
+    A full buffer goes on forwarding for `drain_s` when the burst is over; the longest burst took `longest_s`.
+    """
+    idle_s = pauses.residual_s + pauses.settle_s - drain_s
+    met = idle_s > _LEAST_IDLE_S if longest_s > _LEAST_IDLE_S else idle_s >= _LEAST_IDLE_S
+    return EMPTIED.found(met, f"{max(idle_s, 0.0):.3g} s after bursts of up to {longest_s:.3g} s")

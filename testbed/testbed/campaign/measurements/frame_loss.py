@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""Frame loss rate (RFC 2544, section 26.3): how much is lost at 100 %, 90 %, 80 % … of the highest rate."""
+"""Frame loss rate (RFC 2544, section 26.3): how much is lost at 100 %, 90 %, 80 % … of the highest rate.
+
+That is the rate of the medium, if it is known and the generator reaches it; else `percent` is a share of the
+generator's highest rate, and the clause about the first trial is not met. (Of the highest rate the RFC's note says to
+see section 18, and means section 20.)
+"""
 
 from __future__ import annotations
 
@@ -88,11 +93,10 @@ def measure_frame_loss(trials: Trials, stream: Stream, settings: FrameLossSettin
         )
         if _ended(points):
             break
+    top = grade.at_maximum_rate(highest, line)
     findings = [
         *grade.of_every_result(capabilities, settings.survey),
-        FROM_THE_TOP.found(
-            line is not None and highest >= line, f"{highest:.0f} of {line:.0f} frames/s" if line else "it is not known"
-        ),
+        FROM_THE_TOP.found(top.met, top.seen),
         TWO_WITHOUT_LOSS.found(
             _ended(points), f"{len(points)} trials, {sum(p.lost == 0 for p in points)} without loss"
         ),

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""Reset (RFC 2544, section 26.6, and RFC 6201): how long forwarding stops when the device is reset under load.
+"""Reset (RFC 2544, section 26.6, updated by RFC 6201): how long forwarding stops when the device is reset under load.
 
-RFC 6201 knows two ways to take the time: from the last frame before the gap to the first behind it, or from how many
-frames were lost at a known rate. The first is the result, the second stands beside it.
+RFC 6201, section 1.3, knows two ways to take the time: from how many frames were lost at a known rate, for a generator
+that counts them and goes on sending whatever the link does; or from the last frame before the gap to the first behind
+it. `gap_s` is the generator's own way, by loss with the embedded one; `by_loss_s` stands beside it. Of its tests
+(section 4), the reset of a process is the optional one of 4.2.2. Those of the operating system (4.2.1) and of a power
+interruption of at least 15 s (4.3.1), which are required, take hands on the device.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from pydantic import Field
 from testbed.campaign import grade
 from testbed.campaign.backend import NotCapable
 from testbed.campaign.grade import Clause, Level
-from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, check_rate, frames
+from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, check_rate, continuous, frames
 from testbed.campaign.trial import Record, ResetKind, ResetPlan, Stream
 from testbed.campaign.validity import Trials
 
@@ -23,9 +26,24 @@ SMALLEST_FRAMES = Clause(
 AT_THROUGHPUT = Clause(
     document="RFC 2544", section="26.6", level=Level.MUST, text="the stream has the rate of their throughput"
 )
-CLAUSES = (SMALLEST_FRAMES, AT_THROUGHPUT)
+KINDS = Clause(
+    document="RFC 2544",
+    section="26.6",
+    level=Level.SHOULD,
+    text="hardware and software are reset, and the power is interrupted",
+)
+REPEATED = Clause(
+    document="RFC 6201", section="1.4", level=Level.SHOULD, text="there are several trials, of which the average counts"
+)
+FORWARDED_BEFORE = Clause(
+    document="RFC 6201", section="4", level=Level.MUST, text="the device has forwarded for at least 15 s before"
+)
+SYSTEM = Clause(document="RFC 6201", section="4.2.1", level=Level.MUST, text="the operating system is reset")
+POWER = Clause(document="RFC 6201", section="4.3.1", level=Level.MUST, text="the power is interrupted")
+CLAUSES = (SMALLEST_FRAMES, AT_THROUGHPUT, KINDS, REPEATED, FORWARDED_BEFORE, SYSTEM, POWER)
 
 _SMALLEST_BYTES = 64
+_BEFORE_S = 15.0
 
 
 class ResetSettings(Settings):
@@ -34,6 +52,8 @@ class ResetSettings(Settings):
     # Those that the generator cannot do are left out, and said so.
     kinds: tuple[ResetKind, ...] = Field(default=(ResetKind.PROCESS, ResetKind.PORT), min_length=1)
     repeats: int = Field(5, ge=1)
+    # How long it must have forwarded before it is reset.
+    before_s: float = Field(_BEFORE_S, gt=0)
     patience_s: float = Field(60.0, gt=0)
 
 
@@ -75,6 +95,7 @@ def measure_reset(
     check_rate(throughput_fps, "at which the device is reset")
     times = []
     for kind in able:
+        trials.run(continuous(stream, throughput_fps, settings.before_s))
         plan = ResetPlan(**frames(stream), kind=kind, load_fps=throughput_fps, patience_s=settings.patience_s)
         results = [trials.reset(plan) for _ in range(settings.repeats)]
         times.append(
@@ -88,6 +109,11 @@ def measure_reset(
         *grade.of_every_result(capabilities, settings.survey),
         SMALLEST_FRAMES.found(stream.size == _SMALLEST_BYTES, f"{stream.size} bytes"),
         AT_THROUGHPUT.found(True, f"{throughput_fps:.0f} frames/s"),
+        KINDS.found(False, f"only that of the {' and of the '.join(able)}"),
+        grade.at_least(REPEATED, settings.repeats, 2, "times"),
+        grade.at_least(FORWARDED_BEFORE, settings.before_s, _BEFORE_S, "s"),
+        SYSTEM.found(ResetKind.HOST in able, "yes" if ResetKind.HOST in able else "no"),
+        POWER.found(False, "it cannot be done from here"),
     ]
     return Reset(
         stream=stream,
