@@ -14,8 +14,10 @@ from rich.console import Console
 from testbed.bench.cli import bench
 from testbed.campaign.cli import add_commands
 from testbed.demo import Demo, DemoOptions
+from testbed.doctor.command import doctor
 from testbed.eal import hugepages_wanted
 from testbed.frames import CaptureError, read_frames
+from testbed.host.command import app as host
 from testbed.process import ProcessError
 from testbed.programs import repository_root
 from testbed.report import write_report
@@ -36,6 +38,8 @@ app = typer.Typer(
 
 
 app.add_typer(bench, name="bench")
+app.add_typer(host, name="host")
+app.command()(doctor)
 add_commands(app)
 
 

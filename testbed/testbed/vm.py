@@ -23,6 +23,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -155,6 +156,17 @@ class Initramfs:
         for library in needs(program):
             self._copy(library, library)
             self._library_folders.add(str(library.parent))
+
+    def add_file(self, file: Path, path: Path) -> None:
+        """Copies a file that needs nothing to `path`."""
+        target = self._root / path.relative_to("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+
+    def compile_python(self, folders: Sequence[Path]) -> None:
+        """Compiles the Python files in folders of the guest, which would take it seconds."""
+        command = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
+        subprocess.run([*command, *(self._root / folder.relative_to("/") for folder in folders)], check=True)
 
     def _copy(self, source: Path, path: Path) -> None:
         """Copies a file to where its links end, and makes a link there: one library must not become two."""

@@ -14,6 +14,8 @@ import pytest
 
 from testbed.eal import hugepages_wanted, unique_file_prefix
 from testbed.programs import Program, ProgramMissing, find_program
+from testbed.vm import Kernel, VmMissing, find_kernel
+from testbed.vm import need_tools as need_vm_tools
 
 # What a shell runs in the background ignores SIGINT, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -94,3 +96,21 @@ def need_tools() -> Callable[..., None]:
                 pytest.skip(f"'{name}' is not installed")
 
     return check
+
+
+@pytest.fixture(scope="session")
+def rehearsal_kernel() -> Kernel:
+    """The kernel of virtual machines, or skips the test and says what is missing."""
+    try:
+        need_vm_tools()
+        return find_kernel()
+    except VmMissing as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def rehearsal_initramfs(rehearsal_kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What virtual machines have on their disk, if this project's own tools are rehearsed in them."""
+    from rehearsal import build_initramfs
+
+    return build_initramfs(tmp_path_factory.mktemp("initramfs"), rehearsal_kernel)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""All profiles, and which of them a NIC has."""
+
+from testbed.nics.intel import E810, E1000, X520, X710, XXV710
+from testbed.nics.nvidia import CONNECTX5, CONNECTX6, CONNECTX7
+from testbed.nics.profile import Profile
+from testbed.nics.virtual import ENA, VIRTIO, VMXNET3
+
+PROFILES: tuple[Profile, ...] = (
+    XXV710,
+    X710,
+    E810,
+    CONNECTX5,
+    CONNECTX6,
+    CONNECTX7,
+    X520,
+    VIRTIO,
+    VMXNET3,
+    ENA,
+    E1000,
+)
+
+_BY_ID = {ids: profile for profile in PROFILES for ids in profile.ids}
+
+# DPDK shares these vendors' NICs with the kernel: NVIDIA (Mellanox) and Microsoft.
+_BIFURCATED_VENDORS = (0x15B3, 0x1414)
+
+
+def profile_of(ids: str) -> Profile | None:
+    """The profile of a NIC by vendor and device, such as '8086:158b'."""
+    return _BY_ID.get(ids)
+
+
+def is_bifurcated(ids: str) -> bool:
+    """Whether DPDK uses such a NIC through the kernel's own driver, so that it must not be bound to vfio-pci."""
+    profile = profile_of(ids)
+    return profile.is_bifurcated if profile else int(ids.partition(":")[0], 16) in _BIFURCATED_VENDORS

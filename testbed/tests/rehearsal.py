@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""A guest with NICs, in which this project's own programs are rehearsed: doctor, prepare, the forwarders, restore."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.forwarder import Final
+from testbed.programs import FORWARDERS, ProgramMissing, find_program, repository_root
+from testbed.scratch import scratch_folder
+from testbed.vm import Guest, Initramfs, Kernel, Outcome
+from testbed.vm_python import PYTHON, add_python
+from testbed.vm_qmp import Qmp
+from testbed.vm_wire import Wire
+
+DRIVERS = ("e1000", "e1000e", "virtio_net", "vmxnet3")
+MODULES = (*DRIVERS, "vfio-pci", "vfio_iommu_type1")
+IOMMU = ["intel-iommu,intremap=on"]
+STATIC_FOLDERS = ("build-static/l2fwd-c", "target/static/release")
+ADVICE = "build them with ./x build --static"
+
+# Device options of QEMU for each model. A virtio device has to be told to go through the IOMMU.
+MODELS = {
+    "e1000": "e1000",
+    "e1000e": "e1000e",
+    "vmxnet3": "vmxnet3",
+    "virtio": "virtio-net-pci,disable-legacy=on,iommu_platform=on",
+    "virtio-past-the-iommu": "virtio-net-pci,disable-legacy=on",
+}
+
+
+def build_initramfs(folder: Path, kernel: Kernel) -> Path:
+    """With Python, this package's doctor and preparation, and both forwarders with DPDK inside."""
+    built = Initramfs(folder, kernel, MODULES)
+    told = os.environ.get("TESTBED_STATIC_BIN_DIRS")
+    folders = (
+        [Path(word) for word in told.split(os.pathsep)]
+        if told
+        else [repository_root() / name for name in STATIC_FOLDERS]
+    )
+    for name in FORWARDERS:
+        try:
+            program = find_program(name, folders).path
+        except ProgramMissing as error:
+            pytest.skip(f"{error}: {ADVICE}")
+        stripped = shutil.copy(program, folder / name)
+        subprocess.run(["strip", stripped], check=True)
+        built.add(Path(stripped), f"/bin/{name}")
+    record = str(folder / "none")
+    add_python(
+        built,
+        [
+            ("testbed.doctor",),
+            ("testbed.doctor", "--json", "--cores", "0"),
+            ("testbed.host", "prepare", "--cores", "0", "--hugepages", "0", "--dry-run"),
+            ("testbed.host", "restore", "--record", record),
+            ("testbed.host", "prepare", "--nic", "nonsense"),
+        ],
+    )
+    return built.write()
+
+
+@dataclass
+class Nic:
+    """A NIC of the guest: QEMU's end and ours."""
+
+    model: str
+    wire: Wire
+    # QEMU's name of the device, and the guest's address, known once it runs.
+    device: str
+    address: str = ""
+
+
+@dataclass
+class Machine:
+    """A guest with NICs, and what is asked of it."""
+
+    guest: Guest
+    qmp: Qmp
+    nics: list[Nic] = field(default_factory=list)
+
+    def pair(self, model: str) -> list[Nic]:
+        return [nic for nic in self.nics if nic.model == model]
+
+    def addresses(self, *models: str) -> list[str]:
+        return [nic.address for nic in self.nics if not models or nic.model in models]
+
+    def python(self, *argv: str, before: str = "") -> Outcome:
+        return self.guest.run(f"{before}\n{PYTHON} -m {' '.join(argv)}", 300)
+
+    def doctor(self, nics: Sequence[str] = (), *, cores: str = "1", before: str = "") -> dict[str, dict[str, Any]]:
+        """The checks by name; where the name is that of two, the later one."""
+        named = [word for nic in nics for word in ("--nic", nic)]
+        outcome = self.python("testbed.doctor", "--json", "--cores", cores, *named, before=before)
+        assert outcome.status in (0, 1, 2), outcome.output
+        told = json.loads(outcome.output[outcome.output.index("{") :])
+        assert told["exit_status"] == outcome.status
+        return {check["name"]: check for check in told["checks"]}
+
+    def prepare(self, nics: Sequence[str], *options: str) -> Outcome:
+        named = [word for nic in nics for word in ("--nic", nic)]
+        return self.python("testbed.host", "prepare", *named, *options)
+
+    def restore(self) -> Outcome:
+        return self.python("testbed.host", "restore")
+
+    def state(self) -> str:
+        """All that preparing may change, and what hangs on it."""
+        return self.guest.check("""
+            for device in /sys/bus/pci/devices/*; do
+                echo $device $(readlink $device/driver) $(cat $device/driver_override)
+                ls $device/net $device/virtio*/net 2>/dev/null
+            done
+            cut -d ' ' -f 1 /proc/modules | sort
+            grep hugetlbfs /proc/mounts
+            grep . /sys/devices/system/node/node*/hugepages/*/nr_hugepages
+            cat /proc/irq/default_smp_affinity
+            for interface in /sys/class/net/*; do
+                echo $interface $(cat $interface/flags $interface/mtu $interface/address)
+                ip -o address show dev ${interface##*/} | grep -o 'inet [^ ]*'
+            done
+            true""")
+
+    @contextmanager
+    def forwarding(
+        self, program: str, nics: Sequence[Nic], options: str = "", *, user: str = ""
+    ) -> Iterator[Forwarding]:
+        """A forwarder over NICs, in the order of its ports."""
+        allowed = " ".join(f"-a {nic.address}" for nic in nics)
+        mask = (1 << len(nics)) - 1
+        command = (
+            f"{program} -l 1 {allowed} --in-memory --iova-mode=va --no-telemetry -- -p {mask:#x} -q {len(nics)} -T 0 "
+            f"--stats-json /tmp/stats {options}"
+        )
+        if user:
+            command = f"ulimit -l unlimited; su {user} -c '{command}'"
+        self.guest.check(f"""
+            rm -f /tmp/stats
+            ({command}; echo status $?) >/tmp/out 2>&1 &
+            until grep -q 'forwarding, stop with' /tmp/out; do
+                [ -e /proc/$! ] || {{ cat /tmp/out; exit 1; }}
+                usleep 20000
+            done""")
+        running = Forwarding(self.guest, program)
+        try:
+            yield running
+        finally:
+            self.guest.run(f"killall -KILL {program} 2>/dev/null")
+
+
+@dataclass
+class Forwarding:
+    """A forwarder that runs in a guest."""
+
+    guest: Guest
+    program: str
+    output: str = ""
+
+    def stop(self) -> Final:
+        """Its last statistics."""
+        self.output = self.guest.check(f"""
+            killall -TERM {self.program}
+            until grep -q '^status ' /tmp/out; do usleep 20000; done
+            cat /tmp/out""")
+        assert "status 0" in self.output.splitlines(), self.output
+        lines = self.guest.check("cat /tmp/stats").splitlines()
+        return Final.model_validate_json(lines[-1])
+
+
+@contextmanager
+def boot(
+    kernel: Kernel,
+    initramfs: Path,
+    log_dir: Path,
+    models: Sequence[str],
+    *,
+    iommu: Sequence[str] = IOMMU,
+    append: str = "intel_iommu=on",
+    options: Sequence[str] = (),
+    cpus: int = 2,
+) -> Iterator[Machine]:
+    """A guest with a NIC of each model named, on ports of their own; those of model e1000 share a bridge."""
+    with ExitStack() as stack:
+        folder = stack.enter_context(scratch_folder())
+        qmp = Qmp(folder)
+        nics, devices = [], list(iommu)
+        if "e1000" in models:
+            devices.append("pcie-pci-bridge,id=bridge,addr=1c")
+        for number, model in enumerate(models):
+            mac = f"52:54:00:00:00:{number + 1:02x}"
+            wire = stack.enter_context(Wire(folder, f"n{number}", mac))
+            nics.append(Nic(model, wire, f"nic{number}"))
+            place = f"bus=bridge,addr={number + 1}"
+            if model != "e1000":
+                devices.append(f"pcie-root-port,id=port{number},chassis={number + 1},addr={number + 4:x}")
+                place = f"bus=port{number}"
+            devices.append(f"{MODELS[model]},id=nic{number},netdev={wire.name},mac={mac},{place}")
+        ends = [word for nic in nics for word in ("-netdev", nic.wire.netdev)]
+        guest = Guest(
+            kernel, initramfs, log_dir, devices=devices, append=append, memory_mb=768, cpus=cpus,
+            options=[*ends, *qmp.options, *options],
+        )  # fmt: skip
+        stack.enter_context(guest)
+        stack.enter_context(qmp)
+        # A NIC's address follows from its MAC address, while the kernel has it.
+        listed = guest.check(f"""
+            for name in {" ".join(DRIVERS)}; do modprobe $name; done
+            for interface in /sys/class/net/*; do
+                [ ! -e $interface/device ] || echo $(cat $interface/address) $(readlink -f $interface/device)
+            done
+            true""")
+        for line in listed.splitlines():
+            mac, path = line.split()
+            address = next(part for part in reversed(path.split("/")) if part.count(":") == 2)
+            for nic in nics:
+                if nic.wire.mac == mac:
+                    nic.address = address
+        assert all(nic.address for nic in nics), listed
+        yield Machine(guest, qmp, nics)

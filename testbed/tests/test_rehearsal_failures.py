@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What goes wrong on real machines, provoked in virtual ones: the doctor names the cause and the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rehearsal import IOMMU, Machine, boot
+
+from testbed.vm import Kernel
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def machine(
+    rehearsal_kernel: Kernel, rehearsal_initramfs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Machine]:
+    """One that can be prepared; each test puts back what it breaks."""
+    folder = tmp_path_factory.mktemp("guest")
+    with boot(rehearsal_kernel, rehearsal_initramfs, folder, ["e1000e", "virtio-past-the-iommu"]) as machine:
+        outcome = machine.prepare(machine.addresses("e1000e"), "--hugepages", "160")
+        assert outcome.status == 0, outcome.output
+        yield machine
+
+
+def forwarder_fails(machine: Machine, program: str, address: str) -> str:
+    """The forwarder's message; it must end by itself and say something."""
+    outcome = machine.guest.run(f"{program} -l 0 -a {address} --in-memory --no-telemetry -- -p 0x1", 60)
+    assert outcome.status == 1, outcome.output
+    assert "l2fwd: " in outcome.output
+    return outcome.output
+
+
+def check_fails(checks: dict[str, dict[str, Any]], name: str, found: str, remedy: str) -> None:
+    check = checks[name]
+    assert (check["verdict"], found in check["found"], remedy in check["remedy"]) == ("fail", True, True), check
+
+
+def test_vfio_without_its_part_for_the_iommu(machine: Machine) -> None:
+    (address,) = machine.addresses("e1000e")
+    machine.guest.check("rmmod vfio_iommu_type1")
+    try:
+        remedy = "modprobe -a vfio_iommu_type1"
+        check_fails(machine.doctor([address]), "modules", "not loaded: vfio_iommu_type1", remedy)
+        forwarder_fails(machine, "l2fwd-rs", address)
+        machine.guest.check(remedy)
+        assert machine.doctor([address])["modules"]["verdict"] == "ok"
+    finally:
+        machine.guest.run("modprobe vfio_iommu_type1")
+
+
+def test_one_hugepage_only(machine: Machine) -> None:
+    (address,) = machine.addresses("e1000e")
+    before = machine.guest.check("cat /proc/sys/vm/nr_hugepages").strip()
+    machine.guest.check("echo 1 >/proc/sys/vm/nr_hugepages")
+    try:
+        check_fails(machine.doctor([address]), "hugepages of node 0", "2 MB, at least 64 are needed", "nr_hugepages")
+        forwarder_fails(machine, "l2fwd-c", address)
+    finally:
+        machine.guest.check(f"echo {before} >/proc/sys/vm/nr_hugepages")
+
+
+def test_virtio_that_passes_the_iommu_by(machine: Machine) -> None:
+    (address,) = machine.addresses("virtio-past-the-iommu")
+    check_fails(machine.doctor([address]), f"trap 1 of {address}", "passes the IOMMU by", "iommu_platform=on")
+
+
+def test_interrupts_that_are_not_remapped(rehearsal_kernel: Kernel, rehearsal_initramfs: Path, tmp_path: Path) -> None:
+    append = "intel_iommu=on intremap=off"
+    with boot(rehearsal_kernel, rehearsal_initramfs, tmp_path, ["e1000e"], append=append) as machine:
+        (address,) = machine.addresses()
+        outcome = machine.prepare([address], "--hugepages", "160")
+        assert (outcome.status, "interrupts are not remapped" in outcome.output) == (0, True), outcome.output
+        checks = machine.doctor([address])
+        check_fails(checks, "interrupt remapping", "No interrupt remapping support", "take intremap=off off")
+        forwarder_fails(machine, "l2fwd-rs", address)
+        machine.guest.check(checks["interrupt remapping"]["remedy"].rpartition("is trusted: ")[2])
+        assert machine.doctor([address])["interrupt remapping"]["verdict"] == "warn"
+        with machine.forwarding("l2fwd-rs", machine.nics) as running:
+            assert running.stop().balanced
+
+
+@pytest.mark.parametrize(
+    ("iommu", "append", "found", "remedy"),
+    [
+        (
+            IOMMU,
+            "intel_iommu=off",
+            "started with intel_iommu=off",
+            "take intel_iommu=off off the kernel's command line",
+        ),
+        ([], "", "the firmware describes none", "VT-d or AMD-Vi"),
+    ],
+    ids=["off at boot", "not there, and an old CPU"],
+)
+def test_iommu_that_is_off(
+    rehearsal_kernel: Kernel,
+    rehearsal_initramfs: Path,
+    tmp_path: Path,
+    iommu: list[str],
+    append: str,
+    found: str,
+    remedy: str,
+) -> None:
+    # The second one also has a CPU older than DPDK can use: both must be named.
+    options = [] if iommu else ["-cpu", "qemu64"]
+    with boot(
+        rehearsal_kernel, rehearsal_initramfs, tmp_path, ["e1000e"], iommu=iommu, append=append, options=options
+    ) as machine:
+        (address,) = machine.addresses()
+        checks = machine.doctor([address])
+        check_fails(checks, "IOMMU", found, remedy)
+        outcome = machine.prepare([address])
+        assert (outcome.status, "no IOMMU is in use" in outcome.output) == (1, True), outcome.output
+        assert checks["SIMD level"]["verdict"] == ("ok" if iommu else "fail")
+        if not iommu:
+            check_fails(checks, "SIMD level", "sse4_2", "DPDK needs SSE 4.2")
+            outcome = machine.guest.run(
+                "l2fwd-rs -l 0 --no-huge --no-pci --vdev=net_null0 --no-telemetry -- -p 0x1", 60
+            )
+            # 132 is SIGILL; where DPDK sees it first, it says so and ends.
+            assert outcome.status in (1, 132), outcome.output
