@@ -2,6 +2,8 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Intel's NICs."""
 
+from dataclasses import replace
+
 from testbed.nics.profile import Descriptors, Profile, Trap
 
 _I40E = "DPDK NIC guide, i40e"
@@ -58,18 +60,11 @@ X710 = Profile(
     traps=_I40E_TRAPS,
 )
 
-XXV710 = Profile(
+XXV710 = replace(
+    X710,
     name="Intel XXV710 (i40e)",
     ids={"8086:158a": "XXV710 backplane", "8086:158b": "XXV710 SFP28"},
-    driver="net_i40e",
-    plugin="net_i40e",
-    kernel_driver="i40e",
-    is_bifurcated=False,
     speeds_gbps=(25,),
-    rx=_E700,
-    tx=_E700,
-    queues=1,
-    traps=_I40E_TRAPS,
 )
 
 E810 = Profile(
