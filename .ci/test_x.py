@@ -207,10 +207,14 @@ def test_questions_about_benchmarks_build_nothing_and_take_no_hugepages(tree, ar
     assert not any(call.startswith(("cargo build", "meson", "ninja")) for call in tree.calls)
 
 
-def test_questions_about_the_testbed_build_nothing_and_take_no_hugepages(tree):
-    done = tree.x("testbed", "rfc2544", "--help")
+@pytest.mark.parametrize(
+    "arguments",
+    [["rfc2544", "--help"], ["doctor", "--nic", "18:00.0"], ["host", "prepare", "--cores", "2"], ["host", "restore"]],
+)
+def test_questions_and_what_readies_the_machine_build_nothing_and_take_no_hugepages(tree, arguments):
+    done = tree.x("testbed", *arguments)
     assert done.returncode == 0
-    assert "python -m testbed rfc2544 --help" in tree.calls
+    assert f"python -m testbed {' '.join(arguments)}" in tree.calls
     assert "hugepages= total=0" in done.stdout
     assert not any(call.startswith(("cargo build", "meson", "ninja")) for call in tree.calls)
 
@@ -371,6 +375,19 @@ def test_what_no_version_of_dpdk_changes_is_left_out_by_name(tree, extent, left_
     assert [name for name, was in called.items() if not was] == sorted(left_out, key=list(called).index)
     assert ("varying=1" in done.stdout) is bool(left_out)
     assert ("varying=0" in done.stdout) is not bool(left_out)
+
+
+def test_virtual_machines_alone(tree):
+    (tree.root / ".ci").mkdir()
+    tree.answers("guest-kernel", ":", ".ci/guest-kernel")
+    tree.x("test", "vm")
+    (tests,) = [call for call in tree.calls if "-m pytest" in call]
+    assert tests.endswith(
+        "tests/test_vm.py tests/test_diagnosis_vm.py tests/test_rehearsal_nics.py tests/test_rehearsal_failures.py"
+    )
+    judged = "build-static:step rust-examples:step guest-kernel:step python:pytest"
+    assert f"python .ci/tally.py target/vm-record {judged}" in tree.calls
+    assert tree.x("test", "vm", "more").returncode == 2
 
 
 @pytest.mark.parametrize("tool", ["asan", "valgrind"])
