@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import select
 import selectors
 import socket
 import time
@@ -17,8 +19,9 @@ from typing import Self
 ETHERTYPE = bytes.fromhex("88b5")
 _LONGEST = 65536
 _BUFFER_BYTES = 8 << 20
-# Beyond the numbers of other frames.
+# Markers and probes have numbers from here on, frames of a stream below.
 _FIRST_MARKER = 1 << 24
+_FIRST_PROBE = 1 << 28
 
 
 class Wire:
@@ -26,6 +29,8 @@ class Wire:
 
     def __init__(self, folder: Path, name: str, mac: str) -> None:
         self.name, self.mac = name, mac
+        # Whether a probe has come out here.
+        self.probed = False
         self._theirs, ours = folder / f"{name}.qemu", folder / f"{name}.here"
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind(str(ours))
@@ -53,13 +58,20 @@ class Wire:
                 frame = self.socket.recv(_LONGEST)
                 if frame[12:14] == ETHERTYPE:
                     found.append(frame)
-        return found
+        # A probe may come late, and is none of what is counted.
+        self.probed |= any(number_of(frame) >= _FIRST_PROBE for frame in found)
+        return [frame for frame in found if number_of(frame) < _FIRST_PROBE]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.socket.close()
+
+
+def number_of(frame: bytes) -> int:
+    """The number of a frame that `make_frames` made."""
+    return int.from_bytes(frame[14:18])
 
 
 @dataclass
@@ -81,6 +93,27 @@ def make_frames(into: Wire, sizes: Iterable[int], first: int = 0) -> list[bytes]
         body = number.to_bytes(4) + bytes((number + at) & 0xFF for at in range(min(size, 64)))
         frames.append((head + body * (size // len(body) + 1))[:size])
     return frames
+
+
+def await_forwarding(streams: Sequence[Stream], timeout_s: float) -> None:
+    """Sends probes until one has come out of each stream: some devices lose frames for a while after they are started.
+
+    Raises `TimeoutError`.
+    """
+    deadline = time.monotonic() + timeout_s
+    for stream in streams:
+        stream.out.probed = False
+    for number in itertools.count(_FIRST_PROBE):
+        waiting = [stream for stream in streams if not stream.out.probed]
+        if not waiting:
+            return
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"nothing comes out of {', '.join(stream.out.name for stream in waiting)}")
+        for stream in waiting:
+            stream.into.send(make_frames(stream.into, [60], number)[0])
+        select.select([stream.out.socket for stream in waiting], [], [], 0.1)
+        for stream in waiting:
+            stream.received += stream.out.receive()
 
 
 def exchange(streams: Sequence[Stream], window: int, timeout_s: float) -> None:
@@ -122,5 +155,5 @@ def flood(stream: Stream, timeout_s: float) -> None:
         marker = Stream(stream.into, stream.out, make_frames(stream.into, [60], number))
         exchange([marker], 1, 1.0)
         stream.received += marker.received
-        if any(frame[14:18] == number.to_bytes(4) for frame in marker.received) or time.monotonic() > deadline:
+        if any(number_of(frame) == number for frame in marker.received) or time.monotonic() > deadline:
             return

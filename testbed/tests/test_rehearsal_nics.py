@@ -14,7 +14,7 @@ import pytest
 from rehearsal import MODELS, Machine, Nic, boot
 
 from testbed.vm import Kernel
-from testbed.vm_wire import Stream, exchange, flood, make_frames
+from testbed.vm_wire import Stream, await_forwarding, exchange, flood, make_frames, number_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
@@ -120,25 +120,28 @@ def test_every_frame_comes_out_once_and_in_order(prepared: Prepared, model: str,
     with prepared.machine.forwarding(program, [left, right], user="nobody") as running:
         there = Stream(left.wire, right.wire, make_frames(left.wire, SIZES))
         back = Stream(right.wire, left.wire, make_frames(right.wire, reversed(SIZES)))
+        await_forwarding([there, back], QUIET_S)
         exchange([there, back], WINDOW, QUIET_S)
         final = running.stop()
     late = left.wire.receive() + right.wire.receive()
     check_stream(there, right, 1)
     check_stream(back, left, 0)
     assert late == []
-    assert (final.total.rx_packets, final.total.tx_packets, final.balanced) == (2 * FRAMES, 2 * FRAMES, True)
+    # The probes come on top.
+    assert final.balanced
+    assert final.total.rx_packets == final.total.tx_packets > 2 * FRAMES
 
 
 @pytest.mark.parametrize("model", TESTED)
 def test_flood_loses_no_frame_unseen(prepared: Prepared, model: str) -> None:
     left, right = prepared.machine.pair(model)
     with prepared.machine.forwarding("l2fwd-rs", [left, right]) as running:
-        stream = Stream(left.wire, right.wire, make_frames(left.wire, [60] * 20_000))
+        stream = Stream(left.wire, right.wire, make_frames(left.wire, [60] * 5_000))
         flood(stream, 60.0)
         final = running.stop()
     received = stream.received
     assert right.wire.receive() == []
-    numbers = [int.from_bytes(frame[14:18]) for frame in received]
+    numbers = [number_of(frame) for frame in received]
     assert numbers == sorted(set(numbers)), "out of order or twice"
     assert final.balanced
     assert len(received) == final.total.tx_packets > 0
@@ -150,6 +153,7 @@ def test_jumbo_frames(prepared: Prepared, program: str) -> None:
     left, right = prepared.machine.pair("e1000e")
     with prepared.machine.forwarding(program, [left, right], "--mtu 9000") as running:
         stream = Stream(left.wire, right.wire, make_frames(left.wire, [9014, 4000, 1515, 60] * 50))
+        await_forwarding([stream], QUIET_S)
         exchange([stream], 16, QUIET_S)
         running.stop()
     check_stream(stream, right, 1)
@@ -161,6 +165,7 @@ def test_two_queues(prepared: Prepared, model: str, program: str) -> None:
     left, right = prepared.machine.pair(model)
     with prepared.machine.forwarding(program, [left, right], "--queues 2 -q 4") as running:
         stream = Stream(left.wire, right.wire, make_frames(left.wire, [60, 1514] * 100))
+        await_forwarding([stream], QUIET_S)
         exchange([stream], WINDOW, QUIET_S)
         running.stop()
     check_stream(stream, right, 1)
@@ -194,6 +199,7 @@ def test_link_that_goes_and_comes_back(prepared: Prepared, model: str, program: 
             machine.qmp.ask("set_link", name=left.device, up=up)
             machine.guest.check(f"until grep -q 'port 0 .*: {word}' /tmp/out; do usleep 50000; done")
         stream = Stream(left.wire, right.wire, make_frames(left.wire, [60] * 200))
+        await_forwarding([stream], QUIET_S)
         exchange([stream], WINDOW, QUIET_S)
         running.stop()
     check_stream(stream, right, 1)
