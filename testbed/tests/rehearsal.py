@@ -120,7 +120,10 @@ class Machine:
         return self.guest.check("""
             for device in /sys/bus/pci/devices/*; do
                 echo $device $(readlink $device/driver) $(cat $device/driver_override)
-                ls $device/net $device/virtio*/net 2>/dev/null
+                # Not the number that the kernel gives a virtio device, the next one that is free.
+                for interface in $device/net/* $device/virtio*/net/*; do
+                    [ ! -e $interface ] || echo ${interface##*/}
+                done
             done
             cut -d ' ' -f 1 /proc/modules | sort
             grep hugetlbfs /proc/mounts

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -210,7 +211,8 @@ def test_restored_machine_is_what_it_was(prepared: Prepared) -> None:
     assert machine.state() != prepared.state
     outcome = machine.restore()
     assert outcome.status == 0, outcome.output
-    assert machine.state() == prepared.state
+    left = list(difflib.unified_diff(prepared.state.splitlines(), machine.state().splitlines(), "before", "after", n=0))
+    assert left == [], "\n".join(left)
     again = machine.restore()
     assert (again.status, "records no change" in again.output) == (0, True)
     # The kernel itself forwards nothing wrong of what a NIC left behind.
