@@ -339,6 +339,8 @@ class Guest:
 
     def _check_alive(self, deadline: float, what: str) -> None:
         if self._process.returncode is not None:
+            # What it said last may not be read yet.
+            self._process.wait(10)
             raise self._failure(f"ended before {what}")
         if time.monotonic() > deadline:
             raise self._failure(f"no sign of {what}")

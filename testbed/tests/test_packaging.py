@@ -75,7 +75,9 @@ def test_example_configuration_names_cpus_and_nics(options: dict[str, list[str]]
     assert int(forwarder[forwarder.index("-p") + 1], 16) == (1 << len(nics)) - 1
 
 
-def test_forwarder_accepts_the_example_configuration(l2fwd_rs: Program, options: dict[str, list[str]]) -> None:
+def test_forwarder_accepts_the_example_configuration(
+    l2fwd_rs: Program, options: dict[str, list[str]], file_prefix: str
+) -> None:
     """All but the place that it names: a null device stands for each NIC."""
     words = options["EAL_OPTIONS"]
     nics = [at for at, word in enumerate(words) if word == "-a"]
@@ -87,7 +89,18 @@ def test_forwarder_accepts_the_example_configuration(l2fwd_rs: Program, options:
     forwarder = options["L2FWD_OPTIONS"]
     forwarder[forwarder.index("-q") + 1] = str(len(nics))
     done = subprocess.run(
-        [l2fwd_rs.path, *kept, "--no-huge", "--no-pci", *vdevs, "--", *forwarder, "--duration", "1"],
+        [
+            l2fwd_rs.path,
+            *kept,
+            f"--file-prefix={file_prefix}",
+            "--no-huge",
+            "--no-pci",
+            *vdevs,
+            "--",
+            *forwarder,
+            "--duration",
+            "1",
+        ],
         capture_output=True,
         text=True,
         timeout=120,
