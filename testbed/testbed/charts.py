@@ -35,7 +35,7 @@ _STAND_INS = {
     "#0e0e0e": "var(--series-5)",
     "#0f0f0f": "var(--series-6)",
 }
-TEXT, MUTED, _GRID, _C, _RUST, _KEPT, _LOST_1, _LOST_2, _LOST_3, _CARD, *SERIES = _STAND_INS
+TEXT, MUTED, _GRID, _C, _RUST, _KEPT, _LOST_1, _LOST_2, _LOST_3, CARD, *SERIES = _STAND_INS
 COLOURS = {"C": _C, "Rust": _RUST}
 _MARKERS = {"C": "o", "Rust": "D"}
 

@@ -111,9 +111,12 @@ def demo(
 
 @app.command()
 def report(folder: Annotated[Path, typer.Argument(help="A results folder.", file_okay=False)]) -> None:
-    """Writes report.html anew from a results folder."""
+    """Writes report.html anew from the folder of a demo or a campaign, be it unfinished."""
+    from testbed.campaign import report as campaign_report
+    from testbed.campaign.folder import is_campaign_folder
+
     try:
-        print(write_report(folder))
+        print(campaign_report.write_report(folder) if is_campaign_folder(folder) else write_report(folder))
     except ResultsError as error:
         _fail(str(error))
 

@@ -22,7 +22,7 @@ def write_report(folder: Path) -> Path:
     Raises `ResultsError` if one of them cannot be read.
     """
     path = folder / "report.html"
-    write_atomically(path, render(read_summary(folder), _read_environment(folder), folder))
+    write_atomically(path, render(read_summary(folder), read_environment(folder), folder))
     return path
 
 
@@ -75,7 +75,11 @@ def page_templates() -> Templates:
     )
 
 
-def _read_environment(folder: Path) -> Environment:
+def read_environment(folder: Path) -> Environment:
+    """Reads `environment.json`.
+
+    Raises `ResultsError`.
+    """
     path = folder / "environment.json"
     try:
         return Environment.model_validate_json(path.read_text(encoding="utf-8"))

@@ -258,7 +258,7 @@ def read_summary(folder: Path) -> Summary:
 
     Raises `ResultsError` for a file that is missing, of another schema version, or broken.
     """
-    return read_record(folder / "summary.json", Summary, "a summary", "a finished demo")
+    return read_record(folder / "summary.json", Summary, "a summary", "a finished demo or a campaign")
 
 
 def read_record(path: Path, model: type[R], what: str, whose: str, version: int = SCHEMA_VERSION) -> R:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from dataclasses import dataclass, field
 
@@ -114,6 +115,46 @@ def millions(frames: float) -> str:
 def figure(value: float | None, pattern: str) -> str:
     """A figure, or the sign of an absent one."""
     return ABSENT if value is None else format(value, pattern)
+
+
+def without_empty_columns(table: Table) -> Table:
+    """The table without columns in which no row has anything."""
+    plain = [row for row in table.rows if not row.reason]
+    kept = [
+        index
+        for index in range(len(table.columns))
+        if index < 1 or any(row.cells[index] not in (ABSENT, "") for row in plain)
+    ]
+    return Table(
+        table.title,
+        [table.columns[index] for index in kept],
+        [Row([row.cells[index] for index in kept], row.kind, row.reason) for row in table.rows],
+        text_columns=sum(index < table.text_columns for index in kept),
+        ends_in_text=table.ends_in_text and bool(kept) and kept[-1] == len(table.columns) - 1,
+    )
+
+
+def markdown_table(table: Table) -> str:
+    """A table in Markdown; a row without figures has its reason in the second column."""
+    text = [index < table.text_columns for index in range(len(table.columns))]
+    if table.ends_in_text:
+        text[-1] = True
+    lines = [_markdown_line(table.columns), _markdown_line(["---" if is_text else "---:" for is_text in text])]
+    for row in table.rows:
+        cells = row.cells
+        if row.reason:
+            cells = [row.cells[0], row.reason, *[""] * (len(row.cells) - 2)]
+        lines.append(_markdown_line([markdown_text(cell) for cell in cells]))
+    return "\n".join(lines)
+
+
+def markdown_text(text: str) -> str:
+    """Text that comes from a program, say, as Markdown that means just that."""
+    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.split()))
+
+
+def _markdown_line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
 
 
 OVERLOAD_COLUMNS = [

@@ -108,6 +108,8 @@ def test_a_campaign_finds_what_the_models_have(scenario: Callable[..., Path], ou
     assert {one.grade for one in summary.findings} == {"non-compliant"}
     # Everything that was printed at the end is in the folder.
     assert (folder / "summary.md").read_text().strip() in done.stdout
+    assert f"Report: {folder / 'report.html'}" in done.stdout
+    assert "Figure 2: throughput" in (folder / "report.html").read_text()
     assert (folder / "scenario.yaml").read_text() == SCENARIO.replace("PACE", "0.0")
     assert json.loads((folder / "campaign.json").read_text())["scenario"]["name"] == "cli"
 
@@ -155,6 +157,7 @@ def test_an_interrupt_keeps_the_results_and_says_how_to_go_on(
     assert summary.status is Status.INTERRUPTED
     assert summary.trials.total == len(read_journal(folder / "journal.jsonl")) > 0
     assert "interrupted" in (folder / "summary.md").read_text()
+    assert "<strong>Unfinished.</strong> interrupted" in (folder / "report.html").read_text()
 
 
 def test_without_space_nothing_is_lost_and_it_goes_on(scenario: Callable[..., Path], out: Path) -> None:
@@ -168,12 +171,15 @@ def test_without_space_nothing_is_lost_and_it_goes_on(scenario: Callable[..., Pa
     assert done.returncode == 1
     assert "File too large" in done.stderr
     assert f"./x testbed resume {folder}" in done.stderr
+    assert f"no report: cannot write '{folder / 'report.html'}': File too large" in done.stderr
+    assert not (folder / "report.html").exists()
     assert "Traceback" not in done.stderr
     before = read_journal(folder / "journal.jsonl")
     assert len(before) > 5
     again = run_testbed("resume", folder)
     assert again.returncode == 0, again.stderr
     assert read_journal(folder / "journal.jsonl")[: len(before)] == before
+    assert "Unfinished" not in (folder / "report.html").read_text()
 
 
 def test_overload_measures_the_forwarding_rate_alone(scenario: Callable[..., Path], out: Path) -> None:

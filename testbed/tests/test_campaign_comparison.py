@@ -180,6 +180,7 @@ def test_from_the_command_line_and_resumed(tmp_path: Path) -> None:
     (folder,) = tmp_path.glob("compare-*")
     assert is_comparison(folder)
     assert (folder / SETTINGS).exists()
+    assert "two is worse than one at all sizes" in (folder / "report.html").read_text()
     status, output = command("resume", str(folder))
     assert status == 0, output
     assert "two is worse than one at all sizes" in output

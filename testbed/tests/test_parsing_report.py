@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from browser import NAMES, Browser, find_browser
 from parsing_records import CASE, EVIL, LIBRARIES, full_record, small_record
-from test_report import Structure
+from test_report import assert_self_contained
 from typer.testing import CliRunner
 
 from testbed.cli import app
@@ -34,13 +34,7 @@ def text_of(page: str) -> str:
 
 
 def test_the_page_is_whole_and_needs_nothing_else(page: str) -> None:
-    structure = Structure()
-    structure.feed(page)
-    assert structure.open == []
-    assert len(structure.ids) == len(set(structure.ids))
-    assert {reference[1:] for reference in structure.references} <= set(structure.ids)
-    assert all(reference.startswith("#") for reference in structure.references)
-    assert "<script" not in page
+    assert_self_contained(page)
     assert EVIL not in page
     assert "&lt;script&gt;" in page
     drawings = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))

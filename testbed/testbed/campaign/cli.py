@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The command line of campaigns: `./x testbed rfc2544`, `overload`, `compare`, `plan` and `resume`."""
+"""The command line of campaigns: `./x testbed rfc2544`, `overload`, `compare`, `plan`, `resume` and `diff`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.console import Console
 
+from testbed.campaign.diff_command import diff
 from testbed.programs import repository_root
 from testbed.results import Status
 
@@ -57,7 +58,7 @@ SeedOption = Annotated[int | None, typer.Option(min=0, metavar="N", help="Fixes 
 
 def add_commands(app: typer.Typer) -> None:
     """Makes the commands known."""
-    for command in (rfc2544, overload, compare, plan, resume):
+    for command in (rfc2544, overload, compare, plan, resume, diff):
         app.command()(command)
 
 
@@ -258,7 +259,7 @@ def _run(campaign: Campaign) -> None:
     status = campaign.run(console)
     summary = campaign.summary
     console.print((campaign.folder / "summary.md").read_text(), highlight=False, markup=False, soft_wrap=True)
-    console.print(f"Results: {campaign.folder}", highlight=False, soft_wrap=True)
+    _write_report(campaign.folder, console)
     if status is Status.FAILED:
         _fail(summary.reason or "the campaign failed")
     if status is Status.INTERRUPTED:
@@ -274,10 +275,24 @@ def _run_comparison(comparison: ComparisonRun) -> None:
     console.print(f"Results: {comparison.folder}", highlight=False, soft_wrap=True)
     verdict = comparison.run(console)
     console.print(as_markdown(verdict), highlight=False, markup=False, soft_wrap=True)
-    console.print(f"Results: {comparison.folder}", highlight=False, soft_wrap=True)
+    _write_report(comparison.folder, console)
     if verdict.status is Status.FAILED:
         _fail(verdict.reason or "the comparison failed")
     raise typer.Exit(_EXIT[verdict.status])
+
+
+def _write_report(folder: Path, console: Console) -> None:
+    """Writes the report, without which the campaign is as good: it can be made again at any time."""
+    from testbed.campaign.report import write_report
+    from testbed.results import ResultsError
+
+    try:
+        console.print(f"Report: {write_report(folder)}", highlight=False, soft_wrap=True)
+    except (ResultsError, KeyboardInterrupt) as error:
+        why = str(error) or "interrupted"
+        again = shlex.quote(str(folder))
+        typer.echo(f"testbed: warning: no report: {why}; make it with ./x testbed report {again}", err=True)
+    console.print(f"Results: {folder}", highlight=False, soft_wrap=True)
 
 
 def _words_after(command: str) -> list[str]:

@@ -212,6 +212,16 @@ def read_journal(path: Path) -> list[tuple[str, AnyResult]]:
     return [(entry.place, entry.result) for entry in entries if isinstance(entry, Measured)]
 
 
+def read_joined(path: Path) -> dict[str, Capabilities]:
+    """What the generators of a journal could do when they were joined for the first time, by rig.
+
+    Raises `JournalError`.
+    """
+    entries, _, _ = _read(path)
+    joined = [entry for entry in entries if isinstance(entry, Joined)]
+    return {entry.rig: entry.capabilities for entry in reversed(joined)}
+
+
 def _read(path: Path) -> tuple[list[Entry], int, bool]:
     """The entries, how many bytes they take, and whether something unfinished follows them."""
     try:

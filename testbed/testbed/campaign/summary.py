@@ -153,8 +153,8 @@ def as_markdown(summary: CampaignSummary) -> str:
         mine = [finding for finding in summary.findings if finding.measurement is measurement]
         lines += [f"## {measurement.value.replace('_', ' ')}", ""]
         lines += ["| frames | " + " | ".join(summary.devices) + " |", "|---|" + "---|" * len(summary.devices)]
-        for frames in dict.fromkeys(_frames(finding) for finding in mine):
-            cells = {finding.device: _cell(finding) for finding in mine if _frames(finding) == frames}
+        for frames in dict.fromkeys(frames_in_words(finding) for finding in mine):
+            cells = {finding.device: _cell(finding) for finding in mine if frames_in_words(finding) == frames}
             lines.append(f"| {frames} | " + " | ".join(cells.get(device, "–") for device in summary.devices) + " |")
         lines += ["", *_grades(mine)]
     if summary.trials.reasons:
@@ -188,11 +188,15 @@ def _grades(findings: list[Finding]) -> list[str]:
     return [f"Grade: {grades}", "", *(f"- not met: {clause}" for clause in clauses), *([""] if clauses else [])]
 
 
-def _frames(finding: Finding) -> str:
-    words = [f"{finding.size} bytes"]
-    words += ["both directions"] if finding.directions == 2 else []
-    words += [f"{finding.flows} flows"] if finding.flows > 1 else []
-    return ", ".join(words)
+def frames_in_words(finding: Finding) -> str:
+    """'64 bytes, both directions, 256 flows': the frames of a finding."""
+    return ", ".join([f"{finding.size} bytes", *kind_in_words(finding.directions, finding.flows)])
+
+
+def kind_in_words(directions: int, flows: int) -> list[str]:
+    """What is said of frames beside their size; nothing of the simplest ones."""
+    words = ["both directions"] if directions == 2 else []
+    return words + ([f"{flows} flows"] if flows > 1 else [])
 
 
 def _cell(finding: Finding) -> str:

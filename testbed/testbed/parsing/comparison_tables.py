@@ -28,7 +28,7 @@ from testbed.parsing.record import (
     Timing,
     Workload,
 )
-from testbed.tables import ABSENT, Row, Table, figure
+from testbed.tables import ABSENT, Row, Table, figure, without_empty_columns
 
 # As parsing-gate counts them. The first two are allowed.
 BEHAVIOURS = {
@@ -279,20 +279,3 @@ def tools(record: ParsingRecord) -> list[tuple[str, str]]:
     found.append(("Cache lines that a round over the frames touches", "; ".join(pools)))
     found.append(("Transparent hugepages", memory.transparent_hugepages))
     return [(name, version) for name, version in found if version]
-
-
-def without_empty_columns(table: Table) -> Table:
-    """The table without columns in which no row has anything."""
-    plain = [row for row in table.rows if not row.reason]
-    kept = [
-        index
-        for index in range(len(table.columns))
-        if index < 1 or any(row.cells[index] not in (ABSENT, "") for row in plain)
-    ]
-    return Table(
-        table.title,
-        [table.columns[index] for index in kept],
-        [Row([row.cells[index] for index in kept], row.kind, row.reason) for row in table.rows],
-        text_columns=sum(index < table.text_columns for index in kept),
-        ends_in_text=table.ends_in_text and bool(kept) and kept[-1] == len(table.columns) - 1,
-    )

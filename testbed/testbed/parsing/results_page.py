@@ -16,7 +16,7 @@ from testbed.parsing.record import LTO_FAT, LTO_OFF, ParsingRecord, Workload, wr
 from testbed.parsing.report import command, render, shown_quantity
 from testbed.programs import repository_root
 from testbed.results import ResultsError, write_atomically
-from testbed.tables import Table
+from testbed.tables import markdown_table, markdown_text
 
 PAGE = "RESULTS.md"
 # Beside the page.
@@ -185,7 +185,7 @@ def _bad_input(record: ParsingRecord) -> list[str]:
     cases = tables.first_cases(record)
     if cases:
         listed = [
-            f"- {library}, {workload}: {_escaped(reason)}" + (f" `{frame}`" if frame else "")
+            f"- {library}, {workload}: {markdown_text(reason)}" + (f" `{frame}`" if frame else "")
             for library, workload, reason, frame in cases
         ]
         blocks += ["### The first case of each fault", "\n".join(listed)]
@@ -194,26 +194,3 @@ def _bad_input(record: ParsingRecord) -> list[str]:
 
 def _repeat(words: str) -> str:
     return f"Repeat it: `{words}`"
-
-
-def markdown_table(table: Table) -> str:
-    """A table in Markdown; a row without figures has its reason in the second column."""
-    text = [index < table.text_columns for index in range(len(table.columns))]
-    if table.ends_in_text:
-        text[-1] = True
-    lines = [_line(table.columns), _line(["---" if is_text else "---:" for is_text in text])]
-    for row in table.rows:
-        cells = row.cells
-        if row.reason:
-            cells = [row.cells[0], row.reason, *[""] * (len(row.cells) - 2)]
-        lines.append(_line([_escaped(cell) for cell in cells]))
-    return "\n".join(lines)
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _escaped(text: str) -> str:
-    """Text that comes from a library's panic, say, as Markdown that means just that."""
-    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.split()))

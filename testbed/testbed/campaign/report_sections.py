@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The parts of a report, of which the page and the Markdown are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from testbed.campaign import report_evidence as evidence
+from testbed.campaign import report_tables as tables
+from testbed.campaign.compare import Figure, SizeVerdict
+from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence
+from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.report_verdict import absent
+from testbed.campaign.summary import Trials, count_trials, kind_in_words
+from testbed.tables import ABSENT, Row, Table, figure
+
+
+@dataclass
+class Section:
+    """A part of the report. Without anything that was measured it is left out."""
+
+    title: str
+    text: list[str] = field(default_factory=list)
+    charts: list[tuple[str, str]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    # What to know when reading the tables.
+    note: str | None = None
+    remarks: list[str] = field(default_factory=list)
+    # Whether its text is reason enough to have it.
+    text_alone: bool = False
+
+
+def campaign_sections(record: CampaignFolder) -> list[Section]:
+    """Of a campaign: the article's figures first, then test by test, then what stands behind them."""
+    # Imported here: matplotlib takes a second, which the command line's own errors need not.
+    from testbed.campaign import report_charts as charts
+    from testbed.campaign import report_curves as curves
+
+    sections = []
+    for kind in record.frame_kinds:
+        drawn = charts.article_charts(record, kind)
+        words = ", ".join(kind_in_words(*kind))
+        text = [
+            "The article's figures, made anew. Rates are those of each direction; a hollow mark is the highest rate "
+            "that was tried, so that the device may do more. Bars span the repetitions."
+        ]
+        missing = charts.missing_figures(drawn)
+        if missing and drawn:
+            text.append(f"Not measured, so not drawn: {'; '.join(missing)}.")
+        if drawn:
+            sections.append(Section(f"By frame size{f': {words}' if words else ''}", text, drawn))
+    sizes = [finding.size for finding in record.summary.findings]
+    few = curves.left_out(sizes)
+    fewer = [f"Without a curve here: {', '.join(map(str, few))} bytes; summary.csv has all points."] if few else []
+    overload = [chart for kind in record.frame_kinds if (chart := charts.forwarding_chart(record, kind))]
+    sections += [
+        Section("Throughput", tables=[tables.throughput_table(record)], note=_THROUGHPUT_NOTE),
+        Section("Forwarding rate under overload", charts=overload, tables=[tables.forwarding_table(record)]),
+        Section(
+            "Frame loss",
+            [*fewer, *tables.lossless_curves(record)],
+            curves.loss_curves(record),
+            [tables.loss_table(record)],
+        ),
+        Section(
+            "Latency",
+            fewer,
+            curves.percentile_curves(record),
+            [tables.latency_table(record)],
+            _latency_note(record),
+            tables.lossy_streams(record),
+        ),
+        Section("Back-to-back frames", tables=[tables.back_to_back_table(record)], note=_BURST_NOTE),
+        Section("System recovery", tables=[tables.recovery_table(record)]),
+        Section("Reset", tables=[tables.reset_table(record)]),
+        Section("Soak", tables.soak_losses(record), curves.soak_curves(record), [tables.soak_table(record)]),
+        Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
+        Section("Grades", tables=[tables.grade_table(record)]),
+        *_trial_sections(record.evidence, record.summary.trials, record.summary.devices, record.summary.seconds),
+    ]
+    return _kept(sections)
+
+
+_THROUGHPUT_NOTE = (
+    "The highest rate at which every frame came back, found by FD.io's MLRsearch: the bounds are the highest rate that "
+    "meets the goal and the lowest that does not. Frames: bits of frames with FCS; on the wire: with 20 bytes of "
+    "preamble and gap for each."
+)
+_BURST_NOTE = "The corrected buffer is that of RFC 9004: less the part of the burst that was forwarded meanwhile."
+
+
+def _latency_note(record: CampaignFolder) -> str:
+    definitions = sorted({str(result.definition) for _, result in record.found(LatencyFound)})
+    return (
+        "At the rate in the third column. Average and jitter are means, percentiles and PDV, the packet delay "
+        "variation of RFC 8219, medians of the repetitions; "
+        f"{' and '.join(definitions)} latency as in RFC 1242."
+    )
+
+
+def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds: float | None) -> list[Section]:
+    reasons = evidence.reasons_table(trials.reasons)
+    lost = evidence.loss_places_table(found, devices)
+    ran = [f"The campaign ran for {evidence.in_words(seconds)}, pauses and starts included."] if seconds else []
+    return [
+        Section(
+            "Validity of the trials",
+            evidence.validity_lines(found),
+            tables=[reasons, lost],
+            text_alone=True,
+        ),
+        Section("What it took", ran, tables=[evidence.time_table(found)]),
+    ]
+
+
+def comparison_sections(record: ComparisonFolder) -> list[Section]:
+    """Of a comparison: its ratios over the noise floor, figure by figure."""
+    from testbed.campaign import report_charts as charts
+
+    found, told = record.verdict.comparison, record.settings.compare
+    trials = count_trials(record.evidence.trials)
+    behind = _trial_sections(record.evidence, trials, [], None)
+    if found is None:
+        return _kept(behind)
+    sections = []
+    for one in told.figures:
+        chart = charts.ratio_chart(found, one)
+        text = [
+            f"Ratios of {told.a} to {told.b}, above 1 where {told.a} is better: medians of {told.blocks} interleaved "
+            f"blocks with 95 % intervals. The noise is how far {told.a} seemed to differ from itself in as many "
+            "blocks; dotted lines are the margin within which two count as equal."
+        ]
+        title = one.replace("_", " ").capitalize()
+        sections.append(Section(title, text, [chart] if chart else [], [_ratio_table(found.verdicts, one)]))
+    failures = [f"{one.place}, {one.size} bytes, {one.figure}: {one.reason}" for one in found.failures]
+    return _kept([*sections, Section("Not measured", remarks=failures), *behind])
+
+
+def _ratio_table(verdicts: list[SizeVerdict], figure_name: Figure) -> Table:
+    columns = ["Frames", "Ratio", "Interval", "p, corrected", "Noise floor [%]", "Blocks", "Verdict"]
+    table = Table("Ratios", columns)
+    for found in verdicts:
+        if found.figure is figure_name:
+            ratio = found.ratio
+            cells = [
+                f"{found.size} bytes",
+                figure(ratio.median if ratio else None, ".4f"),
+                f"{ratio.ci95[0]:.4f} to {ratio.ci95[1]:.4f}" if ratio and ratio.ci95 else ABSENT,
+                figure(found.corrected_p, ".4f"),
+                figure(100 * found.noise if found.noise is not None else None, ".2f"),
+                str(len(ratio.samples)) if ratio else "0",
+                str(found.verdict),
+            ]
+            table.rows.append(Row(cells, kind=str(found.verdict)))
+    return table
+
+
+def _kept(sections: list[Section]) -> list[Section]:
+    """Those that have something to say, without their empty tables."""
+    for section in sections:
+        section.tables = [table for table in section.tables if table.rows]
+    return [one for one in sections if one.charts or one.tables or one.remarks or one.text_alone]

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a report says first: the verdict in one sentence, the grade, and what there is no figure for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from testbed.campaign.folder import CampaignFolder
+from testbed.campaign.grade import Grade
+from testbed.campaign.measurements.forwarding_rate import ForwardingRate
+from testbed.campaign.measurements.throughput import Throughput
+from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement
+from testbed.campaign.summary import CampaignSummary, kind_in_words
+from testbed.results import Status
+
+# From the best to the worst.
+_GRADES = (Grade.UNCONDITIONAL, Grade.CONDITIONAL, Grade.NON_COMPLIANT)
+# Of one device: figures by (directions, flows, size).
+_Rates = dict[tuple[int, int, int], float]
+
+
+def sentence(record: CampaignFolder) -> str:
+    """The verdict, which says so first if the campaign is not finished."""
+    summary = record.summary
+    found = _rates_sentence(record) or _headline_sentence(summary)
+    if summary.status is Status.PASSED:
+        return found
+    failed = sum(finding.status == "failed" for finding in summary.findings)
+    if failed and len(summary.findings) == summary.planned:
+        return f"Failed in {failed} of {summary.planned} measurements: {found}"
+    word = {Status.FAILED: "Failed", Status.INTERRUPTED: "Unfinished"}.get(summary.status, summary.status.value)
+    return f"{word}, with {len(summary.findings)} of {summary.planned} measurements: {found}"
+
+
+def _rates_sentence(record: CampaignFolder) -> str | None:
+    """By the throughput, or else by the forwarding rate."""
+    rates: dict[str, _Rates] = {}
+    for finding, result in record.found(Throughput):
+        key = (finding.directions, finding.flows, finding.size)
+        rates.setdefault(finding.device, {})[key] = result.throughput_fps
+    limits = sum(result.at_max for _, result in record.found(Throughput))
+    how, limited = "without loss", "the highest rate that was tried"
+    if not rates:
+        for finding, rate in record.found(ForwardingRate):
+            key = (finding.directions, finding.flows, finding.size)
+            rates.setdefault(finding.device, {})[key] = rate.forwarded_fps.median
+        limits = sum(not result.overloaded for _, result in record.found(ForwardingRate))
+        how, limited = "under the highest load", "all that was offered"
+    if not rates:
+        return None
+    count = sum(len(one) for one in rates.values())
+    doubt = f" ({limits} of {count} figures are {limited}, so the device may do more)" if limits else ""
+    return f"{_compared(record, rates, how) or _listed(rates, how)}{doubt}."
+
+
+def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str) -> str | None:
+    """Of two devices: how many times as much the one does."""
+    if len(rates) != 2:
+        return None
+    reference = record.reference
+    other = next(name for name in rates if name != reference)
+    common = [key for key in sorted(rates[other]) if rates.get(reference, {}).get(key)]
+    if not common:
+        return None
+    ratios = [rates[other][key] / rates[reference][key] for key in common]
+    low, high = (f"{edge:.3f}" for edge in (min(ratios), max(ratios)))
+    times = f"{low} times" if low == high else f"{low} to {high} times"
+    first = common[0]
+    figures = f"{rates[other][first] / 1e6:.4f} against {rates[reference][first] / 1e6:.4f} Mpps"
+    where = f"at {_words(first)} {figures}" if len(common) > 1 else figures
+    kinds = f"at {len(common)} kinds of frames" if len(common) > 1 else f"at {_words(first)}"
+    return f"{how.capitalize()} {other} forwards {times} as many frames as {reference} {kinds}: {where}"
+
+
+def _listed(rates: dict[str, _Rates], how: str) -> str:
+    parts = []
+    for device, mine in rates.items():
+        keys = sorted(mine)
+        ends = keys if len(keys) == 1 else [keys[0], keys[-1]]
+        figures = " and ".join(f"{mine[key] / 1e6:.4f} Mpps at {_words(key)}" for key in ends)
+        parts.append(f"{device} forwards {figures}")
+    return f"{how.capitalize()} {'; '.join(parts)}"
+
+
+def _words(key: tuple[int, int, int]) -> str:
+    directions, flows, size = key
+    return ", ".join([f"{size} bytes", *kind_in_words(directions, flows)])
+
+
+def _headline_sentence(summary: CampaignSummary) -> str:
+    """Where there is no rate."""
+    done = next((one for one in summary.findings if one.status == "done" and one.headline), None)
+    if done is None:
+        return "nothing was measured." if summary.findings else "no measurement was ended."
+    return f"{done.device}, {done.size} bytes, {done.measurement.replace('_', ' ')}: {done.headline}."
+
+
+def overall_grade(summary: CampaignSummary) -> Grade | None:
+    """The worst grade of anything in the campaign; None if nothing has one."""
+    grades = [finding.grade for finding in summary.findings if finding.grade is not None]
+    if not grades:
+        return None
+    grades += [summary.frames.grade] if summary.frames else []
+    return max(grades, key=_GRADES.index)
+
+
+def gravest(summary: CampaignSummary) -> str | None:
+    """The first clause that is not met, of the measurements with the worst grade."""
+    worst = overall_grade(summary)
+    clauses = [clause for finding in summary.findings if finding.grade is worst for clause in finding.missing]
+    if summary.frames and summary.frames.grade is worst:
+        clauses += map(str, summary.frames.missing)
+    return clauses[0] if clauses else None
+
+
+def absent(summary: CampaignSummary, asked: Sequence[Measurement]) -> list[str]:
+    """What there is no figure for, and why, each reason once."""
+    lines = []
+    not_asked = [test for test in RFC_MEASUREMENTS if test not in asked]
+    if not_asked:
+        lines.append(f"Not among the tests of this campaign: {', '.join(map(_test_words, not_asked))}.")
+    reasons: dict[tuple[Measurement, str, str], list[str]] = {}
+    for finding in summary.findings:
+        if finding.status != "done":
+            key = (finding.measurement, finding.status, finding.reason or "no reason is known")
+            reasons.setdefault(key, []).append(finding.place.rpartition("/")[0])
+    for (test, status, reason), places in reasons.items():
+        where = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+        lines.append(f"{_test_words(test).capitalize()}, {where}: {status}: {reason}")
+    if waiting := summary.planned - len(summary.findings):
+        lines.append(f"Not reached: {waiting} of {summary.planned} measurements.")
+    return lines
+
+
+def _test_words(test: Measurement) -> str:
+    return test.value.replace("_", " ")

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The report of a campaign: all that was measured, nothing else, the same in both forms, and a browser shows it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from browser import NAMES, Browser, find_browser
+from campaign_folders import (
+    COMMAND,
+    TEXT,
+    begin_campaign,
+    begin_comparison,
+    change_json,
+    run_campaign,
+    run_comparison,
+)
+from test_report import EVIL, Structure, assert_self_contained
+from typer.testing import CliRunner
+
+from testbed.campaign.report import MARKDOWN, REPORT, write_report
+from testbed.campaign.report_charts import labelled
+from testbed.campaign.report_curves import left_out
+from testbed.campaign.scenario import Measurement
+from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
+from testbed.campaign.summary import read_campaign_summary
+from testbed.cli import app
+from testbed.results import ResultsError, Status
+
+SIZES = (64, 512, 1518)
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished campaign with its report."""
+    folder = run_campaign(tmp_path_factory.mktemp("campaign"))
+    assert read_campaign_summary(folder).status is Status.PASSED
+    write_report(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(campaign: Path) -> str:
+    return (campaign / REPORT).read_text()
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = run_comparison(tmp_path_factory.mktemp("comparison"))
+    write_report(folder)
+    return folder
+
+
+def report_of(folder: Path) -> str:
+    return write_report(folder).read_text()
+
+
+def captions(page: str) -> list[str]:
+    return re.findall(r"<figcaption>(.*?)</figcaption><svg", page)
+
+
+def results(folder: Path) -> dict[tuple[Measurement, str, int], dict]:
+    summary = read_campaign_summary(folder)
+    return {(one.measurement, one.device, one.size): one.result for one in summary.findings if one.result}
+
+
+def is_cell(page: str, text: str) -> bool:
+    return f">{text}</td>" in page
+
+
+def test_the_page_is_whole_and_needs_nothing_else(page: str) -> None:
+    assert_self_contained(page)
+    drawings = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
+    assert re.findall(r"#[0-9a-fA-F]{6}\b", drawings) == []
+
+
+def test_the_order(page: str) -> None:
+    parts = ['class="verdict"', 'class="status non-compliant"', "Figure 2", "Figure 6", "Frame loss, 64 bytes"]
+    parts += ["Latency percentiles, 64 bytes", "Corrected buffer", "System recovery", "Reset of the", "At first"]
+    parts += ["valid, ", "What it took", "<dt>Processor</dt>", f"<code>{COMMAND}</code>"]
+    places = [page.index(part) for part in parts]
+    assert places == sorted(places)
+
+
+def test_the_verdict_is_one_sentence_and_its_figures_are_the_results(campaign: Path, page: str) -> None:
+    found = results(campaign)
+    verdict = re.search(r'<p class="verdict">(.*?)</p>', page)[1]
+    rates = {
+        (device, size): found[Measurement.THROUGHPUT, device, size]["throughput_fps"]
+        for device in ("l2fwd-c", "l2fwd-rs")
+        for size in SIZES
+    }
+    ratios = [rates["l2fwd-rs", size] / rates["l2fwd-c", size] for size in SIZES]
+    small = [f"{rates[device, 64] / 1e6:.4f}" for device in ("l2fwd-rs", "l2fwd-c")]
+    assert verdict.startswith(
+        f"Without loss l2fwd-rs forwards {min(ratios):.3f} to {max(ratios):.3f} times as many frames as l2fwd-c "
+        f"at 3 kinds of frames: at 64 bytes {small[0]} against {small[1]} Mpps"
+    )
+    assert "quick look, never to be called RFC 2544" in page
+    assert "the settings are meant for RFC 2544 (MUST)" in page
+
+
+def test_every_chart_is_there(campaign: Path, page: str) -> None:
+    drawn = captions(page)
+    for number in range(2, 7):
+        assert sum(caption.startswith(f"Figure {number}: ") for caption in drawn) == 1
+    for what in ("Latency percentiles", "Soak: average latency"):
+        assert sum(caption.startswith(what) for caption in drawn) == len(SIZES)
+    found = results(campaign)
+    lossy = {size for (test, _, size), one in found.items() if test == "frame_loss" and one["points"][0]["lost"]}
+    soaked = {size for (test, _, size), one in found.items() if test == "soak" and one["lost"]}
+    assert {64, 512} <= lossy
+    assert sum(caption.startswith("Frame loss") for caption in drawn) == len(lossy)
+    assert sum(caption.startswith("Soak: frames lost in each trial") for caption in drawn) == len(soaked)
+    assert len(drawn) == 5 + 1 + 2 * len(SIZES) + len(lossy) + len(soaked) == page.count("<svg")
+    assert "theoretical" in page
+    assert "on the wire, with preamble and gap" in page
+
+
+def test_every_figure_is_there_in_both_forms(campaign: Path, page: str) -> None:
+    text = (campaign / MARKDOWN).read_text()
+    found = results(campaign)
+    expected = []
+    for device in ("l2fwd-c", "l2fwd-rs"):
+        for size in SIZES:
+            rate = found[Measurement.THROUGHPUT, device, size]["throughput_fps"]
+            latency = found[Measurement.LATENCY, device, size]
+            expected += [f"{rate / 1e6:.4f}", f"{rate * 8 * size / 1e9:.3f}", f"{rate * 8 * (size + 20) / 1e9:.3f}"]
+            expected += [f"{latency['average_ns']['mean'] / 1e3:,.2f}", f"{latency['jitter_ns']['mean'] / 1e3:,.2f}"]
+            forwarding = found[Measurement.FORWARDING_RATE, device, size]
+            expected += [f"{forwarding['forwarded_fps']['median'] / 1e6:.4f}", f"{forwarding['sent'] / 1e6:,.3f}"]
+            expected.append(f"{found[Measurement.FRAME_LOSS, device, size]['points'][0]['loss_percent']:.4g}")
+            burst = found[Measurement.BACK_TO_BACK, device, size]
+            expected += [f"{1e6 * burst['corrected_buffer_s']:,.1f}"] if burst["below_line_rate"] else []
+        expected.append(f"{found[Measurement.RECOVERY, device, 64]['recovery_s']['mean']:.4g}")
+        expected.append(f"{found[Measurement.RESET, device, 64]['times'][0]['gap_s']['mean']:.4g}")
+    assert [figure for figure in expected if not is_cell(page, figure)] == []
+    assert [figure for figure in expected if f"| {figure} |" not in text] == []
+    assert f"```sh\n{COMMAND}\n```" in text
+    assert text.index("Without loss l2fwd-rs") < text.index("Grade: **non-compliant**") < text.index("## ")
+
+
+def test_trials_are_counted_with_their_reasons(campaign: Path, page: str) -> None:
+    trials = read_campaign_summary(campaign).trials
+    assert trials.invalid > 0
+    assert f"{trials.total:,} trials: {trials.total - trials.invalid:,} valid, {trials.invalid:,} invalid." in page
+    for reason, count in trials.reasons.items():
+        assert is_cell(page, str(count))
+        assert is_cell(page, reason)
+    assert is_cell(page, "drift, measured again")
+    assert "checks sequence, length, addresses and payload" in page
+
+
+def test_what_was_not_measured_is_absent_and_said(tmp_path: Path) -> None:
+    text = TEXT.replace("tests: [", "tests: [throughput, latency] #")
+    one_device = text.replace(text[text.index("  - name: l2fwd-rs") : text.index("frames:")], "")
+    able = {"latency": False, "line_rate_bps": None, "max_fps_by_size": {64: 13e6, 512: 5.5e6, 1518: 2.03e6}}
+    page = report_of(run_campaign(tmp_path, one_device, able))
+    assert [caption.partition(":")[0] for caption in captions(page)] == ["Figure 2", "Figure 3"]
+    assert "of frames, with FCS" in captions(page)[0]
+    assert "not drawn: Figure 4: average latency; Figure 5: jitter; Figure 6: RX difference." in page
+    assert "theoretical" not in page.lower()
+    assert "does not measure latency" in page
+    assert "Not among the tests of this campaign: frame loss, back to back, recovery, reset." in page
+    for heading in ("Latency", "Frame loss", "Back-to-back frames", "Soak", "System recovery", "Reset"):
+        assert f"<h2>{heading}</h2>" not in page
+    assert "l2fwd-c forwards " in page
+    assert "Mpps at 64 bytes and " in page
+
+
+def test_a_device_that_does_all_that_was_tried_may_do_more(tmp_path: Path) -> None:
+    text = TEXT.replace("tests: [", "tests: [throughput] #").replace("sizes: [64, 512, 1518]", "sizes: [64]")
+    page = report_of(run_campaign(tmp_path, text, {"max_fps_by_size": {64: 9e6}}))
+    assert "(2 of 2 figures are the highest rate that was tried, so the device may do more)" in page
+    assert is_cell(page, "none: the highest tried")
+
+
+def test_several_kinds_of_frames_have_charts_of_their_own(tmp_path: Path) -> None:
+    text = TEXT.replace("tests: [", "tests: [throughput] #").replace(
+        "frames: {sizes: [64, 512, 1518]}", "frames: {sizes: [64, 128], directions: [1, 2], flows: [1, 256]}"
+    )
+    page = report_of(run_campaign(tmp_path, text))
+    assert len(captions(page)) == 4 * 3
+    for words in ("both directions", "256 flows", "both directions, 256 flows"):
+        assert f"<h2>By frame size: {words}</h2>" in page
+    structure = Structure()
+    structure.feed(page)
+    assert len(structure.ids) == len(set(structure.ids))
+
+
+def test_overload_alone(tmp_path: Path) -> None:
+    page = report_of(run_campaign(tmp_path, TEXT.replace("tests: [", "tests: [forwarding_rate] #"), kind="overload"))
+    assert captions(page) == ["Forwarding rate under overload"]
+    assert "Under the highest load l2fwd-rs forwards " in page
+    assert re.search(r">imissed [\d,]+</td>", page)
+
+
+def test_a_campaign_that_was_cut_off_has_a_report_that_says_so(tmp_path: Path) -> None:
+    folder = begin_campaign(tmp_path).folder
+    page = report_of(folder)
+    assert "<strong>Unfinished.</strong> it did not reach its end; what was measured is kept: go on with" in page
+    assert "Unfinished, with 0 of 44 measurements: no measurement was ended." in page
+    assert "Not reached: 44 of 44 measurements." in page
+    assert captions(page) == []
+    assert "0 trials: 0 valid, 0 invalid." in page
+
+
+def test_what_failed_is_told(tmp_path: Path) -> None:
+    text = TEXT.replace("tests: [", "tests: [throughput, recovery] #").replace("sizes: [64, 512, 1518]", "sizes: [64]")
+    folder = run_campaign(tmp_path, text.replace("shortfalls: 0.05", "shortfalls: 1"))
+    page = report_of(folder)
+    assert "Failed in 2 of 4 measurements: nothing was measured." in page
+    assert "it needs the result of: throughput" in page
+    assert captions(page) == []
+
+
+def test_text_from_outside_is_escaped(campaign: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "copy")
+    summary = json.loads((folder / "summary.json").read_text())
+    summary["findings"][0] |= {"status": "failed", "reason": EVIL, "result": None}
+    change_json(folder / "summary.json", findings=summary["findings"], reason=EVIL)
+    page = report_of(folder)
+    assert EVIL not in page
+    assert "&lt;script&gt;" in page
+    assert "\\<script\\>" in (folder / MARKDOWN).read_text()
+
+
+def test_what_is_new_in_an_environment_is_shown_and_what_changed_too(campaign: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "copy")
+    machine = json.loads((folder / "environment.json").read_text())
+    change_json(folder / "environment.json", nics=[{"name": "0000:3b:00.0", "firmware": "9.50"}])
+    machine["cpu"]["governor"] = "powersave"
+    (folder / "environment-resumed-1.json").write_text(json.dumps(machine))
+    page = report_of(folder)
+    assert "<dt>nics.0000:3b:00.0.firmware</dt><dd>9.50</dd>" in page
+    assert re.search(r"cpu\.governor: [^<]*, then powersave", page)
+
+
+def test_a_comparison_has_its_ratios_and_its_noise(comparison: Path) -> None:
+    page = (comparison / REPORT).read_text()
+    assert "By forwarding rate, l2fwd-c is better than l2fwd-rs at all sizes." in page
+    assert captions(page) == ["Forwarding rate: l2fwd-c to l2fwd-rs"]
+    assert "noise: l2fwd-c against itself" in page
+    verdict = json.loads((comparison / "verdict.json").read_text())
+    for found in verdict["comparison"]["verdicts"]:
+        assert is_cell(page, f"{found['ratio']['median']:.4f}")
+        assert is_cell(page, f"{100 * found['noise']:.2f}")
+    assert "l2fwd-c is better than l2fwd-rs" in (comparison / MARKDOWN).read_text()
+
+
+def test_a_comparison_that_was_cut_off(tmp_path: Path) -> None:
+    page = report_of(begin_comparison(tmp_path).folder)
+    assert "Unfinished: there is no verdict yet." in page
+    assert "<strong>Unfinished.</strong>" in page
+
+
+def test_a_report_is_made_anew_from_the_command_line(campaign: Path, tmp_path: Path, page: str) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "copy")
+    (folder / REPORT).unlink()
+    (folder / MARKDOWN).unlink()
+    done = CliRunner().invoke(app, ["report", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert done.output.strip() == str(folder / REPORT)
+    assert (folder / REPORT).read_text() == page
+    assert (folder / MARKDOWN).exists()
+
+
+def test_damaged_folders_are_refused_and_nothing_is_written(campaign: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "copy")
+    (folder / REPORT).unlink()
+    summary = json.loads((folder / "summary.json").read_text())
+
+    def refused() -> str:
+        with pytest.raises(ResultsError) as error:
+            write_report(folder)
+        assert not (folder / REPORT).exists()
+        return str(error.value)
+
+    change_json(folder / "summary.json", schema_version=2)
+    assert re.search(r"summary.json' has schema version 2, this tool reads version 1", refused())
+    broken = json.loads(json.dumps(summary["findings"]))
+    del broken[0]["result"]["max_fps"]
+    change_json(folder / "summary.json", schema_version=1, findings=broken)
+    assert "throughput: max_fps: Field required" in refused()
+    change_json(folder / "summary.json", findings=summary["findings"], devices=["l2fwd-c"])
+    assert "'l2fwd-rs', which is none of its devices" in refused()
+    change_json(folder / "summary.json", **summary)
+    (folder / "environment.json").unlink()
+    assert "cannot read" in refused()
+    done = CliRunner().invoke(app, ["report", str(tmp_path)])
+    assert done.exit_code == 1
+    assert "give the folder of a finished demo or a campaign" in done.output
+
+
+def test_labels_of_sizes_do_not_overlap() -> None:
+    assert labelled(RFC_SIZES) == [64, 128, 256, 512, 1024, 1518]
+    assert labelled((64,)) == [64]
+    many = labelled(ARTICLE_SIZES)
+    assert many[0] == 64
+    assert many[-1] == 1518
+    assert len(many) < 10
+    assert left_out(RFC_SIZES) == []
+    assert not set(left_out(ARTICLE_SIZES)) & set(RFC_SIZES)
+
+
+CHARTS = """[...document.querySelectorAll('figure svg')].map(svg => {
+    const box = svg.getBoundingClientRect();
+    return [box.width, box.height, svg.querySelectorAll('path').length];
+})"""
+# Text of a chart that sticks out of it.
+CLIPPED = """[...document.querySelectorAll('figure svg')].flatMap(svg => {
+    const all = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll('text')].filter(text => {
+        const box = text.getBoundingClientRect();
+        return box.left < all.left - 2 || box.right > all.right + 2 || box.bottom > all.bottom + 2;
+    }).map(text => text.textContent);
+})"""
+
+
+@pytest.mark.skipif(find_browser() is None, reason=f"none of {', '.join(NAMES)} is installed")
+def test_a_browser_shows_it_all(tmp_path: Path, campaign: Path, comparison: Path) -> None:
+    program = find_browser()
+    assert program is not None
+    browser = Browser(program, tmp_path / "profile")
+    try:
+        for file in (campaign / REPORT, comparison / REPORT):
+            count = file.read_text().count("<svg")
+            for width in (1280, 390):
+                for dark in (False, True):
+                    browser.open(file, width, dark)
+                    assert browser.complaints == []
+                    assert browser.requests == [file.as_uri()]
+                    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+                    drawn = browser.evaluate(CHARTS)
+                    assert len(drawn) == count
+                    for chart_width, chart_height, paths in drawn:
+                        assert 250 < chart_width <= width
+                        assert chart_height > 100
+                        assert paths > 10
+                    assert browser.evaluate(CLIPPED) == []
+        printed = tmp_path / "report.pdf"
+        browser.print_pdf(printed)
+        assert printed.read_bytes().startswith(b"%PDF")
+    finally:
+        browser.close()

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The JSON schemas in `testbed/schemas/`: those of the models, and what campaigns write is valid by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from campaign_folders import TEXT, run_campaign, run_comparison
+from jsonschema import Draft202012Validator, ValidationError
+
+from testbed.campaign.diff import compare_folders
+from testbed.campaign.schema import as_text, schemas, schemas_folder
+
+
+def validator(name: str) -> Draft202012Validator:
+    schema = json.loads((schemas_folder() / name).read_text())
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return run_campaign(tmp_path_factory.mktemp("schema"))
+
+
+@pytest.mark.parametrize("name", schemas())
+def test_the_files_are_those_of_the_models(name: str) -> None:
+    path = schemas_folder() / name
+    assert path.exists(), f"write it with python -m testbed.campaign.schema: {name}"
+    assert path.read_text() == as_text(schemas()[name]), "out of date: python -m testbed.campaign.schema"
+
+
+def test_what_a_campaign_writes_is_valid(campaign: Path) -> None:
+    summary = json.loads((campaign / "summary.json").read_text())
+    assert len({finding["measurement"] for finding in summary["findings"]}) == 8
+    validator("campaign-summary-1.json").validate(summary)
+    entries = validator("journal-entry-1.json")
+    for line in (campaign / "journal.jsonl").read_text().splitlines():
+        entries.validate(json.loads(line))
+
+
+def test_what_is_no_summary_is_not_valid(campaign: Path) -> None:
+    text = (campaign / "summary.json").read_text()
+    check = validator("campaign-summary-1.json")
+    for spoil in (
+        lambda summary: summary.pop("devices"),
+        lambda summary: summary.update(strange=1),
+        lambda summary: summary["findings"][0]["result"].pop("throughput_fps"),
+        lambda summary: summary["findings"][0].update(measurement="latency"),
+        lambda summary: summary["findings"][0].update(grade="good"),
+    ):
+        summary = json.loads(text)
+        assert summary["findings"][0]["measurement"] == "throughput"
+        spoil(summary)
+        with pytest.raises(ValidationError):
+            check.validate(summary)
+
+
+def test_a_verdict_and_a_diff_are_valid(campaign: Path, tmp_path: Path) -> None:
+    verdict = json.loads((run_comparison(tmp_path, TEXT) / "verdict.json").read_text())
+    assert verdict["comparison"]["verdicts"]
+    validator("comparison-verdict-1.json").validate(verdict)
+    other = run_campaign(tmp_path, TEXT.replace("12.4e+6", "11.5e+6"))
+    validator("diff-1.json").validate(json.loads(compare_folders(campaign, other).model_dump_json()))
