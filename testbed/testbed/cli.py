@@ -13,6 +13,7 @@ from rich.console import Console
 
 from testbed.bench.cli import bench
 from testbed.campaign.cli import add_commands
+from testbed.campaign.testbeds.cli import add_commands as add_testbed_commands
 from testbed.demo import Demo, DemoOptions
 from testbed.doctor.command import doctor
 from testbed.eal import hugepages_wanted
@@ -41,6 +42,7 @@ app.add_typer(bench, name="bench")
 app.add_typer(host, name="host")
 app.command()(doctor)
 add_commands(app)
+add_testbed_commands(app)
 
 
 @app.command()

@@ -13,8 +13,9 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from testbed.programs import Program, repository_root
 
@@ -89,6 +90,8 @@ class Environment(BaseModel):
     commit: str
     uncommitted_changes: bool | None
     binaries: list[Binary]
+    # Other hosts, by the name of the device that runs there (`campaign.remote.environment.HostEnvironment`).
+    hosts: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
     @property
     def is_virtual(self) -> bool:

@@ -4,14 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from testbed.eal import EalOptions
-from testbed.process import Process, ProcessError, describe_status
+from testbed.process import Process, ProcessError, Watched, describe_status
 from testbed.programs import Program
 
 # Generous: setting up without hugepages on a loaded machine takes seconds. It is only the limit of a wait.
@@ -112,10 +112,13 @@ class Forwarder:
         log_dir: Path,
         name: str,
         launcher: Sequence[str] = (),
+        path: str | None = None,
+        make: Callable[[str, Sequence[str], Path], Watched] = Process,
     ) -> None:
         self.program = program
-        argv = [*launcher, str(program.path), *eal.argv(), "--", *options, "-T", "1", "--stats-json", "-"]
-        self.process = Process(name, argv, log_dir)
+        # Another path, and a process of another kind, where it runs on another host.
+        words = [path or str(program.path), *eal.argv(), "--", *options, "-T", "1", "--stats-json", "-"]
+        self.process = make(name, [*launcher, *words], log_dir)
 
     def start(self) -> Start:
         """Starts it and returns when it forwards.
@@ -125,12 +128,12 @@ class Forwarder:
         self.process.start()
         return self.started()
 
-    def started(self) -> Start:
+    def started(self, timeout_s: float = START_TIMEOUT_S) -> Start:
         """Returns when a forwarder whose process was started forwards.
 
         Raises `ProcessError` if it ends or stays silent instead.
         """
-        return self._checked(Start, self.process.wait_for_event("start", START_TIMEOUT_S))
+        return self._checked(Start, self.process.wait_for_event("start", timeout_s))
 
     @property
     def is_started(self) -> bool:

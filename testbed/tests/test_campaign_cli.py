@@ -5,18 +5,17 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from campaign_command import DEVICES, argv, environment, folder_in, run_testbed
 
 from testbed.campaign.journal import read_journal
 from testbed.campaign.scenario import Measurement
@@ -24,37 +23,7 @@ from testbed.campaign.summary import CampaignSummary, read_campaign_summary
 from testbed.campaign.trial import line_rate_fps
 from testbed.results import Status
 
-ROOT = Path(__file__).parents[1]
-SCENARIO = """\
-name: cli
-generator: {kind: simulated}
-devices:
-  - name: one
-    model: &one
-      throughput_fps: {64: 12.4e+6, 512: 5.1e+6}
-      seed: 3
-      noise: 0.003
-      shortfalls: 0.05
-      pace: PACE
-  - name: two
-    model:
-      <<: *one
-      throughput_fps: {64: 10.5e+6, 512: 4.9e+6}
-frames: {sizes: [64, 512]}
-preset: quick
-"""
-
-
-def argv(*words: object) -> list[str]:
-    return [sys.executable, "-m", "testbed", *map(str, words)]
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
-
-
-def run_testbed(*words: object, **more: object) -> subprocess.CompletedProcess:
-    return subprocess.run(argv(*words), env=environment(), capture_output=True, text=True, check=False, **more)
+SCENARIO = f"name: cli\n{DEVICES}frames: {{sizes: [64, 512]}}\npreset: quick\n"
 
 
 @pytest.fixture
@@ -70,11 +39,6 @@ def scenario(tmp_path: Path) -> Callable[[float], Path]:
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
-
-
-def folder_in(out: Path) -> Path:
-    (folder,) = out.iterdir()
-    return folder
 
 
 def compared(summary: CampaignSummary) -> object:

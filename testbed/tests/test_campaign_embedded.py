@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 import stand_in
 
-from testbed.campaign.account import Counts, account, latency, step_account
+from testbed.campaign.account import account, latency, step_account
 from testbed.campaign.backend import Generator, GeneratorError, NotCapable, Pauses
+from testbed.campaign.devices.device import Counts
+from testbed.campaign.devices.ground import Here
+from testbed.campaign.devices.l2fwd import L2fwd
 from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, StepPlan, TrialPlan
 from testbed.campaign.validity import judged
@@ -112,6 +115,21 @@ def test_a_trial_that_went_otherwise_is_invalid(changes: dict, in_flight: int, r
     assert reason in result.reasons[0]
 
 
+def test_a_device_without_counters_has_lost_what_is_missing() -> None:
+    result = account(PLAN, told(wrong_mac=None), None, None, {}, macs_checked=False)
+    assert judged(result).valid
+    assert result.lost_at == {Place.IMISSED: 10, Place.DEVICE: 5}
+    assert "forwarder" not in result.raw
+
+
+def test_what_a_nic_missed_was_not_lost_on_the_wire() -> None:
+    # Of the 990 and the 3 probes it saw 989, and says itself that it had no room for the others.
+    missed = Counts(received=989, sent=987, dropped=2, missed=4)
+    result = account(PLAN, told(), NONE_BEFORE, missed, {})
+    assert result.lost_at == {Place.IMISSED: 14, Place.TX_QUEUE: 1}
+    assert judged(result).valid
+
+
 def test_a_burst_does_not_last_as_long_as_the_loop_looks_away() -> None:
     plan = TrialPlan(size=64, load_fps=1e6, duration_s=1e-3, kind="burst", burst_frames=1000)
     assert account(plan, told(duration_s=1.03e-3), NONE_BEFORE, AFTER, {}).offered_fps == pytest.approx(1e6)
@@ -155,9 +173,8 @@ def test_two_loads_have_their_losses_and_the_time_of_the_last() -> None:
 def setup(raw: Path, forwarder: Program, generator: Program, hugepages: bool = False) -> EmbeddedSetup:
     return EmbeddedSetup(
         device=forwarder.name,
-        forwarder=forwarder,
+        kind=L2fwd(forwarder, (), Here()),
         generator=generator,
-        options=(),
         sizes=(64,),
         directions=1,
         lcores=plan_lcores(),

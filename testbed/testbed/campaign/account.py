@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from testbed.campaign.trial import Latency, Place, Record, StepPlan, StepResult, TrialPlan, TrialResult
-from testbed.forwarder import Period
+from testbed.campaign.devices.device import Counts
+from testbed.campaign.trial import Latency, Place, StepPlan, StepResult, TrialPlan, TrialResult
 from testbed.generator import Latency as StreamLatency
 from testbed.generator import Result
 
@@ -16,30 +16,15 @@ from testbed.generator import Result
 _LOOP_S = 50e-6
 
 
-class Counts(Record):
-    """The forwarder's counters at one time."""
-
-    received: int = 0
-    sent: int = 0
-    dropped: int = 0
-    short: int = 0
-    in_flight: int = 0
-
-    @classmethod
-    def of(cls, period: Period) -> Counts:
-        """As it printed them."""
-        total = period.total
-        return cls(
-            received=total.rx_packets,
-            sent=total.tx_packets,
-            dropped=total.tx_dropped,
-            short=total.rx_short,
-            in_flight=total.in_flight,
-        )
-
-
-def account(plan: TrialPlan, result: Result, before: Counts, after: Counts, raw: dict[str, Any]) -> TrialResult:
-    """What came of a trial.
+def account(
+    plan: TrialPlan,
+    result: Result,
+    before: Counts | None,
+    after: Counts | None,
+    raw: dict[str, Any],
+    macs_checked: bool = True,
+) -> TrialResult:
+    """What came of a trial; the counts are None of a device that does not tell them.
 
     What the generator's queue did not take counts as sent, and as lost at the forwarder's: on a virtual wire the queue
     that the generator fills is the one that the forwarder empties, and a frame that finds it full is what a NIC would
@@ -47,14 +32,7 @@ def account(plan: TrialPlan, result: Result, before: Counts, after: Counts, raw:
     """
     total = result.total
     received = total.sent - total.lost
-    places = {
-        Place.IMISSED: total.tx_failed,
-        Place.WIRE: total.sent + result.probes.sent - (after.received - before.received),
-        Place.DEVICE: after.short - before.short,
-        Place.TX_QUEUE: after.dropped - before.dropped,
-        Place.RECEIVER: after.sent - before.sent - received - result.probes.received,
-    }
-    _take_out_probes(places, result.probes.sent - result.probes.received)
+    places = _places(result, received, before, after)
     offered = total.sent + total.tx_failed
     duration_s = result.duration_s
     if plan.kind == "burst":
@@ -72,15 +50,15 @@ def account(plan: TrialPlan, result: Result, before: Counts, after: Counts, raw:
             **raw,
             "checks": _checks(result),
             "generator": result.model_dump(),
-            "forwarder": {"before": before.model_dump(), "after": after.model_dump()},
+            **({"forwarder": {"before": _told(before), "after": _told(after)}} if before and after else {}),
         },
     )
     reasons = []
     if result.interrupted:
         reasons.append("the generator was interrupted")
-    if total.wrong_mac is None:
+    if total.wrong_mac is None and macs_checked:
         reasons.append("the generator did not check the MAC addresses")
-    if after.in_flight:
+    if after is not None and after.in_flight:
         reasons.append(f"{after.in_flight} frames were still in the forwarder when the trial was over")
     return outcome.invalidated(reasons)
 
@@ -88,6 +66,32 @@ def account(plan: TrialPlan, result: Result, before: Counts, after: Counts, raw:
 def burst_seconds(duration_s: float, planned_s: float) -> float:
     """How long a burst took, without what the loop takes to begin and to end."""
     return duration_s - min(max(0.0, duration_s - planned_s), _LOOP_S)
+
+
+def _places(result: Result, received: int, before: Counts | None, after: Counts | None) -> dict[Place, int]:
+    """Frames by the place of their loss, as far as the device tells."""
+    total, probes = result.total, result.probes
+    if before is None or after is None:
+        return {Place.IMISSED: total.tx_failed, Place.DEVICE: total.lost}
+    missed = _rise(before.missed, after.missed)
+    places = {
+        Place.IMISSED: total.tx_failed + missed,
+        Place.WIRE: total.sent + probes.sent - (after.received - before.received) - missed,
+        Place.DEVICE: _rise(before.short, after.short),
+        Place.TX_QUEUE: after.dropped - before.dropped,
+        Place.RECEIVER: after.sent - before.sent - received - probes.received,
+    }
+    _take_out_probes(places, probes.sent - probes.received)
+    return places
+
+
+def _rise(before: int | None, after: int | None) -> int:
+    """Of a count that not every device tells, and none before its first trial."""
+    return 0 if after is None else after - (before or 0)
+
+
+def _told(counts: Counts) -> dict[str, Any]:
+    return counts.model_dump(exclude_none=True)
 
 
 def _take_out_probes(places: dict[Place, int], lost: int) -> None:

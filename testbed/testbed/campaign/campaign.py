@@ -19,8 +19,8 @@ from rich.console import Console
 from testbed.campaign.backend import Generator, GeneratorError, NotCapable
 from testbed.campaign.grade import Graded, of_the_campaign
 from testbed.campaign.journal import JOURNAL, Journal, JournalError, read_journal
-from testbed.campaign.points import Point, measurements_at, ordered_points, planned
-from testbed.campaign.recorder import Rig
+from testbed.campaign.points import Point, measurements_at, ordered_points, planned, rig_name
+from testbed.campaign.recorder import RecordedGenerator, Rig
 from testbed.campaign.scenario import Measurement, Preset, Scenario
 from testbed.campaign.summary import (
     SUMMARY,
@@ -57,6 +57,8 @@ class Settings(BaseModel):
     programs: dict[str, str] = Field(default_factory=dict)
     # When it was begun, and resumed.
     runs: list[datetime] = Field(default_factory=list)
+    # Of a campaign over several testbeds, which of them has measured which frames (`Point.frames`).
+    testbeds: dict[str, str] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,21 @@ class Workshop:
     expected_s: Callable[[Scenario, Point, Measurement], float | None]
 
 
+@dataclass(frozen=True)
+class Extent:
+    """What a run of a campaign visits."""
+
+    # Only these frames (`Point.frames`); None: all.
+    frames: frozenset[str] | None = None
+    drift: bool = True
+    # Why the rest is missing, if it is.
+    missing: str | None = None
+    status: Status = Status.INTERRUPTED
+
+
+EVERYTHING = Extent()
+
+
 class Campaign:
     """One campaign in one results folder."""
 
@@ -114,14 +131,16 @@ class Campaign:
     def create(cls, parent: Path, settings: Settings, scenario_text: str, workshop: Workshop) -> Campaign:
         """Makes the folder of a new campaign.
 
-        Raises `ResultsError`, `JournalError`.
+        Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
+        # Before anything is written: another host may not be there.
+        environment = workshop.environment(settings.scenario)
         now = datetime.now(UTC)
         settings.runs.append(now)
         folder = new_results_folder(parent, settings.kind, now)
         write_atomically(folder / "scenario.yaml", scenario_text)
         _write(folder / SETTINGS, settings)
-        _write(folder / "environment.json", workshop.environment(settings.scenario))
+        _write(folder / "environment.json", environment)
         journal = Journal.create(folder / JOURNAL, settings.campaign)
         summary = _unfinished(folder, settings)
         write_campaign_summary(folder, summary)
@@ -131,22 +150,35 @@ class Campaign:
     def resume(cls, folder: Path, workshop: Workshop) -> Campaign:
         """Opens the folder of a campaign that was cut short.
 
-        Raises `ResultsError`, `JournalError`.
+        Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
         settings = read_settings(folder)
+        environment = workshop.environment(settings.scenario)
         journal = Journal.resume(folder / JOURNAL, settings.campaign)
         settings.runs.append(datetime.now(UTC))
         number = len(settings.runs) - 1
         _write(folder / SETTINGS, settings)
         # The machine may have changed: what it is now is kept beside what it was.
-        _write(folder / f"environment-resumed-{number}.json", workshop.environment(settings.scenario))
+        _write(folder / f"environment-resumed-{number}.json", environment)
         # The findings are found again, from the journal.
         summary = _unfinished(folder, settings)
         if (folder / SUMMARY).exists():
             summary.seconds = read_campaign_summary(folder).seconds
         return cls(folder, settings, journal, summary, workshop)
 
-    def run(self, console: Console) -> Status:
+    @classmethod
+    def gather(cls, folder: Path, settings: Settings, workshop: Workshop, seconds: float) -> Campaign:
+        """Opens a folder whose journal was put together of what several testbeds have measured in these seconds.
+
+        Raises `ResultsError`, `JournalError`.
+        """
+        _write(folder / SETTINGS, settings)
+        journal = Journal.open(folder / JOURNAL, settings.campaign)
+        summary = _unfinished(folder, settings)
+        summary.seconds = seconds
+        return cls(folder, settings, journal, summary, workshop)
+
+    def run(self, console: Console, extent: Extent = EVERYTHING) -> Status:
         """Runs to the end, or to the first thing that ends it."""
         scenario = self.settings.scenario
         expected_s = self._workshop.expected_s
@@ -161,11 +193,15 @@ class Campaign:
             with signals_as_interrupt(), view:
                 try:
                     for point in ordered_points(scenario):
-                        self._measure_point(point, view, times)
-                    self._look_for_drift(view)
+                        if extent.frames is None or point.frames in extent.frames:
+                            self._measure_point(point, view, times)
+                    if extent.drift:
+                        self._look_for_drift(view)
                 finally:
                     self._close_rig()
             self.summary.status, self.summary.reason = self._verdict()
+            if extent.missing is not None:
+                self._ends(extent.status, extent.missing)
         except KeyboardInterrupt:
             self._ends(Status.INTERRUPTED, "interrupted")
         except (GeneratorError, JournalError, ProcessError, ResultsError) as error:
@@ -217,40 +253,11 @@ class Campaign:
     def _measure(
         self, rig: Rig, place: str, point: Point, test: Measurement, earlier: dict[Measurement, Any]
     ) -> Finding:
-        finding = Finding(
-            place=place,
-            device=point.device,
-            size=point.size,
-            directions=point.directions,
-            flows=point.flows,
-            measurement=test,
-            status="done",
-        )
-        method = self._workshop.methods.get(test)
-        if method is None:
-            finding.status, finding.reason = "skipped", "this tool does not measure it yet"
-            return finding
-        if lacking := [need for need in method.needs if need not in earlier]:
-            finding.status, finding.reason = "skipped", f"it needs the result of: {', '.join(lacking)}"
-            return finding
-        try:
-            result = method.measure(Task(rig.at(place), point, self.settings.scenario.preset, earlier))
-        except NotCapable as error:
-            finding.status, finding.reason = "skipped", str(error)
-        except NotMeasured as error:
-            finding.status, finding.reason = "failed", str(error)
-        else:
-            earlier[test] = result
-            finding.headline = method.headline(result)
-            graded = method.graded(result)
-            if graded is not None:
-                finding.grade, finding.missing = graded.grade, [str(missing) for missing in graded.missing]
-            finding.result = result.model_dump(mode="json")
-        return finding
+        return measure(self._workshop.methods, self.settings.scenario.preset, rig.at(place), point, test, earlier)
 
     def _rig_for(self, point: Point, view: View) -> Rig:
         """The device that the point is about, in the set-up that it needs; another one is ended first."""
-        name = f"{point.device}/{point.directions}way"
+        name = rig_name(point, self.settings.testbeds.get(point.frames))
         if self._rig is None or self._rig.name != name:
             self._close_rig()
             scenario, raw = self.settings.scenario, self.folder / "raw"
@@ -285,6 +292,50 @@ class Campaign:
         if all(finding.status == "skipped" for finding in self.summary.findings):
             return Status.FAILED, "nothing could be measured"
         return Status.PASSED, None
+
+
+def measure(
+    methods: Mapping[Measurement, Method],
+    preset: Preset,
+    generator: RecordedGenerator,
+    point: Point,
+    test: Measurement,
+    earlier: dict[Measurement, Any],
+) -> Finding:
+    """Measures one thing at a point, and adds what it finds to the earlier results.
+
+    Raises `GeneratorError`, `JournalError` or `ProcessError` if nothing can be measured any more.
+    """
+    finding = Finding(
+        place=generator.place,
+        device=point.device,
+        size=point.size,
+        directions=point.directions,
+        flows=point.flows,
+        measurement=test,
+        status="done",
+    )
+    method = methods.get(test)
+    if method is None:
+        finding.status, finding.reason = "skipped", "this tool does not measure it yet"
+        return finding
+    if lacking := [need for need in method.needs if need not in earlier]:
+        finding.status, finding.reason = "skipped", f"it needs the result of: {', '.join(lacking)}"
+        return finding
+    try:
+        result = method.measure(Task(generator, point, preset, earlier))
+    except NotCapable as error:
+        finding.status, finding.reason = "skipped", str(error)
+    except NotMeasured as error:
+        finding.status, finding.reason = "failed", str(error)
+    else:
+        earlier[test] = result
+        finding.headline = method.headline(result)
+        graded = method.graded(result)
+        if graded is not None:
+            finding.grade, finding.missing = graded.grade, [str(missing) for missing in graded.missing]
+        finding.result = result.model_dump(mode="json")
+    return finding
 
 
 def read_settings(folder: Path) -> Settings:

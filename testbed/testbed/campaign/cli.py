@@ -17,7 +17,7 @@ from testbed.results import Status
 
 # What these need takes a second to import, which --help need not.
 if TYPE_CHECKING:
-    from testbed.campaign.campaign import Campaign
+    from testbed.campaign.campaign import Campaign, Settings, Workshop
     from testbed.campaign.comparison import ComparisonRun
     from testbed.campaign.scenario import Scenario
 
@@ -117,6 +117,7 @@ def compare(
     from testbed.campaign.comparison import ComparisonRun, ComparisonSettings
     from testbed.campaign.journal import JournalError
     from testbed.campaign.workshop import find_programs, workshop
+    from testbed.process import ProcessError
     from testbed.programs import ProgramMissing
     from testbed.results import ResultsError
 
@@ -144,7 +145,7 @@ def compare(
     except ValidationError as error:
         first = error.errors()[0]
         _fail(f"{'.'.join(map(str, first['loc'])) or 'compare'}: {first['msg']}")
-    except (ResultsError, JournalError, ProgramMissing) as error:
+    except (ResultsError, JournalError, ProgramMissing, ProcessError) as error:
         _fail(str(error))
 
 
@@ -172,7 +173,9 @@ def resume(
     from testbed.campaign.campaign import Campaign, read_settings
     from testbed.campaign.comparison import ComparisonRun, is_comparison, read_comparison_settings
     from testbed.campaign.journal import JournalError
+    from testbed.campaign.testbeds.inventory import is_spread
     from testbed.campaign.workshop import find_programs, workshop
+    from testbed.process import ProcessError
     from testbed.programs import ProgramMissing
     from testbed.results import ResultsError
 
@@ -189,9 +192,11 @@ def resume(
             typer.echo(f"testbed: warning: {', '.join(changed)} changed since the campaign began", err=True)
         if compared:
             _run_comparison(ComparisonRun.resume(folder.absolute(), workshop(programs)))
+        elif is_spread(folder):
+            _go_on_with_testbeds(folder.absolute(), settings, workshop(programs))
         else:
             _run(Campaign.resume(folder.absolute(), workshop(programs)))
-    except (ResultsError, JournalError, ProgramMissing) as error:
+    except (ResultsError, JournalError, ProgramMissing, ProcessError) as error:
         _fail(str(error))
 
 
@@ -232,6 +237,7 @@ def _begin(kind: str, scenario: Scenario, text: str, out: Path | None, bin_dir: 
     from testbed.campaign.journal import JournalError
     from testbed.campaign.timeplan import print_plan
     from testbed.campaign.workshop import find_programs, workshop
+    from testbed.process import ProcessError
     from testbed.programs import ProgramMissing
     from testbed.results import ResultsError
 
@@ -248,7 +254,7 @@ def _begin(kind: str, scenario: Scenario, text: str, out: Path | None, bin_dir: 
         print_plan(scenario, _console())
         parent = (out or repository_root() / "results").absolute()
         _run(Campaign.create(parent, settings, text, workshop(programs)))
-    except (ResultsError, JournalError, ProgramMissing) as error:
+    except (ResultsError, JournalError, ProgramMissing, ProcessError) as error:
         _fail(str(error))
 
 
@@ -256,8 +262,20 @@ def _run(campaign: Campaign) -> None:
     """Runs it and ends the program with its status."""
     console = _console()
     console.print(f"Results: {campaign.folder}", highlight=False, soft_wrap=True)
-    status = campaign.run(console)
-    summary = campaign.summary
+    campaign.run(console)
+    _report(campaign)
+
+
+def _go_on_with_testbeds(folder: Path, settings: Settings, shop: Workshop) -> NoReturn:
+    from testbed.campaign.testbeds.controller import Controller
+
+    _report(Controller.resume(folder, settings, shop, _console()).run())
+
+
+def _report(campaign: Campaign) -> NoReturn:
+    """Tells what a campaign has found, and ends the program with its status."""
+    console, summary = _console(), campaign.summary
+    status = summary.status
     console.print((campaign.folder / "summary.md").read_text(), highlight=False, markup=False, soft_wrap=True)
     _write_report(campaign.folder, console)
     if status is Status.FAILED:

@@ -85,28 +85,30 @@ class ComparisonRun:
     def create(cls, parent: Path, settings: ComparisonSettings, text: str, workshop: Workshop) -> ComparisonRun:
         """Makes the folder of a new comparison.
 
-        Raises `ResultsError`, `JournalError`.
+        Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
+        environment = workshop.environment(settings.scenario)
         now = datetime.now(UTC)
         settings.runs.append(now)
         folder = new_results_folder(parent, "compare", now)
         write_atomically(folder / "scenario.yaml", text)
         _write(folder / SETTINGS, settings)
-        _write(folder / "environment.json", workshop.environment(settings.scenario))
+        _write(folder / "environment.json", environment)
         return cls(folder, settings, Journal.create(folder / JOURNAL, settings.comparison), workshop)
 
     @classmethod
     def resume(cls, folder: Path, workshop: Workshop) -> ComparisonRun:
         """Opens the folder of a comparison that was cut short.
 
-        Raises `ResultsError`, `JournalError`.
+        Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
         settings = read_comparison_settings(folder)
+        environment = workshop.environment(settings.scenario)
         journal = Journal.resume(folder / JOURNAL, settings.comparison)
         settings.runs.append(datetime.now(UTC))
         _write(folder / SETTINGS, settings)
         number = len(settings.runs) - 1
-        _write(folder / f"environment-resumed-{number}.json", workshop.environment(settings.scenario))
+        _write(folder / f"environment-resumed-{number}.json", environment)
         return cls(folder, settings, journal, workshop)
 
     def run(self, console: Console) -> ComparisonVerdict:

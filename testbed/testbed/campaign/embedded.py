@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The embedded generator: a process for each trial, over the virtual wire, against a forwarder that goes on running."""
+"""The embedded generator: a process for each trial, over the virtual wire, against a device that goes on running."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from testbed import environment
-from testbed.campaign.account import Counts, account, burst_seconds, step_account
+from testbed.campaign.account import account, burst_seconds, step_account
 from testbed.campaign.backend import Capabilities, GeneratorError, NotCapable, Pauses
+from testbed.campaign.devices.device import (
+    START_TIMEOUT_S,
+    Counts,
+    DeviceKind,
+    Joint,
+    Macs,
+    RunningDevice,
+    wait_for_load,
+)
 from testbed.campaign.trial import (
     AnyPlan,
     ResetKind,
@@ -26,7 +35,6 @@ from testbed.campaign.trial import (
 )
 from testbed.campaign.validity import judged
 from testbed.eal import EalOptions, unique_file_prefix
-from testbed.forwarder import Forwarder, imbalance
 from testbed.generator import Generator, Load, Result
 from testbed.lcores import LcorePlan
 from testbed.overload import OWN_CPU_SHARE, CpuUsage
@@ -50,14 +58,11 @@ _BURST_CALIBRATIONS = 12
 _BURST_STEP = 0.9
 # The forwarder prints its statistics once a second.
 _PERIOD_PATIENCE_S = 10.0
-# How many of these may come before the first under load: so long it takes at most to start a generator.
-_PERIODS_TO_LOAD = 30
+# So long it takes at most to start a generator.
+_TO_LOAD_S = 30.0
 # What a reset takes beside the time that the device may take: load before and after it, as the statistics show it.
 _AROUND_RESET_S = 30.0
 _FLOWS = 1 << 16
-# Longer frames need an MTU that allows them: Ethernet's header and FCS come on top of it.
-_STANDARD_BYTES = 1518
-_BESIDE_MTU_BYTES = 18
 # Without that much of it a machine is not measured, but its neighbours.
 _MOST_STOLEN_PERCENT = 5.0
 
@@ -67,9 +72,8 @@ class EmbeddedSetup:
     """What is joined, and how."""
 
     device: str
-    forwarder: Program
+    kind: DeviceKind
     generator: Program
-    options: tuple[str, ...]
     # Of all trials to come: their highest rates are found out before the first.
     sizes: tuple[int, ...]
     directions: int
@@ -85,22 +89,30 @@ class EmbeddedSetup:
 
 
 class EmbeddedGenerator:
-    """The project's generator with one of its forwarders."""
+    """The project's generator with a device under test."""
 
     def __init__(self, setup: EmbeddedSetup) -> None:
         self._setup = setup
         self._cleanup = contextlib.ExitStack()
-        self._wire = self._cleanup.enter_context(VirtualWire(setup.ports))
         self._raw = _free_folder(setup.raw, setup.device)
         self._serial = 0
-        self._forwarder: Forwarder | None = None
-        # As they were when the last trial was over.
-        self._counts = Counts()
+        self._device: RunningDevice | None = None
+        # Why there is none.
+        self._gone = "it was ended"
+        # As they were when the last trial was over; None of a device that does not tell them.
+        self._counts: Counts | None = None
         self._capabilities: Capabilities | None = None
-        self._begin_forwarder()
+        try:
+            self._wire = self._cleanup.enter_context(VirtualWire(setup.ports))
+            self._cleanup.enter_context(setup.kind.ground)
+            self._cleanup.callback(self._leave_device)
+            self._begin_device()
+        except BaseException:
+            self._cleanup.close()
+            raise
 
     def capabilities(self) -> Capabilities:
-        """What it can do with this forwarder; takes a while the first time, since it tries how fast it can send."""
+        """What it can do with this device; takes a while the first time, since it tries how fast it can send."""
         if self._capabilities is None:
             rates, overhead_s = self._calibrate()
             self._capabilities = Capabilities(
@@ -112,7 +124,8 @@ class EmbeddedGenerator:
                 latency=True,
                 burst=True,
                 step=True,
-                resets=[ResetKind.PROCESS],
+                # That the device forwards again is seen in its counters.
+                resets=[ResetKind.PROCESS] if self._setup.kind.counts_frames else [],
                 proves_frames=True,
                 pauses=self._setup.pauses,
                 overhead_s=overhead_s,
@@ -120,16 +133,16 @@ class EmbeddedGenerator:
         return self._capabilities
 
     def run(self, plan: TrialPlan) -> TrialResult:
-        """One trial. A generator that fails makes it invalid; a forwarder that is gone ends the campaign."""
+        """One trial. A generator that fails makes it invalid; a device that is gone ends the campaign."""
         load = self._load(plan, plan.load_fps, plan.duration_s, plan.burst_frames)
         try:
             result, counts, raw = self._generate(load)
         except ProcessError as error:
-            self._check_forwarder()
+            self._check_device()
             return TrialResult(
                 plan=plan, sent=0, received=0, lost=0, offered_fps=0, duration_s=0, valid=False, reasons=[str(error)]
             )
-        outcome = account(plan, result, *counts, raw)
+        outcome = account(plan, result, *counts, raw, macs_checked=self._setup.kind.macs is not Macs.ANY)
         time.sleep(self._setup.pauses.settle_s)
         disturbance = None if judged(outcome).valid else _disturbance(result, raw["steal_percent"])
         return outcome.invalidated([disturbance] if disturbance else [])
@@ -148,7 +161,7 @@ class EmbeddedGenerator:
         try:
             result, _, raw = self._generate(load)
         except ProcessError as error:
-            self._check_forwarder()
+            self._check_device()
             nothing = [0] * len(plan.loads_fps)
             return StepResult(
                 plan=plan, sent=nothing, lost=nothing, last_loss_s=None, valid=False, reasons=[str(error)]
@@ -159,9 +172,11 @@ class EmbeddedGenerator:
         return outcome.invalidated([disturbance] if disturbance else [])
 
     def reset(self, plan: ResetPlan) -> ResetResult:
-        """Ends the forwarder under load and starts it again; the gap is that of the lost frames (RFC 6201, 1.3)."""
+        """Ends the device under load and starts it again; the gap is that of the lost frames (RFC 6201, 1.3)."""
         if plan.kind is not ResetKind.PROCESS:
             raise NotCapable(f"the embedded generator can reset the process of a forwarder, but no {plan.kind}")
+        if not self._setup.kind.counts_frames:
+            raise NotCapable(f"{self._setup.device} tells no counters, in which a reset would be seen to be over")
         longest_s = plan.patience_s + _AROUND_RESET_S
         generator = self._generator(self._load(plan, plan.load_fps, longest_s, None))
         reasons = []
@@ -169,7 +184,7 @@ class EmbeddedGenerator:
             with generator:
                 self._wait_for_load()
                 try:
-                    self._restart_forwarder(plan.patience_s)
+                    self._restart_device(plan.patience_s)
                     self._wait_for_load()
                 except ProcessError as error:
                     reasons.append(str(error))
@@ -177,7 +192,7 @@ class EmbeddedGenerator:
                 generator.stop(_PERIOD_PATIENCE_S + self._setup.pauses.residual_s)
                 result = generator.result()
         except ProcessError as error:
-            self._check_forwarder()
+            self._check_device()
             return ResetResult(plan=plan, sent=0, lost=0, gap_s=None, valid=False, reasons=[*reasons, str(error)])
         self._counts = self._settled()
         time.sleep(self._setup.pauses.settle_s)
@@ -195,21 +210,31 @@ class EmbeddedGenerator:
         """Nothing depends on it."""
 
     def close(self) -> None:
-        """Ends the forwarder, and sees that it ended well. May be called again.
+        """Ends the device, and sees that it ended well. May be called again.
 
         Raises `GeneratorError` if it did not.
         """
-        forwarder, self._forwarder = self._forwarder, None
         try:
-            # One that has never met a generator still waits for it, and has nothing to say.
-            if forwarder is not None and forwarder.is_started:
-                final = forwarder.stop()
-                if not final.balanced:
-                    raise GeneratorError(imbalance(final))
+            self._end_device()
         except ProcessError as error:
             raise GeneratorError(str(error)) from error
         finally:
             self._cleanup.close()
+
+    def _end_device(self) -> None:
+        device = self._device
+        try:
+            # One that has never met a generator still waits for it, and has nothing to say.
+            if device is not None and device.is_ready:
+                device.stop()
+        finally:
+            self._leave_device()
+
+    def _leave_device(self) -> None:
+        """Ends it however it is."""
+        device, self._device = self._device, None
+        if device is not None:
+            device.process.__exit__()
 
     def _calibrate(self) -> tuple[dict[int, float], float]:
         """The highest rate at each size, and what a trial takes beside its load and its pauses."""
@@ -250,7 +275,7 @@ class EmbeddedGenerator:
         try:
             return self._generate(self._load(stream, rate_fps, seconds, frames))[0]
         except ProcessError as error:
-            self._check_forwarder()
+            self._check_device()
             raise GeneratorError(f"the generator cannot be started: {error}") from error
 
     def _keeps_none(self, size: int, tries: int, last: Result | None) -> GeneratorError:
@@ -275,13 +300,27 @@ class EmbeddedGenerator:
             ports=ports,
             size=stream.size,
             seconds=seconds,
-            expect_src=",".join(self._wire.forwarder_mac(port) for port in ports),
-            expect_dst=",".join(f"02:00:00:00:00:{port:02x}" for port in ports),
+            **self._expected_macs(ports),
             residual_wait_s=pauses.residual_s,
             rate_pps=rate_fps,
             frames=frames,
             more=(*fields, *(("--bidirectional",) if stream.directions == 2 else ())),
         )
+
+    def _expected_macs(self, ports: tuple[int, ...]) -> dict[str, str | None]:
+        """The addresses that frames must come back with at each port; None where nothing is checked."""
+        # What the generator sends to, from the port at the other end.
+        sent_to = ",".join(f"02:00:00:00:01:{port:02x}" for port in reversed(ports))
+        match self._setup.kind.macs:
+            case Macs.L2FWD:
+                sources = ",".join(self._wire.forwarder_mac(port) for port in ports)
+                return {"expect_src": sources, "expect_dst": ",".join(f"02:00:00:00:00:{port:02x}" for port in ports)}
+            case Macs.SWAPPED:
+                return {"expect_src": sent_to, "expect_dst": None}
+            case Macs.KEPT:
+                return {"expect_src": None, "expect_dst": sent_to}
+            case _:
+                return {"expect_src": None, "expect_dst": None}
 
     def _generator(self, load: Load) -> Generator:
         setup = self._setup
@@ -289,19 +328,21 @@ class EmbeddedGenerator:
         eal = EalOptions(setup.lcores.generator, unique_file_prefix("gen"), self._wire.generator_vdevs, setup.hugepages)
         return Generator(setup.generator, eal, load, self._raw, f"trial-{self._serial}")
 
-    def _generate(self, load: Load) -> tuple[Result, tuple[Counts, Counts], dict[str, Any]]:
-        """Runs the generator once; returns its result and the forwarder's counters before and after.
+    def _generate(self, load: Load) -> tuple[Result, tuple[Counts | None, Counts | None], dict[str, Any]]:
+        """Runs the generator once; returns its result and the device's counters before and after.
 
         What it printed is in the result, so its logs are kept only if it fails.
         """
-        forwarder = self._running()
+        if self._setup.kind.restart_each_trial and self._running().is_ready:
+            self._restart_device(None)
+        device = self._running()
         steal = environment.steal_ticks()
         with self._generator(load) as generator:
-            forwarder.started()
-            usage = CpuUsage(generator=generator, forwarder=forwarder.process)
+            device.ready(START_TIMEOUT_S)
+            usage = CpuUsage(generator=generator, forwarder=device.process)
             generator.wait_for_result()
             cpu_share = usage.shares()
-            # The result comes after the last frame; what the forwarder says from now on has counted it.
+            # The result comes after the last frame; what the device says from now on has counted it.
             before, self._counts = self._counts, self._settled()
             result = generator.result()
         for log in self._raw.glob(f"{generator.name}.*"):
@@ -309,59 +350,60 @@ class EmbeddedGenerator:
         stolen = environment.steal_percent(steal, environment.steal_ticks())
         return result, (before, self._counts), {"cpu_share": cpu_share, "steal_percent": stolen}
 
-    def _begin_forwarder(self) -> None:
+    def _begin_device(self) -> None:
+        """Starts the device, which waits for the generator before it begins."""
         setup = self._setup
-        eal = EalOptions(setup.lcores.forwarder, unique_file_prefix("dut"), self._wire.forwarder_vdevs, setup.hugepages)
-        last, largest = setup.ports - 1, max(setup.sizes)
-        options = ["-p", f"{(1 << setup.ports) - 1:#x}", "-q", str(setup.ports), f"--portmap=(0,{last})"]
-        options += ["--mtu", str(largest - _BESIDE_MTU_BYTES)] if largest > _STANDARD_BYTES else []
-        self._serial += 1
-        self._forwarder = self._cleanup.enter_context(
-            Forwarder(setup.forwarder, eal, [*options, *setup.options], self._raw, f"forwarder-{self._serial}")
+        joint = Joint(
+            lcore=setup.lcores.forwarder,
+            hugepages=setup.hugepages,
+            vdevs=self._wire.forwarder_vdevs,
+            nics=(),
+            ports=setup.ports,
+            longest=max(setup.sizes),
+            log_dir=self._raw,
         )
-        # It waits for the generator before it begins.
-        self._forwarder.process.start()
-        self._counts = Counts()
+        self._serial += 1
+        self._device = setup.kind.begin(joint, f"forwarder-{self._serial}")
+        self._counts = Counts() if setup.kind.counts_frames else None
 
-    def _restart_forwarder(self, patience_s: float) -> None:
-        """Ends it and returns when a new one forwards."""
-        self._running().stop()
-        self._wire.clear_sockets()
-        self._begin_forwarder()
-        self._running().process.wait_for_event("start", patience_s)
+    def _restart_device(self, patience_s: float | None) -> None:
+        """Ends it and starts it again; with a patience, returns when it forwards."""
+        try:
+            self._end_device()
+            self._wire.clear_sockets()
+            self._begin_device()
+        except ProcessError as error:
+            self._gone = str(error)
+            raise
+        if patience_s is not None:
+            self._running().ready(patience_s)
 
     def _wait_for_load(self) -> None:
-        """Returns when the forwarder has received frames from one of its statistics to the next.
+        """Returns when the device has received frames.
 
         Raises `ProcessError`.
         """
-        forwarder = self._running()
-        forwarder.started()
-        before = forwarder.next_period(_PERIOD_PATIENCE_S)
-        for _ in range(_PERIODS_TO_LOAD):
-            now = forwarder.next_period(_PERIOD_PATIENCE_S)
-            if now.total.rx_packets > before.total.rx_packets:
-                return
-            before = now
-        raise forwarder.process.failure("no frame came to it")
+        wait_for_load(self._running(), _TO_LOAD_S)
 
-    def _settled(self) -> Counts:
-        """The forwarder's counters after the last frame of a trial."""
-        forwarder = self._running()
+    def _settled(self) -> Counts | None:
+        """The device's counters after the last frame of a trial."""
+        if not self._setup.kind.counts_frames:
+            return None
         try:
-            return Counts.of(forwarder.next_period(_PERIOD_PATIENCE_S))
+            return self._running().counts(_PERIOD_PATIENCE_S)
         except ProcessError as error:
             raise GeneratorError(str(error)) from error
 
-    def _check_forwarder(self) -> None:
-        """Raises `GeneratorError` if it is gone."""
+    def _check_device(self) -> None:
+        """Raises `GeneratorError` if the device is gone."""
         process = self._running().process
-        if process.returncode is not None:
-            raise GeneratorError(str(process.failure("ended in the middle of the campaign")))
+        if (trouble := process.trouble()) is not None:
+            raise GeneratorError(str(process.failure(f"{trouble} in the middle of the campaign")))
 
-    def _running(self) -> Forwarder:
-        assert self._forwarder is not None, "it begins with the generator"
-        return self._forwarder
+    def _running(self) -> RunningDevice:
+        if self._device is None:
+            raise GeneratorError(f"{self._setup.device} does not run any more: {self._gone}")
+        return self._device
 
 
 def _disturbance(result: Result, stolen: float | None) -> str | None:

@@ -222,6 +222,30 @@ def read_joined(path: Path) -> dict[str, Capabilities]:
     return {entry.rig: entry.capabilities for entry in reversed(joined)}
 
 
+def read_entries(text: str, name: str) -> list[Entry]:
+    """The lines of a whole journal, which messages call `name`.
+
+    Raises `JournalError`.
+    """
+    try:
+        entries = [_ENTRY.validate_json(line) for line in text.splitlines()]
+    except ValidationError as error:
+        raise JournalError(f"'{name}' is damaged: remove it, and what it holds is measured again") from error
+    _check_order(Path(name), entries)
+    return entries
+
+
+def as_text(entries: list[Entry]) -> str:
+    """A journal of these lines; trials are numbered anew."""
+    lines, trials = [], 0
+    for entry in entries:
+        if isinstance(entry, Measured):
+            trials += 1
+            entry = entry.model_copy(update={"number": trials})
+        lines.append(entry.model_dump_json() + "\n")
+    return "".join(lines)
+
+
 def _read(path: Path) -> tuple[list[Entry], int, bool]:
     """The entries, how many bytes they take, and whether something unfinished follows them."""
     try:

@@ -21,9 +21,14 @@ class Point:
     flows: int
 
     @property
+    def frames(self) -> str:
+        """'64B/1way/1flows': the frames that all devices are measured with before the next ones come."""
+        return f"{self.size}B/{self.directions}way/{self.flows}flows"
+
+    @property
     def place(self) -> str:
         """'l2fwd-c/64B/1way/1flows': its name in the journal."""
-        return f"{self.device}/{self.size}B/{self.directions}way/{self.flows}flows"
+        return f"{self.device}/{self.frames}"
 
 
 def ordered_points(scenario: Scenario) -> list[Point]:
@@ -51,3 +56,11 @@ def measurements_at(scenario: Scenario, point: Point) -> list[Measurement]:
 def planned(scenario: Scenario) -> list[tuple[Point, Measurement]]:
     """All that a campaign does, in its order."""
     return [(point, one) for point in ordered_points(scenario) for one in measurements_at(scenario, point)]
+
+
+def rig_name(point: Point, testbed: str | None) -> str:
+    """The generator and the device that a point needs: another number of directions needs another set-up.
+
+    Of several testbeds each finds out anew what its generator can do, for each kind of frames that it is given.
+    """
+    return f"{point.device}/{point.directions}way" if testbed is None else f"{point.place}@{testbed}"

@@ -7,24 +7,31 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from testbed.campaign.backend import Pauses
+from testbed.campaign.devices.command import check_command, status_number
+from testbed.campaign.devices.device import Macs
+from testbed.campaign.devices.testpmd import TestpmdMode
 from testbed.campaign.presets import PRESETS
+from testbed.campaign.remote.settings import Host
 from testbed.campaign.simulated import DeviceModel
 from testbed.campaign.sizes import RFC_SIZES, named_sizes
 from testbed.campaign.trial import Record, Size
 from testbed.programs import FORWARDERS, repository_root
 
+M = TypeVar("M", bound=BaseModel)
+
 _EMBEDDED_MOST_BYTES = 9000
 _EMBEDDED_MOST_FLOWS = 1 << 16
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+TESTPMD = "testpmd"
 
 
 class ScenarioError(Exception):
@@ -89,10 +96,22 @@ class Device(Record):
     """A device under test."""
 
     name: str
-    # One of this project's forwarders; without a word the one of the device's name.
-    program: Literal["l2fwd-c", "l2fwd-rs"] | None = None
-    # The forwarder's own, behind those that the testbed gives.
+    # Without a word the forwarder of the device's name.
+    program: Literal["l2fwd-c", "l2fwd-rs", "testpmd"] | None = None
+    # The program's own, behind those that the testbed gives.
     options: list[str] = Field(default_factory=list)
+    # Of testpmd.
+    mode: TestpmdMode | None = None
+    # Any other program, with placeholders (`devices.command.PLACEHOLDERS`).
+    command: list[str] | None = Field(None, min_length=1)
+    # What is known of a command: a line of its output when it forwards, how it may end, which addresses it writes, and
+    # whether it needs a fresh start for each trial.
+    ready: str | None = Field(None, description="a regular expression; without one the link says so")
+    exit_status: list[int | str] = Field(default_factory=lambda: [0], min_length=1)
+    macs: Macs | None = None
+    restart_each_trial: bool | None = None
+    # Where it runs; without a word on this machine.
+    host: Host | None = None
     model: DeviceModel | None = None
 
     @model_validator(mode="after")
@@ -100,6 +119,35 @@ class Device(Record):
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"name '{self.name}': use letters, digits, '.', '_' and '-'")
         return self
+
+    @model_validator(mode="after")
+    def _one_program(self) -> Self:
+        if self.command is None:
+            for field in ("ready", "exit_status", "macs", "restart_each_trial"):
+                if getattr(self, field) not in (None, [0]):
+                    raise ValueError(f"{field} is for a command: the testbed knows it of its own programs")
+        elif self.program is not None or self.options:
+            raise ValueError("give a command, with its options among its words, or a program")
+        if self.mode is not None and self.program != TESTPMD:
+            raise ValueError(f"mode is for program: {TESTPMD}")
+        return self
+
+    @model_validator(mode="after")
+    def _command_can_be_filled_in(self) -> Self:
+        if self.command is not None:
+            check_command(self.command)
+            for status in self.exit_status:
+                status_number(status)
+        try:
+            re.compile(self.ready or "")
+        except re.error as error:
+            raise ValueError(f"ready '{self.ready}' is no regular expression: {error}") from error
+        return self
+
+    @property
+    def counts_frames(self) -> bool:
+        """Whether it tells its counters."""
+        return self.command is None
 
 
 class Frames(Record):
@@ -163,8 +211,10 @@ class Scenario(Record):
                 fault = "it needs a model, since the generator is simulated"
             elif not simulated and device.model is not None:
                 fault = "it has a model, but the generator is not simulated"
-            elif not simulated and device.program is None and device.name not in FORWARDERS:
-                fault = f"it needs a program, of {', '.join(FORWARDERS)}"
+            elif simulated and (device.program or device.command or device.host):
+                fault = "it has a program, a command or a host, but the generator is simulated"
+            elif not simulated and not device.program and not device.command and device.name not in FORWARDERS:
+                fault = f"it needs a program, of {', '.join((*FORWARDERS, TESTPMD))}, or a command"
             if fault:
                 # The place, as pydantic has none for a check of the whole.
                 place = {"place": ("devices", number), "fault": f"device '{device.name}': {fault}"}
@@ -227,6 +277,14 @@ def parse_scenario(text: str, name: str) -> Scenario:
 
     Raises `ScenarioError`.
     """
+    return parse_model(text, name, Scenario, "a scenario is a mapping with name, generator and devices")
+
+
+def parse_model(text: str, name: str, model: type[M], shape: str) -> M:
+    """What a YAML text says, which messages call `name`; `shape` says what it should be.
+
+    Raises `ScenarioError`.
+    """
     try:
         tree = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
@@ -236,9 +294,9 @@ def parse_scenario(text: str, name: str) -> Scenario:
     except (YAMLError, ValueError) as error:
         raise ScenarioError(f"{name}: {error}") from error
     if not isinstance(tree, CommentedMap):
-        raise ScenarioError(f"{name}:1: a scenario is a mapping with name, generator and devices")
+        raise ScenarioError(f"{name}:1: {shape}")
     try:
-        return Scenario.model_validate(_plain(tree))
+        return model.model_validate(_plain(tree))
     except ValidationError as error:
         found = [f"{name}:{_line(tree, _place(one))}: {_message(one)}" for one in error.errors()]
         raise ScenarioError("\n".join(found)) from error

@@ -31,6 +31,7 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
         model = next(one.model for one in scenario.devices if one.name == device)
         assert model is not None, "the scenario was checked"
         return SimulatedGenerator(model, pauses, device).capabilities()
+    counts = next(one.counts_frames for one in scenario.devices if one.name == device)
     return Capabilities(
         generator="embedded",
         version="",
@@ -40,7 +41,7 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
         latency=True,
         burst=True,
         step=True,
-        resets=[ResetKind.PROCESS],
+        resets=[ResetKind.PROCESS] if counts else [],
         proves_frames=True,
         pauses=pauses,
         overhead_s=_EMBEDDED_OVERHEAD_S,

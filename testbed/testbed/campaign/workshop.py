@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from testbed.campaign.backend import Generator, GeneratorError
 from testbed.campaign.campaign import Workshop
+from testbed.campaign.devices.kinds import device_kind, find_device_program
 from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
 from testbed.campaign.methods import METHODS
+from testbed.campaign.remote.host import record_hosts
 from testbed.campaign.scenario import Device, Embedded, Scenario
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.timeplan import expected_s
@@ -25,7 +27,7 @@ from testbed.programs import GENERATOR, Program, find_program
 class Programs:
     """Those that a scenario needs; none if it is simulated."""
 
-    # By the name of the device.
+    # By the name of the device; without those that are another host's own.
     forwarders: dict[str, Program]
     generator: Program | None
 
@@ -46,7 +48,8 @@ def find_programs(scenario: Scenario, folders: list[Path]) -> Programs:
     """
     if not isinstance(scenario.generator, Embedded):
         return Programs({}, None)
-    found = {device.name: find_program(device.program or device.name, folders or None) for device in scenario.devices}
+    looked_for = {device.name: find_device_program(device, folders) for device in scenario.devices}
+    found = {name: program for name, program in looked_for.items() if program is not None}
     return Programs(found, find_program(GENERATOR, folders or None))
 
 
@@ -58,7 +61,9 @@ def workshop(programs: Programs) -> Workshop:
         return _start(scenario, chosen, directions, raw, programs)
 
     def environment(scenario: Scenario) -> Environment:
-        return record_environment(programs.all(), _hugepages(scenario))
+        found = record_environment(programs.all(), _hugepages(scenario))
+        hosts = {device: host.model_dump() for device, host in record_hosts(scenario).items()}
+        return found.model_copy(update={"hosts": hosts})
 
     return Workshop(methods=METHODS, start=start, environment=environment, expected_s=expected_s)
 
@@ -73,13 +78,14 @@ def _start(scenario: Scenario, device: Device, directions: int, raw: Path, progr
         lcores = LcorePlan(settings.lcore, settings.forwarder_lcore)
     else:
         lcores = plan_lcores()
+    if device.host is not None and device.host.lcore is not None:
+        lcores = replace(lcores, forwarder=device.host.lcore)
     try:
         return EmbeddedGenerator(
             EmbeddedSetup(
                 device=device.name,
-                forwarder=programs.forwarders[device.name],
+                kind=device_kind(device, programs.forwarders.get(device.name)),
                 generator=programs.generator,
-                options=tuple(device.options),
                 sizes=tuple(scenario.frames.sizes),
                 directions=directions,
                 lcores=lcores,

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a generator asks of the device that it is joined to, whatever program that is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+from testbed.campaign.devices.ground import Ground
+from testbed.campaign.trial import Frames, Record
+from testbed.process import ProcessError, Watched
+
+# Setting up without hugepages on a loaded machine takes seconds. It is only the limit of a wait.
+START_TIMEOUT_S = 30.0
+# Between two looks at counters that come at once.
+_LOOK_S = 0.1
+
+
+class Counts(Record):
+    """A device's own counters at one time; what it cannot tell is absent."""
+
+    received: Frames = 0
+    sent: Frames = 0
+    # Not taken by the sending queue.
+    dropped: Frames = 0
+    # Too short to be forwarded.
+    short: Frames | None = None
+    # Still in the device.
+    in_flight: Frames | None = None
+    # Frames that its receiving queue had no room for (imissed), and no mbufs.
+    missed: Frames | None = None
+    no_mbufs: Frames | None = None
+
+
+class Macs(StrEnum):
+    """Which addresses frames leave a device with."""
+
+    # From the port's address to 02:00:00:00:00:<port>.
+    L2FWD = "l2fwd"
+    # Source and destination exchanged.
+    SWAPPED = "swapped"
+    # As they came.
+    KEPT = "kept"
+    # Nobody knows: they are not checked.
+    ANY = "any"
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What a device is joined to, and where it runs."""
+
+    # CPU.
+    lcore: int
+    hugepages: bool
+    vdevs: tuple[str, ...]
+    # PCI addresses.
+    nics: tuple[str, ...]
+    ports: int
+    # Bytes of the longest frame to come, with FCS.
+    longest: int
+    # For its output.
+    log_dir: Path
+
+    @property
+    def port_mask(self) -> str:
+        """The first `ports` ports: '0x3'."""
+        return f"{(1 << self.ports) - 1:#x}"
+
+
+class RunningDevice(Protocol):
+    """A device whose process was started. Every method raises `ProcessError` if it has ended or hangs."""
+
+    process: Watched
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it was seen to forward, or be able to."""
+        ...
+
+    def ready(self, timeout_s: float) -> None:
+        """Returns when it forwards, as far as it tells; asked for each trial: the generator was away meanwhile."""
+        ...
+
+    def counts(self, timeout_s: float) -> Counts:
+        """Its counters, all frames that it has got until now included; only of a device that counts."""
+        ...
+
+    def stop(self) -> None:
+        """Ends it, and sees that it ended well."""
+        ...
+
+
+class DeviceKind(Protocol):
+    """A device as a scenario describes it, to be started as often as wanted."""
+
+    @property
+    def ground(self) -> Ground:
+        """Where it runs."""
+        ...
+
+    @property
+    def macs(self) -> Macs:
+        """Which addresses frames leave it with."""
+        ...
+
+    @property
+    def counts_frames(self) -> bool:
+        """Whether it tells its counters."""
+        ...
+
+    @property
+    def restart_each_trial(self) -> bool:
+        """Whether it needs a fresh start for each run of the generator."""
+        ...
+
+    def begin(self, joint: Joint, name: str) -> RunningDevice:
+        """Starts its process, whose output is called `name`; it may wait for the generator before it is ready.
+
+        Raises `ProcessError`.
+        """
+        ...
+
+
+def wait_for_load(device: RunningDevice, timeout_s: float) -> None:
+    """Returns when the device has received frames from one look at its counters to the next.
+
+    Raises `ProcessError`.
+    """
+    deadline = time.monotonic() + timeout_s
+    device.ready(timeout_s)
+    before = device.counts(timeout_s).received
+    while time.monotonic() < deadline:
+        # Some devices tell once a second, others at once.
+        time.sleep(_LOOK_S)
+        now = device.counts(timeout_s).received
+        if now > before:
+            return
+        before = now
+    raise ProcessError(str(device.process.failure(f"no frame came to it within {timeout_s:g} s")))

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The twins, l2fwd-c and l2fwd-rs, which tell their counters once a second as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from testbed.campaign.devices.device import Counts, Joint, Macs
+from testbed.campaign.devices.ground import Ground
+from testbed.eal import EalOptions, unique_file_prefix
+from testbed.forwarder import Forwarder, Period, imbalance
+from testbed.process import ProcessError
+from testbed.programs import Program
+
+# Longer frames need an MTU that allows them: Ethernet's header and FCS come on top of it.
+STANDARD_BYTES = 1518
+BESIDE_MTU_BYTES = 18
+
+
+@dataclass(frozen=True)
+class L2fwd:
+    """One of the twins."""
+
+    program: Program
+    # Its own options, behind those that every run has.
+    options: tuple[str, ...]
+    ground: Ground
+    macs: Macs = Macs.L2FWD
+    counts_frames: bool = True
+    restart_each_trial: bool = False
+
+    def begin(self, joint: Joint, name: str) -> RunningL2fwd:
+        """Starts it."""
+        hugepages = joint.hugepages if self.ground.hugepages is None else self.ground.hugepages
+        eal = EalOptions(joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics)
+        options = ["-p", joint.port_mask, "-q", str(joint.ports), f"--portmap=(0,{joint.ports - 1})"]
+        options += ["--mtu", str(joint.longest - BESIDE_MTU_BYTES)] if joint.longest > STANDARD_BYTES else []
+        forwarder = Forwarder(
+            self.program,
+            eal,
+            [*options, *self.options],
+            joint.log_dir,
+            name,
+            path=self.ground.install(self.program.path),
+            make=self.ground.process,
+        )
+        forwarder.process.start()
+        return RunningL2fwd(forwarder)
+
+
+class RunningL2fwd:
+    """A forwarder that was started."""
+
+    def __init__(self, forwarder: Forwarder) -> None:
+        self.process = forwarder.process
+        self._forwarder = forwarder
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has said that it forwards."""
+        return self._forwarder.is_started
+
+    def ready(self, timeout_s: float) -> None:
+        """Waits for its start message, which comes once; it looks for a new generator by itself."""
+        self._forwarder.started(timeout_s)
+
+    def counts(self, timeout_s: float) -> Counts:
+        """Those that it prints next."""
+        return counts_of(self._forwarder.next_period(timeout_s))
+
+    def stop(self) -> None:
+        """Its final statistics must balance."""
+        final = self._forwarder.stop()
+        if not final.balanced:
+            raise ProcessError(f"{self.process.name}: {imbalance(final)}")
+
+
+def counts_of(period: Period) -> Counts:
+    """As the forwarder printed them."""
+    total = period.total
+    return Counts(
+        received=total.rx_packets,
+        sent=total.tx_packets,
+        dropped=total.tx_dropped,
+        short=total.rx_short,
+        in_flight=total.in_flight,
+    )

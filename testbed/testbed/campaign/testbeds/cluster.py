@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The testbeds as Dask sees them: a scheduler, here or elsewhere, and a worker for each testbed."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from pathlib import Path
+
+from distributed import Client, Future, LocalCluster
+from distributed import wait as dask_wait
+from distributed.security import Security
+
+from testbed.campaign.testbeds.inventory import Inventory
+from testbed.campaign.testbeds.part import Job, Part
+from testbed.campaign.testbeds.worker import RESOURCE, do
+from testbed.process import Process, ProcessError
+from testbed.programs import repository_root
+
+_CONNECT_S = 30.0
+_WORKERS_S = 120.0
+_LOOK_S = 1.0
+_FETCH_S = 60.0
+
+
+class Cluster:
+    """A connection to the scheduler."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+
+    def testbeds(self) -> dict[str, str]:
+        """The workers that are connected now: their addresses by the name of the testbed."""
+        info = self._client.scheduler_info(n_workers=-1)
+        return {str(worker["name"]): address for address, worker in info["workers"].items()}
+
+    def submit(self, job: Job, address: str) -> Future:
+        """Gives a job to a worker."""
+        return self._client.submit(
+            do, job.model_dump_json(), workers=[address], resources={RESOURCE: 1}, pure=False, retries=0
+        )
+
+    def wait_for(self, futures: list[Future]) -> None:
+        """Returns when one of them is done, or after a while, since a worker may be gone."""
+        with contextlib.suppress(TimeoutError), self._client.as_current():
+            dask_wait(futures, timeout=_LOOK_S, return_when="FIRST_COMPLETED")
+
+
+def part_of(future: Future, job: Job) -> Part | None:
+    """What has come of a job that is done; None if its worker was lost before it could hand that over."""
+    try:
+        error = future.exception(timeout=_FETCH_S)
+        if error is None:
+            return Part.model_validate_json(future.result(timeout=_FETCH_S))
+    except (TimeoutError, CancelledError):
+        return None
+    return Part(testbed=job.testbed, frames=job.frames, error=f"{type(error).__name__}: {error}")
+
+
+@contextlib.contextmanager
+def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[Cluster]:
+    """The workers of an inventory: those of its scheduler, or else some that are started on this machine.
+
+    Raises `ProcessError` if they cannot be had.
+    """
+    with contextlib.ExitStack() as cleanup:
+        if inventory.scheduler is not None:
+            client = _connected(inventory.scheduler, None)
+            cleanup.callback(client.close)
+        else:
+            # Whoever can reach the scheduler can run programs as this user: only those with its certificate may.
+            security = Security.temporary()
+            local = LocalCluster(
+                n_workers=0, host="127.0.0.1", protocol="tls://", security=security, dashboard_address=None
+            )
+            cleanup.callback(local.close)
+            client = _connected(local.scheduler_address, security)
+            cleanup.callback(client.close)
+            for testbed in inventory.testbeds:
+                argv = [sys.executable, "-m", "testbed", "worker", "--scheduler", local.scheduler_address]
+                argv += ["--name", testbed.name, *(f"--bin-dir={folder}" for folder in bin_dirs)]
+                process = Process(f"worker-{testbed.name}", argv, logs, _environment(security))
+                # What it has started ends with it.
+                cleanup.enter_context(process)
+        _wait_for_workers(client, inventory)
+        yield Cluster(client)
+
+
+def _connected(address: str, security: Security | None) -> Client:
+    try:
+        return Client(address, security=security, timeout=_CONNECT_S, set_as_default=False)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ProcessError(
+            f"cannot reach the scheduler at {address}: {error}: start one with 'dask scheduler', or correct "
+            "scheduler in the inventory"
+        ) from error
+
+
+def _environment(security: Security) -> dict[str, str]:
+    """What tells a worker of this machine how to speak to the scheduler."""
+    worker = security.get_tls_config_for_role("worker")
+    prefix = "DASK_DISTRIBUTED__COMM__"
+    return {
+        "PYTHONPATH": str(repository_root() / "testbed"),
+        f"{prefix}REQUIRE_ENCRYPTION": "True",
+        f"{prefix}TLS__CA_FILE": worker["ca_file"],
+        f"{prefix}TLS__WORKER__CERT": worker["cert"],
+        f"{prefix}TLS__WORKER__KEY": worker["key"],
+    }
+
+
+def _wait_for_workers(client: Client, inventory: Inventory) -> None:
+    """Returns when all testbeds are there, or some of them after a while.
+
+    Raises `ProcessError` if none comes.
+    """
+    wanted = {testbed.name for testbed in inventory.testbeds}
+    with contextlib.suppress(TimeoutError):
+        client.wait_for_workers(len(wanted), timeout=_WORKERS_S)
+    if not wanted & set(Cluster(client).testbeds()):
+        raise ProcessError(
+            f"no worker of {', '.join(sorted(wanted))} has come within {_WORKERS_S:g} s: on each testbed start "
+            "./x testbed worker --scheduler ADDRESS --name NAME"
+        )

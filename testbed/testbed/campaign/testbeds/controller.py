@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Gives idle testbeds the next frames to measure, keeps what comes back, and makes one campaign of it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from distributed import Future
+from rich.console import Console
+
+from testbed.campaign.backend import Generator, GeneratorError
+from testbed.campaign.campaign import Campaign, Extent, Settings, Workshop
+from testbed.campaign.journal import JOURNAL, Joined, JournalError, read_entries
+from testbed.campaign.points import Point, ordered_points, rig_name
+from testbed.campaign.scenario import Scenario
+from testbed.campaign.summary import SUMMARY, read_campaign_summary
+from testbed.campaign.testbeds.cluster import Cluster, cluster, part_of
+from testbed.campaign.testbeds.inventory import INVENTORY, Inventory, InventoryRecord
+from testbed.campaign.testbeds.merge import AGAIN, keep, kept, merged
+from testbed.campaign.testbeds.part import Again, Job, Part
+from testbed.demo import signals_as_interrupt
+from testbed.process import ProcessError
+from testbed.results import ResultsError, Status, read_record, write_atomically
+
+
+class Controller:
+    """One campaign over several testbeds, in one results folder."""
+
+    def __init__(
+        self, folder: Path, settings: Settings, inventory: Inventory, workshop: Workshop, console: Console
+    ) -> None:
+        self.folder = folder
+        self.settings = settings
+        self._inventory = inventory
+        self._workshop = workshop
+        self._console = console
+        # In the order of the campaign.
+        self._frames = list(dict.fromkeys(point.frames for point in ordered_points(settings.scenario)))
+        self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
+        self._parts = {frames: part for frames in self._frames if (part := kept(folder, frames)) is not None}
+        # Why a testbed is given nothing more.
+        self._broken: dict[str, str] = {}
+
+    @classmethod
+    def create(cls, campaign: Campaign, inventory: Inventory, workshop: Workshop, console: Console) -> Controller:
+        """Spreads a campaign whose folder was just made.
+
+        Raises `ResultsError`.
+        """
+        record = InventoryRecord(inventory=inventory)
+        write_atomically(campaign.folder / INVENTORY, record.model_dump_json(indent=2) + "\n")
+        # From now on the parts count, of which the journal is made.
+        campaign.journal.close()
+        return cls(campaign.folder, campaign.settings, inventory, workshop, console)
+
+    @classmethod
+    def resume(cls, folder: Path, settings: Settings, workshop: Workshop, console: Console) -> Controller:
+        """Goes on with the campaign of a folder.
+
+        Raises `ResultsError`.
+        """
+        record = read_record(folder / INVENTORY, InventoryRecord, "an inventory", "a campaign over several testbeds")
+        settings.runs.append(datetime.now(UTC))
+        return cls(folder, settings, record.inventory, workshop, console)
+
+    def run(self) -> Campaign:
+        """Measures what is missing, and returns the campaign with all that there is."""
+        status, reason = Status.INTERRUPTED, "interrupted"
+        begin = time.monotonic()
+        try:
+            with (
+                signals_as_interrupt(),
+                cluster(self._inventory, self.settings.bin_dirs, self.folder / "raw") as testbeds,
+            ):
+                self._measure(testbeds)
+                self._again(testbeds)
+        except KeyboardInterrupt:
+            self._tell("interrupted: the parts that are done are kept")
+        except (ProcessError, ResultsError, JournalError) as error:
+            status, reason = Status.FAILED, str(error)
+        else:
+            if self._missing:
+                status, reason = Status.FAILED, self._why_missing()
+        return self._gathered(time.monotonic() - begin, status, reason)
+
+    @property
+    def _missing(self) -> list[str]:
+        return [frames for frames in self._frames if frames not in self._parts]
+
+    def _measure(self, testbeds: Cluster) -> None:
+        """Until everything is measured, or no testbed is left."""
+        waiting = deque(self._missing)
+        running: dict[str, tuple[Future, Job]] = {}
+        while waiting or running:
+            alive = {name: at for name, at in testbeds.testbeds().items() if name in self._scenarios}
+            for name, (future, job) in list(running.items()):
+                if future.done():
+                    del running[name]
+                    if not self._taken(job, part_of(future, job)):
+                        waiting.appendleft(job.frames)
+                elif name not in alive:
+                    del running[name]
+                    future.cancel()
+                    waiting.appendleft(job.frames)
+                    self._tell(f"{name} is gone: {job.frames} goes to another testbed")
+            for name, address in alive.items():
+                if waiting and name not in running and name not in self._broken:
+                    job = self._job(name, waiting.popleft())
+                    self._tell(f"{name}: {job.frames} begins")
+                    running[name] = testbeds.submit(job, address), job
+            if not running:
+                return
+            testbeds.wait_for([future for future, _ in running.values()])
+
+    def _taken(self, job: Job, part: Part | None) -> bool:
+        """Keeps a part; whether it is there and has what it should."""
+        if part is None:
+            self._tell(f"{job.testbed}: {job.frames} was measured, but is lost with its worker")
+            return False
+        if part.error is not None:
+            self._broken[job.testbed] = part.error
+            self._tell(f"{job.testbed}: {job.frames}: {part.error}: it is given nothing more")
+            return False
+        keep(self.folder, AGAIN if job.again else job.frames, part)
+        if job.again is None:
+            self._parts[job.frames] = part
+        left = f", {len(self._missing)} to go" if self._missing else ""
+        self._tell(f"{job.testbed}: {job.frames}{' again' if job.again else ''} done{left}")
+        return True
+
+    def _job(self, testbed: str, frames: str, again: Again | None = None) -> Job:
+        return Job(
+            campaign=self.settings.campaign,
+            testbed=testbed,
+            scenario=self._scenarios[testbed],
+            frames=frames,
+            programs=self.settings.programs,
+            again=again,
+        )
+
+    def _again(self, testbeds: Cluster) -> None:
+        """The campaign's first rate once more, on the testbed that it is from, if that is still there."""
+        if self._missing or kept(self.folder, AGAIN) is not None:
+            return
+        job = self._job_again()
+        address = testbeds.testbeds().get(job.testbed) if job is not None else None
+        if job is None or address is None:
+            return
+        future = testbeds.submit(job, address)
+        while not future.done():
+            if job.testbed not in testbeds.testbeds():
+                future.cancel()
+                self._tell(f"{job.testbed} is gone: nothing is measured again, so drift is not known")
+                return
+            testbeds.wait_for([future])
+        self._taken(job, part_of(future, job))
+
+    def _job_again(self) -> Job | None:
+        for frames, part in self._ordered().items():
+            for finding in part.findings:
+                if finding.status == "done" and self._workshop.methods[finding.measurement].rate is not None:
+                    point = Point(finding.device, finding.size, finding.directions, finding.flows)
+                    name = rig_name(point, part.testbed)
+                    entries = read_entries(part.journal, frames)
+                    limits = next(one.capabilities for one in entries if isinstance(one, Joined) and one.rig == name)
+                    again = Again(
+                        place=f"{finding.place}/again",
+                        device=finding.device,
+                        measurement=finding.measurement,
+                        capabilities=limits,
+                    )
+                    return self._job(part.testbed, frames, again)
+        return None
+
+    def _ordered(self) -> dict[str, Part]:
+        """What there is, in the campaign's order."""
+        return {frames: self._parts[frames] for frames in self._frames if frames in self._parts}
+
+    def _gathered(self, seconds: float, status: Status, reason: str) -> Campaign:
+        """One campaign: its journal put together of the parts, and its findings found again from that."""
+        again = kept(self.folder, AGAIN)
+        if (self.folder / SUMMARY).exists():
+            seconds += read_campaign_summary(self.folder).seconds
+        ordered, settings = self._ordered(), self.settings
+        settings.testbeds = {frames: part.testbed for frames, part in ordered.items()}
+        for part in ordered.values():
+            file = self.folder / f"environment-{part.testbed}.json"
+            write_atomically(file, json.dumps(part.environment, indent=2) + "\n")
+        parts = {**ordered, **({AGAIN: again} if again is not None else {})}
+        write_atomically(self.folder / JOURNAL, merged(settings.campaign, settings.runs[0], parts))
+        campaign = Campaign.gather(self.folder, settings, replace(self._workshop, start=_nothing_starts), seconds)
+        extent = Extent(frozenset(ordered), again is not None, reason if self._missing else None, status)
+        campaign.run(self._console, extent)
+        return campaign
+
+    def _why_missing(self) -> str:
+        broken = "; ".join(f"{name}: {why}" for name, why in self._broken.items())
+        return f"no testbed is left for {', '.join(self._missing)}" + (f" ({broken})" if broken else "")
+
+    def _tell(self, text: str) -> None:
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _nothing_starts(scenario: Scenario, device: str, directions: int, raw: Path) -> Generator:
+    raise GeneratorError(f"a trial with {device} is missing in what the testbeds have measured")

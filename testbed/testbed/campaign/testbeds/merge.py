@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The parts that testbeds have measured, on the disk, and one journal made of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from testbed.campaign.journal import Entry, Head, Joined, as_text, read_entries
+from testbed.campaign.testbeds.part import Part
+from testbed.results import ResultsError, read_record, write_atomically
+
+_PARTS = "parts"
+# The name of the part that has the repeated measurement.
+AGAIN = "again"
+
+
+def keep(folder: Path, name: str, part: Part) -> None:
+    """Writes a part down, with the output of what was started and what its testbed is.
+
+    Raises `ResultsError`.
+    """
+    own = name.replace("/", "-")
+    try:
+        (folder / _PARTS).mkdir(exist_ok=True)
+        for log, text in part.logs.items():
+            path = PurePosixPath(log)
+            # What comes over the network does not choose where it is written.
+            if path.is_absolute() or ".." in path.parts:
+                continue
+            file = folder / "raw" / part.testbed / own / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    except OSError as error:
+        raise ResultsError(
+            f"cannot write into '{folder}': {error.strerror}: make room, then go on by resume"
+        ) from error
+    write_atomically(folder / _PARTS / f"{own}.json", part.model_copy(update={"logs": {}}).model_dump_json() + "\n")
+
+
+def kept(folder: Path, name: str) -> Part | None:
+    """The part of this name, if it was measured.
+
+    Raises `ResultsError`.
+    """
+    path = folder / _PARTS / f"{name.replace('/', '-')}.json"
+    return read_record(path, Part, "what a testbed has measured", "a campaign") if path.exists() else None
+
+
+def merged(campaign: str, begun: datetime, parts: dict[str, Part]) -> str:
+    """The journal of the campaign: its parts in this order, as if one testbed had measured them one by one.
+
+    Raises `JournalError`.
+    """
+    entries: list[Entry] = [Head(campaign=campaign, begun=begun)]
+    joined: set[str] = set()
+    for name, part in parts.items():
+        for entry in read_entries(part.journal, f"{_PARTS}/{name}"):
+            if isinstance(entry, Head) or (isinstance(entry, Joined) and entry.rig in joined):
+                continue
+            if isinstance(entry, Joined):
+                joined.add(entry.rig)
+            entries.append(entry)
+    return as_text(entries)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""A testbed's worker: it waits for the scheduler of Dask to give it parts, and measures one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from distributed import Worker, get_worker
+
+from testbed.campaign.testbeds.part import Job, measure_part
+
+# One trial at a time, whoever asks: each part takes the token.
+RESOURCE = "testbed"
+_CONNECT_S = "30s"
+
+
+class TestbedWorker(Worker):
+    """A worker that knows where its programs are."""
+
+    # pytest would take it for a test.
+    __test__ = False
+
+    bin_dirs: list[Path]
+
+
+def work(scheduler: str, name: str, bin_dirs: list[Path]) -> None:
+    """Works until the scheduler says that it is over, or is gone.
+
+    Raises `OSError` if the scheduler cannot be reached.
+    """
+    asyncio.run(_work(scheduler, name, bin_dirs))
+
+
+async def _work(scheduler: str, name: str, bin_dirs: list[Path]) -> None:
+    worker = TestbedWorker(
+        scheduler, name=name, nthreads=1, resources={RESOURCE: 1}, dashboard=False, death_timeout=_CONNECT_S
+    )
+    worker.bin_dirs = bin_dirs
+    async with worker:
+        print(f"testbed {name} is ready", flush=True)
+        await worker.finished()
+
+
+def do(job_json: str) -> str:
+    """What a worker is asked for: a `Job` becomes a `Part`, both as JSON."""
+    worker = get_worker()
+    bin_dirs = worker.bin_dirs if isinstance(worker, TestbedWorker) else []
+    return measure_part(Job.model_validate_json(job_json), bin_dirs).model_dump_json()
