@@ -91,6 +91,46 @@ def test_an_error_names_file_line_and_field(text: str, message: str) -> None:
         parse_scenario(text, "s.yaml")
 
 
+TREX = "name: short\ngenerator:\n  kind: trex\ndevices:\n  - name: l2fwd-c\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (TREX.replace("trex\n", "trex\n  ports: [0, 0]\n"), "s.yaml:2: generator.trex: ports has 0 twice"),
+        (TREX.replace("trex\n", "trex\n  port: 1\n"), "s.yaml:4: generator.trex.port: is not known"),
+        (
+            TREX.replace("trex\n", "trex\n  sync_port: 70000\n"),
+            "s.yaml:4: generator.trex.sync_port: .*65535, not 70000",
+        ),
+        (
+            TREX.replace("trex\n", "trex\n  ports: [0]\n") + "frames: {directions: [1, 2]}\n",
+            "s.yaml:7: frames.directions: traffic in both directions needs two ports of TRex",
+        ),
+        (
+            TREX.replace("trex\n", "trex\n  forwarder: {lcore: 1, nics: ['0000:18:00.0']}\n"),
+            "s.yaml:2: generator.trex: the forwarder has 1 ports, but the generator 2",
+        ),
+        (
+            TREX.replace("trex\n", "trex\n  forwarder: {lcore: 1}\n"),
+            "s.yaml:4: generator.trex.forwarder: give nics",
+        ),
+        (TREX.replace("trex\n", "trex\n  launch: {cores: 0}\n"), "s.yaml:4: generator.trex.launch.config: is missing"),
+    ],
+)
+def test_what_trex_is_told_fits(text: str, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message.replace(".*", "§").replace(".", r"\.").replace("§", ".*")):
+        parse_scenario(text, "s.yaml")
+
+
+def test_a_device_that_somebody_else_runs_may_be_any() -> None:
+    other = TREX.replace("l2fwd-c", "router")
+    assert parse_scenario(other, "s.yaml").devices[0].name == "router"
+    joined = "trex\n  ports: [0]\n  forwarder: {lcore: 1, nics: ['0000:18:00.0']}\n"
+    with pytest.raises(ScenarioError, match="it needs a program"):
+        parse_scenario(other.replace("trex\n", joined), "s.yaml")
+
+
 def test_sizes_have_names() -> None:
     scenario = parse_scenario(SHORT + "frames: {sizes: article}\n", "s.yaml")
     assert tuple(scenario.frames.sizes) == ARTICLE_SIZES

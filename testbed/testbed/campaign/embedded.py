@@ -94,7 +94,7 @@ class EmbeddedGenerator:
     def __init__(self, setup: EmbeddedSetup) -> None:
         self._setup = setup
         self._cleanup = contextlib.ExitStack()
-        self._raw = _free_folder(setup.raw, setup.device)
+        self._raw = free_folder(setup.raw, setup.device)
         self._serial = 0
         self._device: RunningDevice | None = None
         # Why there is none.
@@ -416,7 +416,7 @@ def _disturbance(result: Result, stolen: float | None) -> str | None:
     return None
 
 
-def _free_folder(parent: Path, name: str) -> Path:
+def free_folder(parent: Path, name: str) -> Path:
     """A new folder for the logs of one start of a device: a resumed campaign keeps those of before."""
     number = 1
     while True:

@@ -23,6 +23,7 @@ from testbed.campaign.presets import PRESETS
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.simulated import DeviceModel
 from testbed.campaign.sizes import RFC_SIZES, named_sizes
+from testbed.campaign.trex_settings import Trex
 from testbed.campaign.trial import Record, Size
 from testbed.programs import FORWARDERS, repository_root
 
@@ -149,6 +150,11 @@ class Device(Record):
         """Whether it tells its counters."""
         return self.command is None
 
+    @property
+    def has_program(self) -> bool:
+        """Whether it is said what to start."""
+        return self.program is not None or self.command is not None or self.name in FORWARDERS
+
 
 class Frames(Record):
     """The streams: each size with each number of directions and flows."""
@@ -176,7 +182,7 @@ class Scenario(Record):
 
     name: str
     description: str = ""
-    generator: Annotated[Embedded | Simulated, Field(discriminator="kind")]
+    generator: Annotated[Embedded | Trex | Simulated, Field(discriminator="kind")]
     devices: list[Device] = Field(min_length=1)
     frames: Frames = Field(default_factory=Frames)
     tests: list[Measurement] = Field(default_factory=lambda: list(RFC_MEASUREMENTS), min_length=1)
@@ -201,8 +207,17 @@ class Scenario(Record):
         return self
 
     @model_validator(mode="after")
+    def _ports_suit_the_directions(self) -> Self:
+        if isinstance(self.generator, Trex) and max(self.frames.directions) > len(self.generator.ports):
+            fault = "traffic in both directions needs two ports of TRex, and there is one"
+            raise PydanticCustomError("ports", "{fault}", {"place": ("frames", "directions"), "fault": fault})
+        return self
+
+    @model_validator(mode="after")
     def _devices_suit_the_generator(self) -> Self:
         simulated = isinstance(self.generator, Simulated)
+        # What somebody else runs may be any program.
+        started = not isinstance(self.generator, Trex) or self.generator.forwarder is not None
         for number, device in enumerate(self.devices):
             fault = None
             if device.name in [earlier.name for earlier in self.devices[:number]]:
@@ -213,7 +228,7 @@ class Scenario(Record):
                 fault = "it has a model, but the generator is not simulated"
             elif simulated and (device.program or device.command or device.host):
                 fault = "it has a program, a command or a host, but the generator is simulated"
-            elif not simulated and not device.program and not device.command and device.name not in FORWARDERS:
+            elif started and not simulated and not device.has_program:
                 fault = f"it needs a program, of {', '.join((*FORWARDERS, TESTPMD))}, or a command"
             if fault:
                 # The place, as pydantic has none for a check of the whole.

@@ -14,12 +14,15 @@ from testbed.campaign.points import Point, planned
 from testbed.campaign.presets import PRESETS
 from testbed.campaign.scenario import Measurement, Scenario, Simulated
 from testbed.campaign.simulated import SimulatedGenerator
+from testbed.campaign.trex_settings import Trex
 from testbed.campaign.trial import ResetKind, Stream
 
 # What the embedded generator does is known only when it runs. The lengths of searches hardly depend on the rate.
 _NOMINAL_FPS = 4e6
 # Starting it, its link, a probe, and the forwarder's statistics, which come once a second.
 _EMBEDDED_OVERHEAD_S = 1.2
+# Loading the streams into TRex, hearing of their end, and the forwarder's statistics.
+_TREX_OVERHEAD_S = 1.5
 # The first of these is measured again at the end.
 _DRIFT_SHOWS_IN = (Measurement.THROUGHPUT, Measurement.FORWARDING_RATE)
 
@@ -31,6 +34,21 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
         model = next(one.model for one in scenario.devices if one.name == device)
         assert model is not None, "the scenario was checked"
         return SimulatedGenerator(model, pauses, device).capabilities()
+    if isinstance(scenario.generator, Trex):
+        return Capabilities(
+            generator="trex",
+            version="",
+            line_rate_bps=scenario.generator.line_rate_bps,
+            max_fps_by_size={}
+            if scenario.generator.line_rate_bps
+            else dict.fromkeys(scenario.frames.sizes, _NOMINAL_FPS),
+            directions=2,
+            flows=1 << 20,
+            latency=True,
+            burst=True,
+            pauses=pauses,
+            overhead_s=_TREX_OVERHEAD_S,
+        )
     counts = next(one.counts_frames for one in scenario.devices if one.name == device)
     return Capabilities(
         generator="embedded",

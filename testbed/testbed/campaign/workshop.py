@@ -10,12 +10,15 @@ from pathlib import Path
 from testbed.campaign.backend import Generator, GeneratorError
 from testbed.campaign.campaign import Workshop
 from testbed.campaign.devices.kinds import device_kind, find_device_program
-from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
+from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup, free_folder
 from testbed.campaign.methods import METHODS
 from testbed.campaign.remote.host import record_hosts
 from testbed.campaign.scenario import Device, Embedded, Scenario
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.timeplan import expected_s
+from testbed.campaign.trex import TrexGenerator, TrexSetup, trex_home
+from testbed.campaign.trex_device import JoinedDevice
+from testbed.campaign.trex_settings import Trex, TrexForwarder
 from testbed.eal import hugepages_wanted
 from testbed.environment import Environment, record_environment, sha256_of
 from testbed.lcores import LcorePlan, plan_lcores
@@ -46,11 +49,13 @@ def find_programs(scenario: Scenario, folders: list[Path]) -> Programs:
 
     Raises `ProgramMissing`.
     """
-    if not isinstance(scenario.generator, Embedded):
+    settings = scenario.generator
+    embedded = isinstance(settings, Embedded)
+    if not embedded and not (isinstance(settings, Trex) and settings.forwarder is not None):
         return Programs({}, None)
     looked_for = {device.name: find_device_program(device, folders) for device in scenario.devices}
     found = {name: program for name, program in looked_for.items() if program is not None}
-    return Programs(found, find_program(GENERATOR, folders or None))
+    return Programs(found, find_program(GENERATOR, folders or None) if embedded else None)
 
 
 def workshop(programs: Programs) -> Workshop:
@@ -70,6 +75,8 @@ def workshop(programs: Programs) -> Workshop:
 
 def _start(scenario: Scenario, device: Device, directions: int, raw: Path, programs: Programs) -> Generator:
     settings = scenario.generator
+    if isinstance(settings, Trex):
+        return _start_trex(settings, scenario, device, directions, raw, programs)
     if not isinstance(settings, Embedded):
         assert device.model is not None, "the scenario was checked"
         return SimulatedGenerator(device.model, scenario.pauses_around_trials, device.name)
@@ -98,8 +105,33 @@ def _start(scenario: Scenario, device: Device, directions: int, raw: Path, progr
         raise GeneratorError(str(error)) from error
 
 
+def _start_trex(
+    settings: Trex, scenario: Scenario, device: Device, directions: int, raw: Path, programs: Programs
+) -> Generator:
+    logs, joined = free_folder(raw, device.name), None
+    if settings.forwarder is not None:
+        forwarder = settings.forwarder
+        if device.host is not None and device.host.lcore is not None:
+            forwarder = forwarder.model_copy(update={"lcore": device.host.lcore})
+        kind = device_kind(device, programs.forwarders.get(device.name))
+        joined = JoinedDevice(kind, forwarder, _hugepages(scenario), max(scenario.frames.sizes), logs)
+    return TrexGenerator(
+        TrexSetup(
+            device=device.name,
+            settings=settings,
+            home=trex_home(settings),
+            joined=joined,
+            sizes=tuple(scenario.frames.sizes),
+            flows=tuple(scenario.frames.flows),
+            directions=directions,
+            pauses=scenario.pauses_around_trials,
+            logs=logs,
+        )
+    )
+
+
 def _hugepages(scenario: Scenario) -> bool:
-    settings = scenario.generator
-    if not isinstance(settings, Embedded):
+    settings = scenario.generator.forwarder if isinstance(scenario.generator, Trex) else scenario.generator
+    if not isinstance(settings, Embedded | TrexForwarder):
         return False
     return hugepages_wanted() if settings.hugepages is None else settings.hugepages

@@ -77,12 +77,15 @@ class RunningL2fwd:
 
 
 def counts_of(period: Period) -> Counts:
-    """As the forwarder printed them."""
+    """As the forwarder printed them; what its devices missed is in the ports' statistics."""
     total = period.total
+    devices = [(port.model_extra or {}).get("device", {}) for port in period.ports]
     return Counts(
         received=total.rx_packets,
         sent=total.tx_packets,
         dropped=total.tx_dropped,
         short=total.rx_short,
         in_flight=total.in_flight,
+        missed=sum(device.get("imissed", 0) for device in devices),
+        no_mbufs=sum(device.get("rx_nombuf", 0) for device in devices),
     )

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a real TRex server said of its trials (trex_recorded.json, from v3.08 over memif), and what becomes of it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.campaign.devices.device import Counts
+from testbed.campaign.trex_account import Ran, Route, account, marked_frames
+from testbed.campaign.trex_latency import latency
+from testbed.campaign.trial import Place, TrialPlan, TrialResult
+from testbed.campaign.validity import judged
+
+RECORDED = json.loads((Path(__file__).parent / "trex_recorded.json").read_text())
+ROUTE = Route(tx_ports=[0], rx_ports=[1], virtual=True)
+
+
+def told(name: str, **changes: Any) -> Ran:
+    """A recorded run, with other values in place of some."""
+    return Ran.model_validate(copy.deepcopy(RECORDED[name]["ran"]) | changes)
+
+
+def plan(name: str, **changes: Any) -> TrialPlan:
+    return TrialPlan.model_validate(RECORDED[name]["plan"] | changes)
+
+
+def counted(name: str) -> tuple[Counts, Counts]:
+    forwarder = RECORDED[name]["forwarder"]
+    return Counts.model_validate(forwarder["before"]), Counts.model_validate(forwarder["after"])
+
+
+def result(name: str, **changes: Any) -> TrialResult:
+    return account(plan(name), told(name, **changes), ROUTE, *counted(name))
+
+
+def test_a_trial_without_loss() -> None:
+    found = judged(result("lossless"))
+    assert found.valid, found.reasons
+    assert found.sent == found.received == RECORDED["lossless"]["ran"]["ports"]["0"]["opackets"] > 0
+    assert (found.lost, found.lost_at, found.latency) == (0, {}, None)
+    assert found.duration_s == plan("lossless").duration_s
+    assert abs(found.sent - found.plan.intended_frames) <= 0.005 * found.plan.intended_frames
+
+
+def test_every_frame_carries_a_mark() -> None:
+    recorded = RECORDED["lossless"]["ran"]
+    assert marked_frames(told("lossless"), [1]) == recorded["ports"]["1"]["ipackets"]
+    assert marked_frames(told("lossless", flow_stats={"global": {}}), [1]) is None
+    # With only the latency frames marked, whatever comes counts.
+    assert (
+        marked_frames(told("latency", flow_stats={"74": RECORDED["latency"]["ran"]["flow_stats"]["74"]}), [1]) is None
+    )
+
+
+def test_frames_without_a_mark_are_foreign() -> None:
+    ports = copy.deepcopy(RECORDED["lossless"]["ran"]["ports"])
+    ports["1"]["ipackets"] += 3
+    found = judged(result("lossless", ports=ports))
+    assert found.reasons == ["frames came back that were not sent: 3"]
+    assert found.lost == 0
+
+
+def test_a_queue_that_was_full_lost_frames_of_the_device_on_a_virtual_wire() -> None:
+    found = judged(result("overload"))
+    recorded = RECORDED["overload"]["ran"]
+    assert found.sent == recorded["ports"]["0"]["opackets"] + recorded["queue_drop"]
+    assert found.lost > 0
+    assert sum(found.lost_at.values()) == found.lost
+    assert found.lost_at.get(Place.IMISSED, 0) == recorded["queue_drop"]
+
+
+def test_a_queue_that_was_full_on_a_nic_is_the_generators_fault() -> None:
+    nic = Route(tx_ports=[0], rx_ports=[1], virtual=False)
+    ran = told("lossless", queue_drop=5)
+    unknown = account(plan("lossless"), ran, nic, None, None)
+    assert unknown.lost_at == {Place.GENERATOR: 5}
+    assert "loss that is not the device's: 5 frames at 'generator'" in judged(unknown).reasons
+    assert account(plan("lossless"), ran, nic, *counted("lossless")).lost_at == {Place.GENERATOR: 5}
+
+
+def test_the_device_says_where_frames_were_lost() -> None:
+    before, after = (
+        Counts(received=100, sent=100),
+        Counts(received=1090, sent=1083, dropped=4, short=3, missed=6, no_mbufs=2),
+    )
+    ports = {"0": {"opackets": 1000, "ipackets": 0}, "1": {"opackets": 0, "ipackets": 983}}
+    ran = told("lossless", ports=ports, flow_stats={})
+    found = account(plan("lossless"), ran, ROUTE, before, after)
+    assert found.lost_at == {Place.IMISSED: 6, Place.NO_MBUFS: 2, Place.WIRE: 2, Place.DEVICE: 3, Place.TX_QUEUE: 4}
+    assert found.lost == 17
+
+
+def test_without_the_devices_counters_what_is_lost_is_lost_there() -> None:
+    ports = copy.deepcopy(RECORDED["lossless"]["ran"]["ports"])
+    ports["1"]["ipackets"] -= 7
+    found = account(plan("lossless"), told("lossless", ports=ports, flow_stats={}), ROUTE, None, None)
+    assert found.lost_at == {Place.DEVICE: 7}
+    assert "forwarder" not in found.raw
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"cut": True, "measured_s": 9.0}, "TRex did not end in time: its traffic was stopped after 9.0 s"),
+        ({"measured_s": 9.0}, "wrong duration: 9.000 s instead of"),
+        ({"links_down": [1]}, "links were down: 1"),
+        ({"global": {"queue_full": 12}}, "times the generator's queue was full: 12"),
+    ],
+)
+def test_a_trial_that_does_not_count(changes: dict[str, Any], reason: str) -> None:
+    reasons = judged(result("lossless", **changes)).reasons
+    assert any(reason in found for found in reasons), reasons
+
+
+def test_latency_is_that_of_the_stamped_frames_only() -> None:
+    found = judged(result("latency"))
+    assert found.valid, found.reasons
+    assert found.latency is not None
+    stamped = RECORDED["latency"]["ran"]["flow_stats"]["74"]["rx_pkts"]["total"]
+    assert 0 < found.latency.count == stamped < found.received
+    values = [found.latency.min, found.latency.p50, found.latency.p99_9, found.latency.max]
+    assert None not in values
+    assert found.latency.p50 <= found.latency.p90 <= found.latency.p99 <= found.latency.p99_9 <= found.latency.p99_99
+
+
+def test_without_a_distribution_there_are_no_percentiles() -> None:
+    recorded = copy.deepcopy(RECORDED["latency"]["ran"])
+    told_of = recorded["latency"]["74"]["latency"]
+    del told_of["hdrh"]
+    found = latency(recorded["latency"], recorded["flow_stats"])
+    assert found is not None
+    assert (found.avg, found.jitter) == (1000 * told_of["average"], 1000 * told_of["jitter"])
+    assert (found.p50, found.p99_9) == (None, None)
+    # What the server did not tell is absent.
+    told_of["total_min"] = None
+    assert latency(recorded["latency"], recorded["flow_stats"]).min is None
+
+
+def test_two_stamped_streams_are_weighted_or_the_worse() -> None:
+    one = {"latency": {"total_min": 5, "total_max": 90, "average": 10, "jitter": 1}}
+    two = {"latency": {"total_min": 9, "total_max": 40, "average": 40, "jitter": 7}}
+    flows = {"74": {"rx_pkts": {"total": 100}}, "75": {"rx_pkts": {"total": 300}}}
+    both = latency({"global": {}, "74": one, "75": two}, flows)
+    assert both is not None
+    assert (both.count, both.min, both.avg, both.max, both.jitter) == (400, 5000, 32500, 90000, 7000)
+    assert latency({"74": one}, {"74": {"rx_pkts": {"total": 0}}}) is None
+    assert latency({"global": {}}, {}) is None
