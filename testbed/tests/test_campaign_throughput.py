@@ -150,5 +150,5 @@ def test_a_generator_that_falls_short_costs_trials_but_no_throughput():
 
 def test_a_generator_that_always_falls_short_ends_the_search():
     model = DeviceModel(throughput_fps={64: 5e6}, shortfalls=1)
-    with pytest.raises(NotMeasured, match=r"3 trials of 64 bytes at .* were invalid.*wrong load"):
+    with pytest.raises(NotMeasured, match=r"6 trials of 64 bytes at .* were invalid.*wrong load"):
         measure_throughput(Trials(SimulatedGenerator(model)), Stream(size=64))
