@@ -12,6 +12,7 @@ import pytest
 from rehearsal import IOMMU, Machine, boot
 
 from testbed.vm import Kernel
+from testbed.vm_wire import Stream, await_forwarding, exchange, make_frames
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
@@ -125,3 +126,31 @@ def test_iommu_that_is_off(
             )
             # 132 is SIGILL; where DPDK sees it first, it says so and ends.
             assert outcome.status in (1, 132), outcome.output
+
+
+def test_nic_that_is_taken_out_while_it_forwards(
+    rehearsal_kernel: Kernel, rehearsal_initramfs: Path, tmp_path: Path
+) -> None:
+    """VFIO keeps the NIC until the forwarder, which forwards on, ends in order; only then the NIC goes."""
+    with boot(rehearsal_kernel, rehearsal_initramfs, tmp_path, ["e1000e", "e1000e"]) as machine:
+        outcome = machine.prepare(machine.addresses(), "--hugepages", "160")
+        assert outcome.status == 0, outcome.output
+        left, right = machine.nics
+        with machine.forwarding("l2fwd-rs", [left, right]) as running:
+            before = Stream(left.wire, right.wire, make_frames(left.wire, [60] * 500))
+            await_forwarding([before], 20.0)
+            exchange([before], 64, 20.0)
+            machine.qmp.ask("device_del", id=right.device)
+            machine.guest.check("until dmesg | grep -q 'Relaying device request to user'; do usleep 50000; done")
+            after = Stream(left.wire, right.wire, make_frames(left.wire, [60] * 500))
+            exchange([after], 64, 20.0)
+            final = running.stop()
+        assert [len(before.received), len(after.received)] == [500, 500]
+        assert final.balanced
+        machine.qmp.wait_for("DEVICE_DELETED")
+        machine.guest.check(f"until [ ! -e /sys/bus/pci/devices/{right.address} ]; do usleep 50000; done")
+        outcome = machine.restore()
+        assert outcome.status == 0, outcome.output
+        assert f"{right.address} is no longer there: nothing to put back" in outcome.output
+        assert f"{left.address}: e1000e again" in outcome.output
+        assert "[DMA" not in machine.guest.run("dmesg").output

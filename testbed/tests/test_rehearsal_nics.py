@@ -89,6 +89,9 @@ def test_doctor_says_what_prepare_then_does(prepared: Prepared) -> None:
         assert (prepared.before[name]["verdict"], prepared.after[name]["verdict"]) == ("fail", "ok"), prepared.after[
             name
         ]
+    first, second = prepared.machine.addresses("e1000")
+    group = prepared.before[f"group of {first}"]
+    assert (group["verdict"], f"not viable: {second} (e1000) is in the way" in group["found"]) == ("fail", True), group
     failing = {name: check for name, check in prepared.after.items() if check["verdict"] == "fail"}
     assert failing == {}
     assert prepared.after["IOMMU"]["found"].startswith("on, ")
@@ -215,8 +218,10 @@ def test_restored_machine_is_what_it_was(prepared: Prepared) -> None:
     assert left == [], "\n".join(left)
     again = machine.restore()
     assert (again.status, "records no change" in again.output) == (0, True)
-    # The kernel itself forwards nothing wrong of what a NIC left behind.
-    assert "DMAR: [DMA" not in machine.guest.run("dmesg").output
+    faults = [line for line in machine.guest.run("dmesg").output.splitlines() if "DMAR: [DMA" in line]
+    # QEMU's vmxnet3 reads address 0 when its driver takes its memory away; the IOMMU keeps it from that.
+    known = [f"Request device [{address[5:]}] fault addr 0x0 " for address in machine.addresses("vmxnet3")]
+    assert [line for line in faults if not any(words in line for words in known)] == []
 
 
 def test_models_are_all_there() -> None:
