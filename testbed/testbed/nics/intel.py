@@ -2,8 +2,6 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Intel's NICs."""
 
-from dataclasses import replace
-
 from testbed.nics.profile import Descriptors, Profile, Trap
 
 _I40E = "DPDK NIC guide, i40e"
@@ -16,6 +14,32 @@ _AVX512 = Trap(
 
 # drivers/net/i40e/i40e_rxtx.h, drivers/net/ice/ice_rxtx.h: 64 to 4096, whole 32s.
 _E700 = Descriptors(64, 4096, 32, 2048)
+
+
+def _profile(
+    name: str,
+    ids: dict[str, str],
+    kernel_driver: str,
+    speeds_gbps: tuple[int, ...],
+    rings: Descriptors,
+    traps: tuple[Trap, ...],
+) -> Profile:
+    """One whose driver in DPDK has the name of the kernel's."""
+    driver = f"net_{kernel_driver}"
+    return Profile(
+        name=name,
+        ids=ids,
+        driver=driver,
+        plugin=driver,
+        kernel_driver=kernel_driver,
+        is_bifurcated=False,
+        speeds_gbps=speeds_gbps,
+        rx=rings,
+        tx=rings,
+        queues=1,
+        traps=traps,
+    )
+
 
 _I40E_TRAPS = (
     Trap(
@@ -38,9 +62,9 @@ _I40E_TRAPS = (
     _AVX512,
 )
 
-X710 = Profile(
-    name="Intel X710/XL710 (i40e)",
-    ids={
+X710 = _profile(
+    "Intel X710/XL710 (i40e)",
+    {
         "8086:1572": "X710 SFP+",
         "8086:1581": "X710 backplane",
         "8086:1583": "XL710 QSFP+",
@@ -49,27 +73,24 @@ X710 = Profile(
         "8086:1586": "X710 10GBASE-T",
         "8086:1589": "X710 10GBASE-T4",
     },
-    driver="net_i40e",
-    plugin="net_i40e",
-    kernel_driver="i40e",
-    is_bifurcated=False,
-    speeds_gbps=(10, 40),
-    rx=_E700,
-    tx=_E700,
-    queues=1,
-    traps=_I40E_TRAPS,
+    "i40e",
+    (10, 40),
+    _E700,
+    _I40E_TRAPS,
 )
 
-XXV710 = replace(
-    X710,
-    name="Intel XXV710 (i40e)",
-    ids={"8086:158a": "XXV710 backplane", "8086:158b": "XXV710 SFP28"},
-    speeds_gbps=(25,),
+XXV710 = _profile(
+    "Intel XXV710 (i40e)",
+    {"8086:158a": "XXV710 backplane", "8086:158b": "XXV710 SFP28"},
+    "i40e",
+    (25,),
+    _E700,
+    _I40E_TRAPS,
 )
 
-E810 = Profile(
-    name="Intel E810 (ice)",
-    ids={
+E810 = _profile(
+    "Intel E810 (ice)",
+    {
         "8086:1591": "E810-C backplane",
         "8086:1592": "E810-C QSFP",
         "8086:1593": "E810-C SFP",
@@ -77,15 +98,10 @@ E810 = Profile(
         "8086:159a": "E810-XXV QSFP",
         "8086:159b": "E810-XXV SFP",
     },
-    driver="net_ice",
-    plugin="net_ice",
-    kernel_driver="ice",
-    is_bifurcated=False,
-    speeds_gbps=(100, 25),
-    rx=_E700,
-    tx=_E700,
-    queues=1,
-    traps=(
+    "ice",
+    (100, 25),
+    _E700,
+    (
         Trap(
             "without its DDP package in /lib/firmware/intel/ice/ddp (or updates/ before it) the port does not start; "
             "safe-mode-support=1 lets it, without RSS: one queue",
@@ -108,18 +124,13 @@ E810 = Profile(
 # drivers/net/ixgbe/ixgbe_rxtx.h: 32 to 4096, whole 8s (128 bytes of 16-byte descriptors).
 _82599 = Descriptors(32, 4096, 8, 1024)
 
-X520 = Profile(
-    name="Intel X520/82599 (ixgbe)",
-    ids={"8086:10fb": "82599ES SFP+", "8086:154d": "X520 SFP+", "8086:1558": "X520-4", "8086:151c": "82599 10GBASE-T"},
-    driver="net_ixgbe",
-    plugin="net_ixgbe",
-    kernel_driver="ixgbe",
-    is_bifurcated=False,
-    speeds_gbps=(10,),
-    rx=_82599,
-    tx=_82599,
-    queues=1,
-    traps=(
+X520 = _profile(
+    "Intel X520/82599 (ixgbe)",
+    {"8086:10fb": "82599ES SFP+", "8086:154d": "X520 SFP+", "8086:1558": "X520-4", "8086:151c": "82599 10GBASE-T"},
+    "ixgbe",
+    (10,),
+    _82599,
+    (
         Trap(
             "the vector path returns nothing for receive bursts under 32 frames: leave --burst at 32 or more",
             f"{_IXGBE}, RX Burst Size",
