@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from testbed.campaign.folder import CampaignFolder
@@ -39,7 +40,10 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
     for finding, result in record.found(Throughput):
         key = (finding.directions, finding.flows, finding.size)
         rates.setdefault(finding.device, {})[key] = result.throughput_fps
-    limits = sum(result.at_max for _, result in record.found(Throughput))
+    # A device that does what the medium carries leaves no doubt.
+    limits = sum(
+        result.at_max and result.max_fps < (result.line_rate_fps or math.inf) for _, result in record.found(Throughput)
+    )
     how, limited = "without loss", "the highest rate that was tried"
     if not rates:
         for finding, rate in record.found(ForwardingRate):
