@@ -391,7 +391,7 @@ impl Drop for Environment {
 }
 
 /// Writes a warning to DPDK's log.
-fn log(message: &str) {
+pub(crate) fn log(message: &str) {
     if let Ok(message) = CString::new(message) {
         // SAFETY: the message is a string of ours, and the call keeps no pointer to it.
         unsafe { sys::dpdk_sys_log_warning(message.as_ptr()) };

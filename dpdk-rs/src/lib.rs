@@ -43,28 +43,38 @@
 //! pools: what DPDK asks of its callers is a type here, or a check, or a reference that keeps alive what is in use.
 //!
 //! Features: `static` links DPDK's archives and a list of drivers in place of the shared libraries; `serde` makes what a
-//! port counts serialisable.
+//! port counts serialisable; `smoltcp` makes a queue pair a device of that TCP/IP stack.
 
 mod burst;
+mod callback;
+mod capture;
 mod clock;
 pub mod diagnosis;
 mod eal;
 mod error;
+pub mod flow;
 #[cfg(any(doc, doctest))]
 pub mod guide;
+mod hotplug;
 pub mod lcore;
 mod mac;
 mod mempool;
 mod packet;
 pub mod port;
 mod queue;
+mod rx_interrupt;
 mod segment;
+#[cfg(feature = "smoltcp")]
+pub mod smoltcp;
+pub mod telemetry;
 mod tx_buffer;
 
 pub use burst::Burst;
+pub use capture::CaptureError;
 pub use clock::{Clock, Tsc};
 pub use eal::{Eal, EalError};
 pub use error::Errno;
+pub use hotplug::HotplugError;
 pub use mac::{MacAddr, ParseMacError};
 pub use mempool::{Mempool, MempoolBuilder, MempoolError, PrivateData, SocketId};
 pub use packet::{Packet, PacketError, Segments, SegmentsMut};

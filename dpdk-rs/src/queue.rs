@@ -132,6 +132,10 @@ impl<P: PrivateData> RxQueue<P> {
         Arc::ptr_eq(&self.device, device)
     }
 
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// `rte_eth_rx_burst`: at most `most` mbufs into the front of `room`.
     #[inline(always)]
     fn rx_burst(&mut self, room: &mut [MaybeUninit<*mut rte_mbuf>], most: u16) -> usize {

@@ -36,7 +36,7 @@ fn describe() -> PathBuf {
     fs::write(&wrapper, format!("#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec {rustdoc} \"$@\"\n")).unwrap();
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
     let output = Command::new(env!("CARGO"))
-        .args(["rustdoc", "--package", "dpdk-rs", "--lib", "--features", "serde"])
+        .args(["rustdoc", "--package", "dpdk-rs", "--lib", "--features", "serde,smoltcp"])
         .args(["--", "-Z", "unstable-options", "--output-format", "json"])
         .env("RUSTDOC", &wrapper)
         .output()

@@ -503,8 +503,12 @@ pub const RTE_MEMPOOL_CACHE_MAX_SIZE: u32 = 512;
 pub const RTE_PKTMBUF_HEADROOM: u32 = 128;
 pub const RTE_MAX_QUEUES_PER_PORT: u32 = 1024;
 pub const LCORE_ID_ANY: u32 = 4294967295;
+pub const EAGAIN: u32 = 11;
 pub const EBUSY: u32 = 16;
 pub const ENOTSUP: u32 = 95;
+pub const RTE_ETH_RETA_GROUP_SIZE: u32 = 64;
+pub const RTE_ETH_VLAN_STRIP_OFFLOAD: u32 = 1;
+pub const RTE_ETH_VLAN_FILTER_OFFLOAD: u32 = 2;
 pub const SOCKET_ID_ANY: i32 = -1;
 pub const RTE_MBUF_PRIV_ALIGN: u32 = 8;
 pub const RTE_MBUF_DEFAULT_DATAROOM: u32 = 2048;
@@ -515,6 +519,10 @@ pub const RTE_ETHER_HDR_LEN: u32 = 14;
 pub const RTE_ETHER_MTU: u32 = 1500;
 pub const RTE_ETH_DEV_FALLBACK_RX_RINGSIZE: u32 = 512;
 pub const RTE_ETH_NAME_MAX_LEN: u32 = 64;
+pub const RTE_TEL_MAX_STRING_LEN: u32 = 128;
+pub const RTE_TEL_MAX_SINGLE_STRING_LEN: u32 = 8192;
+pub const RTE_TEL_MAX_DICT_ENTRIES: u32 = 256;
+pub const RTE_TEL_MAX_ARRAY_ENTRIES: u32 = 512;
 unsafe extern "C" {
     pub fn rte_version() -> *const ::core::ffi::c_char;
 }
@@ -529,6 +537,9 @@ unsafe extern "C" {
 #[derive(Debug)]
 pub struct rte_device {
     _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_dev_name(dev: *const rte_device) -> *const ::core::ffi::c_char;
 }
 unsafe extern "C" {
     pub fn rte_eal_hotplug_add(
@@ -718,6 +729,30 @@ const _: () = {
     ["Offset of field: rte_eth_rss_conf::rss_hf"][::core::mem::offset_of!(rte_eth_rss_conf, rss_hf) - 16usize];
 };
 impl Default for rte_eth_rss_conf {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_eth_rss_reta_entry64 {
+    pub mask: u64,
+    pub reta: [u16; 64usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_rss_reta_entry64"][::core::mem::size_of::<rte_eth_rss_reta_entry64>() - 136usize];
+    ["Alignment of rte_eth_rss_reta_entry64"][::core::mem::align_of::<rte_eth_rss_reta_entry64>() - 8usize];
+    ["Offset of field: rte_eth_rss_reta_entry64::mask"]
+        [::core::mem::offset_of!(rte_eth_rss_reta_entry64, mask) - 0usize];
+    ["Offset of field: rte_eth_rss_reta_entry64::reta"]
+        [::core::mem::offset_of!(rte_eth_rss_reta_entry64, reta) - 8usize];
+};
+impl Default for rte_eth_rss_reta_entry64 {
     fn default() -> Self {
         let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
         unsafe {
@@ -1120,6 +1155,44 @@ const _: () = {
     ["Offset of field: rte_eth_desc_lim::nb_mtu_seg_max"]
         [::core::mem::offset_of!(rte_eth_desc_lim, nb_mtu_seg_max) - 8usize];
 };
+pub const RTE_ETH_FC_NONE: rte_eth_fc_mode = 0;
+pub const RTE_ETH_FC_RX_PAUSE: rte_eth_fc_mode = 1;
+pub const RTE_ETH_FC_TX_PAUSE: rte_eth_fc_mode = 2;
+pub const RTE_ETH_FC_FULL: rte_eth_fc_mode = 3;
+pub type rte_eth_fc_mode = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_eth_fc_conf {
+    pub high_water: u32,
+    pub low_water: u32,
+    pub pause_time: u16,
+    pub send_xon: u16,
+    pub mode: rte_eth_fc_mode,
+    pub mac_ctrl_frame_fwd: u8,
+    pub autoneg: u8,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_fc_conf"][::core::mem::size_of::<rte_eth_fc_conf>() - 20usize];
+    ["Alignment of rte_eth_fc_conf"][::core::mem::align_of::<rte_eth_fc_conf>() - 4usize];
+    ["Offset of field: rte_eth_fc_conf::high_water"][::core::mem::offset_of!(rte_eth_fc_conf, high_water) - 0usize];
+    ["Offset of field: rte_eth_fc_conf::low_water"][::core::mem::offset_of!(rte_eth_fc_conf, low_water) - 4usize];
+    ["Offset of field: rte_eth_fc_conf::pause_time"][::core::mem::offset_of!(rte_eth_fc_conf, pause_time) - 8usize];
+    ["Offset of field: rte_eth_fc_conf::send_xon"][::core::mem::offset_of!(rte_eth_fc_conf, send_xon) - 10usize];
+    ["Offset of field: rte_eth_fc_conf::mode"][::core::mem::offset_of!(rte_eth_fc_conf, mode) - 12usize];
+    ["Offset of field: rte_eth_fc_conf::mac_ctrl_frame_fwd"]
+        [::core::mem::offset_of!(rte_eth_fc_conf, mac_ctrl_frame_fwd) - 16usize];
+    ["Offset of field: rte_eth_fc_conf::autoneg"][::core::mem::offset_of!(rte_eth_fc_conf, autoneg) - 17usize];
+};
+impl Default for rte_eth_fc_conf {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 #[repr(C)]
 #[repr(align(1))]
 #[derive(Debug, Default, Copy, Clone)]
@@ -2202,6 +2275,309 @@ const _: () = {
     ["Alignment of rte_ether_addr"][::core::mem::align_of::<rte_ether_addr>() - 2usize];
     ["Offset of field: rte_ether_addr::addr_bytes"][::core::mem::offset_of!(rte_ether_addr, addr_bytes) - 0usize];
 };
+pub const RTE_FLOW_ITEM_TYPE_END: rte_flow_item_type = 0;
+pub const RTE_FLOW_ITEM_TYPE_VOID: rte_flow_item_type = 1;
+pub const RTE_FLOW_ITEM_TYPE_INVERT: rte_flow_item_type = 2;
+pub const RTE_FLOW_ITEM_TYPE_ANY: rte_flow_item_type = 3;
+pub const RTE_FLOW_ITEM_TYPE_PORT_ID: rte_flow_item_type = 4;
+pub const RTE_FLOW_ITEM_TYPE_RAW: rte_flow_item_type = 5;
+pub const RTE_FLOW_ITEM_TYPE_ETH: rte_flow_item_type = 6;
+pub const RTE_FLOW_ITEM_TYPE_VLAN: rte_flow_item_type = 7;
+pub const RTE_FLOW_ITEM_TYPE_IPV4: rte_flow_item_type = 8;
+pub const RTE_FLOW_ITEM_TYPE_IPV6: rte_flow_item_type = 9;
+pub const RTE_FLOW_ITEM_TYPE_ICMP: rte_flow_item_type = 10;
+pub const RTE_FLOW_ITEM_TYPE_UDP: rte_flow_item_type = 11;
+pub const RTE_FLOW_ITEM_TYPE_TCP: rte_flow_item_type = 12;
+pub const RTE_FLOW_ITEM_TYPE_SCTP: rte_flow_item_type = 13;
+pub const RTE_FLOW_ITEM_TYPE_VXLAN: rte_flow_item_type = 14;
+pub const RTE_FLOW_ITEM_TYPE_E_TAG: rte_flow_item_type = 15;
+pub const RTE_FLOW_ITEM_TYPE_NVGRE: rte_flow_item_type = 16;
+pub const RTE_FLOW_ITEM_TYPE_MPLS: rte_flow_item_type = 17;
+pub const RTE_FLOW_ITEM_TYPE_GRE: rte_flow_item_type = 18;
+pub const RTE_FLOW_ITEM_TYPE_FUZZY: rte_flow_item_type = 19;
+pub const RTE_FLOW_ITEM_TYPE_GTP: rte_flow_item_type = 20;
+pub const RTE_FLOW_ITEM_TYPE_GTPC: rte_flow_item_type = 21;
+pub const RTE_FLOW_ITEM_TYPE_GTPU: rte_flow_item_type = 22;
+pub const RTE_FLOW_ITEM_TYPE_ESP: rte_flow_item_type = 23;
+pub const RTE_FLOW_ITEM_TYPE_GENEVE: rte_flow_item_type = 24;
+pub const RTE_FLOW_ITEM_TYPE_VXLAN_GPE: rte_flow_item_type = 25;
+pub const RTE_FLOW_ITEM_TYPE_ARP_ETH_IPV4: rte_flow_item_type = 26;
+pub const RTE_FLOW_ITEM_TYPE_IPV6_EXT: rte_flow_item_type = 27;
+pub const RTE_FLOW_ITEM_TYPE_ICMP6: rte_flow_item_type = 28;
+pub const RTE_FLOW_ITEM_TYPE_ICMP6_ND_NS: rte_flow_item_type = 29;
+pub const RTE_FLOW_ITEM_TYPE_ICMP6_ND_NA: rte_flow_item_type = 30;
+pub const RTE_FLOW_ITEM_TYPE_ICMP6_ND_OPT: rte_flow_item_type = 31;
+pub const RTE_FLOW_ITEM_TYPE_ICMP6_ND_OPT_SLA_ETH: rte_flow_item_type = 32;
+pub const RTE_FLOW_ITEM_TYPE_ICMP6_ND_OPT_TLA_ETH: rte_flow_item_type = 33;
+pub const RTE_FLOW_ITEM_TYPE_MARK: rte_flow_item_type = 34;
+pub const RTE_FLOW_ITEM_TYPE_META: rte_flow_item_type = 35;
+pub const RTE_FLOW_ITEM_TYPE_GRE_KEY: rte_flow_item_type = 36;
+pub const RTE_FLOW_ITEM_TYPE_GTP_PSC: rte_flow_item_type = 37;
+pub const RTE_FLOW_ITEM_TYPE_PPPOES: rte_flow_item_type = 38;
+pub const RTE_FLOW_ITEM_TYPE_PPPOED: rte_flow_item_type = 39;
+pub const RTE_FLOW_ITEM_TYPE_PPPOE_PROTO_ID: rte_flow_item_type = 40;
+pub const RTE_FLOW_ITEM_TYPE_NSH: rte_flow_item_type = 41;
+pub const RTE_FLOW_ITEM_TYPE_IGMP: rte_flow_item_type = 42;
+pub const RTE_FLOW_ITEM_TYPE_AH: rte_flow_item_type = 43;
+pub const RTE_FLOW_ITEM_TYPE_HIGIG2: rte_flow_item_type = 44;
+pub const RTE_FLOW_ITEM_TYPE_TAG: rte_flow_item_type = 45;
+pub const RTE_FLOW_ITEM_TYPE_L2TPV3OIP: rte_flow_item_type = 46;
+pub const RTE_FLOW_ITEM_TYPE_PFCP: rte_flow_item_type = 47;
+pub const RTE_FLOW_ITEM_TYPE_ECPRI: rte_flow_item_type = 48;
+pub const RTE_FLOW_ITEM_TYPE_IPV6_FRAG_EXT: rte_flow_item_type = 49;
+pub const RTE_FLOW_ITEM_TYPE_GENEVE_OPT: rte_flow_item_type = 50;
+pub const RTE_FLOW_ITEM_TYPE_INTEGRITY: rte_flow_item_type = 51;
+pub const RTE_FLOW_ITEM_TYPE_CONNTRACK: rte_flow_item_type = 52;
+pub const RTE_FLOW_ITEM_TYPE_PORT_REPRESENTOR: rte_flow_item_type = 53;
+pub const RTE_FLOW_ITEM_TYPE_REPRESENTED_PORT: rte_flow_item_type = 54;
+pub const RTE_FLOW_ITEM_TYPE_FLEX: rte_flow_item_type = 55;
+pub const RTE_FLOW_ITEM_TYPE_L2TPV2: rte_flow_item_type = 56;
+pub const RTE_FLOW_ITEM_TYPE_PPP: rte_flow_item_type = 57;
+pub const RTE_FLOW_ITEM_TYPE_GRE_OPTION: rte_flow_item_type = 58;
+pub const RTE_FLOW_ITEM_TYPE_MACSEC: rte_flow_item_type = 59;
+pub const RTE_FLOW_ITEM_TYPE_METER_COLOR: rte_flow_item_type = 60;
+pub type rte_flow_item_type = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_flow_item {
+    pub type_: rte_flow_item_type,
+    pub spec: *const ::core::ffi::c_void,
+    pub last: *const ::core::ffi::c_void,
+    pub mask: *const ::core::ffi::c_void,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_flow_item"][::core::mem::size_of::<rte_flow_item>() - 32usize];
+    ["Alignment of rte_flow_item"][::core::mem::align_of::<rte_flow_item>() - 8usize];
+    ["Offset of field: rte_flow_item::type_"][::core::mem::offset_of!(rte_flow_item, type_) - 0usize];
+    ["Offset of field: rte_flow_item::spec"][::core::mem::offset_of!(rte_flow_item, spec) - 8usize];
+    ["Offset of field: rte_flow_item::last"][::core::mem::offset_of!(rte_flow_item, last) - 16usize];
+    ["Offset of field: rte_flow_item::mask"][::core::mem::offset_of!(rte_flow_item, mask) - 24usize];
+};
+impl Default for rte_flow_item {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub const RTE_FLOW_ACTION_TYPE_END: rte_flow_action_type = 0;
+pub const RTE_FLOW_ACTION_TYPE_VOID: rte_flow_action_type = 1;
+pub const RTE_FLOW_ACTION_TYPE_PASSTHRU: rte_flow_action_type = 2;
+pub const RTE_FLOW_ACTION_TYPE_JUMP: rte_flow_action_type = 3;
+pub const RTE_FLOW_ACTION_TYPE_MARK: rte_flow_action_type = 4;
+pub const RTE_FLOW_ACTION_TYPE_FLAG: rte_flow_action_type = 5;
+pub const RTE_FLOW_ACTION_TYPE_QUEUE: rte_flow_action_type = 6;
+pub const RTE_FLOW_ACTION_TYPE_DROP: rte_flow_action_type = 7;
+pub const RTE_FLOW_ACTION_TYPE_COUNT: rte_flow_action_type = 8;
+pub const RTE_FLOW_ACTION_TYPE_RSS: rte_flow_action_type = 9;
+pub const RTE_FLOW_ACTION_TYPE_PF: rte_flow_action_type = 10;
+pub const RTE_FLOW_ACTION_TYPE_VF: rte_flow_action_type = 11;
+pub const RTE_FLOW_ACTION_TYPE_PORT_ID: rte_flow_action_type = 12;
+pub const RTE_FLOW_ACTION_TYPE_METER: rte_flow_action_type = 13;
+pub const RTE_FLOW_ACTION_TYPE_SECURITY: rte_flow_action_type = 14;
+pub const RTE_FLOW_ACTION_TYPE_OF_DEC_NW_TTL: rte_flow_action_type = 15;
+pub const RTE_FLOW_ACTION_TYPE_OF_POP_VLAN: rte_flow_action_type = 16;
+pub const RTE_FLOW_ACTION_TYPE_OF_PUSH_VLAN: rte_flow_action_type = 17;
+pub const RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_VID: rte_flow_action_type = 18;
+pub const RTE_FLOW_ACTION_TYPE_OF_SET_VLAN_PCP: rte_flow_action_type = 19;
+pub const RTE_FLOW_ACTION_TYPE_OF_POP_MPLS: rte_flow_action_type = 20;
+pub const RTE_FLOW_ACTION_TYPE_OF_PUSH_MPLS: rte_flow_action_type = 21;
+pub const RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP: rte_flow_action_type = 22;
+pub const RTE_FLOW_ACTION_TYPE_VXLAN_DECAP: rte_flow_action_type = 23;
+pub const RTE_FLOW_ACTION_TYPE_NVGRE_ENCAP: rte_flow_action_type = 24;
+pub const RTE_FLOW_ACTION_TYPE_NVGRE_DECAP: rte_flow_action_type = 25;
+pub const RTE_FLOW_ACTION_TYPE_RAW_ENCAP: rte_flow_action_type = 26;
+pub const RTE_FLOW_ACTION_TYPE_RAW_DECAP: rte_flow_action_type = 27;
+pub const RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC: rte_flow_action_type = 28;
+pub const RTE_FLOW_ACTION_TYPE_SET_IPV4_DST: rte_flow_action_type = 29;
+pub const RTE_FLOW_ACTION_TYPE_SET_IPV6_SRC: rte_flow_action_type = 30;
+pub const RTE_FLOW_ACTION_TYPE_SET_IPV6_DST: rte_flow_action_type = 31;
+pub const RTE_FLOW_ACTION_TYPE_SET_TP_SRC: rte_flow_action_type = 32;
+pub const RTE_FLOW_ACTION_TYPE_SET_TP_DST: rte_flow_action_type = 33;
+pub const RTE_FLOW_ACTION_TYPE_MAC_SWAP: rte_flow_action_type = 34;
+pub const RTE_FLOW_ACTION_TYPE_DEC_TTL: rte_flow_action_type = 35;
+pub const RTE_FLOW_ACTION_TYPE_SET_TTL: rte_flow_action_type = 36;
+pub const RTE_FLOW_ACTION_TYPE_SET_MAC_SRC: rte_flow_action_type = 37;
+pub const RTE_FLOW_ACTION_TYPE_SET_MAC_DST: rte_flow_action_type = 38;
+pub const RTE_FLOW_ACTION_TYPE_INC_TCP_SEQ: rte_flow_action_type = 39;
+pub const RTE_FLOW_ACTION_TYPE_DEC_TCP_SEQ: rte_flow_action_type = 40;
+pub const RTE_FLOW_ACTION_TYPE_INC_TCP_ACK: rte_flow_action_type = 41;
+pub const RTE_FLOW_ACTION_TYPE_DEC_TCP_ACK: rte_flow_action_type = 42;
+pub const RTE_FLOW_ACTION_TYPE_SET_TAG: rte_flow_action_type = 43;
+pub const RTE_FLOW_ACTION_TYPE_SET_META: rte_flow_action_type = 44;
+pub const RTE_FLOW_ACTION_TYPE_SET_IPV4_DSCP: rte_flow_action_type = 45;
+pub const RTE_FLOW_ACTION_TYPE_SET_IPV6_DSCP: rte_flow_action_type = 46;
+pub const RTE_FLOW_ACTION_TYPE_AGE: rte_flow_action_type = 47;
+pub const RTE_FLOW_ACTION_TYPE_SAMPLE: rte_flow_action_type = 48;
+pub const RTE_FLOW_ACTION_TYPE_SHARED: rte_flow_action_type = 49;
+pub const RTE_FLOW_ACTION_TYPE_MODIFY_FIELD: rte_flow_action_type = 50;
+pub const RTE_FLOW_ACTION_TYPE_INDIRECT: rte_flow_action_type = 51;
+pub const RTE_FLOW_ACTION_TYPE_CONNTRACK: rte_flow_action_type = 52;
+pub const RTE_FLOW_ACTION_TYPE_METER_COLOR: rte_flow_action_type = 53;
+pub const RTE_FLOW_ACTION_TYPE_PORT_REPRESENTOR: rte_flow_action_type = 54;
+pub const RTE_FLOW_ACTION_TYPE_REPRESENTED_PORT: rte_flow_action_type = 55;
+pub const RTE_FLOW_ACTION_TYPE_METER_MARK: rte_flow_action_type = 56;
+pub const RTE_FLOW_ACTION_TYPE_SEND_TO_KERNEL: rte_flow_action_type = 57;
+pub type rte_flow_action_type = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_flow_action_mark {
+    pub id: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_flow_action_mark"][::core::mem::size_of::<rte_flow_action_mark>() - 4usize];
+    ["Alignment of rte_flow_action_mark"][::core::mem::align_of::<rte_flow_action_mark>() - 4usize];
+    ["Offset of field: rte_flow_action_mark::id"][::core::mem::offset_of!(rte_flow_action_mark, id) - 0usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_flow_action_jump {
+    pub group: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_flow_action_jump"][::core::mem::size_of::<rte_flow_action_jump>() - 4usize];
+    ["Alignment of rte_flow_action_jump"][::core::mem::align_of::<rte_flow_action_jump>() - 4usize];
+    ["Offset of field: rte_flow_action_jump::group"][::core::mem::offset_of!(rte_flow_action_jump, group) - 0usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_flow_action_queue {
+    pub index: u16,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_flow_action_queue"][::core::mem::size_of::<rte_flow_action_queue>() - 2usize];
+    ["Alignment of rte_flow_action_queue"][::core::mem::align_of::<rte_flow_action_queue>() - 2usize];
+    ["Offset of field: rte_flow_action_queue::index"][::core::mem::offset_of!(rte_flow_action_queue, index) - 0usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_flow_action_count {
+    pub id: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_flow_action_count"][::core::mem::size_of::<rte_flow_action_count>() - 4usize];
+    ["Alignment of rte_flow_action_count"][::core::mem::align_of::<rte_flow_action_count>() - 4usize];
+    ["Offset of field: rte_flow_action_count::id"][::core::mem::offset_of!(rte_flow_action_count, id) - 0usize];
+};
+pub const RTE_ETH_HASH_FUNCTION_DEFAULT: rte_eth_hash_function = 0;
+pub const RTE_ETH_HASH_FUNCTION_TOEPLITZ: rte_eth_hash_function = 1;
+pub const RTE_ETH_HASH_FUNCTION_SIMPLE_XOR: rte_eth_hash_function = 2;
+pub const RTE_ETH_HASH_FUNCTION_SYMMETRIC_TOEPLITZ: rte_eth_hash_function = 3;
+pub const RTE_ETH_HASH_FUNCTION_MAX: rte_eth_hash_function = 4;
+pub type rte_eth_hash_function = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_flow_action_rss {
+    pub func: rte_eth_hash_function,
+    pub level: u32,
+    pub types: u64,
+    pub key_len: u32,
+    pub queue_num: u32,
+    pub key: *const u8,
+    pub queue: *const u16,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_flow_action_rss"][::core::mem::size_of::<rte_flow_action_rss>() - 40usize];
+    ["Alignment of rte_flow_action_rss"][::core::mem::align_of::<rte_flow_action_rss>() - 8usize];
+    ["Offset of field: rte_flow_action_rss::func"][::core::mem::offset_of!(rte_flow_action_rss, func) - 0usize];
+    ["Offset of field: rte_flow_action_rss::level"][::core::mem::offset_of!(rte_flow_action_rss, level) - 4usize];
+    ["Offset of field: rte_flow_action_rss::types"][::core::mem::offset_of!(rte_flow_action_rss, types) - 8usize];
+    ["Offset of field: rte_flow_action_rss::key_len"][::core::mem::offset_of!(rte_flow_action_rss, key_len) - 16usize];
+    ["Offset of field: rte_flow_action_rss::queue_num"]
+        [::core::mem::offset_of!(rte_flow_action_rss, queue_num) - 20usize];
+    ["Offset of field: rte_flow_action_rss::key"][::core::mem::offset_of!(rte_flow_action_rss, key) - 24usize];
+    ["Offset of field: rte_flow_action_rss::queue"][::core::mem::offset_of!(rte_flow_action_rss, queue) - 32usize];
+};
+impl Default for rte_flow_action_rss {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_flow_action {
+    pub type_: rte_flow_action_type,
+    pub conf: *const ::core::ffi::c_void,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_flow_action"][::core::mem::size_of::<rte_flow_action>() - 16usize];
+    ["Alignment of rte_flow_action"][::core::mem::align_of::<rte_flow_action>() - 8usize];
+    ["Offset of field: rte_flow_action::type_"][::core::mem::offset_of!(rte_flow_action, type_) - 0usize];
+    ["Offset of field: rte_flow_action::conf"][::core::mem::offset_of!(rte_flow_action, conf) - 8usize];
+};
+impl Default for rte_flow_action {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_flow {
+    _unused: [u8; 0],
+}
+pub const RTE_FLOW_ERROR_TYPE_NONE: rte_flow_error_type = 0;
+pub const RTE_FLOW_ERROR_TYPE_UNSPECIFIED: rte_flow_error_type = 1;
+pub const RTE_FLOW_ERROR_TYPE_HANDLE: rte_flow_error_type = 2;
+pub const RTE_FLOW_ERROR_TYPE_ATTR_GROUP: rte_flow_error_type = 3;
+pub const RTE_FLOW_ERROR_TYPE_ATTR_PRIORITY: rte_flow_error_type = 4;
+pub const RTE_FLOW_ERROR_TYPE_ATTR_INGRESS: rte_flow_error_type = 5;
+pub const RTE_FLOW_ERROR_TYPE_ATTR_EGRESS: rte_flow_error_type = 6;
+pub const RTE_FLOW_ERROR_TYPE_ATTR_TRANSFER: rte_flow_error_type = 7;
+pub const RTE_FLOW_ERROR_TYPE_ATTR: rte_flow_error_type = 8;
+pub const RTE_FLOW_ERROR_TYPE_ITEM_NUM: rte_flow_error_type = 9;
+pub const RTE_FLOW_ERROR_TYPE_ITEM_SPEC: rte_flow_error_type = 10;
+pub const RTE_FLOW_ERROR_TYPE_ITEM_LAST: rte_flow_error_type = 11;
+pub const RTE_FLOW_ERROR_TYPE_ITEM_MASK: rte_flow_error_type = 12;
+pub const RTE_FLOW_ERROR_TYPE_ITEM: rte_flow_error_type = 13;
+pub const RTE_FLOW_ERROR_TYPE_ACTION_NUM: rte_flow_error_type = 14;
+pub const RTE_FLOW_ERROR_TYPE_ACTION_CONF: rte_flow_error_type = 15;
+pub const RTE_FLOW_ERROR_TYPE_ACTION: rte_flow_error_type = 16;
+pub const RTE_FLOW_ERROR_TYPE_STATE: rte_flow_error_type = 17;
+pub type rte_flow_error_type = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_flow_error {
+    pub type_: rte_flow_error_type,
+    pub cause: *const ::core::ffi::c_void,
+    pub message: *const ::core::ffi::c_char,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_flow_error"][::core::mem::size_of::<rte_flow_error>() - 24usize];
+    ["Alignment of rte_flow_error"][::core::mem::align_of::<rte_flow_error>() - 8usize];
+    ["Offset of field: rte_flow_error::type_"][::core::mem::offset_of!(rte_flow_error, type_) - 0usize];
+    ["Offset of field: rte_flow_error::cause"][::core::mem::offset_of!(rte_flow_error, cause) - 8usize];
+    ["Offset of field: rte_flow_error::message"][::core::mem::offset_of!(rte_flow_error, message) - 16usize];
+};
+impl Default for rte_flow_error {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    pub fn rte_flow_destroy(port_id: u16, flow: *mut rte_flow, error: *mut rte_flow_error) -> ::core::ffi::c_int;
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_eth_intr_conf {
@@ -2744,6 +3120,39 @@ impl Default for rte_eth_dev_info {
         }
     }
 }
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_eth_xstat {
+    pub id: u64,
+    pub value: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_xstat"][::core::mem::size_of::<rte_eth_xstat>() - 16usize];
+    ["Alignment of rte_eth_xstat"][::core::mem::align_of::<rte_eth_xstat>() - 8usize];
+    ["Offset of field: rte_eth_xstat::id"][::core::mem::offset_of!(rte_eth_xstat, id) - 0usize];
+    ["Offset of field: rte_eth_xstat::value"][::core::mem::offset_of!(rte_eth_xstat, value) - 8usize];
+};
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_eth_xstat_name {
+    pub name: [::core::ffi::c_char; 64usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_xstat_name"][::core::mem::size_of::<rte_eth_xstat_name>() - 64usize];
+    ["Alignment of rte_eth_xstat_name"][::core::mem::align_of::<rte_eth_xstat_name>() - 1usize];
+    ["Offset of field: rte_eth_xstat_name::name"][::core::mem::offset_of!(rte_eth_xstat_name, name) - 0usize];
+};
+impl Default for rte_eth_xstat_name {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 unsafe extern "C" {
     pub fn rte_eth_find_next(port_id: u16) -> u16;
 }
@@ -2755,6 +3164,12 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_count_avail() -> u16;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_rx_offload_name(offload: u64) -> *const ::core::ffi::c_char;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_tx_offload_name(offload: u64) -> *const ::core::ffi::c_char;
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_configure(
@@ -2823,6 +3238,19 @@ unsafe extern "C" {
     pub fn rte_eth_stats_reset(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    pub fn rte_eth_xstats_get_names(
+        port_id: u16,
+        xstats_names: *mut rte_eth_xstat_name,
+        size: ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_xstats_get(port_id: u16, xstats: *mut rte_eth_xstat, n: ::core::ffi::c_uint) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_xstats_reset(port_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     pub fn rte_eth_macaddr_get(port_id: u16, mac_addr: *mut rte_ether_addr) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
@@ -2833,6 +3261,97 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_set_mtu(port_id: u16, mtu: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_vlan_filter(port_id: u16, vlan_id: u16, on: ::core::ffi::c_int) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_set_vlan_offload(port_id: u16, offload_mask: ::core::ffi::c_int) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_get_vlan_offload(port_id: u16) -> ::core::ffi::c_int;
+}
+pub const RTE_ETH_EVENT_UNKNOWN: rte_eth_event_type = 0;
+pub const RTE_ETH_EVENT_INTR_LSC: rte_eth_event_type = 1;
+pub const RTE_ETH_EVENT_QUEUE_STATE: rte_eth_event_type = 2;
+pub const RTE_ETH_EVENT_INTR_RESET: rte_eth_event_type = 3;
+pub const RTE_ETH_EVENT_VF_MBOX: rte_eth_event_type = 4;
+pub const RTE_ETH_EVENT_MACSEC: rte_eth_event_type = 5;
+pub const RTE_ETH_EVENT_INTR_RMV: rte_eth_event_type = 6;
+pub const RTE_ETH_EVENT_NEW: rte_eth_event_type = 7;
+pub const RTE_ETH_EVENT_DESTROY: rte_eth_event_type = 8;
+pub const RTE_ETH_EVENT_IPSEC: rte_eth_event_type = 9;
+pub const RTE_ETH_EVENT_FLOW_AGED: rte_eth_event_type = 10;
+pub const RTE_ETH_EVENT_RX_AVAIL_THRESH: rte_eth_event_type = 11;
+pub const RTE_ETH_EVENT_ERR_RECOVERING: rte_eth_event_type = 12;
+pub const RTE_ETH_EVENT_RECOVERY_SUCCESS: rte_eth_event_type = 13;
+pub const RTE_ETH_EVENT_RECOVERY_FAILED: rte_eth_event_type = 14;
+pub const RTE_ETH_EVENT_MAX: rte_eth_event_type = 15;
+pub type rte_eth_event_type = ::core::ffi::c_uint;
+pub type rte_eth_dev_cb_fn = ::core::option::Option<
+    unsafe extern "C" fn(
+        port_id: u16,
+        event: rte_eth_event_type,
+        cb_arg: *mut ::core::ffi::c_void,
+        ret_param: *mut ::core::ffi::c_void,
+    ) -> ::core::ffi::c_int,
+>;
+unsafe extern "C" {
+    pub fn rte_eth_dev_callback_register(
+        port_id: u16,
+        event: rte_eth_event_type,
+        cb_fn: rte_eth_dev_cb_fn,
+        cb_arg: *mut ::core::ffi::c_void,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_callback_unregister(
+        port_id: u16,
+        event: rte_eth_event_type,
+        cb_fn: rte_eth_dev_cb_fn,
+        cb_arg: *mut ::core::ffi::c_void,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_rx_intr_enable(port_id: u16, queue_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_rx_intr_disable(port_id: u16, queue_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_flow_ctrl_get(port_id: u16, fc_conf: *mut rte_eth_fc_conf) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_flow_ctrl_set(port_id: u16, fc_conf: *mut rte_eth_fc_conf) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_mac_addr_add(port_id: u16, mac_addr: *mut rte_ether_addr, pool: u32) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_mac_addr_remove(port_id: u16, mac_addr: *mut rte_ether_addr) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_default_mac_addr_set(port_id: u16, mac_addr: *mut rte_ether_addr) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_rss_reta_update(
+        port_id: u16,
+        reta_conf: *mut rte_eth_rss_reta_entry64,
+        reta_size: u16,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_rss_reta_query(
+        port_id: u16,
+        reta_conf: *mut rte_eth_rss_reta_entry64,
+        reta_size: u16,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_rss_hash_update(port_id: u16, rss_conf: *mut rte_eth_rss_conf) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_rss_hash_conf_get(port_id: u16, rss_conf: *mut rte_eth_rss_conf) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_get_name_by_port(port_id: u16, name: *mut ::core::ffi::c_char) -> ::core::ffi::c_int;
@@ -2978,28 +3497,91 @@ unsafe extern "C" {
         socket_stats: *mut rte_malloc_socket_stats,
     ) -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_20 = 0;
-pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_20 = 16;
-pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_20 = 18;
-pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_20 = 20;
-pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_20 = 22;
-pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_20 = 24;
-pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_20 = 36;
-pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_20 = 40;
-pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_20 = 54;
-pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_20 = 56;
-pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_20 = 64;
-pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_20 = 88;
-pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_20 = 80;
-pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_20 = 128;
-pub type _bindgen_ty_20 = ::core::ffi::c_uint;
+unsafe extern "C" {
+    pub fn rte_pdump_init() -> ::core::ffi::c_int;
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_tel_data {
+    _unused: [u8; 0],
+}
+pub const RTE_TEL_STRING_VAL: rte_tel_value_type = 0;
+pub const RTE_TEL_INT_VAL: rte_tel_value_type = 1;
+pub const RTE_TEL_U64_VAL: rte_tel_value_type = 2;
+pub const RTE_TEL_CONTAINER: rte_tel_value_type = 3;
+pub type rte_tel_value_type = ::core::ffi::c_uint;
+unsafe extern "C" {
+    pub fn rte_tel_data_start_array(d: *mut rte_tel_data, type_: rte_tel_value_type) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_tel_data_start_dict(d: *mut rte_tel_data) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_tel_data_string(d: *mut rte_tel_data, str_: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_tel_data_add_array_string(d: *mut rte_tel_data, str_: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_tel_data_add_dict_string(
+        d: *mut rte_tel_data,
+        name: *const ::core::ffi::c_char,
+        val: *const ::core::ffi::c_char,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_tel_data_add_dict_container(
+        d: *mut rte_tel_data,
+        name: *const ::core::ffi::c_char,
+        val: *mut rte_tel_data,
+        keep: ::core::ffi::c_int,
+    ) -> ::core::ffi::c_int;
+}
+pub type telemetry_cb = ::core::option::Option<
+    unsafe extern "C" fn(
+        cmd: *const ::core::ffi::c_char,
+        params: *const ::core::ffi::c_char,
+        info: *mut rte_tel_data,
+    ) -> ::core::ffi::c_int,
+>;
+unsafe extern "C" {
+    pub fn rte_telemetry_register_cmd(
+        cmd: *const ::core::ffi::c_char,
+        fn_: telemetry_cb,
+        help: *const ::core::ffi::c_char,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_tel_data_alloc() -> *mut rte_tel_data;
+}
+unsafe extern "C" {
+    pub fn rte_tel_data_free(data: *mut rte_tel_data);
+}
+pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_22 = 0;
+pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_22 = 16;
+pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_22 = 18;
+pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_22 = 20;
+pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_22 = 22;
+pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_22 = 24;
+pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_22 = 36;
+pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_22 = 40;
+pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_22 = 54;
+pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_22 = 56;
+pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_22 = 64;
+pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_22 = 88;
+pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_22 = 80;
+pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_22 = 128;
+pub type _bindgen_ty_22 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;
 pub const DPDK_SYS_MBUF_F_EXTERNAL: u64 = 2305843009213693952;
 pub const DPDK_SYS_RX_OFFLOAD_SCATTER: u64 = 8192;
+pub const DPDK_SYS_RX_OFFLOAD_VLAN_FILTER: u64 = 512;
+pub const DPDK_SYS_RX_OFFLOAD_VLAN_STRIP: u64 = 1;
 pub const DPDK_SYS_TX_OFFLOAD_MULTI_SEGS: u64 = 32768;
 pub const DPDK_SYS_RSS_IP: u64 = 41868;
 pub const DPDK_SYS_RSS_UDP: u64 = 133152;
 pub const DPDK_SYS_RSS_TCP: u64 = 66576;
+pub const DPDK_SYS_RSS_SCTP: u64 = 4160;
 pub const DPDK_SYS_VERSION_YEAR: u32 = 22;
 pub const DPDK_SYS_VERSION_MONTH: u32 = 11;
 pub const DPDK_SYS_MEMIF_TRUSTS_LENGTHS: u32 = 0;
@@ -3030,8 +3612,97 @@ unsafe extern "C" {
     pub fn dpdk_sys_eth_conf_rss(conf: *mut rte_eth_conf, fields: u64);
 }
 unsafe extern "C" {
+    #[link_name = "dpdk_sys_eth_conf_rss_key__extern"]
+    pub fn dpdk_sys_eth_conf_rss_key(conf: *mut rte_eth_conf, key: *mut u8, len: u8);
+}
+unsafe extern "C" {
     #[link_name = "dpdk_sys_eth_conf_lsc__extern"]
-    pub fn dpdk_sys_eth_conf_lsc(conf: *mut rte_eth_conf, info: *const rte_eth_dev_info);
+    pub fn dpdk_sys_eth_conf_lsc(conf: *mut rte_eth_conf, info: *const rte_eth_dev_info) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_eth_conf_rxq__extern"]
+    pub fn dpdk_sys_eth_conf_rxq(conf: *mut rte_eth_conf);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_eth_rx_intr_watch__extern"]
+    pub fn dpdk_sys_eth_rx_intr_watch(port_id: u16, queue_id: u16, on: ::core::ffi::c_int) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_epoll_wait__extern"]
+    pub fn dpdk_sys_epoll_wait(timeout_ms: ::core::ffi::c_int) -> ::core::ffi::c_int;
+}
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_23 = 64;
+pub type _bindgen_ty_23 = ::core::ffi::c_uint;
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_flow_validate__extern"]
+    pub fn dpdk_sys_flow_validate(
+        port_id: u16,
+        group: u32,
+        priority: u32,
+        pattern: *const rte_flow_item,
+        actions: *const rte_flow_action,
+        error: *mut rte_flow_error,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_flow_create__extern"]
+    pub fn dpdk_sys_flow_create(
+        port_id: u16,
+        group: u32,
+        priority: u32,
+        pattern: *const rte_flow_item,
+        actions: *const rte_flow_action,
+        error: *mut rte_flow_error,
+    ) -> *mut rte_flow;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct dpdk_sys_flow_count {
+    pub hits: u64,
+    pub bytes: u64,
+    pub hits_set: u8,
+    pub bytes_set: u8,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dpdk_sys_flow_count"][::core::mem::size_of::<dpdk_sys_flow_count>() - 24usize];
+    ["Alignment of dpdk_sys_flow_count"][::core::mem::align_of::<dpdk_sys_flow_count>() - 8usize];
+    ["Offset of field: dpdk_sys_flow_count::hits"][::core::mem::offset_of!(dpdk_sys_flow_count, hits) - 0usize];
+    ["Offset of field: dpdk_sys_flow_count::bytes"][::core::mem::offset_of!(dpdk_sys_flow_count, bytes) - 8usize];
+    ["Offset of field: dpdk_sys_flow_count::hits_set"]
+        [::core::mem::offset_of!(dpdk_sys_flow_count, hits_set) - 16usize];
+    ["Offset of field: dpdk_sys_flow_count::bytes_set"]
+        [::core::mem::offset_of!(dpdk_sys_flow_count, bytes_set) - 17usize];
+};
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_flow_query_count__extern"]
+    pub fn dpdk_sys_flow_query_count(
+        port_id: u16,
+        flow: *mut rte_flow,
+        out: *mut dpdk_sys_flow_count,
+        error: *mut rte_flow_error,
+    ) -> ::core::ffi::c_int;
+}
+pub const DPDK_SYS_TEL_UINT: u32 = 2;
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_tel_data_add_dict_int__extern"]
+    pub fn dpdk_sys_tel_data_add_dict_int(
+        d: *mut rte_tel_data,
+        name: *const ::core::ffi::c_char,
+        x: i32,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_tel_data_add_array_uint__extern"]
+    pub fn dpdk_sys_tel_data_add_array_uint(d: *mut rte_tel_data, x: u64) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_tel_data_add_dict_uint__extern"]
+    pub fn dpdk_sys_tel_data_add_dict_uint(
+        d: *mut rte_tel_data,
+        name: *const ::core::ffi::c_char,
+        x: u64,
+    ) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_dev_args__extern"]

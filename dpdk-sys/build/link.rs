@@ -42,6 +42,8 @@ const WHOLE: &[&str] = &["ethdev", "mempool", "eal", "telemetry", "log", "argpar
 
 /// What those two lists refer to, in the order of the linker's single pass.
 const REFERRED: &[&str] = &[
+    "pdump",
+    "pcapng",
     "vhost",
     "gso",
     "ip_frag",

@@ -22,6 +22,8 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
+#include <rte_flow.h>
+#include <rte_interrupts.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
@@ -29,7 +31,9 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include <rte_memzone.h>
+#include <rte_pdump.h>
 #include <rte_ring.h>
+#include <rte_telemetry.h>
 
 /* struct rte_mbuf: 24.11 nests these fields in anonymous unions, 22.11 does not. */
 enum {
@@ -64,10 +68,13 @@ _Static_assert(sizeof(((struct rte_mbuf *)0)->priv_size) == 2, "rte_mbuf.priv_si
 static const uint64_t DPDK_SYS_MBUF_F_INDIRECT = RTE_MBUF_F_INDIRECT;
 static const uint64_t DPDK_SYS_MBUF_F_EXTERNAL = RTE_MBUF_F_EXTERNAL;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_SCATTER = RTE_ETH_RX_OFFLOAD_SCATTER;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_VLAN_FILTER = RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_VLAN_STRIP = RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
 static const uint64_t DPDK_SYS_TX_OFFLOAD_MULTI_SEGS = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 static const uint64_t DPDK_SYS_RSS_IP = RTE_ETH_RSS_IP;
 static const uint64_t DPDK_SYS_RSS_UDP = RTE_ETH_RSS_UDP;
 static const uint64_t DPDK_SYS_RSS_TCP = RTE_ETH_RSS_TCP;
+static const uint64_t DPDK_SYS_RSS_SCTP = RTE_ETH_RSS_SCTP;
 static const uint32_t DPDK_SYS_VERSION_YEAR = RTE_VER_YEAR;
 static const uint32_t DPDK_SYS_VERSION_MONTH = RTE_VER_MONTH;
 
@@ -104,11 +111,143 @@ dpdk_sys_eth_conf_rss(struct rte_eth_conf *conf, uint64_t fields)
 	conf->rx_adv_conf.rss_conf.rss_hf = fields;
 }
 
-/* Asks for interrupts on link change, if the device has them. */
+/* With this key for that hash, of as many bytes as the device asks for; NULL for the device's own. */
 static inline void
+dpdk_sys_eth_conf_rss_key(struct rte_eth_conf *conf, uint8_t *key, uint8_t len)
+{
+	conf->rx_adv_conf.rss_conf.rss_key = key;
+	conf->rx_adv_conf.rss_conf.rss_key_len = len;
+}
+
+/* Asks for interrupts on link change, if the device has them; whether it has. */
+static inline int
 dpdk_sys_eth_conf_lsc(struct rte_eth_conf *conf, const struct rte_eth_dev_info *info)
 {
 	conf->intr_conf.lsc = info->dev_flags != NULL && (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+	return conf->intr_conf.lsc;
+}
+
+/* Asks for interrupts on received frames. */
+static inline void
+dpdk_sys_eth_conf_rxq(struct rte_eth_conf *conf)
+{
+	conf->intr_conf.rxq = 1;
+}
+
+/* Adds the interrupt of an RX queue to what this thread waits for, or takes it away. */
+static inline int
+dpdk_sys_eth_rx_intr_watch(uint16_t port_id, uint16_t queue_id, int on)
+{
+	return rte_eth_dev_rx_intr_ctl_q(port_id, queue_id, RTE_EPOLL_PER_THREAD,
+			on ? RTE_INTR_EVENT_ADD : RTE_INTR_EVENT_DEL, NULL);
+}
+
+/* Waits for one of them: 1, or 0 when the time is over. */
+static inline int
+dpdk_sys_epoll_wait(int timeout_ms)
+{
+	struct rte_epoll_event event;
+
+	return rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, timeout_ms);
+}
+
+/* The mode of flow control is an enum: 1 is RX_PAUSE, 2 TX_PAUSE, 3 both. */
+_Static_assert(RTE_ETH_FC_RX_PAUSE == 1 && RTE_ETH_FC_TX_PAUSE == 2 && RTE_ETH_FC_FULL == 3, "rte_eth_fc_mode");
+
+/* The specification of an item of a flow pattern begins with the bytes of the header, as they are in a frame. */
+_Static_assert(offsetof(struct rte_flow_item_eth, hdr) == 0 && sizeof(struct rte_ether_hdr) == 14, "rte_flow_item_eth");
+_Static_assert(offsetof(struct rte_flow_item_vlan, hdr) == 0 && sizeof(struct rte_vlan_hdr) == 4, "rte_flow_item_vlan");
+_Static_assert(offsetof(struct rte_flow_item_ipv4, hdr) == 0 && sizeof(struct rte_ipv4_hdr) == 20, "rte_flow_item_ipv4");
+_Static_assert(offsetof(struct rte_flow_item_ipv6, hdr) == 0 && sizeof(struct rte_ipv6_hdr) == 40, "rte_flow_item_ipv6");
+_Static_assert(offsetof(struct rte_flow_item_tcp, hdr) == 0 && sizeof(struct rte_tcp_hdr) == 20, "rte_flow_item_tcp");
+_Static_assert(offsetof(struct rte_flow_item_udp, hdr) == 0 && sizeof(struct rte_udp_hdr) == 8, "rte_flow_item_udp");
+
+/* Bytes for the longest of these specifications. */
+enum {
+	DPDK_SYS_FLOW_ITEM_SIZE = 64,
+};
+_Static_assert(sizeof(struct rte_flow_item_eth) <= DPDK_SYS_FLOW_ITEM_SIZE, "rte_flow_item_eth");
+_Static_assert(sizeof(struct rte_flow_item_vlan) <= DPDK_SYS_FLOW_ITEM_SIZE, "rte_flow_item_vlan");
+_Static_assert(sizeof(struct rte_flow_item_ipv6) <= DPDK_SYS_FLOW_ITEM_SIZE, "rte_flow_item_ipv6");
+
+/* For received frames. struct rte_flow_attr is made of bit-fields. */
+static inline int
+dpdk_sys_flow_validate(uint16_t port_id, uint32_t group, uint32_t priority, const struct rte_flow_item *pattern,
+		const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
+	const struct rte_flow_attr attr = {.group = group, .priority = priority, .ingress = 1};
+
+	return rte_flow_validate(port_id, &attr, pattern, actions, error);
+}
+
+static inline struct rte_flow *
+dpdk_sys_flow_create(uint16_t port_id, uint32_t group, uint32_t priority, const struct rte_flow_item *pattern,
+		const struct rte_flow_action *actions, struct rte_flow_error *error)
+{
+	const struct rte_flow_attr attr = {.group = group, .priority = priority, .ingress = 1};
+
+	return rte_flow_create(port_id, &attr, pattern, actions, error);
+}
+
+/* struct rte_flow_query_count without its bit-fields. */
+struct dpdk_sys_flow_count {
+	uint64_t hits;
+	uint64_t bytes;
+	uint8_t hits_set;
+	uint8_t bytes_set;
+};
+
+/* What the rule's action COUNT has counted. */
+static inline int
+dpdk_sys_flow_query_count(uint16_t port_id, struct rte_flow *flow, struct dpdk_sys_flow_count *out,
+		struct rte_flow_error *error)
+{
+	const struct rte_flow_action_count conf = {0};
+	const struct rte_flow_action actions[] = {
+		{.type = RTE_FLOW_ACTION_TYPE_COUNT, .conf = &conf},
+		{.type = RTE_FLOW_ACTION_TYPE_END},
+	};
+	struct rte_flow_query_count count = {0};
+	int ret = rte_flow_query(port_id, flow, actions, &count, error);
+
+	out->hits = count.hits;
+	out->bytes = count.bytes;
+	out->hits_set = count.hits_set;
+	out->bytes_set = count.bytes_set;
+	return ret;
+}
+
+/* Numbers in what a telemetry command answers: 23.03 has renamed those of 64 bits, and widened the others. */
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+static const uint32_t DPDK_SYS_TEL_UINT = RTE_TEL_UINT_VAL;
+#else
+static const uint32_t DPDK_SYS_TEL_UINT = RTE_TEL_U64_VAL;
+#endif
+
+static inline int
+dpdk_sys_tel_data_add_dict_int(struct rte_tel_data *d, const char *name, int32_t x)
+{
+	return rte_tel_data_add_dict_int(d, name, x);
+}
+
+static inline int
+dpdk_sys_tel_data_add_array_uint(struct rte_tel_data *d, uint64_t x)
+{
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+	return rte_tel_data_add_array_uint(d, x);
+#else
+	return rte_tel_data_add_array_u64(d, x);
+#endif
+}
+
+static inline int
+dpdk_sys_tel_data_add_dict_uint(struct rte_tel_data *d, const char *name, uint64_t x)
+{
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0)
+	return rte_tel_data_add_dict_uint(d, name, x);
+#else
+	return rte_tel_data_add_dict_u64(d, name, x);
+#endif
 }
 
 /* The driver's own arguments of a device, such as "size=64,copy=1"; NULL without any. */

@@ -3,7 +3,7 @@
 
 //! How a port is to be set up.
 
-use super::{DescriptorLimits, PortError, PortInfo, device::Device};
+use super::{DescriptorLimits, PortError, PortInfo, RssFields, device::Device};
 
 /// How to set a port up. The default: one queue each way, 1,024 descriptors a queue, everything else as the device
 /// has it.
@@ -17,17 +17,37 @@ pub struct PortConfig {
     pub(super) tx_descriptors: u16,
     pub(super) mtu: Option<u16>,
     pub(super) scatter: bool,
+    /// `None`: what is usual, with several RX queues.
+    pub(super) rss: Option<RssFields>,
+    pub(super) rss_key: Option<Vec<u8>>,
+    pub(super) vlan_filter: bool,
+    pub(super) vlan_strip: bool,
+    pub(super) link_interrupts: bool,
+    pub(super) rx_interrupts: bool,
 }
 
 impl Default for PortConfig {
     fn default() -> Self {
-        Self { rx_queues: 1, tx_queues: 1, rx_descriptors: 1024, tx_descriptors: 1024, mtu: None, scatter: false }
+        Self {
+            rx_queues: 1,
+            tx_queues: 1,
+            rx_descriptors: 1024,
+            tx_descriptors: 1024,
+            mtu: None,
+            scatter: false,
+            rss: None,
+            rss_key: None,
+            vlan_filter: false,
+            vlan_strip: false,
+            link_interrupts: false,
+            rx_interrupts: false,
+        }
     }
 }
 
 impl PortConfig {
     /// How many RX queues; with more than one, frames are spread by a hash of their addresses and ports (RSS), as far
-    /// as the device can.
+    /// as the device can, unless [`Self::rss`] says otherwise.
     pub const fn rx_queues(mut self, queues: u16) -> Self {
         self.rx_queues = queues;
         self
@@ -66,16 +86,66 @@ impl PortConfig {
         self
     }
 
+    /// Spread frames over the RX queues by a hash of these fields, all of which the device must offer
+    /// ([`PortInfo::rss_fields`](super::PortInfo::rss_fields)).
+    #[doc(alias = "RTE_ETH_MQ_RX_RSS")]
+    pub const fn rss(mut self, fields: RssFields) -> Self {
+        self.rss = Some(fields);
+        self
+    }
+
+    /// The key of that hash, as long as the device asks for ([`PortInfo::rss_key_len`](super::PortInfo::rss_key_len)); the
+    /// device's own unless given.
+    pub fn rss_key(mut self, key: impl Into<Vec<u8>>) -> Self {
+        self.rss_key = Some(key.into());
+        self
+    }
+
+    /// Receive frames without a VLAN tag and of those VLANs that [`Port::set_vlan`](super::Port::set_vlan) names, no others.
+    #[doc(alias = "RTE_ETH_RX_OFFLOAD_VLAN_FILTER")]
+    pub const fn vlan_filter(mut self, on: bool) -> Self {
+        self.vlan_filter = on;
+        self
+    }
+
+    /// Take the VLAN tag off received frames.
+    #[doc(alias = "RTE_ETH_RX_OFFLOAD_VLAN_STRIP")]
+    pub const fn vlan_strip(mut self, on: bool) -> Self {
+        self.vlan_strip = on;
+        self
+    }
+
+    /// Have the device tell when its link goes up or down: needed for
+    /// [`Port::on_link_change`](super::Port::on_link_change).
+    #[doc(alias = "rte_eth_intr_conf")]
+    pub const fn link_interrupts(mut self, on: bool) -> Self {
+        self.link_interrupts = on;
+        self
+    }
+
+    /// Have the device tell when frames have come: needed for [`RxQueue::wait`](crate::RxQueue::wait). Some devices that cannot
+    /// refuse to start, others to wait.
+    #[doc(alias = "rte_eth_intr_conf")]
+    pub const fn rx_interrupts(mut self, on: bool) -> Self {
+        self.rx_interrupts = on;
+        self
+    }
+
     /// Compares every number, and the data room of the pool's mbufs, with what the device supports.
     pub(super) fn check(&self, device: &Device, data_room: u16) -> Result<(), PortError> {
         let info = device.info()?;
-        self.compare(&info, data_room).map_err(|(what, asked, limits)| PortError::Unsupported {
-            port: device.id(),
-            name: device.name().to_owned(),
-            what,
-            asked: u32::from(asked),
-            limits,
-        })
+        self.compare(&info, data_room)
+            .map_err(|(what, asked, limits)| device.unsupported(what, u32::from(asked), limits))?;
+        device.check_rss(self.rss.unwrap_or(RssFields::NONE), self.rss_key.as_deref())?;
+        let wanted = [
+            (self.vlan_filter, info.vlan_filter, "VLAN filter"),
+            (self.vlan_strip, info.vlan_strip, "VLAN strip"),
+            (self.link_interrupts, info.link_interrupts, "link interrupts"),
+        ];
+        match wanted.into_iter().find(|(wanted, there, _)| *wanted && !there) {
+            Some((.., what)) => Err(device.lacks(what)),
+            None => Ok(()),
+        }
     }
 
     /// What does not fit: what it is, how many were asked for, and what the device supports.
@@ -108,7 +178,7 @@ impl PortConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::{DescriptorLimits, PortConfig, PortInfo};
+    use super::{DescriptorLimits, PortConfig, PortInfo, RssFields};
 
     fn info() -> PortInfo {
         PortInfo {
@@ -120,6 +190,15 @@ mod tests {
             min_data_room: 1152,
             min_mtu: 68,
             max_mtu: 9710,
+            max_mac_addrs: 1,
+            rss_fields: RssFields::NONE,
+            rss_key_len: 0,
+            rss_table_len: 0,
+            vlan_filter: false,
+            vlan_strip: false,
+            link_interrupts: false,
+            rx_offloads: Vec::new(),
+            tx_offloads: Vec::new(),
         }
     }
 

@@ -3,10 +3,11 @@
 
 //! A device as the port and its queues share it: the calls of DPDK's control plane, and the end.
 
-use super::{Link, PortConfig, PortError, PortId, PortInfo, PortStats, driver};
+use super::{Link, PortConfig, PortError, PortId, PortInfo, PortStats, RssFields, driver, info::offload_names};
 use crate::{
     Errno, MacAddr,
     eal::{Control, Environment},
+    flow::Flows,
     mempool::PoolHandle,
     queue,
 };
@@ -41,6 +42,14 @@ struct Setup {
     left: bool,
     rx_queues: u16,
     tx_queues: u16,
+    /// The device tells when its link changes.
+    link_interrupts: bool,
+    /// It was asked to tell when frames have come.
+    rx_interrupts: bool,
+    /// The rules for received frames, while it is started.
+    flows: Flows,
+    /// Drivers may read the key whenever the device is started.
+    rss_key: Option<Box<[u8]>>,
     /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
     _pool: Option<Arc<PoolHandle>>,
 }
@@ -82,6 +91,48 @@ pub(super) fn names(environment: &Environment) -> Vec<String> {
     ids().map(port_name).collect()
 }
 
+/// The ports of a device, by the device's name.
+fn ports_of<'a>(device: &'a str, _control: &MutexGuard<'_, Control>) -> impl Iterator<Item = u16> + 'a {
+    let mut next = 0;
+    let all = iter::from_fn(move || {
+        // SAFETY: the EAL is initialised and the control plane locked; any number is allowed.
+        let id = unsafe { sys::rte_eth_find_next(next) };
+        next = id.saturating_add(1);
+        (u32::from(id) < sys::RTE_MAX_ETHPORTS).then_some(id)
+    });
+    all.filter(move |id| device_name(*id).is_some_and(|name| name == device))
+}
+
+/// Whether there is a port of a device, by the device's name.
+pub(crate) fn has_port(device: &str, control: &MutexGuard<'_, Control>) -> bool {
+    ports_of(device, control).next().is_some()
+}
+
+/// A port of a device, by the device's name, that somebody has taken or that belongs to another device.
+pub(crate) fn in_use_of(device: &str, control: &MutexGuard<'_, Control>) -> Option<String> {
+    let mut ports = ports_of(device, control);
+    let used = ports.find(|id| {
+        // SAFETY: the EAL is initialised and the control plane locked.
+        let is_free = unsafe { sys::dpdk_sys_eth_find_next(*id) } == u64::from(*id);
+        !is_free || control.taken.get(usize::from(*id)).copied().unwrap_or(true)
+    });
+    used.map(port_name)
+}
+
+/// The name of a port's device: that of the port, if the device has one only.
+fn device_name(id: u16) -> Option<String> {
+    let mut info = sys::rte_eth_dev_info::default();
+    // SAFETY: the caller has the number from DPDK, and the control plane locked; the call fills a struct of ours.
+    let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
+    if result < 0 || info.device.is_null() {
+        return None;
+    }
+    // SAFETY: the device of a port lives as long as the port, which is there while the control plane is locked.
+    let name = unsafe { sys::rte_dev_name(info.device) };
+    // SAFETY: a device's name is a string that lives as long as the device.
+    Some(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
+}
+
 /// Closes the ports that nobody has configured, before the EAL is cleaned up: its clean-up of the bus stumbles over a
 /// device that takes others with it (`net_failsafe`, DPDK 22.11).
 pub(crate) fn close_rest(_control: &MutexGuard<'_, Control>) {
@@ -114,8 +165,12 @@ impl Device {
         self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn is_forked(&self) -> bool {
+        self.environment.is_forked()
+    }
+
     /// Locks the control plane, unless it is that of a parent process.
-    fn control(&self) -> Result<MutexGuard<'_, Control>, PortError> {
+    pub(crate) fn control(&self) -> Result<MutexGuard<'_, Control>, PortError> {
         if self.environment.is_forked() {
             return Err(PortError::Forked { port: self.id(), name: self.name.clone() });
         }
@@ -123,7 +178,7 @@ impl Device {
     }
 
     /// The result of a call of DPDK, or an error that names the port and the action.
-    fn check(&self, call: &'static str, result: i32, action: impl Into<String>) -> Result<(), PortError> {
+    pub(crate) fn check(&self, call: &'static str, result: i32, action: impl Into<String>) -> Result<(), PortError> {
         Errno::check(result).map(|_| ()).map_err(|errno| PortError::Refused {
             port: self.id(),
             name: self.name.clone(),
@@ -131,6 +186,31 @@ impl Device {
             call,
             errno,
         })
+    }
+
+    /// The error that something is outside what the device supports.
+    pub(crate) fn unsupported(&self, what: &'static str, asked: u32, limits: String) -> PortError {
+        PortError::Unsupported { port: self.id(), name: self.name.clone(), what, asked, limits }
+    }
+
+    /// The error that the device does not have something.
+    pub(crate) fn lacks(&self, what: impl Into<String>) -> PortError {
+        PortError::Lacks { port: self.id(), name: self.name.clone(), what: what.into() }
+    }
+
+    /// Whether the device tells when its link changes.
+    pub(super) fn has_link_interrupts(&self) -> bool {
+        self.setup().link_interrupts
+    }
+
+    /// Whether the device was asked to tell when frames have come.
+    pub(crate) fn has_rx_interrupts(&self) -> bool {
+        self.setup().rx_interrupts
+    }
+
+    /// Does something with the rules of the started device.
+    pub(crate) fn with_flows<T>(&self, run: impl FnOnce(&mut Flows) -> T) -> T {
+        run(&mut self.setup().flows)
     }
 
     /// The most segments of a frame that can be sent.
@@ -163,9 +243,7 @@ impl Device {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
         let control = self.control()?;
         match self.parts(&control).find_map(|(id, info)| driver::danger(&info, room, id != self.id)) {
-            Some((what, asked, limits)) => {
-                Err(PortError::Unsupported { port: self.id(), name: self.name.clone(), what, asked, limits })
-            }
+            Some((what, asked, limits)) => Err(self.unsupported(what, asked, limits)),
             None => Ok(()),
         }
     }
@@ -199,8 +277,14 @@ impl Device {
 
     pub(super) fn info(&self) -> Result<PortInfo, PortError> {
         let info = self.raw_info()?;
+        let driver = driver::name(&info);
+        let mut conf = sys::rte_eth_conf::default();
+        // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
+        let link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
+        let strips = info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_STRIP != 0;
         Ok(PortInfo {
-            driver: driver::name(&info),
+            vlan_strip: strips && !driver::strips_blindly(&driver),
+            driver,
             max_rx_queues: info.max_rx_queues,
             max_tx_queues: info.max_tx_queues,
             rx_descriptors: info.rx_desc_lim.into(),
@@ -208,6 +292,14 @@ impl Device {
             min_data_room: info.min_rx_bufsize.saturating_add(sys::RTE_PKTMBUF_HEADROOM),
             min_mtu: info.min_mtu,
             max_mtu: info.max_mtu,
+            max_mac_addrs: info.max_mac_addrs,
+            rss_fields: RssFields::from_bits(info.flow_type_rss_offloads),
+            rss_key_len: info.hash_key_size,
+            rss_table_len: info.reta_size,
+            vlan_filter: info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_FILTER != 0,
+            link_interrupts,
+            rx_offloads: offload_names(info.rx_offload_capa, sys::rte_eth_dev_rx_offload_name),
+            tx_offloads: offload_names(info.tx_offload_capa, sys::rte_eth_dev_tx_offload_name),
         })
     }
 
@@ -218,18 +310,38 @@ impl Device {
             conf.rxmode.offloads = sys::DPDK_SYS_RX_OFFLOAD_SCATTER & info.rx_offload_capa;
             conf.txmode.offloads = sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS & info.tx_offload_capa;
         }
-        if config.rx_queues > 1 {
-            let wanted = sys::DPDK_SYS_RSS_IP | sys::DPDK_SYS_RSS_UDP | sys::DPDK_SYS_RSS_TCP;
+        for (wanted, offload) in [
+            (config.vlan_filter, sys::DPDK_SYS_RX_OFFLOAD_VLAN_FILTER),
+            (config.vlan_strip, sys::DPDK_SYS_RX_OFFLOAD_VLAN_STRIP),
+        ] {
+            conf.rxmode.offloads |= if wanted { offload } else { 0 };
+        }
+        let usual = RssFields::IP | RssFields::UDP | RssFields::TCP;
+        let offered = RssFields::from_bits(info.flow_type_rss_offloads);
+        let usual = (config.rx_queues > 1).then(|| usual.intersection(offered));
+        if let Some(fields) = config.rss.or(usual) {
             // SAFETY: the call changes a struct of ours and keeps no pointer to it.
-            unsafe { sys::dpdk_sys_eth_conf_rss(&raw mut conf, wanted & info.flow_type_rss_offloads) };
+            unsafe { sys::dpdk_sys_eth_conf_rss(&raw mut conf, fields.bits()) };
         }
         let driver = driver::name(&info);
-        if driver::needs_link_interrupts(&driver) {
+        let mut link_interrupts = false;
+        if config.link_interrupts || driver::needs_link_interrupts(&driver) {
             // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
-            unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) };
+            link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
+        }
+        if config.rx_interrupts {
+            // SAFETY: the call changes a struct of ours and keeps no pointer to it.
+            unsafe { sys::dpdk_sys_eth_conf_rxq(&raw mut conf) };
         }
         let control = self.control()?;
         let mut setup = self.setup();
+        // Before the call, which keeps the key's address.
+        setup.rss_key = config.rss_key.clone().map(Vec::into_boxed_slice);
+        if let Some(key) = &mut setup.rss_key {
+            // SAFETY: the call changes a struct of ours; the key in it, whose length was checked, lives until the device is
+            // closed.
+            unsafe { sys::dpdk_sys_eth_conf_rss_key(&raw mut conf, key.as_mut_ptr(), info.hash_key_size) };
+        }
         // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still being
         // configured, and the control plane is locked; the call copies `conf`.
         let result =
@@ -243,6 +355,10 @@ impl Device {
             left: false,
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
+            link_interrupts,
+            rx_interrupts: config.rx_interrupts,
+            flows: Flows::default(),
+            rss_key: setup.rss_key.take(),
             _pool: Some(Arc::clone(pool)),
         };
         self.check("rte_eth_dev_configure", result, "configure the port")?;
@@ -316,6 +432,7 @@ impl Device {
     pub(super) fn stop(&self) -> Result<(), PortError> {
         let _control = self.control()?;
         let mut setup = self.setup();
+        setup.flows.destroy_all(self.id());
         // SAFETY: `Port::stop` has taken back and dropped all queues, so nobody polls the port; the control plane is
         // locked.
         let result = unsafe { sys::rte_eth_dev_stop(self.id) };
@@ -324,7 +441,7 @@ impl Device {
         Ok(())
     }
 
-    pub(super) fn queue_counts(&self) -> (usize, usize) {
+    pub(crate) fn queue_counts(&self) -> (usize, usize) {
         let setup = self.setup();
         (usize::from(setup.rx_queues), usize::from(setup.tx_queues))
     }
@@ -382,19 +499,6 @@ impl Device {
         )?;
         Ok(link.into())
     }
-
-    pub(super) fn set_promiscuous(&self, on: bool) -> Result<(), PortError> {
-        let _control = self.control()?;
-        if on {
-            // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
-            let result = unsafe { sys::rte_eth_promiscuous_enable(self.id) };
-            self.check("rte_eth_promiscuous_enable", result, "enable promiscuous mode")
-        } else {
-            // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
-            let result = unsafe { sys::rte_eth_promiscuous_disable(self.id) };
-            self.check("rte_eth_promiscuous_disable", result, "disable promiscuous mode")
-        }
-    }
 }
 
 impl Drop for Device {
@@ -415,6 +519,7 @@ impl Drop for Device {
             control.left.push(self.name.clone());
             return;
         }
+        setup.flows.destroy_all(PortId(self.id));
         if setup.started {
             // SAFETY: the port and its queues hold this `Device`, so they are gone and nobody polls; the control plane
             // is locked. Nothing is left to report an error to.

@@ -31,6 +31,10 @@ const TRUSTERS: &[&str] = &["net_memif"];
 /// if link interrupts were asked for: without, the EAL's interrupt thread finds a closed file and ends the process.
 const LINK_INTERRUPTERS: &[&str] = &["net_virtio_user"];
 
+/// `net_vhost` takes VLAN tags off frames without a look at their length: a frame of less than four bytes, which its peer can
+/// send, makes it write to address 0.
+const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
+
 /// The name of a device's driver.
 pub(super) fn name(info: &sys::rte_eth_dev_info) -> String {
     if info.driver_name.is_null() {
@@ -47,6 +51,10 @@ pub(super) fn needs_link_interrupts(driver: &str) -> bool {
 /// Whether no segment may be longer than the room for data in the mbufs of the first one's pool.
 pub(super) fn trusts_lengths(driver: &str) -> bool {
     sys::DPDK_SYS_MEMIF_TRUSTS_LENGTHS != 0 && TRUSTERS.contains(&driver)
+}
+
+pub(super) fn strips_blindly(driver: &str) -> bool {
+    BLIND_STRIPPERS.contains(&driver)
 }
 
 pub(super) fn miscounts(driver: &str) -> bool {

@@ -3,7 +3,11 @@
 
 //! What a device can do.
 
-use core::fmt;
+use super::RssFields;
+use core::{
+    ffi::{CStr, c_char},
+    fmt,
+};
 use dpdk_sys as sys;
 
 /// What a device can do.
@@ -27,6 +31,36 @@ pub struct PortInfo {
     pub min_mtu: u16,
     /// The largest MTU, in bytes.
     pub max_mtu: u16,
+    /// How many MAC addresses it can have, its own included.
+    pub max_mac_addrs: u32,
+    /// What it can hash to spread frames over its RX queues.
+    pub rss_fields: RssFields,
+    /// The length of that hash's key in bytes.
+    pub rss_key_len: u8,
+    /// How many entries its redirection table has; 0 if it has none.
+    pub rss_table_len: u16,
+    /// Whether it can be told which VLANs to receive.
+    pub vlan_filter: bool,
+    /// Whether it can take VLAN tags off.
+    pub vlan_strip: bool,
+    /// Whether it can tell when its link changes.
+    pub link_interrupts: bool,
+    /// What else it can do with received frames, by DPDK's names, such as `RSS_HASH`.
+    pub rx_offloads: Vec<String>,
+    /// What it can do with frames that it sends, such as `MULTI_SEGS`.
+    pub tx_offloads: Vec<String>,
+}
+
+/// The names of a set of offloads.
+pub(super) fn offload_names(offloads: u64, name: unsafe extern "C" fn(u64) -> *const c_char) -> Vec<String> {
+    let bits = (0..u64::BITS).map(|bit| 1 << bit).filter(|bit| offloads & bit != 0);
+    let names = bits.map(|bit| {
+        // SAFETY: the callers give `rte_eth_dev_rx_offload_name` or its like for TX, which take any number.
+        let text = unsafe { name(bit) };
+        // SAFETY: those return a static string, for a number that they do not know too.
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    });
+    names.collect()
 }
 
 /// How many descriptors a queue may have.

@@ -24,19 +24,28 @@
 mod config;
 mod device;
 mod driver;
+mod flow_control;
 mod info;
+mod link_watch;
+mod reception;
+mod rss;
 mod status;
+mod xstats;
 
 pub use config::PortConfig;
+pub use flow_control::FlowControl;
 pub use info::{DescriptorLimits, PortInfo};
+pub use link_watch::LinkWatch;
+pub use rss::{RssFields, RssHash};
 pub use status::{Link, PortStats};
+pub use xstats::Xstat;
 
 use crate::{Errno, Mempool, PrivateData, RxQueue, SocketId, TxQueue, eal::Environment};
 use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-pub(crate) use device::{Device, close_rest};
+pub(crate) use device::{Device, close_rest, has_port, in_use_of};
 
 /// The number of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,6 +98,16 @@ pub enum PortError {
         /// What the device has, in words.
         limits: String,
     },
+    /// The device does not have something.
+    #[error("port {port} ({name}): the device has no {what}")]
+    Lacks {
+        /// The port.
+        port: PortId,
+        /// Its name.
+        name: String,
+        /// What it does not have, such as `VLAN filter`.
+        what: String,
+    },
     /// A child made by `fork` cannot touch the port: it is its parent's.
     #[error("port {port} ({name}): this process is a fork of the one that initialized the EAL")]
     Forked {
@@ -104,7 +123,10 @@ impl PortError {
     #[must_use]
     pub const fn port(&self) -> PortId {
         match self {
-            Self::Refused { port, .. } | Self::Unsupported { port, .. } | Self::Forked { port, .. } => *port,
+            Self::Refused { port, .. }
+            | Self::Unsupported { port, .. }
+            | Self::Lacks { port, .. }
+            | Self::Forked { port, .. } => *port,
         }
     }
 
@@ -157,6 +179,10 @@ pub(crate) fn names(eal: &crate::Eal) -> Vec<String> {
 impl<S> Port<S> {
     const fn of(device: Arc<Device>) -> Self {
         Self { device, state: PhantomData }
+    }
+
+    pub(crate) const fn device(&self) -> &Arc<Device> {
+        &self.device
     }
 
     /// The port's number.
@@ -212,8 +238,8 @@ impl Port<Unconfigured> {
     /// Configures the port: all RX queues receive into `pool`.
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] if a number is outside what the device supports, before anything is changed: the port
-    /// can be taken from the EAL again. [`PortError::Refused`] if the device refuses: it is closed.
+    /// [`PortError::Unsupported`] if a number is outside what the device supports, or [`PortError::Lacks`] if it does not have what
+    /// is asked for, before anything is changed: the port can be taken from the EAL again. [`PortError::Refused`] if the device refuses: it is closed.
     #[doc(alias = "rte_eth_dev_configure")]
     #[doc(alias = "rte_eth_rx_queue_setup")]
     #[doc(alias = "rte_eth_tx_queue_setup")]
@@ -309,24 +335,6 @@ impl<P: PrivateData> Port<Started<P>> {
     #[doc(alias = "rte_eth_link_get")]
     pub fn wait_link(&self) -> Result<Link, PortError> {
         self.device.link(true)
-    }
-
-    /// Whether to receive frames for any address.
-    ///
-    /// # Errors
-    /// [`PortError::Refused`] if the device cannot (`ENOTSUP`).
-    #[doc(alias = "rte_eth_promiscuous_enable")]
-    #[doc(alias = "rte_eth_promiscuous_disable")]
-    pub fn set_promiscuous(&self, on: bool) -> Result<(), PortError> {
-        self.device.set_promiscuous(on)
-    }
-
-    /// Whether the port receives frames for any address.
-    #[doc(alias = "rte_eth_promiscuous_get")]
-    #[must_use]
-    pub fn is_promiscuous(&self) -> bool {
-        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a flag.
-        unsafe { sys::rte_eth_promiscuous_get(self.id().get()) == 1 }
     }
 }
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Closures that DPDK calls back, from threads of its own and whenever it likes.
+//!
+//! C never gets a pointer to one: it gives a key, under which the closure is looked up. So one that is called late, or that
+//! DPDK does not forget, finds nothing, and nothing dangles.
+
+use std::{
+    collections::BTreeMap,
+    mem,
+    panic::{self, AssertUnwindSafe},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread::{self, ThreadId},
+};
+
+/// Closures by key.
+pub(crate) struct Callbacks<K, F> {
+    slots: Mutex<BTreeMap<K, Arc<Slot<F>>>>,
+}
+
+struct Slot<F> {
+    /// Locked while it runs: one call at a time. `None` once it was removed.
+    closure: Mutex<Option<F>>,
+    runner: Mutex<Option<ThreadId>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<F> Slot<F> {
+    /// Whether this thread is inside the closure.
+    fn runs_here(&self) -> bool {
+        *lock(&self.runner) == Some(thread::current().id())
+    }
+}
+
+impl<K: Ord, F> Callbacks<K, F> {
+    pub(crate) const fn new() -> Self {
+        Self { slots: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// Adds a closure; whether the key was free.
+    pub(crate) fn add(&self, key: K, closure: F) -> bool {
+        let mut slots = lock(&self.slots);
+        if slots.contains_key(&key) {
+            return false;
+        }
+        slots.insert(key, Arc::new(Slot { closure: Mutex::new(Some(closure)), runner: Mutex::new(None) }));
+        true
+    }
+
+    /// Drops a closure, after the call of it has ended that may be under way: on this thread it goes on, and the closure is
+    /// dropped behind it.
+    pub(crate) fn remove(&self, key: &K) {
+        let Some(slot) = lock(&self.slots).remove(key) else { return };
+        if !slot.runs_here() {
+            let closure = lock(&slot.closure).take();
+            drop(closure);
+        }
+    }
+
+    /// Calls a closure by `call`. `None` if there is none, if it is called from within itself, and if it panics.
+    pub(crate) fn call<R>(&self, key: &K, call: impl FnOnce(&mut F) -> R) -> Option<R> {
+        let whole = || {
+            let slot = lock(&self.slots).get(key).map(Arc::clone)?;
+            if slot.runs_here() {
+                return None;
+            }
+            let mut closure = lock(&slot.closure);
+            *lock(&slot.runner) = Some(thread::current().id());
+            let result = panic::catch_unwind(AssertUnwindSafe(|| closure.as_mut().map(call)));
+            *lock(&slot.runner) = None;
+            result.unwrap_or_else(|payload| {
+                mem::forget(payload);
+                None
+            })
+        };
+        // The closure may be dropped here, and panic then.
+        panic::catch_unwind(AssertUnwindSafe(whole)).unwrap_or_else(|payload| {
+            mem::forget(payload);
+            None
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Callbacks;
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+        mpsc,
+    };
+
+    type Closure = Box<dyn FnMut(u32) -> u32 + Send>;
+
+    #[test]
+    fn a_closure_is_called_by_its_key_until_it_is_removed() {
+        let callbacks = Callbacks::<u8, Closure>::new();
+        let mut sum = 0;
+        assert!(callbacks.add(
+            1,
+            Box::new(move |number| {
+                sum += number;
+                sum
+            })
+        ));
+        assert!(!callbacks.add(1, Box::new(|number| number)));
+        let call = |number| callbacks.call(&1, |closure| closure(number));
+        assert_eq!((call(2), call(3), callbacks.call(&2, |closure| closure(1))), (Some(2), Some(5), None));
+        callbacks.remove(&1);
+        assert_eq!(call(1), None);
+        assert!(callbacks.add(1, Box::new(|number| number)));
+    }
+
+    #[test]
+    fn a_panic_is_no_answer_and_no_end() {
+        let callbacks = Callbacks::<u8, Closure>::new();
+        callbacks.add(1, Box::new(|number| if number == 0 { std::panic::resume_unwind(Box::new(0)) } else { number }));
+        assert_eq!(callbacks.call(&1, |closure| closure(0)), None);
+        assert_eq!(callbacks.call(&1, |closure| closure(4)), Some(4));
+    }
+
+    #[test]
+    fn one_that_removes_itself_is_dropped_when_it_ends() {
+        struct Dropped(Arc<AtomicBool>);
+        impl Drop for Dropped {
+            fn drop(&mut self) {
+                self.0.store(true, SeqCst);
+            }
+        }
+        let callbacks = Arc::new(Callbacks::<u8, Closure>::new());
+        let flag = Arc::new(AtomicBool::new(false));
+        let (own, dropped) = (Arc::clone(&callbacks), Dropped(Arc::clone(&flag)));
+        callbacks.add(
+            1,
+            Box::new(move |number| {
+                own.remove(&1);
+                assert!(!dropped.0.load(SeqCst));
+                assert_eq!(own.call(&1, |closure| closure(number)), None);
+                number
+            }),
+        );
+        assert_eq!(callbacks.call(&1, |closure| closure(9)), Some(9));
+        assert!(flag.load(SeqCst));
+    }
+
+    #[test]
+    fn removal_waits_for_a_call_on_another_thread() {
+        let callbacks = Callbacks::<u8, Closure>::new();
+        let (inside, entered) = mpsc::channel();
+        let (leave, left) = mpsc::channel();
+        let ended = Arc::new(AtomicBool::new(false));
+        let end = Arc::clone(&ended);
+        callbacks.add(
+            1,
+            Box::new(move |number| {
+                let _ = inside.send(());
+                let _ = left.recv();
+                end.store(true, SeqCst);
+                number
+            }),
+        );
+        std::thread::scope(|scope| {
+            scope.spawn(|| callbacks.call(&1, |closure| closure(1)));
+            assert_eq!(entered.recv(), Ok(()));
+            let removal = scope.spawn(|| {
+                callbacks.remove(&1);
+                ended.load(SeqCst)
+            });
+            assert_eq!(leave.send(()), Ok(()));
+            assert!(removal.join().is_ok_and(|ended| ended));
+        });
+    }
+}

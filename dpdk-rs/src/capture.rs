@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Capture of packets by another process: `dpdk-dumpcap`.
+
+use crate::{Eal, Errno};
+use dpdk_sys as sys;
+use std::sync::{Mutex, PoisonError};
+
+/// Why packets cannot be captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CaptureError {
+    /// A child made by `fork` has no packets: they are its parent's.
+    #[error("packets cannot be captured: this process is a fork of the one that initialized the EAL")]
+    Forked,
+    /// DPDK refused.
+    #[error("packets cannot be captured: {0}")]
+    Refused(Errno),
+}
+
+impl CaptureError {
+    /// DPDK's error, if a call of DPDK failed.
+    #[must_use]
+    pub const fn errno(&self) -> Option<Errno> {
+        if let Self::Refused(errno) = self { Some(*errno) } else { None }
+    }
+
+    /// The name of the call of DPDK that failed.
+    #[must_use]
+    pub const fn call(&self) -> Option<&'static str> {
+        if let Self::Refused(_) = self { Some("rte_pdump_init") } else { None }
+    }
+}
+
+/// Whether capture was enabled. It stays so: callbacks of a capture that goes on use what would be freed.
+static ENABLED: Mutex<bool> = Mutex::new(false);
+
+impl Eal {
+    /// Lets `dpdk-dumpcap`, started with this program's `--file-prefix`, capture what the ports receive and send, until the EAL
+    /// is cleaned up. It costs nothing before a capture begins.
+    ///
+    /// A capture needs hugepages, and an EAL that lets other processes attach: neither `--no-shconf` nor `--in-memory`. Without
+    /// these the call succeeds, and nobody can capture. The process that captures is trusted, see
+    /// the guarantees in the guide.
+    ///
+    /// # Errors
+    /// See [`CaptureError`].
+    #[doc(alias = "rte_pdump_init")]
+    pub fn enable_capture(&self) -> Result<(), CaptureError> {
+        let environment = self.environment();
+        if environment.is_forked() {
+            return Err(CaptureError::Forked);
+        }
+        let _control = environment.control();
+        let mut enabled = ENABLED.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*enabled {
+            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; it is called once.
+            if unsafe { sys::rte_pdump_init() } < 0 {
+                return Err(CaptureError::Refused(Errno::last()));
+            }
+            *enabled = true;
+        }
+        Ok(())
+    }
+}

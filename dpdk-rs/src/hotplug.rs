@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Virtual devices that come and go while the program runs.
+
+use crate::{Eal, Errno, Port, eal::Environment, port::Unconfigured};
+use dpdk_sys as sys;
+use std::ffi::CString;
+
+/// Why a device was not attached or detached.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HotplugError {
+    /// The text has a NUL byte.
+    #[error("device {0:?} contains a NUL byte")]
+    Name(String),
+    /// A child made by `fork` has no devices: they are its parent's.
+    #[error("device '{0}': this process is a fork of the one that initialized the EAL")]
+    Forked(String),
+    /// There is a device of this name.
+    #[error("device '{0}' is there already: choose another name, or detach it first")]
+    Exists(String),
+    /// A port of the device has been taken, or belongs to another device.
+    #[error("device '{device}' is in use: drop its port '{port}' and the port's queues first")]
+    InUse {
+        /// The device.
+        device: String,
+        /// Its port.
+        port: String,
+    },
+    /// DPDK refused; its log says more.
+    #[error("cannot {action} device '{device}': {errno}")]
+    Refused {
+        /// The device.
+        device: String,
+        /// `attach` or `detach`.
+        action: &'static str,
+        /// The call of DPDK.
+        call: &'static str,
+        /// DPDK's error.
+        errno: Errno,
+    },
+}
+
+impl HotplugError {
+    /// DPDK's error, if a call of DPDK failed.
+    #[must_use]
+    pub const fn errno(&self) -> Option<Errno> {
+        if let Self::Refused { errno, .. } = self { Some(*errno) } else { None }
+    }
+
+    /// The name of the call of DPDK that failed.
+    #[must_use]
+    pub const fn call(&self) -> Option<&'static str> {
+        if let Self::Refused { call, .. } = self { Some(*call) } else { None }
+    }
+}
+
+/// The bus of virtual devices.
+const BUS: &core::ffi::CStr = c"vdev";
+
+impl Eal {
+    /// Makes a virtual device as the EAL's option `--vdev` does, from the same text: a name that begins with that of a driver,
+    /// and its arguments, such as `net_ring1` or `net_tap0,iface=dtap0`. Returns the ports that nobody has taken yet, the new
+    /// ones among them. What the text says is trusted, as the EAL's command line is.
+    ///
+    /// # Errors
+    /// [`HotplugError::Exists`] for a name that is in use, [`HotplugError::Name`], [`HotplugError::Forked`], or
+    /// [`HotplugError::Refused`].
+    #[doc(alias = "rte_eal_hotplug_add")]
+    pub fn attach(&self, device: &str) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
+        let (name, args) = device.split_once(',').unwrap_or((device, ""));
+        let environment = self.environment();
+        with_names(environment, device, &[name, args], |[name, args]| {
+            let control = environment.control();
+            // DPDK would call that a success.
+            if crate::port::has_port(&name.to_string_lossy(), &control) {
+                return Err(HotplugError::Exists(name.to_string_lossy().into_owned()));
+            }
+            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies
+            // the strings.
+            let result = unsafe { sys::rte_eal_hotplug_add(BUS.as_ptr(), name.as_ptr(), args.as_ptr()) };
+            check(device, "attach", "rte_eal_hotplug_add", result)
+        })?;
+        Ok(self.ports())
+    }
+
+    /// Removes a virtual device by its name, such as `net_ring1`. All handles of its ports must be gone.
+    ///
+    /// # Errors
+    /// [`HotplugError::InUse`] if a port of it was taken and is still there, or belongs to another device, such as
+    /// `net_bonding0`; [`HotplugError::Name`], [`HotplugError::Forked`], or [`HotplugError::Refused`]: `ENODEV` or `EINVAL` if
+    /// there is no such device.
+    #[doc(alias = "rte_eal_hotplug_remove")]
+    pub fn detach(&self, device: &str) -> Result<(), HotplugError> {
+        let environment = self.environment();
+        with_names(environment, device, &[device], |[name]| {
+            let control = environment.control();
+            if let Some(port) = crate::port::in_use_of(device, &control) {
+                return Err(HotplugError::InUse { device: device.to_owned(), port });
+            }
+            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked. Nobody has a port of
+            // the device: none was taken, and as long as the lock is held none can be.
+            let result = unsafe { sys::rte_eal_hotplug_remove(BUS.as_ptr(), name.as_ptr()) };
+            check(device, "detach", "rte_eal_hotplug_remove", result)
+        })
+    }
+}
+
+/// Calls `run` with strings for C, unless this process is a fork.
+fn with_names<const N: usize>(
+    environment: &Environment,
+    device: &str,
+    texts: &[&str; N],
+    run: impl FnOnce([CString; N]) -> Result<(), HotplugError>,
+) -> Result<(), HotplugError> {
+    if environment.is_forked() {
+        return Err(HotplugError::Forked(device.to_owned()));
+    }
+    let strings: Result<Vec<CString>, _> = texts.iter().map(|text| CString::new(*text)).collect();
+    match strings.ok().and_then(|strings| strings.try_into().ok()) {
+        Some(strings) => run(strings),
+        None => Err(HotplugError::Name(device.to_owned())),
+    }
+}
+
+fn check(device: &str, action: &'static str, call: &'static str, result: i32) -> Result<(), HotplugError> {
+    Errno::check(result).map(drop).map_err(|errno| HotplugError::Refused {
+        device: device.to_owned(),
+        action,
+        call,
+        errno,
+    })
+}
