@@ -348,7 +348,10 @@ def test_a_debian_is_made_by_its_script_after_its_packages(tree, arguments, insi
     ("extent", "left_out"),
     [
         ([], []),
-        (["--varying"], ["parsing-bench", "rewrite", "rust-docs", "packages", "python-without-our-programs"]),
+        (
+            ["--varying"],
+            ["parsing-bench", "rewrite", "rust-docs", "packages", "python-without-our-programs", "rehearsal"],
+        ),
         (["--quick"], ["parsing-bench", "rewrite", "rust-docs", "packages", "python"]),
     ],
 )
@@ -368,10 +371,11 @@ def test_what_no_version_of_dpdk_changes_is_left_out_by_name(tree, extent, left_
         "rust-docs": "cargo test --workspace --doc --no-fail-fast" in tree.calls,
         "packages": any(call.startswith("packages") for call in tree.calls),
         "python-without-our-programs": any(call.endswith(" tests ../.ci") for call in tree.calls),
+        "rehearsal": any("-m pytest" in call and "test_rehearsal" not in call for call in tree.calls),
         "python": any("-m pytest" in call for call in tree.calls),
     }
     if "python" in left_out:
-        left_out.append("python-without-our-programs")
+        left_out += ["python-without-our-programs", "rehearsal"]
     assert [name for name, was in called.items() if not was] == sorted(left_out, key=list(called).index)
     assert ("varying=1" in done.stdout) is bool(left_out)
     assert ("varying=0" in done.stdout) is not bool(left_out)
