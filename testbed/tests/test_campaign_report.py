@@ -239,7 +239,7 @@ def test_what_is_new_in_an_environment_is_shown_and_what_changed_too(campaign: P
     (folder / "environment-resumed-1.json").write_text(json.dumps(machine))
     page = report_of(folder)
     assert "<dt>nics.0000:3b:00.0.firmware</dt><dd>9.50</dd>" in page
-    assert re.search(r"cpu\.governor: [^<]*, then powersave", page)
+    assert re.search(r"cpu\.governor: [^<]*, there powersave", page)
 
 
 def test_a_comparison_has_its_ratios_and_its_noise(comparison: Path) -> None:

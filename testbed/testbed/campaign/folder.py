@@ -62,8 +62,8 @@ class Evidence:
     environment: Environment
     # All that `environment.json` has, also what this version does not know.
     machine: dict[str, Any]
-    # The same, by file, when the campaign was resumed.
-    resumed: dict[str, dict[str, Any]]
+    # The same, by file: when the campaign was resumed, and of other testbeds.
+    others: dict[str, dict[str, Any]]
     trials: list[tuple[str, AnyResult]]
     # What the generators can do, by rig.
     joined: dict[str, Capabilities]
@@ -170,7 +170,7 @@ def _comparison(folder: Path) -> ComparisonFolder:
 
 def _evidence(folder: Path) -> Evidence:
     environment = read_environment(folder)
-    later = sorted(folder.glob("environment-resumed-*.json"), key=lambda path: (len(path.name), path.name))
+    later = sorted(folder.glob("environment-*.json"), key=lambda path: (len(path.name), path.name))
     journal = folder / JOURNAL
     try:
         # A campaign may be cut off before it has one.

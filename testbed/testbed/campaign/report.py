@@ -47,7 +47,7 @@ class Report:
     sections: list[Section]
     environment: Environment
     further: dict[str, str]
-    resumed: dict[str, list[Difference]]
+    others: dict[str, list[Difference]]
     command: str
     files: list[str]
 
@@ -131,8 +131,8 @@ def _cautions(record: CampaignFolder | ComparisonFolder) -> list[str]:
 def _surroundings(found: Evidence) -> dict[str, object]:
     """The fields of `Report` that say what it was measured on."""
     further = {key: value for key, value in found.machine.items() if key not in _WORDED}
-    changed = {name: between(found.machine, later) for name, later in found.resumed.items()}
-    return {"environment": found.environment, "further": flat(further), "resumed": changed}
+    changed = {name: between(found.machine, later) for name, later in found.others.items()}
+    return {"environment": found.environment, "further": flat(further), "others": changed}
 
 
 def _files(folder: Path) -> list[str]:
@@ -176,7 +176,7 @@ def _environment_blocks(report: Report) -> list[str]:
     fields = flat(report.environment.model_dump(mode="json", include=set(_WORDED))) | report.further
     table = Table("", ["Field", "Value"], [Row([name, value]) for name, value in fields.items()], text_columns=2)
     blocks = ["## Environment", markdown_table(table)]
-    for name, differences in report.resumed.items():
-        words = "; ".join(f"{one.what}: {one.a}, then {one.b}" for one in differences) or "nothing"
-        blocks.append(f"Changed until it was resumed ({markdown_text(name)}): {markdown_text(words)}.")
+    for name, differences in report.others.items():
+        words = "; ".join(f"{one.what}: {one.a}, there {one.b}" for one in differences) or "nothing"
+        blocks.append(f"Otherwise in {markdown_text(name)}: {markdown_text(words)}.")
     return blocks
