@@ -1,1 +1,0 @@
-target/release/l2fwd-rs -l 1 --no-pci --no-telemetry --file-prefix=testbed-14240-3-dut --no-huge -m 256 --vdev=net_memif0,role=server,id=0,socket-abstract=no,socket=/run/l2fwd-trex/memif.sock --vdev=net_memif1,role=server,id=1,socket-abstract=no,socket=/run/l2fwd-trex/memif.sock -- -p 0x3 -q 2 '--portmap=(0,1)' -T 1 --stats-json -
