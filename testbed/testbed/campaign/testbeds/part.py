@@ -7,7 +7,6 @@ A part is one kind of frames with all devices: those that are compared are alway
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -26,6 +25,7 @@ from testbed.campaign.workshop import find_programs, workshop
 from testbed.process import ProcessError
 from testbed.programs import ProgramMissing
 from testbed.results import ResultsError
+from testbed.scratch import scratch_folder
 
 _MOST_LOG_BYTES = 4 << 20
 
@@ -82,8 +82,7 @@ class Part(BaseModel):
 def measure_part(job: Job, bin_dirs: list[Path], make: Callable[..., Workshop] = workshop) -> Part:
     """Does a job on this machine."""
     part = Part(testbed=job.testbed, frames=job.frames)
-    with tempfile.TemporaryDirectory(prefix="testbed-part-") as name:
-        folder = Path(name)
+    with scratch_folder() as folder:
         try:
             programs = find_programs(job.scenario, bin_dirs)
             _check_programs(job, programs.hashes())
