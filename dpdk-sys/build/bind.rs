@@ -11,6 +11,7 @@ const BUNDLED: &str = "bindings/dpdk-22.11.rs";
 
 const FUNCTIONS: &[&str] = &[
     "dpdk_sys_.*",
+    "rte_acl_(add_rules|build|classify|create|find_existing|free)",
     "rte_dev_name",
     "rte_eal_(init|cleanup|remote_launch|wait_lcore|process_type|has_hugepages)",
     "rte_eal_hotplug_(add|remove)",
@@ -30,28 +31,37 @@ const FUNCTIONS: &[&str] = &[
     "rte_eth_stats_(get|reset)",
     "rte_eth_xstats_(get|get_names|reset)",
     "rte_flow_destroy",
-    "rte_get_(main_lcore|tsc_hz)",
+    "rte_free",
+    "rte_get_(main_lcore|timer_hz|tsc_hz)",
     "rte_get_next_lcore",
+    "rte_hash_(add_key_data|count|create|del_key|free|iterate|lookup_bulk_data|lookup_data)",
     "rte_lcore_(count|id|to_socket_id)",
+    "rte_lpm6_(create|delete_all|free)",
+    "rte_lpm_(add|create|delete|delete_all|free|is_rule_present|lookup|lookup_bulk_func)",
     "rte_malloc_get_socket_stats",
+    "rte_malloc_socket",
     "rte_mbuf_ext_refcnt_read",
-    "rte_mempool_(avail_count|free|in_use_count|lookup)",
-    "rte_memzone_walk",
     "rte_pdump_init",
+    "rte_mempool_(avail_count|create|free|get|in_use_count|lookup|obj_iter|put)",
+    "rte_memzone_(free|lookup|reserve_aligned|walk)",
     "rte_pktmbuf_(alloc|alloc_bulk|clone|copy|data_room_size|free|free_bulk|pool_create|priv_size)",
     "rte_rdtsc",
-    "rte_ring_(count|create|dequeue|free|lookup)",
+    "rte_ring_(count|create|create_elem|dequeue|free|lookup)",
+    "rte_ring_(dequeue|enqueue)_(bulk|burst)_elem",
     "rte_socket_id",
     "rte_strerror",
     "rte_tel_data_(add_array_string|add_dict_container|add_dict_string|alloc|free|start_array|start_dict)",
     "rte_tel_data_string",
     "rte_telemetry_register_cmd",
+    "rte_timer_(init|manage|pending|reset|stop|subsystem_init)",
     "rte_version",
 ];
 
 const TYPES: &[&str] = &[
     "dpdk_sys_flow_count",
     "dpdk_sys_link",
+    "dpdk_sys_memzone",
+    "rte_acl_(config|field|field_def|param|rule|rule_data)",
     "rte_eth_(conf|dev_info|fp_ops|rxconf|stats|txconf)",
     "rte_eth_(event_type|fc_conf|rss_conf|rss_reta_entry64|xstat|xstat_name)",
     "rte_ether_addr",
@@ -65,17 +75,24 @@ const TYPES: &[&str] = &[
 
 const VARIABLES: &[&str] = &[
     "DPDK_SYS_.*",
-    "E(AGAIN|BUSY|NOTSUP)",
+    "E(AGAIN|ALREADY|BUSY|EXIST|INVAL|NOMEM|NOTSUP)",
     "LCORE_ID_ANY",
+    "RING_F_(EXACT_SZ|MC_HTS_DEQ|MC_RTS_DEQ|MP_HTS_ENQ|MP_RTS_ENQ|SC_DEQ|SP_ENQ)",
+    "RTE_ACL_(FIELD_TYPE_.*|MAX_FIELDS|MAX_PRIORITY|MIN_PRIORITY)",
+    "RTE_CACHE_LINE_SIZE",
     "RTE_ETHER_(ADDR_LEN|CRC_LEN|HDR_LEN|MTU)",
     "RTE_ETH_(DEV_FALLBACK_RX_RINGSIZE|NAME_MAX_LEN)",
     "RTE_ETH_RETA_GROUP_SIZE",
     "RTE_ETH_VLAN_(FILTER|STRIP)_OFFLOAD",
+    "RTE_HASH_(EXTRA_FLAGS_EXT_TABLE|EXTRA_FLAGS_RW_CONCURRENCY|LOOKUP_BULK_MAX)",
+    "RTE_LPM_LOOKUP_SUCCESS",
     "RTE_MAX_(ETHPORTS|LCORE|QUEUES_PER_PORT)",
     "RTE_MBUF_DEFAULT_(BUF_SIZE|DATAROOM)",
     "RTE_MBUF_PRIV_ALIGN",
     "RTE_MEMPOOL_CACHE_MAX_SIZE",
+    "RTE_MEMZONE_IOVA_CONTIG",
     "RTE_PKTMBUF_HEADROOM",
+    "RTE_RING_SZ_MASK",
     "RTE_TEL_MAX_.*",
     "SOCKET_ID_ANY",
     "rte_eth_fp_ops",
@@ -93,10 +110,12 @@ pub fn generate(dpdk: &Dpdk, out: &Path) -> Result<(), String> {
         .wrap_static_fns(true)
         .wrap_static_fns_path(&wrappers)
         // dpdk-rs reaches an mbuf's fields by the offsets in wrapper.h, and a pool only by pointer.
+        .opaque_type("rte_lpm")
         .opaque_type("rte_mbuf")
         .opaque_type("rte_mempool")
         .opaque_type("rte_memzone.*")
         .opaque_type("rte_ring.*")
+        .opaque_type("rte_timer")
         .opaque_type("rte_eth_(fdir_conf|dcb_.*|vmdq_.*)")
         .derive_default(true)
         .prepend_enum_name(false)

@@ -40,10 +40,12 @@ const MERGED: &[&str] = &["common_iavf", "net_igc"];
 /// that the installed version does not have yet (`log`, `argparse`) is left out.
 const WHOLE: &[&str] = &["ethdev", "mempool", "eal", "telemetry", "log", "argparse"];
 
-/// What those two lists refer to, in the order of the linker's single pass.
+/// What those two lists and the bindings refer to, in the order of the linker's single pass.
 const REFERRED: &[&str] = &[
     "pdump",
     "pcapng",
+    "acl",
+    "lpm",
     "vhost",
     "gso",
     "ip_frag",

@@ -14,6 +14,7 @@
 
 #include <rte_config.h>
 #include <rte_version.h>
+#include <rte_acl.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
@@ -23,10 +24,13 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_flow.h>
+#include <rte_hash.h>
 #include <rte_interrupts.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
+#include <rte_lpm.h>
+#include <rte_lpm6.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
@@ -34,6 +38,7 @@
 #include <rte_pdump.h>
 #include <rte_ring.h>
 #include <rte_telemetry.h>
+#include <rte_timer.h>
 
 /* struct rte_mbuf: 24.11 nests these fields in anonymous unions, 22.11 does not. */
 enum {
@@ -266,6 +271,13 @@ dpdk_sys_errno(void)
 	return rte_errno;
 }
 
+/* For calls that fail without setting one. */
+static inline void
+dpdk_sys_set_errno(int number)
+{
+	rte_errno = number;
+}
+
 /* rte_pktmbuf_pool_create(), with an rte_errno in every case: DPDK 22.11 sets none if it has no memory for the pool's entry
  * in the list of pools.
  */
@@ -320,6 +332,57 @@ dpdk_sys_mempool_full(const struct rte_mempool *mp)
 
 	rte_smp_mb();
 	return full;
+}
+
+/* struct rte_memzone, which is packed and has an anonymous union. */
+struct dpdk_sys_memzone {
+	void *addr;
+	size_t len;
+	uint64_t iova;
+	uint64_t page_len;
+	int32_t socket_id;
+};
+
+static inline void
+dpdk_sys_memzone_get(const struct rte_memzone *mz, struct dpdk_sys_memzone *out)
+{
+	out->addr = mz->addr;
+	out->len = mz->len;
+	out->iova = mz->iova;
+	out->page_len = mz->hugepage_sz;
+	out->socket_id = mz->socket_id;
+}
+
+/* Addresses are 16 bytes each. From 24.11 on DPDK has a struct of them: a pointer to void becomes either. */
+static inline int
+dpdk_sys_lpm6_add(struct rte_lpm6 *lpm, const void *ip, uint8_t depth, uint32_t next_hop)
+{
+	return rte_lpm6_add(lpm, ip, depth, next_hop);
+}
+
+static inline int
+dpdk_sys_lpm6_is_rule_present(struct rte_lpm6 *lpm, const void *ip, uint8_t depth, uint32_t *next_hop)
+{
+	return rte_lpm6_is_rule_present(lpm, ip, depth, next_hop);
+}
+
+static inline int
+dpdk_sys_lpm6_delete(struct rte_lpm6 *lpm, const void *ip, uint8_t depth)
+{
+	return rte_lpm6_delete(lpm, ip, depth);
+}
+
+static inline int
+dpdk_sys_lpm6_lookup(const struct rte_lpm6 *lpm, const void *ip, uint32_t *next_hop)
+{
+	return rte_lpm6_lookup(lpm, ip, next_hop);
+}
+
+/* The addresses are only read. */
+static inline int
+dpdk_sys_lpm6_lookup_bulk(const struct rte_lpm6 *lpm, const void *ips, int32_t *next_hops, unsigned int n)
+{
+	return rte_lpm6_lookup_bulk_func(lpm, (void *)(uintptr_t)ips, next_hops, n);
 }
 
 #endif
