@@ -6,6 +6,7 @@
 use crate::{
     Clock, Errno, Port,
     lcore::{Lcore, LcoreId, Occupation},
+    memory::Heap,
     port::{self, Unconfigured},
 };
 use core::{
@@ -193,6 +194,13 @@ impl Eal {
     pub fn main_lcore(&self) -> LcoreId {
         // SAFETY: the EAL is initialised, since an `Eal` is made only after that; the call reads a number.
         LcoreId(unsafe { sys::rte_get_main_lcore() })
+    }
+
+    /// DPDK's heap, for data of the program's own.
+    #[doc(alias = "rte_malloc")]
+    #[must_use]
+    pub fn heap(&self) -> Heap {
+        Heap::new(self)
     }
 
     /// Whether the EAL uses hugepages.

@@ -15,6 +15,9 @@ impl Errno {
     /// `EBUSY`.
     pub(crate) const BUSY: Self = Self(dpdk_sys::EBUSY as i32);
 
+    /// `ENOMEM`.
+    pub(crate) const NO_MEMORY: Self = Self(dpdk_sys::ENOMEM as i32);
+
     /// From an error number of either sign, such as `std::io::Error::raw_os_error` gives.
     #[must_use]
     pub const fn new(number: i32) -> Self {
@@ -31,6 +34,12 @@ impl Errno {
     pub(crate) fn last() -> Self {
         // SAFETY: the call reads a variable of this thread, which is there without an EAL too.
         Self::new(unsafe { dpdk_sys::dpdk_sys_errno() })
+    }
+
+    /// Makes it the calling thread's `rte_errno`.
+    pub(crate) fn set(self) {
+        // SAFETY: the call writes a variable of this thread, which is there without an EAL too.
+        unsafe { dpdk_sys::dpdk_sys_set_errno(self.0) };
     }
 
     /// The convention of most calls: a negative result is the error, anything else the value.

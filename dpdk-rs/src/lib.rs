@@ -12,6 +12,10 @@
 //! | [`Packet`] | a frame: one mbuf, or a chain | [`RxQueue::rx`], [`Mempool::alloc`] | [`data`](Packet::data), [`data_mut`](Packet::data_mut), [`append`](Packet::append), [`prepend`](Packet::prepend), [`adj`](Packet::adj), [`trim`](Packet::trim), [`segments`](Packet::segments), [`share`](Packet::share), [`copy`](Packet::copy) | returned to its pool |
 //! | [`Burst`] | up to `N` packets in place | [`Burst::new`] | [`push`](Burst::push), [`pop`](Burst::pop), [`drain`](Burst::drain), [`retain`](Burst::retain), [`clear`](Burst::clear); is a slice | returned in bulk |
 //! | [`TxBuffer`] | a queue with frames waiting for it | [`TxBuffer::new`] | [`push`](TxBuffer::push), [`append`](TxBuffer::append), [`drain`](TxBuffer::drain), [`flush`](TxBuffer::flush) | dropped and counted |
+//! | [`Ring`] | a queue between lcores | [`Ring::builder`] | [`enqueue`](Ring::enqueue), [`dequeue`](Ring::dequeue), and in bulk | what is in it is dropped with its last handle |
+//! | [`lookup`] | hash, LPM and ACL tables | their builders | look up, by any number of threads | freed when dropped |
+//! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
+//! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
 //! | [`lcore::scope`] | closures on lcores, which borrow | | [`launch`](lcore::Scope::launch), [`join`](lcore::JoinHandle::join) | joined before it returns |
 //!
 //! A first program, in which every frame goes back where it came from:
@@ -36,8 +40,8 @@
 //! It runs without a NIC and without root: `cargo run -- --no-huge -m 64 --no-pci --vdev=net_null0`.
 //!
 //! The [guide] goes on from here: [a forwarder in 50 lines](guide::forwarder), [coming from C](guide::from_c) with a table of
-//! DPDK's functions, [coming from other Rust bindings](guide::from_rust), [what is guaranteed](guide::guarantees), and
-//! [performance](guide::performance).
+//! DPDK's functions, [coming from other Rust bindings](guide::from_rust), [what is guaranteed](guide::guarantees),
+//! [performance](guide::performance), and [what there is, with its test](guide::features).
 //!
 //! No sequence of safe calls is undefined behaviour, in any order of drops, with `mem::forget`, panics or exhausted
 //! pools: what DPDK asks of its callers is a type here, or a check, or a reference that keeps alive what is in use.
@@ -57,16 +61,21 @@ pub mod flow;
 pub mod guide;
 mod hotplug;
 pub mod lcore;
+pub mod lookup;
 mod mac;
+pub mod memory;
 mod mempool;
+mod object;
 mod packet;
 pub mod port;
 mod queue;
+pub mod ring;
 mod rx_interrupt;
 mod segment;
 #[cfg(feature = "smoltcp")]
 pub mod smoltcp;
 pub mod telemetry;
+pub mod timer;
 mod tx_buffer;
 
 pub use burst::Burst;
@@ -77,10 +86,13 @@ pub use error::Errno;
 pub use hotplug::HotplugError;
 pub use mac::{MacAddr, ParseMacError};
 pub use mempool::{Mempool, MempoolBuilder, MempoolError, PrivateData, SocketId};
+pub use object::{CreateError, Full};
 pub use packet::{Packet, PacketError, Segments, SegmentsMut};
 #[doc(inline)]
 pub use port::{Port, PortConfig, PortError, PortId};
 pub use queue::{RxQueue, TxQueue};
+#[doc(inline)]
+pub use ring::Ring;
 pub use tx_buffer::TxBuffer;
 
 /// The version of DPDK that runs, for example `22.11.11` (`rte_version`).

@@ -497,19 +497,64 @@ impl<T: Copy + Default, const N: usize> Default for __BindgenOpaqueArray64<[T; N
         Self([<T as Default>::default(); N])
     }
 }
+#[repr(C)]
+#[derive(Default)]
+pub struct __IncompleteArrayField<T>(::core::marker::PhantomData<T>, [T; 0]);
+impl<T> __IncompleteArrayField<T> {
+    #[inline]
+    pub const fn new() -> Self {
+        __IncompleteArrayField(::core::marker::PhantomData, [])
+    }
+    #[inline]
+    pub fn as_ptr(&self) -> *const T {
+        self as *const _ as *const T
+    }
+    #[inline]
+    pub fn as_mut_ptr(&mut self) -> *mut T {
+        self as *mut _ as *mut T
+    }
+    #[inline]
+    pub unsafe fn as_slice(&self, len: usize) -> &[T] {
+        ::core::slice::from_raw_parts(self.as_ptr(), len)
+    }
+    #[inline]
+    pub unsafe fn as_mut_slice(&mut self, len: usize) -> &mut [T] {
+        ::core::slice::from_raw_parts_mut(self.as_mut_ptr(), len)
+    }
+}
+impl<T> ::core::fmt::Debug for __IncompleteArrayField<T> {
+    fn fmt(&self, fmt: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        fmt.write_str("__IncompleteArrayField")
+    }
+}
+pub const RTE_CACHE_LINE_SIZE: u32 = 64;
 pub const RTE_MAX_ETHPORTS: u32 = 32;
 pub const RTE_MAX_LCORE: u32 = 128;
 pub const RTE_MEMPOOL_CACHE_MAX_SIZE: u32 = 512;
 pub const RTE_PKTMBUF_HEADROOM: u32 = 128;
 pub const RTE_MAX_QUEUES_PER_PORT: u32 = 1024;
-pub const LCORE_ID_ANY: u32 = 4294967295;
 pub const EAGAIN: u32 = 11;
+pub const ENOMEM: u32 = 12;
 pub const EBUSY: u32 = 16;
+pub const EEXIST: u32 = 17;
+pub const EINVAL: u32 = 22;
+pub const EALREADY: u32 = 114;
 pub const ENOTSUP: u32 = 95;
+pub const LCORE_ID_ANY: u32 = 4294967295;
+pub const SOCKET_ID_ANY: i32 = -1;
+pub const RTE_ACL_MAX_FIELDS: u32 = 64;
 pub const RTE_ETH_RETA_GROUP_SIZE: u32 = 64;
 pub const RTE_ETH_VLAN_STRIP_OFFLOAD: u32 = 1;
 pub const RTE_ETH_VLAN_FILTER_OFFLOAD: u32 = 2;
-pub const SOCKET_ID_ANY: i32 = -1;
+pub const RTE_MEMZONE_IOVA_CONTIG: u32 = 1048576;
+pub const RING_F_SP_ENQ: u32 = 1;
+pub const RING_F_SC_DEQ: u32 = 2;
+pub const RING_F_EXACT_SZ: u32 = 4;
+pub const RTE_RING_SZ_MASK: u32 = 2147483647;
+pub const RING_F_MP_RTS_ENQ: u32 = 8;
+pub const RING_F_MC_RTS_DEQ: u32 = 16;
+pub const RING_F_MP_HTS_ENQ: u32 = 32;
+pub const RING_F_MC_HTS_DEQ: u32 = 64;
 pub const RTE_MBUF_PRIV_ALIGN: u32 = 8;
 pub const RTE_MBUF_DEFAULT_DATAROOM: u32 = 2048;
 pub const RTE_MBUF_DEFAULT_BUF_SIZE: u32 = 2176;
@@ -519,40 +564,16 @@ pub const RTE_ETHER_HDR_LEN: u32 = 14;
 pub const RTE_ETHER_MTU: u32 = 1500;
 pub const RTE_ETH_DEV_FALLBACK_RX_RINGSIZE: u32 = 512;
 pub const RTE_ETH_NAME_MAX_LEN: u32 = 64;
+pub const RTE_HASH_LOOKUP_BULK_MAX: u32 = 64;
+pub const RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY: u32 = 4;
+pub const RTE_HASH_EXTRA_FLAGS_EXT_TABLE: u32 = 8;
+pub const RTE_LPM_LOOKUP_SUCCESS: u32 = 16777216;
 pub const RTE_TEL_MAX_STRING_LEN: u32 = 128;
 pub const RTE_TEL_MAX_SINGLE_STRING_LEN: u32 = 8192;
 pub const RTE_TEL_MAX_DICT_ENTRIES: u32 = 256;
 pub const RTE_TEL_MAX_ARRAY_ENTRIES: u32 = 512;
 unsafe extern "C" {
     pub fn rte_version() -> *const ::core::ffi::c_char;
-}
-unsafe extern "C" {
-    pub fn rte_get_tsc_hz() -> u64;
-}
-unsafe extern "C" {
-    #[link_name = "rte_rdtsc__extern"]
-    pub fn rte_rdtsc() -> u64;
-}
-#[repr(C)]
-#[derive(Debug)]
-pub struct rte_device {
-    _unused: [u8; 0],
-}
-unsafe extern "C" {
-    pub fn rte_dev_name(dev: *const rte_device) -> *const ::core::ffi::c_char;
-}
-unsafe extern "C" {
-    pub fn rte_eal_hotplug_add(
-        busname: *const ::core::ffi::c_char,
-        devname: *const ::core::ffi::c_char,
-        drvargs: *const ::core::ffi::c_char,
-    ) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_eal_hotplug_remove(
-        busname: *const ::core::ffi::c_char,
-        devname: *const ::core::ffi::c_char,
-    ) -> ::core::ffi::c_int;
 }
 pub const RTE_PROC_AUTO: rte_proc_type_t = -1;
 pub const RTE_PROC_PRIMARY: rte_proc_type_t = 0;
@@ -570,9 +591,6 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_eal_has_hugepages() -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_strerror(errnum: ::core::ffi::c_int) -> *const ::core::ffi::c_char;
 }
 pub type lcore_function_t =
     ::core::option::Option<unsafe extern "C" fn(arg1: *mut ::core::ffi::c_void) -> ::core::ffi::c_int>;
@@ -616,6 +634,282 @@ unsafe extern "C" {
         skip_main: ::core::ffi::c_int,
         wrap: ::core::ffi::c_int,
     ) -> ::core::ffi::c_uint;
+}
+unsafe extern "C" {
+    pub fn rte_get_tsc_hz() -> u64;
+}
+unsafe extern "C" {
+    #[link_name = "rte_get_timer_hz__extern"]
+    pub fn rte_get_timer_hz() -> u64;
+}
+unsafe extern "C" {
+    #[link_name = "rte_rdtsc__extern"]
+    pub fn rte_rdtsc() -> u64;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_malloc_socket_stats {
+    pub heap_totalsz_bytes: usize,
+    pub heap_freesz_bytes: usize,
+    pub greatest_free_size: usize,
+    pub free_count: ::core::ffi::c_uint,
+    pub alloc_count: ::core::ffi::c_uint,
+    pub heap_allocsz_bytes: usize,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_malloc_socket_stats"][::core::mem::size_of::<rte_malloc_socket_stats>() - 40usize];
+    ["Alignment of rte_malloc_socket_stats"][::core::mem::align_of::<rte_malloc_socket_stats>() - 8usize];
+    ["Offset of field: rte_malloc_socket_stats::heap_totalsz_bytes"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_totalsz_bytes) - 0usize];
+    ["Offset of field: rte_malloc_socket_stats::heap_freesz_bytes"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_freesz_bytes) - 8usize];
+    ["Offset of field: rte_malloc_socket_stats::greatest_free_size"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, greatest_free_size) - 16usize];
+    ["Offset of field: rte_malloc_socket_stats::free_count"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, free_count) - 24usize];
+    ["Offset of field: rte_malloc_socket_stats::alloc_count"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, alloc_count) - 28usize];
+    ["Offset of field: rte_malloc_socket_stats::heap_allocsz_bytes"]
+        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_allocsz_bytes) - 32usize];
+};
+unsafe extern "C" {
+    pub fn rte_malloc_socket(
+        type_: *const ::core::ffi::c_char,
+        size: usize,
+        align: ::core::ffi::c_uint,
+        socket: ::core::ffi::c_int,
+    ) -> *mut ::core::ffi::c_void;
+}
+unsafe extern "C" {
+    pub fn rte_free(ptr: *mut ::core::ffi::c_void);
+}
+unsafe extern "C" {
+    pub fn rte_malloc_get_socket_stats(
+        socket: ::core::ffi::c_int,
+        socket_stats: *mut rte_malloc_socket_stats,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_strerror(errnum: ::core::ffi::c_int) -> *const ::core::ffi::c_char;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub union rte_acl_field_types {
+    pub u8_: u8,
+    pub u16_: u16,
+    pub u32_: u32,
+    pub u64_: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_acl_field_types"][::core::mem::size_of::<rte_acl_field_types>() - 8usize];
+    ["Alignment of rte_acl_field_types"][::core::mem::align_of::<rte_acl_field_types>() - 8usize];
+    ["Offset of field: rte_acl_field_types::u8_"][::core::mem::offset_of!(rte_acl_field_types, u8_) - 0usize];
+    ["Offset of field: rte_acl_field_types::u16_"][::core::mem::offset_of!(rte_acl_field_types, u16_) - 0usize];
+    ["Offset of field: rte_acl_field_types::u32_"][::core::mem::offset_of!(rte_acl_field_types, u32_) - 0usize];
+    ["Offset of field: rte_acl_field_types::u64_"][::core::mem::offset_of!(rte_acl_field_types, u64_) - 0usize];
+};
+impl Default for rte_acl_field_types {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub const RTE_ACL_FIELD_TYPE_MASK: _bindgen_ty_13 = 0;
+pub const RTE_ACL_FIELD_TYPE_RANGE: _bindgen_ty_13 = 1;
+pub const RTE_ACL_FIELD_TYPE_BITMASK: _bindgen_ty_13 = 2;
+pub type _bindgen_ty_13 = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_acl_field_def {
+    pub type_: u8,
+    pub size: u8,
+    pub field_index: u8,
+    pub input_index: u8,
+    pub offset: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_acl_field_def"][::core::mem::size_of::<rte_acl_field_def>() - 8usize];
+    ["Alignment of rte_acl_field_def"][::core::mem::align_of::<rte_acl_field_def>() - 4usize];
+    ["Offset of field: rte_acl_field_def::type_"][::core::mem::offset_of!(rte_acl_field_def, type_) - 0usize];
+    ["Offset of field: rte_acl_field_def::size"][::core::mem::offset_of!(rte_acl_field_def, size) - 1usize];
+    ["Offset of field: rte_acl_field_def::field_index"]
+        [::core::mem::offset_of!(rte_acl_field_def, field_index) - 2usize];
+    ["Offset of field: rte_acl_field_def::input_index"]
+        [::core::mem::offset_of!(rte_acl_field_def, input_index) - 3usize];
+    ["Offset of field: rte_acl_field_def::offset"][::core::mem::offset_of!(rte_acl_field_def, offset) - 4usize];
+};
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_acl_config {
+    pub num_categories: u32,
+    pub num_fields: u32,
+    pub defs: [rte_acl_field_def; 64usize],
+    pub max_size: usize,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_acl_config"][::core::mem::size_of::<rte_acl_config>() - 528usize];
+    ["Alignment of rte_acl_config"][::core::mem::align_of::<rte_acl_config>() - 8usize];
+    ["Offset of field: rte_acl_config::num_categories"]
+        [::core::mem::offset_of!(rte_acl_config, num_categories) - 0usize];
+    ["Offset of field: rte_acl_config::num_fields"][::core::mem::offset_of!(rte_acl_config, num_fields) - 4usize];
+    ["Offset of field: rte_acl_config::defs"][::core::mem::offset_of!(rte_acl_config, defs) - 8usize];
+    ["Offset of field: rte_acl_config::max_size"][::core::mem::offset_of!(rte_acl_config, max_size) - 520usize];
+};
+impl Default for rte_acl_config {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct rte_acl_field {
+    pub value: rte_acl_field_types,
+    pub mask_range: rte_acl_field_types,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_acl_field"][::core::mem::size_of::<rte_acl_field>() - 16usize];
+    ["Alignment of rte_acl_field"][::core::mem::align_of::<rte_acl_field>() - 8usize];
+    ["Offset of field: rte_acl_field::value"][::core::mem::offset_of!(rte_acl_field, value) - 0usize];
+    ["Offset of field: rte_acl_field::mask_range"][::core::mem::offset_of!(rte_acl_field, mask_range) - 8usize];
+};
+impl Default for rte_acl_field {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub const RTE_ACL_TYPE_SHIFT: _bindgen_ty_14 = 29;
+pub const RTE_ACL_MAX_INDEX: _bindgen_ty_14 = 536870911;
+pub const RTE_ACL_MAX_PRIORITY: _bindgen_ty_14 = 536870911;
+pub const RTE_ACL_MIN_PRIORITY: _bindgen_ty_14 = 1;
+pub type _bindgen_ty_14 = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_acl_rule_data {
+    pub category_mask: u32,
+    pub priority: i32,
+    pub userdata: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_acl_rule_data"][::core::mem::size_of::<rte_acl_rule_data>() - 12usize];
+    ["Alignment of rte_acl_rule_data"][::core::mem::align_of::<rte_acl_rule_data>() - 4usize];
+    ["Offset of field: rte_acl_rule_data::category_mask"]
+        [::core::mem::offset_of!(rte_acl_rule_data, category_mask) - 0usize];
+    ["Offset of field: rte_acl_rule_data::priority"][::core::mem::offset_of!(rte_acl_rule_data, priority) - 4usize];
+    ["Offset of field: rte_acl_rule_data::userdata"][::core::mem::offset_of!(rte_acl_rule_data, userdata) - 8usize];
+};
+#[repr(C)]
+pub struct rte_acl_rule {
+    pub data: rte_acl_rule_data,
+    pub field: __IncompleteArrayField<rte_acl_field>,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_acl_rule"][::core::mem::size_of::<rte_acl_rule>() - 16usize];
+    ["Alignment of rte_acl_rule"][::core::mem::align_of::<rte_acl_rule>() - 8usize];
+    ["Offset of field: rte_acl_rule::data"][::core::mem::offset_of!(rte_acl_rule, data) - 0usize];
+    ["Offset of field: rte_acl_rule::field"][::core::mem::offset_of!(rte_acl_rule, field) - 16usize];
+};
+impl Default for rte_acl_rule {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_acl_param {
+    pub name: *const ::core::ffi::c_char,
+    pub socket_id: ::core::ffi::c_int,
+    pub rule_size: u32,
+    pub max_rule_num: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_acl_param"][::core::mem::size_of::<rte_acl_param>() - 24usize];
+    ["Alignment of rte_acl_param"][::core::mem::align_of::<rte_acl_param>() - 8usize];
+    ["Offset of field: rte_acl_param::name"][::core::mem::offset_of!(rte_acl_param, name) - 0usize];
+    ["Offset of field: rte_acl_param::socket_id"][::core::mem::offset_of!(rte_acl_param, socket_id) - 8usize];
+    ["Offset of field: rte_acl_param::rule_size"][::core::mem::offset_of!(rte_acl_param, rule_size) - 12usize];
+    ["Offset of field: rte_acl_param::max_rule_num"][::core::mem::offset_of!(rte_acl_param, max_rule_num) - 16usize];
+};
+impl Default for rte_acl_param {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_acl_ctx {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_acl_create(param: *const rte_acl_param) -> *mut rte_acl_ctx;
+}
+unsafe extern "C" {
+    pub fn rte_acl_find_existing(name: *const ::core::ffi::c_char) -> *mut rte_acl_ctx;
+}
+unsafe extern "C" {
+    pub fn rte_acl_free(ctx: *mut rte_acl_ctx);
+}
+unsafe extern "C" {
+    pub fn rte_acl_add_rules(ctx: *mut rte_acl_ctx, rules: *const rte_acl_rule, num: u32) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_acl_build(ctx: *mut rte_acl_ctx, cfg: *const rte_acl_config) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_acl_classify(
+        ctx: *const rte_acl_ctx,
+        data: *mut *const u8,
+        results: *mut u32,
+        num: u32,
+        categories: u32,
+    ) -> ::core::ffi::c_int;
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_device {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_dev_name(dev: *const rte_device) -> *const ::core::ffi::c_char;
+}
+unsafe extern "C" {
+    pub fn rte_eal_hotplug_add(
+        busname: *const ::core::ffi::c_char,
+        devname: *const ::core::ffi::c_char,
+        drvargs: *const ::core::ffi::c_char,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eal_hotplug_remove(
+        busname: *const ::core::ffi::c_char,
+        devname: *const ::core::ffi::c_char,
+    ) -> ::core::ffi::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -1225,6 +1519,21 @@ const _: () = {
     ["Alignment of rte_memzone"][::core::mem::align_of::<rte_memzone>() - 1usize];
 };
 unsafe extern "C" {
+    pub fn rte_memzone_reserve_aligned(
+        name: *const ::core::ffi::c_char,
+        len: usize,
+        socket_id: ::core::ffi::c_int,
+        flags: ::core::ffi::c_uint,
+        align: ::core::ffi::c_uint,
+    ) -> *const rte_memzone;
+}
+unsafe extern "C" {
+    pub fn rte_memzone_free(mz: *const rte_memzone) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_memzone_lookup(name: *const ::core::ffi::c_char) -> *const rte_memzone;
+}
+unsafe extern "C" {
     pub fn rte_memzone_walk(
         func: ::core::option::Option<unsafe extern "C" fn(arg1: *const rte_memzone, arg: *mut ::core::ffi::c_void)>,
         arg: *mut ::core::ffi::c_void,
@@ -1289,6 +1598,55 @@ impl Default for rte_ring {
             s.assume_init()
         }
     }
+}
+unsafe extern "C" {
+    pub fn rte_ring_create_elem(
+        name: *const ::core::ffi::c_char,
+        esize: ::core::ffi::c_uint,
+        count: ::core::ffi::c_uint,
+        socket_id: ::core::ffi::c_int,
+        flags: ::core::ffi::c_uint,
+    ) -> *mut rte_ring;
+}
+unsafe extern "C" {
+    #[link_name = "rte_ring_enqueue_bulk_elem__extern"]
+    pub fn rte_ring_enqueue_bulk_elem(
+        r: *mut rte_ring,
+        obj_table: *const ::core::ffi::c_void,
+        esize: ::core::ffi::c_uint,
+        n: ::core::ffi::c_uint,
+        free_space: *mut ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_uint;
+}
+unsafe extern "C" {
+    #[link_name = "rte_ring_dequeue_bulk_elem__extern"]
+    pub fn rte_ring_dequeue_bulk_elem(
+        r: *mut rte_ring,
+        obj_table: *mut ::core::ffi::c_void,
+        esize: ::core::ffi::c_uint,
+        n: ::core::ffi::c_uint,
+        available: *mut ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_uint;
+}
+unsafe extern "C" {
+    #[link_name = "rte_ring_enqueue_burst_elem__extern"]
+    pub fn rte_ring_enqueue_burst_elem(
+        r: *mut rte_ring,
+        obj_table: *const ::core::ffi::c_void,
+        esize: ::core::ffi::c_uint,
+        n: ::core::ffi::c_uint,
+        free_space: *mut ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_uint;
+}
+unsafe extern "C" {
+    #[link_name = "rte_ring_dequeue_burst_elem__extern"]
+    pub fn rte_ring_dequeue_burst_elem(
+        r: *mut rte_ring,
+        obj_table: *mut ::core::ffi::c_void,
+        esize: ::core::ffi::c_uint,
+        n: ::core::ffi::c_uint,
+        available: *mut ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_uint;
 }
 unsafe extern "C" {
     pub fn rte_ring_create(
@@ -1356,8 +1714,48 @@ impl Default for rte_mempool {
         }
     }
 }
+pub type rte_mempool_obj_cb_t = ::core::option::Option<
+    unsafe extern "C" fn(
+        mp: *mut rte_mempool,
+        opaque: *mut ::core::ffi::c_void,
+        obj: *mut ::core::ffi::c_void,
+        obj_idx: ::core::ffi::c_uint,
+    ),
+>;
+pub type rte_mempool_ctor_t =
+    ::core::option::Option<unsafe extern "C" fn(arg1: *mut rte_mempool, arg2: *mut ::core::ffi::c_void)>;
+unsafe extern "C" {
+    pub fn rte_mempool_create(
+        name: *const ::core::ffi::c_char,
+        n: ::core::ffi::c_uint,
+        elt_size: ::core::ffi::c_uint,
+        cache_size: ::core::ffi::c_uint,
+        private_data_size: ::core::ffi::c_uint,
+        mp_init: rte_mempool_ctor_t,
+        mp_init_arg: *mut ::core::ffi::c_void,
+        obj_init: rte_mempool_obj_cb_t,
+        obj_init_arg: *mut ::core::ffi::c_void,
+        socket_id: ::core::ffi::c_int,
+        flags: ::core::ffi::c_uint,
+    ) -> *mut rte_mempool;
+}
 unsafe extern "C" {
     pub fn rte_mempool_free(mp: *mut rte_mempool);
+}
+unsafe extern "C" {
+    pub fn rte_mempool_obj_iter(
+        mp: *mut rte_mempool,
+        obj_cb: rte_mempool_obj_cb_t,
+        obj_cb_arg: *mut ::core::ffi::c_void,
+    ) -> u32;
+}
+unsafe extern "C" {
+    #[link_name = "rte_mempool_put__extern"]
+    pub fn rte_mempool_put(mp: *mut rte_mempool, obj: *mut ::core::ffi::c_void);
+}
+unsafe extern "C" {
+    #[link_name = "rte_mempool_get__extern"]
+    pub fn rte_mempool_get(mp: *mut rte_mempool, obj_p: *mut *mut ::core::ffi::c_void) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     pub fn rte_mempool_avail_count(mp: *const rte_mempool) -> ::core::ffi::c_uint;
@@ -3464,38 +3862,197 @@ unsafe extern "C" {
         opaque: *mut ::core::ffi::c_void,
     ) -> u16;
 }
+pub type rte_hash_function =
+    ::core::option::Option<unsafe extern "C" fn(key: *const ::core::ffi::c_void, key_len: u32, init_val: u32) -> u32>;
 #[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
-pub struct rte_malloc_socket_stats {
-    pub heap_totalsz_bytes: usize,
-    pub heap_freesz_bytes: usize,
-    pub greatest_free_size: usize,
-    pub free_count: ::core::ffi::c_uint,
-    pub alloc_count: ::core::ffi::c_uint,
-    pub heap_allocsz_bytes: usize,
+#[derive(Debug, Copy, Clone)]
+pub struct rte_hash_parameters {
+    pub name: *const ::core::ffi::c_char,
+    pub entries: u32,
+    pub reserved: u32,
+    pub key_len: u32,
+    pub hash_func: rte_hash_function,
+    pub hash_func_init_val: u32,
+    pub socket_id: ::core::ffi::c_int,
+    pub extra_flag: u8,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of rte_malloc_socket_stats"][::core::mem::size_of::<rte_malloc_socket_stats>() - 40usize];
-    ["Alignment of rte_malloc_socket_stats"][::core::mem::align_of::<rte_malloc_socket_stats>() - 8usize];
-    ["Offset of field: rte_malloc_socket_stats::heap_totalsz_bytes"]
-        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_totalsz_bytes) - 0usize];
-    ["Offset of field: rte_malloc_socket_stats::heap_freesz_bytes"]
-        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_freesz_bytes) - 8usize];
-    ["Offset of field: rte_malloc_socket_stats::greatest_free_size"]
-        [::core::mem::offset_of!(rte_malloc_socket_stats, greatest_free_size) - 16usize];
-    ["Offset of field: rte_malloc_socket_stats::free_count"]
-        [::core::mem::offset_of!(rte_malloc_socket_stats, free_count) - 24usize];
-    ["Offset of field: rte_malloc_socket_stats::alloc_count"]
-        [::core::mem::offset_of!(rte_malloc_socket_stats, alloc_count) - 28usize];
-    ["Offset of field: rte_malloc_socket_stats::heap_allocsz_bytes"]
-        [::core::mem::offset_of!(rte_malloc_socket_stats, heap_allocsz_bytes) - 32usize];
+    ["Size of rte_hash_parameters"][::core::mem::size_of::<rte_hash_parameters>() - 48usize];
+    ["Alignment of rte_hash_parameters"][::core::mem::align_of::<rte_hash_parameters>() - 8usize];
+    ["Offset of field: rte_hash_parameters::name"][::core::mem::offset_of!(rte_hash_parameters, name) - 0usize];
+    ["Offset of field: rte_hash_parameters::entries"][::core::mem::offset_of!(rte_hash_parameters, entries) - 8usize];
+    ["Offset of field: rte_hash_parameters::reserved"]
+        [::core::mem::offset_of!(rte_hash_parameters, reserved) - 12usize];
+    ["Offset of field: rte_hash_parameters::key_len"][::core::mem::offset_of!(rte_hash_parameters, key_len) - 16usize];
+    ["Offset of field: rte_hash_parameters::hash_func"]
+        [::core::mem::offset_of!(rte_hash_parameters, hash_func) - 24usize];
+    ["Offset of field: rte_hash_parameters::hash_func_init_val"]
+        [::core::mem::offset_of!(rte_hash_parameters, hash_func_init_val) - 32usize];
+    ["Offset of field: rte_hash_parameters::socket_id"]
+        [::core::mem::offset_of!(rte_hash_parameters, socket_id) - 36usize];
+    ["Offset of field: rte_hash_parameters::extra_flag"]
+        [::core::mem::offset_of!(rte_hash_parameters, extra_flag) - 40usize];
+};
+impl Default for rte_hash_parameters {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_hash {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_hash_create(params: *const rte_hash_parameters) -> *mut rte_hash;
+}
+unsafe extern "C" {
+    pub fn rte_hash_free(h: *mut rte_hash);
+}
+unsafe extern "C" {
+    pub fn rte_hash_count(h: *const rte_hash) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_hash_add_key_data(
+        h: *const rte_hash,
+        key: *const ::core::ffi::c_void,
+        data: *mut ::core::ffi::c_void,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_hash_del_key(h: *const rte_hash, key: *const ::core::ffi::c_void) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_hash_lookup_data(
+        h: *const rte_hash,
+        key: *const ::core::ffi::c_void,
+        data: *mut *mut ::core::ffi::c_void,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_hash_lookup_bulk_data(
+        h: *const rte_hash,
+        keys: *mut *const ::core::ffi::c_void,
+        num_keys: u32,
+        hit_mask: *mut u64,
+        data: *mut *mut ::core::ffi::c_void,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_hash_iterate(
+        h: *const rte_hash,
+        key: *mut *const ::core::ffi::c_void,
+        data: *mut *mut ::core::ffi::c_void,
+        next: *mut u32,
+    ) -> i32;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_lpm_config {
+    pub max_rules: u32,
+    pub number_tbl8s: u32,
+    pub flags: ::core::ffi::c_int,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_lpm_config"][::core::mem::size_of::<rte_lpm_config>() - 12usize];
+    ["Alignment of rte_lpm_config"][::core::mem::align_of::<rte_lpm_config>() - 4usize];
+    ["Offset of field: rte_lpm_config::max_rules"][::core::mem::offset_of!(rte_lpm_config, max_rules) - 0usize];
+    ["Offset of field: rte_lpm_config::number_tbl8s"][::core::mem::offset_of!(rte_lpm_config, number_tbl8s) - 4usize];
+    ["Offset of field: rte_lpm_config::flags"][::core::mem::offset_of!(rte_lpm_config, flags) - 8usize];
+};
+#[repr(C)]
+#[repr(align(64))]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_lpm {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray64<[u8; 67108928usize]>,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_lpm"][::core::mem::size_of::<rte_lpm>() - 67108928usize];
+    ["Alignment of rte_lpm"][::core::mem::align_of::<rte_lpm>() - 64usize];
+};
+impl Default for rte_lpm {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    pub fn rte_lpm_create(
+        name: *const ::core::ffi::c_char,
+        socket_id: ::core::ffi::c_int,
+        config: *const rte_lpm_config,
+    ) -> *mut rte_lpm;
+}
+unsafe extern "C" {
+    pub fn rte_lpm_free(lpm: *mut rte_lpm);
+}
+unsafe extern "C" {
+    pub fn rte_lpm_add(lpm: *mut rte_lpm, ip: u32, depth: u8, next_hop: u32) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_lpm_is_rule_present(lpm: *mut rte_lpm, ip: u32, depth: u8, next_hop: *mut u32) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_lpm_delete(lpm: *mut rte_lpm, ip: u32, depth: u8) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_lpm_delete_all(lpm: *mut rte_lpm);
+}
+unsafe extern "C" {
+    #[link_name = "rte_lpm_lookup__extern"]
+    pub fn rte_lpm_lookup(lpm: *const rte_lpm, ip: u32, next_hop: *mut u32) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "rte_lpm_lookup_bulk_func__extern"]
+    pub fn rte_lpm_lookup_bulk_func(
+        lpm: *const rte_lpm,
+        ips: *const u32,
+        next_hops: *mut u32,
+        n: ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_int;
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_lpm6 {
+    _unused: [u8; 0],
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_lpm6_config {
+    pub max_rules: u32,
+    pub number_tbl8s: u32,
+    pub flags: ::core::ffi::c_int,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_lpm6_config"][::core::mem::size_of::<rte_lpm6_config>() - 12usize];
+    ["Alignment of rte_lpm6_config"][::core::mem::align_of::<rte_lpm6_config>() - 4usize];
+    ["Offset of field: rte_lpm6_config::max_rules"][::core::mem::offset_of!(rte_lpm6_config, max_rules) - 0usize];
+    ["Offset of field: rte_lpm6_config::number_tbl8s"][::core::mem::offset_of!(rte_lpm6_config, number_tbl8s) - 4usize];
+    ["Offset of field: rte_lpm6_config::flags"][::core::mem::offset_of!(rte_lpm6_config, flags) - 8usize];
 };
 unsafe extern "C" {
-    pub fn rte_malloc_get_socket_stats(
-        socket: ::core::ffi::c_int,
-        socket_stats: *mut rte_malloc_socket_stats,
-    ) -> ::core::ffi::c_int;
+    pub fn rte_lpm6_create(
+        name: *const ::core::ffi::c_char,
+        socket_id: ::core::ffi::c_int,
+        config: *const rte_lpm6_config,
+    ) -> *mut rte_lpm6;
+}
+unsafe extern "C" {
+    pub fn rte_lpm6_free(lpm: *mut rte_lpm6);
+}
+unsafe extern "C" {
+    pub fn rte_lpm6_delete_all(lpm: *mut rte_lpm6);
 }
 unsafe extern "C" {
     pub fn rte_pdump_init() -> ::core::ffi::c_int;
@@ -3557,21 +4114,62 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn rte_tel_data_free(data: *mut rte_tel_data);
 }
-pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_22 = 0;
-pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_22 = 16;
-pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_22 = 18;
-pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_22 = 20;
-pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_22 = 22;
-pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_22 = 24;
-pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_22 = 36;
-pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_22 = 40;
-pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_22 = 54;
-pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_22 = 56;
-pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_22 = 64;
-pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_22 = 88;
-pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_22 = 80;
-pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_22 = 128;
-pub type _bindgen_ty_22 = ::core::ffi::c_uint;
+pub const SINGLE: rte_timer_type = 0;
+pub const PERIODICAL: rte_timer_type = 1;
+pub type rte_timer_type = ::core::ffi::c_uint;
+pub type rte_timer_cb_t =
+    ::core::option::Option<unsafe extern "C" fn(arg1: *mut rte_timer, arg2: *mut ::core::ffi::c_void)>;
+#[repr(C)]
+#[repr(align(8))]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_timer {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray8<[u8; 120usize]>,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_timer"][::core::mem::size_of::<rte_timer>() - 120usize];
+    ["Alignment of rte_timer"][::core::mem::align_of::<rte_timer>() - 8usize];
+};
+unsafe extern "C" {
+    pub fn rte_timer_subsystem_init() -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_timer_init(tim: *mut rte_timer);
+}
+unsafe extern "C" {
+    pub fn rte_timer_reset(
+        tim: *mut rte_timer,
+        ticks: u64,
+        type_: rte_timer_type,
+        tim_lcore: ::core::ffi::c_uint,
+        fct: rte_timer_cb_t,
+        arg: *mut ::core::ffi::c_void,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_timer_stop(tim: *mut rte_timer) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_timer_pending(tim: *mut rte_timer) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_timer_manage() -> ::core::ffi::c_int;
+}
+pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_25 = 0;
+pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_25 = 16;
+pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_25 = 18;
+pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_25 = 20;
+pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_25 = 22;
+pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_25 = 24;
+pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_25 = 36;
+pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_25 = 40;
+pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_25 = 54;
+pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_25 = 56;
+pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_25 = 64;
+pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_25 = 88;
+pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_25 = 80;
+pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_25 = 128;
+pub type _bindgen_ty_25 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;
 pub const DPDK_SYS_MBUF_F_EXTERNAL: u64 = 2305843009213693952;
 pub const DPDK_SYS_RX_OFFLOAD_SCATTER: u64 = 8192;
@@ -3631,8 +4229,8 @@ unsafe extern "C" {
     #[link_name = "dpdk_sys_epoll_wait__extern"]
     pub fn dpdk_sys_epoll_wait(timeout_ms: ::core::ffi::c_int) -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_23 = 64;
-pub type _bindgen_ty_23 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_26 = 64;
+pub type _bindgen_ty_26 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_flow_validate__extern"]
     pub fn dpdk_sys_flow_validate(
@@ -3713,6 +4311,10 @@ unsafe extern "C" {
     pub fn dpdk_sys_errno() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    #[link_name = "dpdk_sys_set_errno__extern"]
+    pub fn dpdk_sys_set_errno(number: ::core::ffi::c_int);
+}
+unsafe extern "C" {
     #[link_name = "dpdk_sys_pktmbuf_pool_create__extern"]
     pub fn dpdk_sys_pktmbuf_pool_create(
         name: *const ::core::ffi::c_char,
@@ -3742,4 +4344,75 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_mempool_full__extern"]
     pub fn dpdk_sys_mempool_full(mp: *const rte_mempool) -> ::core::ffi::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct dpdk_sys_memzone {
+    pub addr: *mut ::core::ffi::c_void,
+    pub len: usize,
+    pub iova: u64,
+    pub page_len: u64,
+    pub socket_id: i32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dpdk_sys_memzone"][::core::mem::size_of::<dpdk_sys_memzone>() - 40usize];
+    ["Alignment of dpdk_sys_memzone"][::core::mem::align_of::<dpdk_sys_memzone>() - 8usize];
+    ["Offset of field: dpdk_sys_memzone::addr"][::core::mem::offset_of!(dpdk_sys_memzone, addr) - 0usize];
+    ["Offset of field: dpdk_sys_memzone::len"][::core::mem::offset_of!(dpdk_sys_memzone, len) - 8usize];
+    ["Offset of field: dpdk_sys_memzone::iova"][::core::mem::offset_of!(dpdk_sys_memzone, iova) - 16usize];
+    ["Offset of field: dpdk_sys_memzone::page_len"][::core::mem::offset_of!(dpdk_sys_memzone, page_len) - 24usize];
+    ["Offset of field: dpdk_sys_memzone::socket_id"][::core::mem::offset_of!(dpdk_sys_memzone, socket_id) - 32usize];
+};
+impl Default for dpdk_sys_memzone {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_memzone_get__extern"]
+    pub fn dpdk_sys_memzone_get(mz: *const rte_memzone, out: *mut dpdk_sys_memzone);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_lpm6_add__extern"]
+    pub fn dpdk_sys_lpm6_add(
+        lpm: *mut rte_lpm6,
+        ip: *const ::core::ffi::c_void,
+        depth: u8,
+        next_hop: u32,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_lpm6_is_rule_present__extern"]
+    pub fn dpdk_sys_lpm6_is_rule_present(
+        lpm: *mut rte_lpm6,
+        ip: *const ::core::ffi::c_void,
+        depth: u8,
+        next_hop: *mut u32,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_lpm6_delete__extern"]
+    pub fn dpdk_sys_lpm6_delete(lpm: *mut rte_lpm6, ip: *const ::core::ffi::c_void, depth: u8) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_lpm6_lookup__extern"]
+    pub fn dpdk_sys_lpm6_lookup(
+        lpm: *const rte_lpm6,
+        ip: *const ::core::ffi::c_void,
+        next_hop: *mut u32,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_lpm6_lookup_bulk__extern"]
+    pub fn dpdk_sys_lpm6_lookup_bulk(
+        lpm: *const rte_lpm6,
+        ips: *const ::core::ffi::c_void,
+        next_hops: *mut i32,
+        n: ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_int;
 }

@@ -61,6 +61,11 @@ pub struct Panicked {
 }
 
 impl Panicked {
+    /// A panic of a closure that DPDK has called on an lcore.
+    pub(crate) const fn new(lcore: LcoreId, payload: Box<dyn Any + Send>) -> Self {
+        Self { lcore, payload: Some(payload) }
+    }
+
     /// The lcore on which it happened.
     #[must_use]
     pub const fn lcore(&self) -> LcoreId {

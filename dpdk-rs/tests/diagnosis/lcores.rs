@@ -10,10 +10,7 @@ fn cpu_that_the_machine_does_not_have() {
     // Below the number of lcores that DPDK was built for: later versions pass over what is above it.
     for option in ["-l 0,127", "--lcores=0,1@127", "--lcores (1-2)@127"] {
         let found = Diagnose::new().first(&format!("{PLAIN} {option}"));
-        assert_parts(
-            &found,
-            &["CPU 127 is asked for, this machine has 0", ": give CPUs that are there, such as -l 0"],
-        );
+        assert_parts(&found, &["CPU 127 is asked for, this machine has 0", ": give CPUs that are there, such as -l 0"]);
     }
 }
 

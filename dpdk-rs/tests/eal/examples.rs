@@ -46,7 +46,7 @@ fn rx_tx() {
 
 #[test]
 fn without_a_port_the_examples_say_so() {
-    for name in ["rx_tx", "packet_modification", "multiple_threads", "bare_loop"] {
+    for name in ["rx_tx", "packet_modification", "multiple_threads", "bare_loop", "pipeline"] {
         let finished = example(name, &[], &[]);
         assert_eq!(finished.status.code(), Some(1));
         assert!(finished.stderr.contains("no port: give one with --vdev or -a"), "{}", finished.stderr);
@@ -113,4 +113,14 @@ fn multiple_threads() {
         panic!("{text}")
     };
     assert!(first + second == total && total >= 10_000, "{text}");
+}
+
+#[test]
+fn pipeline() {
+    let text = output("pipeline", &["net_null0"], &[]);
+    let numbers: Vec<u64> =
+        text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
+    let [passed, routed, unrouted] = numbers[..] else { panic!("{text}") };
+    // Frames of net_null are zeros, and so is their destination.
+    assert!(passed > 0 && routed == passed && unrouted == 0, "{text}");
 }

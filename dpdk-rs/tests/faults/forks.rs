@@ -10,15 +10,22 @@ use crate::{
     process::{eal_args, isolated},
 };
 use dpdk_rs::{
-    Burst, Eal, EalError, Mempool, MempoolError, PortConfig, PortError, RxQueue, TxQueue,
+    Burst, CreateError, Eal, EalError, Mempool, MempoolError, PortConfig, PortError, Ring, RxQueue, TxQueue,
     lcore::{self, LaunchError},
+    lookup::HashTable,
+    memory::{AllocError, Memzone, ObjectPool},
     port::{Configured, Port, Started, StopError, Unconfigured},
+    timer::{ManageError, TimerError, Timers},
 };
 use std::{
     mem,
     panic::{self, AssertUnwindSafe},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
+    time::Duration,
 };
 
 const DEVICES: [&str; 3] = ["net_ring0", "net_null0", "net_ring1"];
@@ -386,5 +393,49 @@ fn child_may_drop_what_holds_no_packets() {
             .expect_success();
             assert_eq!(bytes(&burst[0]), frame(1, 60));
         });
+    });
+}
+
+/// Rings, tables, objects and timers are the parent's too: nothing is made, called, dropped or freed in the child.
+#[test]
+fn child_leaves_rings_tables_objects_and_timers_alone() {
+    isolated(&[], |eal| {
+        let dropped = Arc::new(());
+        let mut ring = Ring::builder("ring").build(&eal).unwrap();
+        ring.enqueue(Arc::clone(&dropped)).unwrap();
+        let mut table = HashTable::builder("table").build(&eal).unwrap();
+        table.insert(1_u32, Arc::clone(&dropped)).unwrap();
+        let mut boxed = eal.heap().boxed(Arc::clone(&dropped)).unwrap();
+        let mut pool = ObjectPool::builder("objects").size(3).build(&eal, |_| Arc::clone(&dropped)).unwrap();
+        let mut zone = Memzone::builder("zone", 64).build(&eal).unwrap();
+        let timers = Timers::new(&eal).unwrap();
+        let captured = Arc::clone(&dropped);
+        let mut timer = timers.timer(move || drop(Arc::clone(&captured)));
+        timer.arm(eal.main_lcore(), Duration::ZERO).unwrap();
+        let count = Arc::strong_count(&dropped);
+        forked(|| {
+            assert!(matches!(Ring::<u32>::builder("other").build(&eal), Err(CreateError::Forked { .. })));
+            assert!(matches!(HashTable::<u32, u32>::builder("other").build(&eal), Err(CreateError::Forked { .. })));
+            assert!(matches!(Memzone::builder("other", 1).build(&eal), Err(CreateError::Forked { .. })));
+            assert!(matches!(eal.heap().boxed(1), Err(AllocError::Forked)));
+            assert!(matches!(Timers::new(&eal), Err(TimerError::Forked)));
+            assert!(matches!(timers.manage(), Err(ManageError::Forked)));
+            assert!(matches!(timer.stop(), Err(TimerError::Forked)));
+            drop((taken(&mut ring), taken(&mut table), taken(&mut boxed), taken(&mut pool), taken(&mut zone)));
+            drop(taken(&mut timer));
+            assert_eq!(Arc::strong_count(&dropped), count, "nothing was dropped");
+            0
+        })
+        .expect_success();
+        assert!(Memzone::lookup(&eal, "zone").is_some() && zone.bytes()[63] == 0);
+        assert!(Arc::ptr_eq(&ring.dequeue().unwrap(), &dropped));
+        assert!(Arc::ptr_eq(&table.remove(&1).unwrap(), &dropped) && Arc::ptr_eq(&boxed, &dropped));
+        assert!(Arc::ptr_eq(&pool.get().unwrap(), &dropped) && pool.available() == 3);
+        crate::frames::until("the timer has expired", || {
+            timers.manage().unwrap();
+            !timer.is_pending()
+        });
+        drop((ring, table, boxed, pool, timer));
+        assert_eq!(Arc::strong_count(&dropped), 1);
     });
 }

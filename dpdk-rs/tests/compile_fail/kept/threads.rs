@@ -4,10 +4,15 @@
 //! What may go to other threads, and what they may share.
 
 use dpdk_rs::{
-    Burst, Clock, Mempool, Packet, Port, RxQueue, TxBuffer, TxQueue,
+    Burst, Clock, Mempool, Packet, Port, Ring, RxQueue, TxBuffer, TxQueue,
     lcore::{JoinHandle, Lcore, Scope},
+    lookup::{Acl, HashReader, HashTable, HashWriter, Lpm, Lpm6},
+    memory::{DpdkBox, Heap, Memzone, Object, ObjectPool},
     port::{Configured, Started, Unconfigured},
+    ring::{Consumer, Producer},
+    timer::{Timer, Timers},
 };
+use std::cell::Cell;
 
 fn send_and_share<T: Send + Sync>() {}
 fn send<T: Send>() {}
@@ -23,6 +28,25 @@ fn main() {
     send_and_share::<Lcore>();
     send_and_share::<&Scope<'_, '_>>();
     send_and_share::<JoinHandle<'_, String>>();
+    send_and_share::<Acl<5>>();
+    send_and_share::<DpdkBox<u64>>();
+    send_and_share::<HashReader<u32, u32>>();
+    send_and_share::<HashTable<u32, String>>();
+    send_and_share::<HashWriter<u32, u32>>();
+    send_and_share::<Heap>();
+    send_and_share::<Lpm>();
+    send_and_share::<Lpm6>();
+    send_and_share::<Memzone>();
+    send_and_share::<Object<'_, u64>>();
+    send_and_share::<ObjectPool<Cell<u64>>>();
+    send_and_share::<Ring<Cell<u64>>>();
+    send_and_share::<Timer>();
+    send_and_share::<Timers>();
+    send::<Consumer<u64>>();
+    send::<DpdkBox<Cell<u64>>>();
+    send::<HashTable<u32, Cell<u64>>>();
+    send::<Object<'_, Cell<u64>>>();
+    send::<Producer<u64>>();
     send::<RxQueue<u64>>();
     send::<TxQueue>();
     send::<TxBuffer<u64>>();

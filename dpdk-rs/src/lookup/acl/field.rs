@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Where the fields of a header are, and what a rule asks of each.
+
+use super::AclError;
+use dpdk_sys as sys;
+
+/// How a field is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FieldKind {
+    /// Its first bits, as of an address.
+    #[doc(alias = "RTE_ACL_FIELD_TYPE_MASK")]
+    Prefix,
+    /// From one number to another, as of a port.
+    #[doc(alias = "RTE_ACL_FIELD_TYPE_RANGE")]
+    Range,
+    /// Some of its bits, as of flags.
+    #[doc(alias = "RTE_ACL_FIELD_TYPE_BITMASK")]
+    Bitmask,
+}
+
+/// A field of a header: where it is, how long, and how it is compared.
+#[doc(alias = "rte_acl_field_def")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FieldDef {
+    kind: FieldKind,
+    offset: u32,
+    len: u8,
+}
+
+impl FieldDef {
+    /// A field that is compared by its first bits: of `len` bytes (1, 2 or 4), `offset` bytes behind the start of an input.
+    #[must_use]
+    pub const fn prefix(offset: u32, len: u8) -> Self {
+        Self { kind: FieldKind::Prefix, offset, len }
+    }
+
+    /// A field that lies in a range: of `len` bytes (1, 2 or 4), `offset` bytes behind the start of an input.
+    #[must_use]
+    pub const fn range(offset: u32, len: u8) -> Self {
+        Self { kind: FieldKind::Range, offset, len }
+    }
+
+    /// A field of which some bits are compared: of `len` bytes (1, 2 or 4), `offset` bytes behind the start of an input.
+    #[must_use]
+    pub const fn bitmask(offset: u32, len: u8) -> Self {
+        Self { kind: FieldKind::Bitmask, offset, len }
+    }
+
+    /// The largest value.
+    const fn last(self) -> u32 {
+        match self.len {
+            1 => u8::MAX as u32,
+            2 => u16::MAX as u32,
+            _ => u32::MAX,
+        }
+    }
+
+    /// The first `bits` bits of the field.
+    const fn first_bits(self, bits: u8) -> u32 {
+        !(self.last() as u64 >> bits) as u32 & self.last()
+    }
+
+    /// What a rule asks of this field as DPDK takes it: a value, and a length of the prefix, an end of the range or a mask.
+    pub(super) fn raw(self, asked: FieldMatch) -> Result<sys::rte_acl_field, &'static str> {
+        let (value, other) = match (self.kind, asked) {
+            (FieldKind::Prefix | FieldKind::Bitmask, FieldMatch::Any) => (0, 0),
+            (FieldKind::Range, FieldMatch::Any) => (0, self.last()),
+            (FieldKind::Prefix, FieldMatch::Prefix { bits, .. }) if bits > 8 * self.len => {
+                return Err("a prefix has at most the bits of its field");
+            }
+            (FieldKind::Prefix, FieldMatch::Prefix { value, .. }) if value > self.last() => {
+                return Err("a value has at most the bytes of its field");
+            }
+            (FieldKind::Prefix, FieldMatch::Prefix { value, bits }) => (value & self.first_bits(bits), u32::from(bits)),
+            (FieldKind::Range, FieldMatch::Range { first, last }) if first > last => {
+                return Err("a range does not end before it begins");
+            }
+            (FieldKind::Range, FieldMatch::Range { first, last }) => (first, last),
+            (FieldKind::Bitmask, FieldMatch::Bitmask { value, mask }) => (value, mask),
+            _ => return Err("a field is compared as its definition says: by prefix, range or bitmask"),
+        };
+        if value > self.last() || other > self.last() {
+            return Err("a value has at most the bytes of its field");
+        }
+        Ok(sys::rte_acl_field { value: field_type(value), mask_range: field_type(other) })
+    }
+}
+
+/// DPDK masks what is behind the field's bytes.
+const fn field_type(value: u32) -> sys::rte_acl_field_types {
+    sys::rte_acl_field_types { u64_: value as u64 }
+}
+
+/// What a rule asks of a field. Values are numbers of the processor's own byte order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FieldMatch {
+    /// Nothing.
+    Any,
+    /// The first `bits` bits are those of `value`.
+    Prefix {
+        /// A value that begins so.
+        value: u32,
+        /// How many bits count.
+        bits: u8,
+    },
+    /// The value is one from `first` to `last`.
+    Range {
+        /// The smallest value.
+        first: u32,
+        /// The largest value.
+        last: u32,
+    },
+    /// The bits of `mask` are those of `value`.
+    Bitmask {
+        /// A value with these bits.
+        value: u32,
+        /// Which bits count.
+        mask: u32,
+    },
+}
+
+/// The fields as DPDK takes them.
+pub(super) struct Layout {
+    pub(super) config: sys::rte_acl_config,
+    /// The bytes of an input that are read.
+    pub(super) reach: usize,
+}
+
+impl Layout {
+    /// The first field is read alone; those behind it are read in groups of four bytes, each at the place of its first field.
+    pub(super) fn new<const N: usize>(fields: &[FieldDef; N]) -> Result<Self, AclError> {
+        const { assert!(N > 0 && N <= sys::RTE_ACL_MAX_FIELDS as usize, "a rule has from 1 to 64 fields") };
+        let mut config = sys::rte_acl_config { num_categories: 1, num_fields: N as u32, ..Default::default() };
+        let mut groups = Groups::default();
+        for (index, (field, def)) in fields.iter().zip(&mut config.defs).enumerate() {
+            let input_index = groups.add(*field).map_err(|reason| AclError::Field { index, reason })?;
+            *def = sys::rte_acl_field_def {
+                type_: match field.kind {
+                    FieldKind::Prefix => sys::RTE_ACL_FIELD_TYPE_MASK,
+                    FieldKind::Range => sys::RTE_ACL_FIELD_TYPE_RANGE,
+                    FieldKind::Bitmask => sys::RTE_ACL_FIELD_TYPE_BITMASK,
+                } as u8,
+                size: field.len,
+                field_index: index as u8,
+                input_index,
+                offset: field.offset,
+            };
+        }
+        let reach = groups.reach().map_err(|reason| AclError::Field { index: N - 1, reason })?;
+        Ok(Self { config, reach })
+    }
+}
+
+/// How many bytes are read at once.
+const GROUP: u32 = 4;
+
+/// The groups so far.
+#[derive(Default)]
+struct Groups {
+    /// Where the first field is, which is a group of its own.
+    first: Option<u32>,
+    /// Where the present group begins, and how many bytes it has.
+    present: Option<(u32, u32)>,
+    /// How many groups there are behind the first field.
+    count: u8,
+    /// The largest offset of a field behind the first one.
+    farthest: Option<u32>,
+    /// The end of the group that ends last.
+    end: u32,
+}
+
+impl Groups {
+    /// Adds a field; the number of its group.
+    fn add(&mut self, field: FieldDef) -> Result<u8, &'static str> {
+        // Twice as many as DPDK's own 16 bits of packet length, and no sum below can overflow.
+        if field.offset > 1 << 17 {
+            return Err("a field lies within 131,072 bytes");
+        }
+        if self.first.is_none() {
+            self.first = Some(field.offset);
+            self.end = field.offset + 1;
+            return if field.len == 1 { Ok(0) } else { Err("the first field is 1 byte long") };
+        }
+        if !matches!(field.len, 1 | 2 | 4) {
+            return Err("a field is 1, 2 or 4 bytes long");
+        }
+        let len = u32::from(field.len);
+        let (start, before) = match self.present {
+            Some((start, filled)) if filled < GROUP => (start, filled),
+            _ => {
+                self.count += 1;
+                (field.offset, 0)
+            }
+        };
+        if field.offset != start + before || before + len > GROUP {
+            return Err("fields behind the first form groups of 4 bytes in a row");
+        }
+        self.present = Some((start, before + len));
+        self.farthest = self.farthest.max(Some(field.offset));
+        self.end = self.end.max(start + GROUP);
+        Ok(self.count)
+    }
+
+    /// How many bytes of an input are read. DPDK reads four bytes for the first field too, if another one is farther away, and
+    /// four bytes at the start once it has read all fields.
+    fn reach(&self) -> Result<usize, &'static str> {
+        if self.present.is_some_and(|(_, filled)| filled < GROUP) {
+            return Err("fields behind the first form groups of 4 bytes in a row");
+        }
+        let first = self.first.unwrap_or(0);
+        let first_end = if self.farthest > Some(first) { first + GROUP } else { first + 1 };
+        Ok(self.end.max(first_end).max(GROUP) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AclError, FieldDef, FieldMatch, Layout};
+
+    /// The numbers of the groups, and the bytes that are read.
+    fn layout<const N: usize>(fields: [FieldDef; N]) -> Result<(Vec<u8>, usize), usize> {
+        match Layout::new(&fields) {
+            Ok(layout) => Ok((layout.config.defs.iter().take(N).map(|def| def.input_index).collect(), layout.reach)),
+            Err(AclError::Field { index, .. }) => Err(index),
+            Err(_) => Err(usize::MAX),
+        }
+    }
+
+    #[test]
+    fn fields_form_groups_of_four_bytes() {
+        let [protocol, source, destination] =
+            [FieldDef::bitmask(9, 1), FieldDef::prefix(12, 4), FieldDef::prefix(16, 4)];
+        let ports = [FieldDef::range(20, 2), FieldDef::range(22, 2)];
+        assert_eq!(layout([protocol, source, destination, ports[0], ports[1]]), Ok((vec![0, 1, 2, 3, 3], 24)));
+        assert_eq!(layout([protocol]), Ok((vec![0], 10)));
+        assert_eq!(layout([FieldDef::bitmask(0, 1)]), Ok((vec![0], 4)));
+        assert_eq!(layout([FieldDef::bitmask(12, 1), FieldDef::prefix(0, 4)]), Ok((vec![0, 1], 13)));
+        assert_eq!(
+            layout([FieldDef::bitmask(1, 1), FieldDef::range(0, 2), FieldDef::range(2, 2)]).map(|(_, len)| len),
+            Ok(5)
+        );
+    }
+
+    #[test]
+    fn what_is_no_group_is_an_error() {
+        let first = FieldDef::bitmask(0, 1);
+        assert_eq!(layout([source()]), Err(0), "the first field is one byte");
+        assert_eq!(layout([first, FieldDef::range(4, 2)]), Err(1), "half a group");
+        assert_eq!(layout([first, FieldDef::range(4, 2), FieldDef::range(8, 2)]), Err(2), "not in a row");
+        assert_eq!(layout([first, FieldDef::range(4, 2), source()]), Err(2), "longer than a group");
+        assert_eq!(layout([first, FieldDef::range(4, 3)]), Err(1), "no such size");
+        assert_eq!(layout([first, FieldDef::range(u32::MAX, 4)]), Err(1), "far away");
+    }
+
+    fn source() -> FieldDef {
+        FieldDef::prefix(12, 4)
+    }
+
+    #[test]
+    fn values_fit_their_fields() {
+        let port = FieldDef::range(0, 2);
+        assert!(port.raw(FieldMatch::Range { first: 0, last: 65_535 }).is_ok());
+        assert!(port.raw(FieldMatch::Range { first: 0, last: 65_536 }).is_err());
+        assert!(port.raw(FieldMatch::Range { first: 2, last: 1 }).is_err());
+        assert!(port.raw(FieldMatch::Prefix { value: 0, bits: 0 }).is_err());
+        assert!(source().raw(FieldMatch::Prefix { value: u32::MAX, bits: 32 }).is_ok());
+        assert!(source().raw(FieldMatch::Prefix { value: 0, bits: 33 }).is_err());
+        assert_eq!([0, 1, 8, 32].map(|bits| source().first_bits(bits)), [0, 1 << 31, 0xff00_0000, u32::MAX]);
+        assert_eq!([0, 9, 16].map(|bits| port.first_bits(bits)), [0, 0xff80, 0xffff]);
+        let flags = FieldDef::bitmask(0, 1);
+        assert!(flags.raw(FieldMatch::Bitmask { value: 255, mask: 255 }).is_ok());
+        assert!(flags.raw(FieldMatch::Bitmask { value: 256, mask: 255 }).is_err());
+        assert!([port, source(), flags].iter().all(|field| field.raw(FieldMatch::Any).is_ok()));
+    }
+}

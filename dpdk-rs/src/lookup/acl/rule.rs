@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Rules, as users write them and as DPDK takes them.
+
+use super::{FieldDef, FieldMatch};
+use core::num::NonZeroU32;
+use dpdk_sys as sys;
+
+/// A rule over `N` fields. It matches if all of them do.
+#[doc(alias = "rte_acl_rule")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct AclRule<const N: usize> {
+    /// Of the rules that match, the one of the highest priority counts: from 1 to 2^29 - 1.
+    pub priority: i32,
+    /// What an input is found to be that this rule matches.
+    pub userdata: NonZeroU32,
+    /// What is asked of each field.
+    pub fields: [FieldMatch; N],
+}
+
+impl<const N: usize> AclRule<N> {
+    /// The rule as DPDK takes it; what is wrong with it otherwise.
+    pub(super) fn raw(&self, fields: &[FieldDef; N]) -> Result<RawRule<N>, &'static str> {
+        if !(sys::RTE_ACL_MIN_PRIORITY as i32..=sys::RTE_ACL_MAX_PRIORITY as i32).contains(&self.priority) {
+            return Err("a priority is from 1 to 2^29 - 1");
+        }
+        let data = sys::rte_acl_rule_data { category_mask: 1, priority: self.priority, userdata: self.userdata.get() };
+        let mut raw = RawRule { data, fields: [sys::rte_acl_field::default(); N] };
+        for ((raw, field), asked) in raw.fields.iter_mut().zip(fields).zip(self.fields) {
+            *raw = field.raw(asked)?;
+        }
+        Ok(raw)
+    }
+}
+
+/// `RTE_ACL_RULE_DEF(…, N)`
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub(super) struct RawRule<const N: usize> {
+    data: sys::rte_acl_rule_data,
+    fields: [sys::rte_acl_field; N],
+}
+
+// `RTE_ACL_RULE_SZ`
+const _: () = assert!(size_of::<RawRule<3>>() == size_of::<sys::rte_acl_rule>() + 3 * size_of::<sys::rte_acl_field>());

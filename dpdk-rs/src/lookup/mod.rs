@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Tables to look things up in: by whole keys, by the longest prefix of an address, by rules over header fields.
+//!
+//! | | finds | changes take |
+//! |---|---|---|
+//! | [`HashTable`] | a value by its key | `&mut self` |
+//! | [`HashReader`] | a copy of a small value, while [`HashWriter`] changes the table | the one writer |
+//! | [`Lpm`], [`Lpm6`] | the next hop of an IPv4 or IPv6 address | `&mut self` |
+//! | [`Acl`] | the rule of highest priority that matches a header | a new table |
+//!
+//! All can be shared between threads for looking up. A table is DPDK's, in its memory; it keeps the EAL alive and is freed
+//! when it is dropped.
+
+mod acl;
+mod hash;
+mod lpm;
+mod lpm6;
+mod shared_hash;
+
+pub use acl::{Acl, AclBuilder, AclError, AclRule, FieldDef, FieldKind, FieldMatch};
+pub use hash::{HashBuilder, HashIter, HashKey, HashTable};
+pub use lpm::{Lpm, LpmBuilder, LpmError};
+pub use lpm6::Lpm6;
+pub use shared_hash::{HashReader, HashWriter, SmallValue};

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! DPDK's memory for a program's own data: in hugepages if the EAL has them, on a NUMA node of choice.
+//!
+//! | | is | ends by |
+//! |---|---|---|
+//! | [`DpdkBox`] | a value, or a slice of them, from a [`Heap`] | dropped, and its memory given back |
+//! | [`ObjectPool`] | values made once and lent again and again, with a cache for each lcore | dropped, with all its values |
+//! | [`Memzone`] | bytes under a name, which other processes and devices can be told of | freed |
+//!
+//! Each keeps the EAL alive.
+
+mod heap;
+mod object_pool;
+mod zone;
+
+pub use heap::{AllocError, DpdkBox, Heap};
+pub use object_pool::{Exhausted, Object, ObjectPool, ObjectPoolBuilder};
+pub use zone::{Memzone, MemzoneBuilder, MemzoneInfo};

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Pools of values that are made once, and lent again and again.
+
+use crate::{
+    CreateError, Eal, SocketId,
+    object::{Handle, Kind},
+};
+use core::{
+    any::Any,
+    ffi::c_void,
+    fmt,
+    marker::PhantomData,
+    mem,
+    ops::{Deref, DerefMut},
+    ptr::{self, NonNull},
+};
+use dpdk_sys as sys;
+use std::{
+    panic::{self, AssertUnwindSafe},
+    sync::Arc,
+    thread,
+};
+
+/// `RTE_MEMPOOL_NAMESIZE` less the NUL byte.
+const POOL: Kind = Kind { name: "object pool", call: "rte_mempool_create", longest_name: 25 };
+
+/// What a panic carries.
+type Payload = Box<dyn Any + Send>;
+
+/// A pool of values of type `T`, for what is wanted often and costs something to make. They are made with the pool and
+/// dropped with it; meanwhile each is lent, and comes back as it is left.
+///
+/// The pool is `Sync` if its values are `Send`: any thread may take one, and only one has it at a time. Each lcore keeps
+/// some for itself ([`ObjectPoolBuilder::cache`]), which others then cannot have.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// use dpdk_rs::memory::ObjectPool;
+///
+/// let buffers = ObjectPool::builder("buffers").size(255).cache(0).build(&eal, |_| Vec::<u8>::with_capacity(2048))?;
+/// let mut buffer = buffers.get()?;
+/// buffer.clear();
+/// buffer.extend_from_slice(b"hello");
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias = "rte_mempool")]
+pub struct ObjectPool<T> {
+    pool: Handle<sys::rte_mempool>,
+    size: u32,
+    /// The values, which the pool owns.
+    values: PhantomData<T>,
+}
+
+// SAFETY: through a shared pool a thread reaches only the values that it has taken out, each of which is then its alone; so
+// values cross threads, and are not shared.
+unsafe impl<T: Send> Sync for ObjectPool<T> {}
+
+/// Every value of the pool is lent, or in the cache of another lcore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the pool is exhausted: give something back first, or make it larger")]
+pub struct Exhausted;
+
+impl<T> ObjectPool<T> {
+    /// The size of a value in bytes; DPDK has none of no bytes.
+    const LEN: u32 = {
+        assert!(
+            align_of::<T>() <= sys::RTE_CACHE_LINE_SIZE as usize,
+            "a pool's values are aligned to a cache line at most"
+        );
+        assert!(size_of::<T>() <= 1 << 30, "a pool's values are at most 1 GiB long");
+        if size_of::<T>() == 0 { 1 } else { size_of::<T>() as u32 }
+    };
+
+    /// Starts to describe a pool. The name is the process's own, of at most 25 bytes: two pools cannot share one.
+    pub fn builder(name: impl Into<String>) -> ObjectPoolBuilder<T> {
+        ObjectPoolBuilder { name: name.into(), size: 1023, cache: 0, socket: SocketId::ANY, values: PhantomData }
+    }
+
+    /// Takes a value out, until the result is dropped. It is as whoever had it last has left it.
+    ///
+    /// # Errors
+    /// [`Exhausted`] if there is none.
+    #[doc(alias = "rte_mempool_get")]
+    #[inline]
+    pub fn get(&self) -> Result<Object<'_, T>, Exhausted> {
+        let mut object = ptr::null_mut();
+        // SAFETY: the pool is live as long as its handle, and DPDK lets any thread take an object out.
+        let result = unsafe { sys::rte_mempool_get(self.pool.as_ptr(), &raw mut object) };
+        match NonNull::new(object) {
+            Some(value) if result == 0 => Ok(Object { value: value.cast(), pool: self }),
+            _ => Err(Exhausted),
+        }
+    }
+
+    /// How many values the pool has.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.size as usize
+    }
+
+    /// How many values are not lent, those in caches of lcores included. Slow: for tests and statistics.
+    #[doc(alias = "rte_mempool_avail_count")]
+    #[must_use]
+    pub fn available(&self) -> usize {
+        // SAFETY: the pool is live as long as its handle; the call only counts.
+        unsafe { sys::rte_mempool_avail_count(self.pool.as_ptr()) as usize }
+    }
+}
+
+impl<T> Drop for ObjectPool<T> {
+    fn drop(&mut self) {
+        if self.pool.is_forked() {
+            return;
+        }
+        // Those that were lent for ever are dropped too: whoever had them borrowed the pool.
+        // SAFETY: `build` has filled all objects, and nobody has one any more.
+        match unsafe { clear::<T>(&self.pool, self.size()) } {
+            Some(payload) if !thread::panicking() => panic::resume_unwind(payload),
+            payload => mem::forget(payload),
+        }
+    }
+}
+
+impl<T> fmt::Debug for ObjectPool<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectPool").field("size", &self.size()).field("available", &self.available()).finish()
+    }
+}
+
+/// Makes every value of a pool from which nobody has taken anything, in order.
+fn fill<T>(pool: &Handle<sys::rte_mempool>, make: &mut dyn FnMut(usize) -> T) {
+    let mut making = Making { make, made: 0, panic: None };
+    let state = (&raw mut making).cast();
+    // SAFETY: the pool is live as long as its handle, and its objects have room for a `T`; `make_one` gets each of them once,
+    // and a pointer to `making`, which is of the type that it expects and outlives the call.
+    unsafe { sys::rte_mempool_obj_iter(pool.as_ptr(), Some(make_one::<T>), state) };
+    if let Some(payload) = making.panic.take() {
+        let made = making.made;
+        // SAFETY: so many objects are filled, and nobody has one.
+        mem::forget(unsafe { clear::<T>(pool, made) });
+        panic::resume_unwind(payload);
+    }
+}
+
+/// Drops the values in the first `count` objects; what the first drop that panics panicked with.
+///
+/// # Safety
+/// So many objects are filled, in the order in which `fill` does it, and nobody has one of the values, or drops it.
+unsafe fn clear<T>(pool: &Handle<sys::rte_mempool>, count: usize) -> Option<Payload> {
+    let mut dropping = Dropping { left: count, panic: None };
+    let state = (&raw mut dropping).cast();
+    // SAFETY: the pool is live as long as its handle, and the caller promises values in its first `count` objects; `drop_one`
+    // gets each object once, and a pointer to `dropping`, which is of the type that it expects and outlives the call.
+    unsafe { sys::rte_mempool_obj_iter(pool.as_ptr(), Some(drop_one::<T>), state) };
+    dropping.panic
+}
+
+/// The state of [`fill`].
+struct Making<'a, T> {
+    make: &'a mut dyn FnMut(usize) -> T,
+    made: usize,
+    panic: Option<Payload>,
+}
+
+/// Puts a value into an object, unless one before could not be made.
+///
+/// # Safety
+/// `state` points to a `Making<T>`, and `object` to room for a `T` in which there is none.
+unsafe extern "C" fn make_one<T>(_: *mut sys::rte_mempool, state: *mut c_void, object: *mut c_void, _: u32) {
+    // SAFETY: the caller promises a pointer to this type, which it does not use meanwhile.
+    let state = unsafe { &mut *state.cast::<Making<'_, T>>() };
+    if state.panic.is_some() {
+        return;
+    }
+    match panic::catch_unwind(AssertUnwindSafe(|| (state.make)(state.made))) {
+        Ok(value) => {
+            // SAFETY: the caller promises room for a `T`, and objects are aligned to a cache line, to which `LEN` has
+            // compared `T`.
+            unsafe { object.cast::<T>().write(value) };
+            state.made += 1;
+        }
+        Err(payload) => state.panic = Some(payload),
+    }
+}
+
+/// The state of [`clear`].
+struct Dropping {
+    left: usize,
+    panic: Option<Payload>,
+}
+
+/// Drops the value in an object, unless the last one was dropped before.
+///
+/// # Safety
+/// `state` points to a `Dropping`; `object` is a `T`, which nobody else drops, if `left` is not 0.
+unsafe extern "C" fn drop_one<T>(_: *mut sys::rte_mempool, state: *mut c_void, object: *mut c_void, _: u32) {
+    // SAFETY: the caller promises a pointer to this type, which it does not use meanwhile.
+    let state = unsafe { &mut *state.cast::<Dropping>() };
+    if state.left == 0 {
+        return;
+    }
+    state.left -= 1;
+    // SAFETY: the caller promises a `T` that nobody else drops.
+    let dropped = panic::catch_unwind(AssertUnwindSafe(|| unsafe { object.cast::<T>().drop_in_place() }));
+    match dropped {
+        Err(payload) if state.panic.is_none() => state.panic = Some(payload),
+        // Dropping a payload can panic in turn.
+        Err(payload) => mem::forget(payload),
+        Ok(()) => (),
+    }
+}
+
+/// A value of an [`ObjectPool`], lent until this is dropped.
+#[doc(alias = "rte_mempool_put")]
+pub struct Object<'pool, T> {
+    value: NonNull<T>,
+    pool: &'pool ObjectPool<T>,
+}
+
+// SAFETY: an object is the only one that has its value, and any thread may put it back.
+unsafe impl<T: Send> Send for Object<'_, T> {}
+// SAFETY: a shared object gives no more than a shared value.
+unsafe impl<T: Sync> Sync for Object<'_, T> {}
+
+impl<T> Deref for Object<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: the pool has made the value, and drops it only when no object borrows from it; nobody else has it.
+        unsafe { self.value.as_ref() }
+    }
+}
+
+impl<T> DerefMut for Object<'_, T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: the pool has made the value, and drops it only when no object borrows from it; nobody else has it, and
+        // this one is borrowed exclusively.
+        unsafe { self.value.as_mut() }
+    }
+}
+
+impl<T> Drop for Object<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the object was taken out of this pool, which is live as long as it is borrowed, and is not used after its
+        // drop. DPDK lets any thread put it back.
+        unsafe { sys::rte_mempool_put(self.pool.pool.as_ptr(), self.value.as_ptr().cast()) };
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Object<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+/// Describes an [`ObjectPool`]; made by [`ObjectPool::builder`].
+#[must_use = "a pool is made by `build`"]
+pub struct ObjectPoolBuilder<T> {
+    name: String,
+    size: u32,
+    cache: u32,
+    socket: SocketId,
+    values: PhantomData<fn() -> T>,
+}
+
+impl<T> ObjectPoolBuilder<T> {
+    /// How many values; 1023 unless set. One less than a power of two uses memory best.
+    pub const fn size(mut self, values: u32) -> Self {
+        self.size = values;
+        self
+    }
+
+    /// How many values each lcore keeps to itself, at most 512 and two thirds of all; none unless set.
+    pub const fn cache(mut self, values: u32) -> Self {
+        self.cache = values;
+        self
+    }
+
+    /// The NUMA node whose memory to use; any unless set.
+    pub const fn socket(mut self, socket: SocketId) -> Self {
+        self.socket = socket;
+        self
+    }
+
+    /// Makes the pool, and its values: `make` is called with the number of each, from 0.
+    ///
+    /// # Errors
+    /// See [`CreateError`]: a name in use, no memory, a cache that is too large, a child made by `fork`.
+    ///
+    /// # Panics
+    /// If `make` does: the values before are dropped, and the pool is freed.
+    #[doc(alias = "rte_mempool_create")]
+    #[doc(alias = "rte_mempool_obj_iter")]
+    pub fn build(self, eal: &Eal, mut make: impl FnMut(usize) -> T) -> Result<ObjectPool<T>, CreateError> {
+        let environment = eal.environment();
+        let pool = POOL.create(environment, &self.name, |name| {
+            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
+            // copies the name, and has nobody to call back.
+            unsafe {
+                sys::rte_mempool_create(
+                    name,
+                    self.size,
+                    ObjectPool::<T>::LEN,
+                    self.cache,
+                    0,
+                    None,
+                    ptr::null_mut(),
+                    None,
+                    ptr::null_mut(),
+                    self.socket.get(),
+                    0,
+                )
+            }
+        })?;
+        // SAFETY: the pool is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
+        let pool = unsafe { Handle::new(pool, free, Arc::clone(environment)) };
+        // A panic frees the pool, of which there is no `ObjectPool` yet.
+        fill(&pool, &mut make);
+        Ok(ObjectPool { pool, size: self.size, values: PhantomData })
+    }
+}
+
+impl<T> fmt::Debug for ObjectPoolBuilder<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ObjectPoolBuilder").field("name", &self.name).field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+/// # Safety
+/// The pool is live, nobody uses it any more, and nobody else frees it.
+unsafe fn free(pool: NonNull<sys::rte_mempool>) {
+    // SAFETY: the caller promises a live pool that nobody uses.
+    unsafe { sys::rte_mempool_free(pool.as_ptr()) };
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The elements in a ring, which owns them.
+
+use super::{Batch, RING};
+use crate::{CreateError, Eal, Full, SocketId, object::Handle};
+use core::{
+    marker::PhantomData,
+    mem::{ManuallyDrop, MaybeUninit},
+    ptr::{self, NonNull},
+};
+use dpdk_sys as sys;
+use std::sync::Arc;
+
+/// A ring of `T`s, shared by its handles.
+///
+/// The C functions copy elements in pieces of 4 bytes or more, from and to memory that is aligned for a `T`.
+pub(super) struct Elements<T: Send> {
+    ring: Handle<sys::rte_ring>,
+    capacity: usize,
+    /// Threads may share the ring without sharing an element, so `T` need not be `Sync`.
+    elements: PhantomData<fn() -> T>,
+}
+
+impl<T: Send> Elements<T> {
+    /// The size of an element in bytes.
+    const LEN: u32 = size_of::<T>() as u32;
+
+    /// Looked at when a ring of this type is compiled.
+    const SUITABLE: () = {
+        assert!(
+            size_of::<T>() > 0 && size_of::<T>().is_multiple_of(4),
+            "a ring's elements are a multiple of 4 bytes long"
+        );
+        assert!(size_of::<T>() <= 4096, "a ring's elements are at most 4,096 bytes long");
+        assert!(align_of::<T>() >= 4, "a ring's elements are aligned to 4 bytes or more");
+    };
+
+    pub(super) fn create(
+        eal: &Eal,
+        name: &str,
+        capacity: u32,
+        socket: SocketId,
+        flags: u32,
+    ) -> Result<Self, CreateError> {
+        let () = Self::SUITABLE;
+        // DPDK adds 1 and rounds up to a power of two, and counts the table's words of 4 bytes in 32 bits.
+        let slots = (u64::from(capacity) + 1).next_power_of_two();
+        if capacity > sys::RTE_RING_SZ_MASK || slots * u64::from(Self::LEN / 4) > u64::from(u32::MAX) {
+            return Err(RING.too_large(name, capacity as usize, size_of::<T>()));
+        }
+        let environment = eal.environment();
+        let ring = RING.create(environment, name, |name| {
+            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
+            // copies the name.
+            unsafe { sys::rte_ring_create_elem(name, Self::LEN, capacity, socket.get(), flags | sys::RING_F_EXACT_SZ) }
+        })?;
+        // SAFETY: the ring is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
+        let ring = unsafe { Handle::new(ring, free, Arc::clone(environment)) };
+        Ok(Self { ring, capacity: capacity as usize, elements: PhantomData })
+    }
+
+    /// # Safety
+    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    #[inline]
+    pub(super) unsafe fn enqueue(&self, element: T) -> Result<(), Full<T>> {
+        let element = ManuallyDrop::new(element);
+        // SAFETY: the pointer is to one element. The caller sees to it that producers do not overlap.
+        if unsafe { self.put::<true>(&raw const *element, 1) } == 1 {
+            Ok(())
+        } else {
+            Err(Full(ManuallyDrop::into_inner(element)))
+        }
+    }
+
+    /// # Safety
+    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    #[inline]
+    pub(super) unsafe fn enqueue_bulk(&self, elements: &mut impl Batch<T>) -> Result<(), Full> {
+        // SAFETY: the caller sees to it that producers do not overlap.
+        let left = unsafe { self.move_in::<true>(elements) };
+        if left == 0 { Ok(()) } else { Err(Full(())) }
+    }
+
+    /// # Safety
+    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    #[inline]
+    pub(super) unsafe fn enqueue_burst(&self, elements: &mut impl Batch<T>) -> usize {
+        let before = elements.count();
+        // SAFETY: the caller sees to it that producers do not overlap.
+        before - unsafe { self.move_in::<false>(elements) }
+    }
+
+    /// # Safety
+    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    #[inline]
+    pub(super) unsafe fn dequeue(&self) -> Option<T> {
+        let mut element = MaybeUninit::uninit();
+        // SAFETY: the pointer is to room for one element. The caller sees to it that consumers do not overlap.
+        let count = unsafe { self.take::<true>(element.as_mut_ptr(), 1) };
+        // SAFETY: if one was taken out, it has been written there.
+        (count == 1).then(|| unsafe { element.assume_init() })
+    }
+
+    /// # Safety
+    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    #[inline]
+    pub(super) unsafe fn dequeue_bulk(&self, elements: &mut impl Batch<T>, count: usize) -> usize {
+        if count > self.len() || elements.room(count).len() < count {
+            return 0;
+        }
+        // SAFETY: the caller sees to it that consumers do not overlap.
+        unsafe { self.move_out::<true>(elements, count) }
+    }
+
+    /// # Safety
+    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    #[inline]
+    pub(super) unsafe fn dequeue_burst(&self, elements: &mut impl Batch<T>, most: usize) -> usize {
+        // SAFETY: the caller sees to it that consumers do not overlap.
+        unsafe { self.move_out::<false>(elements, most.min(self.len())) }
+    }
+
+    pub(super) const fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    pub(super) fn len(&self) -> usize {
+        // SAFETY: the ring is live as long as its handle; the call reads its two ends.
+        unsafe { sys::rte_ring_count(self.ring.as_ptr()) as usize }
+    }
+
+    /// Moves the front of `elements` in, all or none if `BULK`; how many are left.
+    ///
+    /// # Safety
+    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    #[inline]
+    unsafe fn move_in<const BULK: bool>(&self, elements: &mut impl Batch<T>) -> usize {
+        let count = elements.count();
+        // SAFETY: the pointer is to the batch's own elements, which are `count`. The caller sees to it that producers do
+        // not overlap.
+        let moved = unsafe { self.put::<BULK>(elements.front(), count) };
+        // SAFETY: the ring owns the first `moved` elements, which the line before has put in.
+        unsafe { elements.forget_front(moved) };
+        count - moved
+    }
+
+    /// Moves up to `most` elements out, behind those in `elements`; all or none if `BULK`.
+    ///
+    /// # Safety
+    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    #[inline]
+    unsafe fn move_out<const BULK: bool>(&self, elements: &mut impl Batch<T>, most: usize) -> usize {
+        let room = elements.room(most);
+        let count = room.len().min(most);
+        // SAFETY: the pointer is to room for `count` elements. The caller sees to it that consumers do not overlap.
+        let moved = unsafe { self.take::<BULK>(room.as_mut_ptr().cast(), count) };
+        // SAFETY: the first `moved` of the room have just been written, and the ring has given them up.
+        unsafe { elements.grow(moved) };
+        moved
+    }
+
+    /// Copies up to `count` elements into the ring, all or none if `BULK`; how many.
+    ///
+    /// # Safety
+    /// `from` is a pointer to `count` elements, of which the first so many as are returned belong to the ring afterwards.
+    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    #[inline(always)]
+    unsafe fn put<const BULK: bool>(&self, from: *const T, count: usize) -> usize {
+        let Ok(count) = u32::try_from(count) else {
+            return 0;
+        };
+        let ring = self.ring.as_ptr();
+        let moved = if BULK {
+            // SAFETY: the ring is live as long as its handle, and has elements of `LEN` bytes; the caller promises so many
+            // of them, and that producers do not overlap.
+            unsafe { sys::rte_ring_enqueue_bulk_elem(ring, from.cast(), Self::LEN, count, ptr::null_mut()) }
+        } else {
+            // SAFETY: the ring is live as long as its handle, and has elements of `LEN` bytes; the caller promises so many
+            // of them, and that producers do not overlap.
+            unsafe { sys::rte_ring_enqueue_burst_elem(ring, from.cast(), Self::LEN, count, ptr::null_mut()) }
+        };
+        moved as usize
+    }
+
+    /// Copies up to `count` elements out of the ring, all or none if `BULK`; how many.
+    ///
+    /// # Safety
+    /// `to` is a pointer to room for `count` elements, of which the caller owns the first so many as are returned.
+    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    #[inline(always)]
+    unsafe fn take<const BULK: bool>(&self, to: *mut T, count: usize) -> usize {
+        let Ok(count) = u32::try_from(count) else {
+            return 0;
+        };
+        let ring = self.ring.as_ptr();
+        let moved = if BULK {
+            // SAFETY: the ring is live as long as its handle, and has elements of `LEN` bytes; the caller promises room for
+            // so many of them, and that consumers do not overlap.
+            unsafe { sys::rte_ring_dequeue_bulk_elem(ring, to.cast(), Self::LEN, count, ptr::null_mut()) }
+        } else {
+            // SAFETY: the ring is live as long as its handle, and has elements of `LEN` bytes; the caller promises room for
+            // so many of them, and that consumers do not overlap.
+            unsafe { sys::rte_ring_dequeue_burst_elem(ring, to.cast(), Self::LEN, count, ptr::null_mut()) }
+        };
+        moved as usize
+    }
+}
+
+impl<T: Send> Drop for Elements<T> {
+    fn drop(&mut self) {
+        if self.ring.is_forked() {
+            return;
+        }
+        // SAFETY: the last handle is gone, so nobody else takes out.
+        while let Some(element) = unsafe { self.dequeue() } {
+            drop(element);
+        }
+    }
+}
+
+/// # Safety
+/// The ring is live, nobody uses it any more, and nobody else frees it.
+unsafe fn free(ring: NonNull<sys::rte_ring>) {
+    // SAFETY: the caller promises a live ring that nobody uses.
+    unsafe { sys::rte_ring_free(ring.as_ptr()) };
+}
