@@ -51,5 +51,5 @@ fn timer_closure_borrows(timers: &Timers, count: Arc<AtomicU64>) -> Timer {
 }
 
 fn timer_closure_not_send(timers: &Timers, text: Arc<str>) -> Timer {
-    timers.timer(move || drop(text.len()))
+    timers.timer(move || assert!(text.len() > 0))
 }
