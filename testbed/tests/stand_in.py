@@ -130,7 +130,8 @@ def generate(wish: dict) -> int:
         return 1
     stopped: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
-    rate = float(next(values(sys.argv, "--rate"), 0))
+    # "max" is none that anything here is compared with.
+    rate = float(next(values(sys.argv, "--rate"), "max").replace("max", "inf"))
     frames = next(values(sys.argv, "--count"), None)
     seconds = float(next(values(sys.argv, "--duration"))) if frames is None else int(frames) / rate
     if frames is not None:
