@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from testbed import overload, process, tables
+from testbed import overload, tables, watched
 from testbed.forwarder import Final, Message, Period, Start
 from testbed.generator import Load, Result
 from testbed.lcores import LcorePlan
@@ -25,7 +25,7 @@ def check(data: bytes) -> None:
     """What is not as agreed is refused; from what is, results are made that can be read again."""
     messages: dict[str, list[Any]] = {kind: [] for kind in MODELS}
     for line in io.StringIO(data.decode(errors="replace"), newline=None):
-        event = process._json_object(line)
+        event = watched._json_object(line)
         kind = event.get("type") if event else None
         if isinstance(kind, str) and kind in MODELS:
             message = checked(MODELS[kind], event)
