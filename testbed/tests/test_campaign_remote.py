@@ -352,13 +352,15 @@ def test_cut_off_in_a_trial_the_campaign_says_how_to_go_on_and_does(
     assert "is lost" in reason
     assert f"go on with ./x testbed resume {campaign.folder}" in reason
     before = read_journal(campaign.folder / JOURNAL)
-    assert [place for place, _ in before] == ["l2fwd-c/64B/1way/1flows/throughput"]
+    places = ["l2fwd-c/64B/1way/1flows/throughput", "l2fwd-c/128B/1way/1flows/throughput"]
+    # The trial may have been over when the loss was noticed.
+    assert [place for place, _ in before] in (places[:1], places)
 
     again = Campaign.resume(campaign.folder, campaign_workshop(programs, lambda task: None))
     assert again.run(console) is Status.PASSED
     after = read_journal(campaign.folder / JOURNAL)
-    assert after[:1] == before
-    assert [place for place, _ in after[1:]] == ["l2fwd-c/128B/1way/1flows/throughput"]
+    assert after[: len(before)] == before
+    assert [place for place, _ in after] == places
 
 
 def test_a_connection_is_closed_once_and_for_all(server: SshServer) -> None:
