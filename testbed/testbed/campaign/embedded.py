@@ -52,8 +52,8 @@ _SUSTAINED = 0.95
 # left to make up for pauses with.
 _KEPT = 0.003
 _ASKED = 0.8
-# A burst must keep it too, though its first frames meet memory that no cache has yet.
-_BURST_FRAMES = 1000
+# Bursts must keep it too, though their first frames meet memory that no cache has yet.
+_BURSTS = (300, 1000, 3000)
 _BURST_CALIBRATIONS = 12
 _BURST_STEP = 0.9
 # The forwarder prints its statistics once a second.
@@ -261,11 +261,16 @@ class EmbeddedGenerator:
         raise self._keeps_none(size, _CALIBRATIONS, result)
 
     def _kept_by_bursts(self, stream: Stream, rate_fps: float) -> float:
-        """The highest rate up to this one that a burst keeps."""
+        """The highest rate up to this one that bursts keep."""
+        for frames in _BURSTS:
+            rate_fps = self._kept_by_burst(stream, rate_fps, frames)
+        return rate_fps
+
+    def _kept_by_burst(self, stream: Stream, rate_fps: float, frames: int) -> float:
         result = None
         for _ in range(_BURST_CALIBRATIONS):
-            seconds = _BURST_FRAMES / rate_fps
-            result = self._calibrating(stream, rate_fps, seconds, _BURST_FRAMES)
+            seconds = frames / rate_fps
+            result = self._calibrating(stream, rate_fps, seconds, frames)
             if burst_seconds(result.duration_s, seconds) <= seconds * (1 + _KEPT):
                 return rate_fps
             rate_fps *= _BURST_STEP
