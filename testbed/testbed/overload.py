@@ -211,6 +211,21 @@ class CpuUsage:
         }
 
 
+class Waiting:
+    """How long a process is kept from a CPU from now on, whether or not it always wants one."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._before = process.waited_seconds()
+        self._begin = time.monotonic()
+
+    def share(self) -> float | None:
+        """Time that it waited / time since the beginning; None if it has ended or the kernel does not count."""
+        elapsed = time.monotonic() - self._begin
+        after = self._process.waited_seconds()
+        return None if self._before is None or after is None or elapsed <= 0 else (after - self._before) / elapsed
+
+
 @dataclass(frozen=True)
 class Window:
     """The part of a run under full load."""

@@ -59,6 +59,15 @@ class Process(Watched):
         # utime and stime, counted from the state that follows the name; a zombie has none left.
         return None if fields[0] == "Z" else (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def waited_seconds(self) -> float | None:
+        """Time that its threads were ready to run but had no CPU; None once it has ended, or where nobody counts."""
+        try:
+            # Time on a CPU and waiting for one in ns, and how often.
+            waits = [int(file.read_text().split()[1]) for file in Path(f"/proc/{self.pid}/task").glob("*/schedstat")]
+        except (OSError, IndexError):
+            return None
+        return sum(waits) / 1e9 if waits else None
+
     @property
     def returncode(self) -> int | None:
         """The exit status, negative for a signal, None while it runs."""

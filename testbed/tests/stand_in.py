@@ -147,7 +147,7 @@ def generate(wish: dict) -> int:
         received = min(received, sent)
     stream = {
         "sent": sent,
-        "tx_failed": 12345,
+        "tx_failed": wish.get("tx_failed", 12345),
         "received": received,
         "lost": sent - received,
         "duplicated": 0,

@@ -22,6 +22,7 @@ from testbed.campaign.trial import Place, ResetKind, ResetPlan, StepPlan, TrialP
 from testbed.campaign.validity import judged
 from testbed.generator import Latency, Result, Steps
 from testbed.lcores import plan_lcores
+from testbed.overload import Waiting
 from testbed.programs import Program, find_program
 
 PLAN = TrialPlan(size=64, load_fps=1000, duration_s=1, latency=True)
@@ -225,6 +226,23 @@ def test_a_generator_that_keeps_no_rate_ends_the_campaign(stand_ins: Callable[..
     # A trial says so too.
     reasons = generator.run(PLAN.model_copy(update={"load_fps": 1e9})).reasons
     assert any("other programs took" in reason for reason in reasons)
+    generator.close()
+
+
+@pytest.mark.parametrize(
+    ("lost", "waited", "valid"), [(1, 0.3, False), (1, 0.05, True), (0, 0.3, True), (1, None, True)]
+)
+def test_a_loss_while_others_had_the_devices_cpu_does_not_count(
+    lost: int,
+    waited: float | None,
+    valid: bool,
+    stand_ins: Callable[..., EmbeddedGenerator],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Waiting, "share", lambda self: waited)
+    generator = stand_ins(generator={"sent": 1000, "tx_failed": 0, "received": 1000 - lost})
+    reasons = generator.run(PLAN).reasons
+    assert any("other programs took the device's CPU for 30 %" in reason for reason in reasons) is not valid
     generator.close()
 
 

@@ -15,7 +15,7 @@ from testbed import overload
 from testbed.forwarder import Final, Period
 from testbed.generator import Load, Result
 from testbed.lcores import LcorePlan
-from testbed.overload import CpuUsage, OverloadPlan, conclude, faults, fill_in, loaded_window, new_act
+from testbed.overload import CpuUsage, OverloadPlan, Waiting, conclude, faults, fill_in, loaded_window, new_act
 from testbed.results import OverloadTrial, Status
 
 LOAD = Load((0,), 64, 5.0, "0a:00:00:00:00:00", "02:00:00:00:00:00")
@@ -162,11 +162,20 @@ class Clock:
     def cpu_seconds(self) -> float | None:
         return self.readings.pop(0)
 
+    waited_seconds = cpu_seconds
+
 
 def test_cpu_shares(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(overload.time, "monotonic", iter([100.0, 105.0]).__next__)
     usage = CpuUsage(forwarder=Clock(1.0, 5.5), generator=Clock(0.5, None))
     assert usage.shares() == {"forwarder": pytest.approx(0.9)}
+
+
+@pytest.mark.parametrize(("readings", "share"), [((1.0, 2.5), 0.3), ((1.0, None), None), ((None, None), None)])
+def test_the_share_of_waiting(readings: tuple[float | None, ...], share: float | None, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(overload.time, "monotonic", iter([100.0, 105.0]).__next__)
+    found = Waiting(Clock(*readings)).share()
+    assert found == (None if share is None else pytest.approx(share))
 
 
 @pytest.mark.parametrize(("share", "disturbed"), [(0.99, False), (0.5, True)])

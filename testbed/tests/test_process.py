@@ -154,6 +154,23 @@ def test_cpu_time_is_told_until_the_end(tmp_path: Path):
         assert process.cpu_seconds() is None
 
 
+def test_the_time_that_others_had_its_cpu_is_told_until_the_end(tmp_path: Path):
+    cpu = min(os.sched_getaffinity(0))
+    text = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nprint('busy', flush=True)\nwhile True: pass"
+    with python(tmp_path, text) as process, python(tmp_path, text) as other:
+        for busy in (process, other):
+            busy.wait_for_line("busy", PATIENCE_S)
+        before = process.waited_seconds()
+        if before is None:
+            pytest.skip("this kernel does not count how long tasks wait (schedstat)")
+        deadline = time.monotonic() + PATIENCE_S
+        while process.waited_seconds() < before + 0.05:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.stop()
+        assert process.waited_seconds() is None
+
+
 def _runs(pid: int) -> bool:
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

@@ -37,7 +37,7 @@ from testbed.campaign.validity import judged
 from testbed.eal import EalOptions, unique_file_prefix
 from testbed.generator import Generator, Load, Result
 from testbed.lcores import LcorePlan
-from testbed.overload import OWN_CPU_SHARE, CpuUsage
+from testbed.overload import OWN_CPU_SHARE, CpuUsage, Waiting
 from testbed.process import ProcessError
 from testbed.programs import Program
 from testbed.wire import VirtualWire
@@ -144,8 +144,11 @@ class EmbeddedGenerator:
             )
         outcome = account(plan, result, *counts, raw, macs_checked=self._setup.kind.macs is not Macs.ANY)
         time.sleep(self._setup.pauses.settle_s)
-        disturbance = None if judged(outcome).valid else _disturbance(result, raw["steal_percent"])
-        return outcome.invalidated([disturbance] if disturbance else [])
+        disturbances = [
+            None if judged(outcome).valid else _disturbance(result, raw["steal_percent"]),
+            _held_up(raw["device_waited_share"]) if outcome.lost else None,
+        ]
+        return outcome.invalidated([disturbance for disturbance in disturbances if disturbance])
 
     def step(self, plan: StepPlan) -> StepResult:
         """Two loads, one right behind the other.
@@ -345,15 +348,25 @@ class EmbeddedGenerator:
         with self._generator(load) as generator:
             device.ready(START_TIMEOUT_S)
             usage = CpuUsage(generator=generator, forwarder=device.process)
+            waiting = Waiting(device.process)
             generator.wait_for_result()
             cpu_share = usage.shares()
+            waited = waiting.share()
             # The result comes after the last frame; what the device says from now on has counted it.
             before, self._counts = self._counts, self._settled()
             result = generator.result()
         for log in self._raw.glob(f"{generator.name}.*"):
             log.unlink()
         stolen = environment.steal_percent(steal, environment.steal_ticks())
-        return result, (before, self._counts), {"cpu_share": cpu_share, "steal_percent": stolen}
+        return (
+            result,
+            (before, self._counts),
+            {
+                "cpu_share": cpu_share,
+                "device_waited_share": waited,
+                "steal_percent": stolen,
+            },
+        )
 
     def _begin_device(self) -> None:
         """Starts the device, which waits for the generator before it begins."""
@@ -419,6 +432,13 @@ def _disturbance(result: Result, stolen: float | None) -> str | None:
     if stolen is not None and stolen > _MOST_STOLEN_PERCENT:
         return f"the hypervisor gave {stolen:.1f} % of the CPU time to others: use a machine of your own"
     return None
+
+
+def _held_up(waited: float | None) -> str | None:
+    """What else than the device may have lost frames: it was ready to fetch them, but other programs had its CPU."""
+    if waited is None or waited <= 1 - OWN_CPU_SHARE:
+        return None
+    return f"other programs took the device's CPU for {100 * waited:.0f} % of the time: end them"
 
 
 def free_folder(parent: Path, name: str) -> Path:
