@@ -80,10 +80,10 @@ testbeds_of.__test__ = False
 
 
 class Run:
-    """`./x testbed run` in a process of its own."""
+    """`./x testbed run`, or another command over testbeds, in a process of its own."""
 
-    def __init__(self, folder: Path, pace: float, *names: str) -> None:
-        words = ["run", "--inventory", inventory_file(folder, *names), "--scenario", scenario_file(folder, pace)]
+    def __init__(self, folder: Path, pace: float, *names: str, command: tuple[str, ...] = ("run",)) -> None:
+        words = [*command, "--inventory", inventory_file(folder, *names), "--scenario", scenario_file(folder, pace)]
         self.process = subprocess.Popen(
             argv(*words, "--out", folder / "out"),
             env=environment(),
@@ -120,8 +120,8 @@ def spread(tmp_path: Path) -> Iterator[Callable[..., Run]]:
     """Starts `run`, and ends what a failed test leaves."""
     runs: list[Run] = []
 
-    def start(pace: float, *names: str) -> Run:
-        runs.append(Run(tmp_path, pace, *names))
+    def start(pace: float, *names: str, **more: tuple[str, ...]) -> Run:
+        runs.append(Run(tmp_path, pace, *names, **more))
         return runs[-1]
 
     yield start
@@ -165,6 +165,20 @@ def test_a_testbed_that_is_killed_leaves_its_part_to_another(
     assert set().union(*testbeds_of(folder).values()) == {"right"}
     assert read_journal(folder / JOURNAL) == read_journal(alone / JOURNAL)
     assert compared(read_campaign_summary(folder)) == compared(read_campaign_summary(alone))
+
+
+def test_a_comparison_outlives_a_testbed_that_is_killed(tmp_path: Path, spread: Callable[..., Run]) -> None:
+    command = ("compare", "--a", "one", "--b", "two", "--sizes", "64,512", "--blocks", "7")
+    run = spread(0.02, "left", "right", command=command)
+    size = run.wait_for("left: ").split()[1]
+    os.kill(run.worker("left"), signal.SIGKILL)
+    status, text = run.end()
+    assert status == 0, text
+    assert f"left is gone: {size} goes to another testbed" in text
+    assert "one is better than two at all sizes" in text
+    folder = folder_in(tmp_path / "out")
+    assert testbeds_of(folder) == {"1way/64B": {"right"}, "1way/512B": {"right"}}
+    assert len(read_journal(folder / JOURNAL)) >= 2 * 2 * 7 * 4
 
 
 def test_without_a_testbed_what_is_done_is_kept_and_gone_on_with(

@@ -18,8 +18,9 @@ from testbed.results import Status
 # What these need takes a second to import, which --help need not.
 if TYPE_CHECKING:
     from testbed.campaign.campaign import Campaign, Settings, Workshop
-    from testbed.campaign.comparison import ComparisonRun
+    from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict
     from testbed.campaign.scenario import Scenario
+    from testbed.campaign.testbeds.inventory import Inventory
 
 # A log file has no width to respect.
 _LOG_WIDTH = 160
@@ -106,6 +107,10 @@ def compare(
         ),
     ] = None,
     blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Samples of each size. Default: 10.")] = 10,
+    inventory: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Testbeds of which each idle one is given the next size.", dir_okay=False),
+    ] = None,
     out: OutOption = None,
     bin_dir: BinDirOption = None,
     seed: SeedOption = None,
@@ -114,8 +119,9 @@ def compare(
     from pydantic import ValidationError
 
     from testbed.campaign.compare import CompareSettings
-    from testbed.campaign.comparison import ComparisonRun, ComparisonSettings
+    from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, plan_lines
     from testbed.campaign.journal import JournalError
+    from testbed.campaign.scenario import ScenarioError
     from testbed.campaign.workshop import find_programs, workshop
     from testbed.process import ProcessError
     from testbed.programs import ProgramMissing
@@ -140,12 +146,18 @@ def compare(
             bin_dirs=folders,
             programs=programs.hashes(),
         )
-        parent = (out or repository_root() / "results").absolute()
-        _run_comparison(ComparisonRun.create(parent, settings, text, workshop(programs)))
+        parent, shop = (out or repository_root() / "results").absolute(), workshop(programs)
+        read = _read_inventory(inventory, chosen) if inventory is not None else None
+        for line in plan_lines(settings, shop, spread=read is not None):
+            _console().print(line, highlight=False, markup=False, soft_wrap=True)
+        if read is None:
+            _run_comparison(ComparisonRun.create(parent, settings, text, shop))
+        else:
+            _spread_comparison(ComparisonRun.create(parent, settings, text, shop), read, shop)
     except ValidationError as error:
         first = error.errors()[0]
         _fail(f"{'.'.join(map(str, first['loc'])) or 'compare'}: {first['msg']}")
-    except (ResultsError, JournalError, ProgramMissing, ProcessError) as error:
+    except (ResultsError, JournalError, ProgramMissing, ProcessError, ScenarioError) as error:
         _fail(str(error))
 
 
@@ -190,10 +202,10 @@ def resume(
                     "campaign, or go on all the same with --changed-programs"
                 )
             typer.echo(f"testbed: warning: {', '.join(changed)} changed since the campaign began", err=True)
-        if compared:
-            _run_comparison(ComparisonRun.resume(folder.absolute(), workshop(programs)))
-        elif is_spread(folder):
+        if is_spread(folder):
             _go_on_with_testbeds(folder.absolute(), settings, workshop(programs))
+        elif compared:
+            _run_comparison(ComparisonRun.resume(folder.absolute(), workshop(programs)))
         else:
             _run(Campaign.resume(folder.absolute(), workshop(programs)))
     except (ResultsError, JournalError, ProgramMissing, ProcessError) as error:
@@ -266,10 +278,37 @@ def _run(campaign: Campaign) -> None:
     _report(campaign)
 
 
-def _go_on_with_testbeds(folder: Path, settings: Settings, shop: Workshop) -> NoReturn:
+def _read_inventory(path: Path, scenario: Scenario) -> Inventory:
+    """The testbeds, each of which can run the scenario.
+
+    Raises `ScenarioError`.
+    """
+    from testbed.campaign.testbeds.inventory import read_inventory
+
+    inventory = read_inventory(path)
+    for testbed in inventory.testbeds:
+        testbed.scenario(scenario)
+    return inventory
+
+
+def _spread_comparison(comparison: ComparisonRun, inventory: Inventory, shop: Workshop) -> NoReturn:
+    from testbed.campaign.testbeds.comparison import SpreadComparison
+
+    console = _console()
+    console.print(f"That is on one testbed; there are {len(inventory.testbeds)}.", highlight=False)
+    console.print(f"Results: {comparison.folder}", highlight=False, soft_wrap=True)
+    _judge(comparison.folder, SpreadComparison.create(comparison, inventory, shop, console).run(), console)
+
+
+def _go_on_with_testbeds(folder: Path, settings: Settings | ComparisonSettings, shop: Workshop) -> NoReturn:
+    from testbed.campaign.comparison import ComparisonSettings
+    from testbed.campaign.testbeds.comparison import SpreadComparison
     from testbed.campaign.testbeds.controller import Controller
 
-    _report(Controller.resume(folder, settings, shop, _console()).run())
+    console = _console()
+    if isinstance(settings, ComparisonSettings):
+        _judge(folder, SpreadComparison.resume(folder, settings, shop, console).run(), console)
+    _report(Controller.resume(folder, settings, shop, console).run())
 
 
 def _report(campaign: Campaign) -> NoReturn:
@@ -287,13 +326,17 @@ def _report(campaign: Campaign) -> NoReturn:
 
 def _run_comparison(comparison: ComparisonRun) -> None:
     """Runs it and ends the program with its status."""
-    from testbed.campaign.comparison import as_markdown
-
     console = _console()
     console.print(f"Results: {comparison.folder}", highlight=False, soft_wrap=True)
-    verdict = comparison.run(console)
+    _judge(comparison.folder, comparison.run(console), console)
+
+
+def _judge(folder: Path, verdict: ComparisonVerdict, console: Console) -> NoReturn:
+    """Tells what a comparison has found, and ends the program with its status."""
+    from testbed.campaign.comparison import as_markdown
+
     console.print(as_markdown(verdict), highlight=False, markup=False, soft_wrap=True)
-    _write_report(comparison.folder, console)
+    _write_report(folder, console)
     if verdict.status is Status.FAILED:
         _fail(verdict.reason or "the comparison failed")
     raise typer.Exit(_EXIT[verdict.status])

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
 
@@ -27,6 +27,8 @@ from testbed.campaign.validity import NotMeasured
 
 # A difference counts if p, corrected, is below this.
 _MOST_P = 0.05
+# Of a block: each side twice.
+TURNS = 4
 
 
 class Figure(StrEnum):
@@ -201,12 +203,22 @@ def schedule(settings: CompareSettings) -> Iterator[Visit]:
                 )
 
 
-def compare(settings: CompareSettings, start: Start, on_step: Callable[[str], None] = lambda _: None) -> Comparison:
-    """Runs all visits and judges."""
+def size_by_size(settings: CompareSettings) -> Iterator[Visit]:
+    """All visits where each size has its own blocks, which another testbed may measure."""
+    for size in settings.sizes:
+        yield from schedule(at_size(settings, size))
+
+
+def at_size(settings: CompareSettings, size: int) -> CompareSettings:
+    """The same comparison at one of its sizes."""
+    return settings.model_copy(update={"sizes": (size,)})
+
+
+def compare(settings: CompareSettings, start: Start, visits: Iterable[Visit] | None = None) -> Comparison:
+    """Makes all visits and judges."""
     figures: dict[tuple[Phase, Figure, int, int, Side], list[float]] = {}
     failures: list[Failure] = []
-    for visit in schedule(settings):
-        on_step(f"{visit.phase}, block {visit.block} of {settings.blocks}: {visit.device}")
+    for visit in schedule(settings) if visits is None else visits:
         try:
             with start(visit) as measure:
                 for size, figure in itertools.product(visit.sizes, settings.figures):

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import uuid
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,17 +20,14 @@ from testbed.campaign.backend import GeneratorError
 from testbed.campaign.campaign import Workshop, resumable
 from testbed.campaign.compare import CompareSettings, Comparison, Figure, Measure, Visit
 from testbed.campaign.journal import JOURNAL, Journal, JournalError
-from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
-from testbed.campaign.measurements.latency import measure_latency
-from testbed.campaign.measurements.throughput import measure_throughput
 from testbed.campaign.points import Point
 from testbed.campaign.presets import PRESETS
-from testbed.campaign.recorder import RecordedGenerator, Rig
-from testbed.campaign.scenario import Device, Measurement, Scenario
+from testbed.campaign.scenario import Measurement, Scenario
 from testbed.campaign.summary import Finding
-from testbed.campaign.trial import Stream
-from testbed.campaign.validity import NotMeasured, Trials
-from testbed.campaign.view import View
+from testbed.campaign.trial import Size
+from testbed.campaign.validity import NotMeasured
+from testbed.campaign.view import View, mega
+from testbed.campaign.visits import Visits, both, place_of, rig_at
 from testbed.demo import signals_as_interrupt
 from testbed.process import ProcessError
 from testbed.results import ResultsError, Status, new_results_folder, read_record, write_atomically
@@ -50,11 +49,13 @@ class ComparisonSettings(BaseModel):
     bin_dirs: list[Path] = Field(default_factory=list)
     programs: dict[str, str] = Field(default_factory=dict, description="SHA-256 of each program, by name")
     runs: list[datetime] = Field(default_factory=list, description="when it was begun, and resumed")
+    testbeds: dict[Size, str] = Field(
+        default_factory=dict, description="of a comparison over several testbeds, which of them measured which size"
+    )
 
-    def stream(self, size: int) -> Stream:
-        """The frames of this size: the scenario's first number of directions and of flows."""
-        frames = self.scenario.frames
-        return Stream(size=size, directions=frames.directions[0], flows=frames.flows[0])
+    def visits(self, spread: bool) -> list[Visit]:
+        """All visits; over several testbeds size by size."""
+        return list((compare.size_by_size if spread else compare.schedule)(self.compare))
 
 
 class ComparisonVerdict(BaseModel):
@@ -70,6 +71,9 @@ class ComparisonVerdict(BaseModel):
     preset: str
     sentence: str | None = None
     comparison: Comparison | None = None
+    testbeds: dict[Size, str] = Field(
+        default_factory=dict, description="of a comparison over several testbeds, which of them measured which size"
+    )
 
 
 class ComparisonRun:
@@ -111,112 +115,149 @@ class ComparisonRun:
         _write(folder / f"environment-resumed-{number}.json", environment)
         return cls(folder, settings, journal, workshop)
 
+    @classmethod
+    def gather(cls, folder: Path, settings: ComparisonSettings, workshop: Workshop) -> ComparisonRun:
+        """Opens a folder whose journal was put together of what several testbeds have measured.
+
+        Raises `ResultsError`, `JournalError`.
+        """
+        _write(folder / SETTINGS, settings)
+        return cls(folder, settings, Journal.open(folder / JOURNAL, settings.comparison), workshop)
+
     def run(self, console: Console) -> ComparisonVerdict:
         """Runs to the verdict, or to the first thing that ends it."""
-        told = self.settings.compare
-        visits = list(compare.schedule(told))
-        times = {(figure, size): self._expected_s(figure, size) for figure in told.figures for size in told.sizes}
-        view = View(console, len(visits) * len(times), len(visits) * sum(times.values()))
+        visits = self.settings.visits(bool(self.settings.testbeds))
+        times = _expected_s(self.settings, self._workshop)
+        view = View(
+            console,
+            sum(len(visit.sizes) for visit in visits) * len(self.settings.compare.figures),
+            sum(times[figure, size] for visit in visits for figure, size in _measured(self.settings, visit)),
+        )
+        made = Visits(
+            self.settings.scenario, self.settings.compare, self._workshop, self._journal, self.folder / "raw", view
+        )
         for warning in self._journal.warnings:
             view.tell(f"warning: {warning}")
-        verdict = ComparisonVerdict(
-            status=Status.PASSED,
+        verdict = self._verdict(Status.PASSED)
+        try:
+            with signals_as_interrupt(), view:
+                start = partial(self._start, made=made, view=view, times=times)
+                found = compare.compare(self.settings.compare, start, visits)
+            verdict.comparison, verdict.sentence = found, found.sentence
+        except KeyboardInterrupt:
+            verdict = self._verdict(Status.INTERRUPTED, "interrupted")
+        except (GeneratorError, JournalError, ProcessError, ResultsError) as error:
+            verdict = self._verdict(Status.FAILED, str(error))
+        finally:
+            self._journal.close()
+        self._write_verdict(verdict, view)
+        return verdict
+
+    def close(self) -> None:
+        """Lets others have its journal."""
+        self._journal.close()
+
+    def ends(self, console: Console, status: Status, reason: str) -> ComparisonVerdict:
+        """Ends it without a verdict: something is missing."""
+        self._journal.close()
+        verdict = self._verdict(status, reason)
+        self._write_verdict(verdict, View(console, 0, None))
+        return verdict
+
+    def _verdict(self, status: Status, reason: str | None = None) -> ComparisonVerdict:
+        return ComparisonVerdict(
+            status=status,
+            reason=resumable(reason, self.folder) if reason is not None else None,
             command=self.settings.command,
             scenario=self.settings.scenario.name,
             preset=self.settings.scenario.preset,
+            testbeds=self.settings.testbeds,
         )
-        try:
-            with signals_as_interrupt(), view:
-                found = compare.compare(told, lambda visit: self._start(visit, view, times))
-            verdict.comparison, verdict.sentence = found, found.sentence
-        except KeyboardInterrupt:
-            verdict.status, verdict.reason = Status.INTERRUPTED, resumable("interrupted", self.folder)
-        except (GeneratorError, JournalError, ProcessError, ResultsError) as error:
-            verdict.status, verdict.reason = Status.FAILED, resumable(str(error), self.folder)
-        finally:
-            self._journal.close()
+
+    def _write_verdict(self, verdict: ComparisonVerdict, view: View) -> None:
         try:
             _write(self.folder / VERDICT, verdict)
             write_atomically(self.folder / "verdict.md", as_markdown(verdict))
         except ResultsError as error:
             # The journal has everything; what could not be written is made of it again.
             view.tell(f"warning: {error}")
-        return verdict
 
     @contextlib.contextmanager
-    def _start(self, visit: Visit, view: View, times: Mapping[tuple[Figure, int], float]) -> Iterator[Measure]:
-        """A freshly started device, and what measures its figures."""
-        scenario, directions = self._seeded(visit), self.settings.scenario.frames.directions[0]
-        # One name for all: what the generator could do at first is the load for both devices, at every visit.
-        rig = Rig(
-            f"both/{directions}way",
-            lambda: self._workshop.start(scenario, visit.device, directions, self.folder / "raw"),
-            self._journal,
-            view,
-        )
+    def _start(
+        self, visit: Visit, made: Visits, view: View, times: Mapping[tuple[Figure, int], float]
+    ) -> Iterator[Measure]:
+        """A freshly started device, and what measures its figures and tells so."""
+        frames = self.settings.scenario.frames
+        with made.start(visit, self._rig_name(visit)) as figure_at:
 
-        def measure(figure: Figure, size: int) -> float:
-            place = f"{visit.place}/{size}B/{figure}"
-            view.measurement_begins(place, times[figure, size])
-            finding = Finding(
-                place=place,
-                device=visit.device,
-                size=size,
-                directions=directions,
-                flows=self.settings.scenario.frames.flows[0],
-                measurement=Measurement(figure),
-                status="failed",
-            )
-            try:
-                value = self._figure(rig.at(place), figure, size)
-                finding.status, finding.headline = "done", f"{value:,.6g}"
-                return value
-            except (NotMeasured, GeneratorError) as error:
-                finding.reason = str(error)
-                raise
-            finally:
-                view.measurement_ended(finding)
+            def measure(figure: Figure, size: int) -> float:
+                place = place_of(visit, figure, size)
+                view.measurement_begins(place, times[figure, size])
+                finding = Finding(
+                    place=place,
+                    device=visit.device,
+                    size=size,
+                    directions=frames.directions[0],
+                    flows=frames.flows[0],
+                    measurement=Measurement(figure),
+                    status="failed",
+                )
+                try:
+                    value = figure_at(place, figure, size)
+                    finding.status, finding.headline = "done", in_words(figure, value)
+                    return value
+                except (NotMeasured, GeneratorError) as error:
+                    finding.reason = str(error)
+                    raise
+                finally:
+                    view.measurement_ended(finding)
 
-        try:
             yield measure
-        finally:
-            rig.close()
 
-    def _seeded(self, visit: Visit) -> Scenario:
-        """A simulated device has its own chance at each visit, as a real one has at each start."""
-        scenario = self.settings.scenario
-        number = [each.place for each in compare.schedule(self.settings.compare)].index(visit.place)
+    def _rig_name(self, visit: Visit) -> str:
+        name, testbeds = both(self.settings.scenario), self.settings.testbeds
+        return rig_at(name, visit.sizes[0], testbeds[visit.sizes[0]]) if testbeds else name
 
-        def seeded(device: Device) -> Device:
-            if device.model is None:
-                return device
-            model = device.model.model_copy(update={"seed": device.model.seed + 1_000_003 * (number + 1)})
-            return device.model_copy(update={"model": model})
 
-        return scenario.model_copy(update={"devices": [seeded(device) for device in scenario.devices]})
+def _measured(settings: ComparisonSettings, visit: Visit) -> list[tuple[Figure, int]]:
+    return [(figure, size) for size in visit.sizes for figure in settings.compare.figures]
 
-    def _figure(self, generator: RecordedGenerator, figure: Figure, size: int) -> float:
-        trials, stream = Trials(generator), self.settings.stream(size)
-        preset = PRESETS[self.settings.scenario.preset]
-        if figure is Figure.FORWARDING_RATE:
-            once = preset.forwarding_rate.model_copy(update={"repeats": 1})
-            return measure_forwarding_rate(trials, stream, once).forwarded_fps.mean
-        if figure is Figure.THROUGHPUT:
-            return measure_throughput(trials, stream, preset.throughput).throughput_fps
-        load = self.settings.compare.latency_share * trials.capabilities().max_fps(size)
-        found = measure_latency(trials, stream, load, preset.latency.model_copy(update={"repeats": 1, "share": 1.0}))
-        if found.lossy:
-            raise NotMeasured(f"frames were lost at {load:.0f} frames/s: compare latency at a lower share")
-        return found.average_ns.mean
 
-    def _expected_s(self, figure: Figure, size: int) -> float:
-        frames, name = self.settings.scenario.frames, self.settings.compare.a
-        point = Point(name, size, frames.directions[0], frames.flows[0])
-        expected = self._workshop.expected_s(self.settings.scenario, point, Measurement(figure)) or 0.0
-        # As the preset has them; here it is measured once.
-        preset = PRESETS[self.settings.scenario.preset]
-        repeats = {Figure.FORWARDING_RATE: preset.forwarding_rate.repeats, Figure.LATENCY: preset.latency.repeats}
-        return expected / repeats.get(figure, 1)
+def _expected_s(settings: ComparisonSettings, workshop: Workshop) -> dict[tuple[Figure, int], float]:
+    """How long it takes about to measure a figure at a size once."""
+    frames, preset = settings.scenario.frames, PRESETS[settings.scenario.preset]
+    # As the preset has them; here it is measured once.
+    repeats = {Figure.FORWARDING_RATE: preset.forwarding_rate.repeats, Figure.LATENCY: preset.latency.repeats}
+    found = {}
+    for figure, size in itertools.product(settings.compare.figures, settings.compare.sizes):
+        point = Point(settings.compare.a, size, frames.directions[0], frames.flows[0])
+        seconds = workshop.expected_s(settings.scenario, point, Measurement(figure)) or 0.0
+        found[figure, size] = seconds / repeats.get(figure, 1)
+    return found
+
+
+def plan_lines(settings: ComparisonSettings, workshop: Workshop, spread: bool = False) -> list[str]:
+    """What is going to be measured, and how long that takes about."""
+    told, visits, times = settings.compare, settings.visits(spread), _expected_s(settings, workshop)
+    measured = [one for visit in visits for one in _measured(settings, visit)]
+    seconds = sum(times[one] for one in measured)
+    sizes = f"{', '.join(map(str, told.sizes))} bytes"
+    return [
+        f"Scenario {settings.scenario.name}, preset {settings.scenario.preset}",
+        f"Devices: {told.a} against itself, then against {told.b}, by {figures_in_words(told.figures)}, at {sizes}",
+        f"{told.blocks} blocks of each: {len(visits)} starts, {len(measured)} measurements, "
+        f"about {timedelta(seconds=round(seconds))}",
+    ]
+
+
+def figures_in_words(figures: Sequence[Figure]) -> str:
+    """'forwarding rate and latency'."""
+    return " and ".join(figure.replace("_", " ") for figure in figures)
+
+
+def in_words(figure: Figure, value: float) -> str:
+    """'2.3457 Mpps', or '12.3 µs'."""
+    return f"{value / 1e3:.2f} µs" if figure is Figure.LATENCY else f"{mega(value)} Mpps"
 
 
 def read_comparison_settings(folder: Path) -> ComparisonSettings:
@@ -245,11 +286,11 @@ def as_markdown(verdict: ComparisonVerdict) -> str:
         "",
     ]
     for figure in told.figures:
-        lines += [f"## {figure.replace('_', ' ')}", "", "| bytes | ratio | interval | p | noise | verdict |"]
-        lines += ["|---|---|---|---|---|---|"]
+        columns = ["bytes", "ratio", "interval", "p", "noise", "verdict", *(["testbed"] if verdict.testbeds else [])]
+        lines += [f"## {figure.replace('_', ' ')}", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
         for found in verdict.comparison.verdicts:
             if found.figure is figure:
-                lines.append(_row(found))
+                lines.append(_row(found, verdict.testbeds))
         lines.append("")
     if verdict.comparison.failures:
         lines += ["## not measured", ""]
@@ -258,7 +299,7 @@ def as_markdown(verdict: ComparisonVerdict) -> str:
     return "\n".join(lines)
 
 
-def _row(found: compare.SizeVerdict) -> str:
+def _row(found: compare.SizeVerdict, testbeds: Mapping[int, str]) -> str:
     ratio = found.ratio
     cells = [
         str(found.size),
@@ -267,6 +308,7 @@ def _row(found: compare.SizeVerdict) -> str:
         f"{found.corrected_p:.4f}" if found.corrected_p is not None else "–",
         f"{100 * found.noise:.2f} %" if found.noise is not None else "–",
         found.verdict,
+        *([testbeds[found.size]] if testbeds else []),
     ]
     return f"| {' | '.join(cells)} |"
 

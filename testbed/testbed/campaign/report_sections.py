@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from testbed.campaign import report_evidence as evidence
@@ -132,13 +133,18 @@ def comparison_sections(record: ComparisonFolder) -> list[Section]:
             "blocks; dotted lines are the margin within which two count as equal."
         ]
         title = one.replace("_", " ").capitalize()
-        sections.append(Section(title, text, [chart] if chart else [], [_ratio_table(found.verdicts, one)]))
+        sections.append(
+            Section(
+                title, text, [chart] if chart else [], [_ratio_table(found.verdicts, one, record.settings.testbeds)]
+            )
+        )
     failures = [f"{one.place}, {one.size} bytes, {one.figure}: {one.reason}" for one in found.failures]
     return _kept([*sections, Section("Not measured", remarks=failures), *behind])
 
 
-def _ratio_table(verdicts: list[SizeVerdict], figure_name: Figure) -> Table:
+def _ratio_table(verdicts: list[SizeVerdict], figure_name: Figure, testbeds: Mapping[int, str]) -> Table:
     columns = ["Frames", "Ratio", "Interval", "p, corrected", "Noise floor [%]", "Blocks", "Verdict"]
+    columns += ["Testbed"] if testbeds else []
     table = Table("Ratios", columns)
     for found in verdicts:
         if found.figure is figure_name:
@@ -151,6 +157,7 @@ def _ratio_table(verdicts: list[SizeVerdict], figure_name: Figure) -> Table:
                 figure(100 * found.noise if found.noise is not None else None, ".2f"),
                 str(len(ratio.samples)) if ratio else "0",
                 str(found.verdict),
+                *([testbeds[found.size]] if testbeds else []),
             ]
             table.rows.append(Row(cells, kind=str(found.verdict)))
     return table

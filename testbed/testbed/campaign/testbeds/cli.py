@@ -30,7 +30,6 @@ def run(
     from testbed.campaign.journal import JournalError
     from testbed.campaign.scenario import ScenarioError
     from testbed.campaign.testbeds.controller import Controller
-    from testbed.campaign.testbeds.inventory import read_inventory
     from testbed.campaign.timeplan import print_plan
     from testbed.campaign.workshop import find_programs, workshop
     from testbed.process import ProcessError
@@ -41,9 +40,7 @@ def run(
     folders = [folder.absolute() for folder in bin_dir or []]
     console = cli._console()
     try:
-        read = read_inventory(inventory)
-        for testbed in read.testbeds:
-            testbed.scenario(chosen)
+        read = cli._read_inventory(inventory, chosen)
         programs = find_programs(chosen, folders)
         settings = Settings(
             kind="rfc2544",

@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""Gives idle testbeds the next frames to measure, keeps what comes back, and makes one campaign of it."""
+"""A campaign over several testbeds: its frames go to idle ones, and one campaign is made of what comes back."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections import deque
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from distributed import Future
 from rich.console import Console
 
 from testbed.campaign.backend import Generator, GeneratorError
@@ -21,9 +18,10 @@ from testbed.campaign.points import Point, ordered_points, rig_name
 from testbed.campaign.scenario import Scenario
 from testbed.campaign.summary import SUMMARY, read_campaign_summary
 from testbed.campaign.testbeds.cluster import Cluster, cluster, part_of
+from testbed.campaign.testbeds.dispatch import Dispatcher
 from testbed.campaign.testbeds.inventory import INVENTORY, Inventory, InventoryRecord
-from testbed.campaign.testbeds.merge import AGAIN, keep, kept, merged
-from testbed.campaign.testbeds.part import Again, Job, Part
+from testbed.campaign.testbeds.merge import AGAIN, kept, merged
+from testbed.campaign.testbeds.part import Again, Job
 from testbed.demo import signals_as_interrupt
 from testbed.process import ProcessError
 from testbed.results import ResultsError, Status, read_record, write_atomically
@@ -40,12 +38,9 @@ class Controller:
         self._inventory = inventory
         self._workshop = workshop
         self._console = console
-        # In the order of the campaign.
-        self._frames = list(dict.fromkeys(point.frames for point in ordered_points(settings.scenario)))
+        frames = list(dict.fromkeys(point.frames for point in ordered_points(settings.scenario)))
         self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
-        self._parts = {frames: part for frames in self._frames if (part := kept(folder, frames)) is not None}
-        # Why a testbed is given nothing more.
-        self._broken: dict[str, str] = {}
+        self._dispatcher = Dispatcher(folder, frames, self._scenarios, self._job, console)
 
     @classmethod
     def create(cls, campaign: Campaign, inventory: Inventory, workshop: Workshop, console: Console) -> Controller:
@@ -78,61 +73,16 @@ class Controller:
                 signals_as_interrupt(),
                 cluster(self._inventory, self.settings.bin_dirs, self.folder / "raw") as testbeds,
             ):
-                self._measure(testbeds)
+                self._dispatcher.measure(testbeds)
                 self._again(testbeds)
         except KeyboardInterrupt:
-            self._tell("interrupted: the parts that are done are kept")
+            self._dispatcher.tell("interrupted: the parts that are done are kept")
         except (ProcessError, ResultsError, JournalError) as error:
             status, reason = Status.FAILED, str(error)
         else:
-            if self._missing:
-                status, reason = Status.FAILED, self._why_missing()
+            if self._dispatcher.missing:
+                status, reason = Status.FAILED, self._dispatcher.why_missing()
         return self._gathered(time.monotonic() - begin, status, reason)
-
-    @property
-    def _missing(self) -> list[str]:
-        return [frames for frames in self._frames if frames not in self._parts]
-
-    def _measure(self, testbeds: Cluster) -> None:
-        """Until everything is measured, or no testbed is left."""
-        waiting = deque(self._missing)
-        running: dict[str, tuple[Future, Job]] = {}
-        while waiting or running:
-            alive = {name: at for name, at in testbeds.testbeds().items() if name in self._scenarios}
-            for name, (future, job) in list(running.items()):
-                if future.done():
-                    del running[name]
-                    if not self._taken(job, part_of(future, job)):
-                        waiting.appendleft(job.frames)
-                elif name not in alive:
-                    del running[name]
-                    future.cancel()
-                    waiting.appendleft(job.frames)
-                    self._tell(f"{name} is gone: {job.frames} goes to another testbed")
-            for name, address in alive.items():
-                if waiting and name not in running and name not in self._broken:
-                    job = self._job(name, waiting.popleft())
-                    self._tell(f"{name}: {job.frames} begins")
-                    running[name] = testbeds.submit(job, address), job
-            if not running:
-                return
-            testbeds.wait_for([future for future, _ in running.values()])
-
-    def _taken(self, job: Job, part: Part | None) -> bool:
-        """Keeps a part; whether it is there and has what it should."""
-        if part is None:
-            self._tell(f"{job.testbed}: {job.frames} was measured, but is lost with its worker")
-            return False
-        if part.error is not None:
-            self._broken[job.testbed] = part.error
-            self._tell(f"{job.testbed}: {job.frames}: {part.error}: it is given nothing more")
-            return False
-        keep(self.folder, AGAIN if job.again else job.frames, part)
-        if job.again is None:
-            self._parts[job.frames] = part
-        left = f", {len(self._missing)} to go" if self._missing else ""
-        self._tell(f"{job.testbed}: {job.frames}{' again' if job.again else ''} done{left}")
-        return True
 
     def _job(self, testbed: str, frames: str, again: Again | None = None) -> Job:
         return Job(
@@ -146,7 +96,7 @@ class Controller:
 
     def _again(self, testbeds: Cluster) -> None:
         """The campaign's first rate once more, on the testbed that it is from, if that is still there."""
-        if self._missing or kept(self.folder, AGAIN) is not None:
+        if self._dispatcher.missing or kept(self.folder, AGAIN) is not None:
             return
         job = self._job_again()
         address = testbeds.testbeds().get(job.testbed) if job is not None else None
@@ -156,13 +106,13 @@ class Controller:
         while not future.done():
             if job.testbed not in testbeds.testbeds():
                 future.cancel()
-                self._tell(f"{job.testbed} is gone: nothing is measured again, so drift is not known")
+                self._dispatcher.tell(f"{job.testbed} is gone: nothing is measured again, so drift is not known")
                 return
             testbeds.wait_for([future])
-        self._taken(job, part_of(future, job))
+        self._dispatcher.take(job, part_of(future, job))
 
     def _job_again(self) -> Job | None:
-        for frames, part in self._ordered().items():
+        for frames, part in self._dispatcher.ordered().items():
             for finding in part.findings:
                 if finding.status == "done" and self._workshop.methods[finding.measurement].rate is not None:
                     point = Point(finding.device, finding.size, finding.directions, finding.flows)
@@ -178,34 +128,25 @@ class Controller:
                     return self._job(part.testbed, frames, again)
         return None
 
-    def _ordered(self) -> dict[str, Part]:
-        """What there is, in the campaign's order."""
-        return {frames: self._parts[frames] for frames in self._frames if frames in self._parts}
-
     def _gathered(self, seconds: float, status: Status, reason: str) -> Campaign:
         """One campaign: its journal put together of the parts, and its findings found again from that."""
         again = kept(self.folder, AGAIN)
         if (self.folder / SUMMARY).exists():
             seconds += read_campaign_summary(self.folder).seconds
-        ordered, settings = self._ordered(), self.settings
+        ordered, settings = self._dispatcher.ordered(), self.settings
         settings.testbeds = {frames: part.testbed for frames, part in ordered.items()}
-        for part in ordered.values():
-            file = self.folder / f"environment-{part.testbed}.json"
-            write_atomically(file, json.dumps(part.environment, indent=2) + "\n")
+        self._dispatcher.write_environments()
         parts = {**ordered, **({AGAIN: again} if again is not None else {})}
         write_atomically(self.folder / JOURNAL, merged(settings.campaign, settings.runs[0], parts))
-        campaign = Campaign.gather(self.folder, settings, replace(self._workshop, start=_nothing_starts), seconds)
-        extent = Extent(frozenset(ordered), again is not None, reason if self._missing else None, status)
+        campaign = Campaign.gather(self.folder, settings, replace(self._workshop, start=nothing_starts), seconds)
+        extent = Extent(frozenset(ordered), again is not None, reason if self._dispatcher.missing else None, status)
         campaign.run(self._console, extent)
         return campaign
 
-    def _why_missing(self) -> str:
-        broken = "; ".join(f"{name}: {why}" for name, why in self._broken.items())
-        return f"no testbed is left for {', '.join(self._missing)}" + (f" ({broken})" if broken else "")
 
-    def _tell(self, text: str) -> None:
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+def nothing_starts(scenario: Scenario, device: str, directions: int, raw: Path) -> Generator:
+    """In place of a workshop's start, where everything is in the journal.
 
-
-def _nothing_starts(scenario: Scenario, device: str, directions: int, raw: Path) -> Generator:
+    Raises `GeneratorError`.
+    """
     raise GeneratorError(f"a trial with {device} is missing in what the testbeds have measured")

@@ -2,12 +2,14 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """What a testbed is given to measure, and what comes of it.
 
-A part is one kind of frames with all devices: those that are compared are always measured on the same testbed.
+A part is one kind of frames with all devices: those that are compared are always measured on the same testbed. Of a
+comparison it is all blocks at one size, with those of A against itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from testbed.campaign.backend import Capabilities, GeneratorError
 from testbed.campaign.campaign import Workshop, measure
+from testbed.campaign.compare import CompareSettings, Measure, Visit, compare
 from testbed.campaign.journal import JOURNAL, Journal, JournalError
 from testbed.campaign.points import Point, measurements_at, ordered_points, rig_name
 from testbed.campaign.recorder import Rig, Watcher
 from testbed.campaign.scenario import Measurement, Scenario
 from testbed.campaign.summary import Finding
+from testbed.campaign.visits import Visits, both, place_of, rig_at
 from testbed.campaign.workshop import find_programs, workshop
 from testbed.process import ProcessError
 from testbed.programs import ProgramMissing
@@ -56,6 +60,8 @@ class Job(BaseModel):
     # SHA-256 of each program, by name.
     programs: dict[str, str] = Field(default_factory=dict)
     again: Again | None = None
+    # Of a comparison: at one size, that of the frames.
+    compare: CompareSettings | None = None
 
     def points(self) -> list[Point]:
         """What is to be visited, in the campaign's order."""
@@ -109,6 +115,9 @@ def _visit(job: Job, shop: Workshop, folder: Path, part: Part) -> None:
     raw = folder / "raw"
     raw.mkdir()
     with Journal.create(folder / JOURNAL, job.campaign) as journal:
+        if job.compare is not None:
+            _compare(job, job.compare, Visits(job.scenario, job.compare, shop, journal, raw, Watcher()))
+            return
         for point in job.points():
             start = partial(shop.start, job.scenario, point.device, point.directions, raw)
             name = rig_name(point, job.testbed)
@@ -119,6 +128,17 @@ def _visit(job: Job, shop: Workshop, folder: Path, part: Part) -> None:
                 part.findings += _measured(job, shop, rig, point)
             finally:
                 rig.close()
+
+
+def _compare(job: Job, told: CompareSettings, visits: Visits) -> None:
+    """All visits of a comparison at one size. The figures are found again from the journal."""
+
+    @contextlib.contextmanager
+    def start(visit: Visit) -> Iterator[Measure]:
+        with visits.start(visit, rig_at(both(job.scenario), visit.sizes[0], job.testbed)) as figure_at:
+            yield lambda figure, size: figure_at(place_of(visit, figure, size), figure, size)
+
+    compare(told, start)
 
 
 def _measured(job: Job, shop: Workshop, rig: Rig, point: Point) -> list[Finding]:
