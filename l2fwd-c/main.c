@@ -4,9 +4,12 @@
  * Layer 2 forwarding with DPDK: reads in the order of the calls in main() and run().
  */
 
+#include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
@@ -224,6 +227,73 @@ run(struct forwarder *forwarder, struct error *error)
 	return ret;
 }
 
+/* Whether the command line has no run-time files, so that no other process can have them. */
+static bool
+shares_no_files(int eal_argc, char *argv[])
+{
+	for (int i = 1; i < eal_argc; i++) {
+		if (strcmp(argv[i], "--in-memory") == 0 || strcmp(argv[i], "--no-shconf") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The process that has the lock which a primary process takes on this file; 0 if none is known. */
+static pid_t
+lock_holder(const char *path)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	bool locked;
+
+	if (file < 0)
+		return 0;
+	locked = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0;
+	close(file);
+	return locked ? lock.l_pid : 0;
+}
+
+static void
+read_process_name(pid_t pid, char *name, size_t size)
+{
+	char path[32];
+	FILE *file;
+
+	snprintf(name, size, "?");
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	if (fgets(name, (int)size, file) != NULL)
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+/* Why the EAL did not start. It sets no error number where another process has the file prefix. */
+static void
+set_init_error(int eal_argc, char *argv[], struct error *error)
+{
+	const char *folder = rte_eal_get_runtime_dir();
+	const char *slash = strrchr(folder, '/');
+	char path[PATH_MAX];
+	char name[32];
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/config", folder);
+	pid = slash == NULL || shares_no_files(eal_argc, argv) ? 0 : lock_holder(path);
+	if (pid != 0) {
+		read_process_name(pid, name, sizeof(name));
+		set_error(error, STATUS_FAILED,
+			"cannot initialize the EAL: process %d (%s) runs under the file prefix "
+			"'%s' and holds %s: give this one another, as in --file-prefix=%s2, or "
+			"end that one",
+			(int)pid, name, slash + 1, path, slash + 1);
+		return;
+	}
+	set_error(error, STATUS_FAILED, "cannot initialize the EAL: %s",
+		rte_errno != 0 ? rte_strerror(rte_errno) : "what it has printed says why");
+}
+
 int
 main(int argc, char *argv[])
 {
@@ -251,8 +321,7 @@ main(int argc, char *argv[])
 	rte_openlog_stream(stderr);
 	ret = rte_eal_init(forwarder.options.eal_argc, argv);
 	if (ret < 0) {
-		set_error(&error, STATUS_FAILED, "cannot initialize the EAL: %s",
-			rte_strerror(rte_errno));
+		set_init_error(forwarder.options.eal_argc, argv, &error);
 		return report_error(&error);
 	}
 	/* Not earlier: a driver may wait for its peer without end, and only a signal gets it out.

@@ -48,12 +48,20 @@ pub enum EalError {
         running: String,
     },
     /// `rte_eal_init` failed; its log says more.
-    #[error("cannot initialize the EAL: {0}")]
+    ///
+    /// The number is 0 where DPDK sets none, as where another process has the file prefix:
+    /// [`diagnosis::of_start`](crate::diagnosis::of_start) says which.
+    #[error("cannot initialize the EAL: {}", reason(*.0))]
     Init(Errno),
     /// Another process with the same file prefix is the primary one, and this one was started as secondary
     /// (`--proc-type`). Its ports and pools are the other's, which no type can know.
     #[error("this process is a secondary one of DPDK: leave out --proc-type, and give another --file-prefix")]
     Secondary,
+}
+
+/// DPDK leaves its error number alone where another process has the file prefix, and 0 would read "Success".
+fn reason(errno: Errno) -> String {
+    if errno.get() == 0 { "what it has printed says why".to_owned() } else { errno.to_string() }
 }
 
 impl EalError {
@@ -403,5 +411,17 @@ pub(crate) fn log(message: &str) {
     if let Ok(message) = CString::new(message) {
         // SAFETY: the message is a string of ours, and the call keeps no pointer to it.
         unsafe { sys::dpdk_sys_log_warning(message.as_ptr()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EalError, Errno};
+
+    #[test]
+    fn no_error_number_is_no_success() {
+        let said = |number| EalError::Init(Errno::new(number)).to_string();
+        assert_eq!(said(0), "cannot initialize the EAL: what it has printed says why");
+        assert_eq!(said(19), "cannot initialize the EAL: No such device");
     }
 }

@@ -15,7 +15,11 @@ mod stats_json;
 mod topology;
 
 use args::{Command, Options, parse_args, print_usage};
-use dpdk_rs::{Clock, Eal, EalError, Tsc, lcore};
+use dpdk_rs::{
+    Clock, Eal, EalError, Tsc,
+    diagnosis::{self, Finding},
+    lcore,
+};
 use error::{Error, UsageError};
 use forward::{QueueCounters, QueuePair, forward_loop};
 use port::{ForwardingPort, Pools, Queues, check_limits, check_mask, report_links, setup_port};
@@ -62,10 +66,7 @@ fn main() -> ExitCode {
 
 fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     let mut json = StatsJson::open(options.stats_json.as_deref())?;
-    let (eal, rest) = Eal::init(eal_args).map_err(|error| match error {
-        EalError::NoArguments => UsageError::NoPortMask.into(),
-        other => Error::failed(other),
-    })?;
+    let (eal, rest) = Eal::init(eal_args.clone()).map_err(|error| init_error(&eal_args, &error))?;
     if let Some(argument) = rest.into_iter().next() {
         return Err(UsageError::Unexpected(argument).into());
     }
@@ -187,6 +188,17 @@ fn hand_out_work<'a>(
         }
     }
     work
+}
+
+/// Why the EAL did not start. It sets no error number where another process has the file prefix.
+fn init_error(eal_args: &[String], error: &EalError) -> Error {
+    if *error == EalError::NoArguments {
+        return UsageError::NoPortMask.into();
+    }
+    match diagnosis::of_start(eal_args, error).first() {
+        Some(finding @ Finding::PrefixInUse { .. }) => Error::failed(format!("cannot initialize the EAL: {finding}")),
+        _ => Error::failed(error),
+    }
 }
 
 fn print_start(

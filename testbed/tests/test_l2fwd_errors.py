@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -116,11 +118,14 @@ MACHINE = [
 ]
 
 
-def run(name: str, eal: list[str], own: list[str] | None) -> subprocess.CompletedProcess[str]:
+def run(
+    name: str, eal: list[str], own: list[str] | None, variables: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     argv = [str(find_program(name).path), *eal]
     if own is not None:
         argv += ["--", *own]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    environment = {**os.environ, **(variables or {})}
+    return subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env=environment)
 
 
 def eal_arguments(extra: list[str]) -> list[str]:
@@ -185,6 +190,24 @@ def test_an_argument_that_the_eal_leaves(name: str) -> None:
 def test_a_device_that_the_eal_does_not_know(name: str) -> None:
     result = run(name, eal_arguments(["--vdev=net_missing0"]), ["-p3"])
     assert own_lines(result.stderr) == ["l2fwd: cannot initialize the EAL: No such device"]
+    assert result.returncode == 1
+
+
+@pytest.mark.parametrize("name", FORWARDERS)
+def test_a_file_prefix_that_another_process_has(name: str, tmp_path: Path) -> None:
+    """DPDK sets no error number then, so that all that it would tell is "Success"."""
+    config = tmp_path / "dpdk" / "mine" / "config"
+    config.parent.mkdir(parents=True)
+    eal = ["-l", "0", "--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "--file-prefix=mine", *NULL2]
+    with config.open("w") as file:
+        # What a primary process does; this one stands for it.
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        result = run(name, eal, ["-p3"], {"RUNTIME_DIRECTORY": str(tmp_path)})
+    own = Path("/proc/self/comm").read_text().strip()
+    assert own_lines(result.stderr) == [
+        f"l2fwd: cannot initialize the EAL: process {os.getpid()} ({own}) runs under the file prefix 'mine' and holds "
+        f"{config}: give this one another, as in --file-prefix=mine2, or end that one"
+    ]
     assert result.returncode == 1
 
 
