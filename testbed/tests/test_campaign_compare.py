@@ -77,8 +77,11 @@ def test_a_difference_of_3_percent_is_found_at_each_size_with_its_sign():
     }
     assert found.verdicts[0].ratio.median == pytest.approx(1 / 1.03, rel=0.005)
     assert found.verdicts[0].mean.mean == pytest.approx(1 / 1.03, rel=0.005)
-    assert "c is worse than rust at 64, 128, 256 bytes" in found.sentence
-    assert "c is better than rust at 512, 1024, 1280, 1518 bytes" in found.sentence
+    assert "c is worse than rust at 64, 128, 256 bytes, by 2.7 to 3.1 %" in found.sentence
+    assert "c is better than rust at 512, 1024, 1280, 1518 bytes, by 2.9 to 3.1 %" in found.sentence
+    # Medians of the rates themselves.
+    small = found.verdicts[0]
+    assert small.a / small.b == pytest.approx(small.ratio.median, rel=0.005)
 
 
 def test_less_latency_is_better():

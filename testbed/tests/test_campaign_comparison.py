@@ -143,7 +143,10 @@ def test_throughput_and_latency_can_be_compared(tmp_path: Path) -> None:
 def test_latency_at_a_load_with_loss_is_not_compared(tmp_path: Path) -> None:
     found = begin(tmp_path, figures=(Figure.LATENCY,), latency_share=0.99).run(console())
     assert {one.verdict for one in found.comparison.verdicts} == {Verdict.INCONCLUSIVE}
-    assert "compare latency at a lower share" in found.comparison.failures[0].reason
+    # 7 blocks of 4 turns, of A against itself and of A against B.
+    (small, large) = found.comparison.not_measured
+    assert small.startswith("latency at 64 bytes, in 56 of 56 visits, the first floor/block1/turn1-")
+    assert large.endswith("compare latency with a lower --latency-share")
 
 
 def test_a_generator_that_is_gone_ends_it_and_the_message_says_how_to_go_on(tmp_path: Path) -> None:
@@ -173,7 +176,8 @@ def command(*words: str) -> tuple[int, str]:
 def test_from_the_command_line_and_resumed(tmp_path: Path) -> None:
     file = tmp_path / "comparison.yaml"
     file.write_text(TEXT)
-    options = ["--scenario", str(file), "--a", "two", "--b", "one", "--sizes", "64", "--blocks", "6"]
+    # Without --b it is the next one.
+    options = ["--scenario", str(file), "--a", "two", "--sizes", "64", "--blocks", "6"]
     status, output = command("compare", *options, "--out", str(tmp_path))
     assert status == 0, output
     assert "two is worse than one at all sizes" in output
@@ -193,6 +197,10 @@ def test_from_the_command_line_and_resumed(tmp_path: Path) -> None:
         (["--a", "one", "--b", "one"], "a and b are both 'one'"),
         (["--a", "one", "--b", "two", "--blocks", "3"], "blocks: Input should be greater than or equal to 6"),
         (["--a", "one", "--b", "two", "--blocks", "6"], "6 blocks cannot tell any difference at 2 sizes"),
+        (
+            ["--a", "one", "--b", "two", "--latency-share", "1.5"],
+            "latency_share: Input should be less than or equal to 1",
+        ),
         (["--a", "one", "--b", "two", "--figure", "speed"], "figures.0: Input should be 'throughput'"),
     ],
 )

@@ -93,8 +93,10 @@ def overload(
 
 
 def compare(
-    a: Annotated[str, typer.Option("--a", metavar="NAME", help="A device of the scenario.")] = "l2fwd-c",
-    b: Annotated[str, typer.Option("--b", metavar="NAME", help="Another one.")] = "l2fwd-rs",
+    a: Annotated[
+        str | None, typer.Option("--a", metavar="NAME", help="A device of the scenario. Default: the first one.")
+    ] = None,
+    b: Annotated[str | None, typer.Option("--b", metavar="NAME", help="Another one. Default: the next one.")] = None,
     scenario: ScenarioOption = Path("virtual-wire"),
     preset: PresetOption = None,
     sizes: SizesOption = None,
@@ -107,6 +109,10 @@ def compare(
         ),
     ] = None,
     blocks: Annotated[int, typer.Option(min=1, metavar="N", help="Samples of each size. Default: 10.")] = 10,
+    latency_share: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="Load of latency: of the highest rate, from 0 to 1. Default: 0.1."),
+    ] = 0.1,
     inventory: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Testbeds of which each idle one is given the next size.", dir_okay=False),
@@ -127,6 +133,9 @@ def compare(
     from testbed.programs import ProgramMissing
     from testbed.results import ResultsError
 
+    known = [device.name for device in _chosen(scenario, preset, sizes, None, None, seed)[0].devices]
+    a = a or next((name for name in known if name != b), known[0])
+    b = b or next((name for name in known if name != a), a)
     chosen, text = _chosen(scenario, preset, sizes, list(dict.fromkeys([a, b])), None, seed)
     folders = [folder.absolute() for folder in bin_dir or []]
     try:
@@ -137,6 +146,7 @@ def compare(
             **({"figures": figures} if figures else {}),
             blocks=blocks,
             seed=chosen.seed,
+            latency_share=latency_share,
         )
         programs = find_programs(chosen, folders)
         settings = ComparisonSettings(

@@ -16,6 +16,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
+from statistics import median
 
 from pydantic import Field, model_validator
 
@@ -130,6 +131,9 @@ class SizeVerdict(Record):
     ratio: PairRatio | None
     # The geometric mean and its interval, of the same blocks.
     mean: statistics.Ratio | None
+    # Medians of the same blocks: frames a second, or of latency nanoseconds.
+    a: float | None = None
+    b: float | None = None
     # Holm's, over all sizes of this figure; what `ratio` has is uncorrected.
     corrected_p: float | None
     verdict: Verdict
@@ -160,6 +164,21 @@ class Comparison(Record):
         """The verdict in one sentence."""
         return " ".join(self._sentence(figure) for figure in self.settings.figures)
 
+    @property
+    def not_measured(self) -> list[str]:
+        """What there are no figures of, each reason once."""
+        places: dict[tuple[Figure, int, str], list[str]] = {}
+        for one in self.failures:
+            places.setdefault((one.figure, one.size, one.reason), []).append(one.place)
+        visits = 2 * TURNS * self.settings.blocks
+        figures = self.settings.figures
+        ordered = sorted(places.items(), key=lambda one: (figures.index(one[0][0]), one[0][1]))
+        return [
+            f"{figure.replace('_', ' ')} at {size} bytes, in {len(where)} of {visits} visits, the first {where[0]}: "
+            f"{reason}"
+            for (figure, size, reason), where in ordered
+        ]
+
     def _sentence(self, figure: Figure) -> str:
         mine = [verdict for verdict in self.verdicts if verdict.figure is figure]
         parts = []
@@ -167,11 +186,21 @@ class Comparison(Record):
             sizes = [found.size for found in mine if found.verdict is verdict]
             if sizes:
                 where = "all sizes" if len(sizes) == len(mine) else f"{', '.join(map(str, sizes))} bytes"
-                parts.append(f"{_WORDS[verdict].format(a=self.settings.a, b=self.settings.b)} at {where}")
+                words = _WORDS[verdict].format(a=self.settings.a, b=self.settings.b)
+                parts.append(f"{words} at {where}{_by_how_much(mine, verdict)}")
         unfair = [size for which, size in self.unfair if which is figure]
         if unfair:
             parts.append(f"but {self.settings.a} differs from itself at {', '.join(map(str, unfair))} bytes")
         return f"By {figure.replace('_', ' ')}, {'; '.join(parts)}."
+
+
+def _by_how_much(found: Sequence[SizeVerdict], verdict: Verdict) -> str:
+    """', by 3.1 to 4.0 %', where there is a difference."""
+    if verdict not in (Verdict.FASTER, Verdict.SLOWER):
+        return ""
+    shares = [100 * abs(1 - one.ratio.median) for one in found if one.verdict is verdict and one.ratio is not None]
+    least, most = (f"{edge:.1f}" for edge in (min(shares), max(shares)))
+    return f", by {least} %" if least == most else f", by {least} to {most} %"
 
 
 _WORDS = {
@@ -285,10 +314,10 @@ def _judged(
     corrected = dict(zip(known, holm(list(known.values())), strict=True))
     for size in sizes:
         found, floor, p = ratios[size], ratio(Phase.FLOOR, size), corrected.get(size)
+        mine = pairs[Phase.PAIR, figure, size]
         # The better one's figure stands above: of rates the first's, of latencies the second's.
         upwards = [
-            (block, first, second) if figure.less_is_better else (block, second, first)
-            for block, first, second in pairs[Phase.PAIR, figure, size]
+            (block, first, second) if figure.less_is_better else (block, second, first) for block, first, second in mine
         ]
         yield SizeVerdict(
             figure=figure,
@@ -296,6 +325,8 @@ def _judged(
             floor=floor,
             ratio=found,
             mean=statistics.paired_ratio(upwards),
+            a=median(first for _, first, _ in mine) if mine else None,
+            b=median(second for _, _, second in mine) if mine else None,
             corrected_p=p,
             verdict=judge(None if found is None else found.model_copy(update={"p": p}), floor),
             noise=max(abs(1 - edge) for edge in floor.ci95) if floor and floor.ci95 else None,

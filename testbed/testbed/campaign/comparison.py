@@ -256,7 +256,7 @@ def figures_in_words(figures: Sequence[Figure]) -> str:
 
 
 def in_words(figure: Figure, value: float) -> str:
-    """'2.3457 Mpps', or '12.3 µs'."""
+    """'2.3457 Mpps', or '12.34 µs'."""
     return f"{value / 1e3:.2f} µs" if figure is Figure.LATENCY else f"{mega(value)} Mpps"
 
 
@@ -286,7 +286,8 @@ def as_markdown(verdict: ComparisonVerdict) -> str:
         "",
     ]
     for figure in told.figures:
-        columns = ["bytes", "ratio", "interval", "p", "noise", "verdict", *(["testbed"] if verdict.testbeds else [])]
+        columns = ["bytes", told.a, told.b, "ratio", "interval", "p", "noise", "verdict"]
+        columns += ["testbed"] if verdict.testbeds else []
         lines += [f"## {figure.replace('_', ' ')}", "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
         for found in verdict.comparison.verdicts:
             if found.figure is figure:
@@ -294,7 +295,7 @@ def as_markdown(verdict: ComparisonVerdict) -> str:
         lines.append("")
     if verdict.comparison.failures:
         lines += ["## not measured", ""]
-        lines += [f"- {one.place}, {one.size} bytes, {one.figure}: {one.reason}" for one in verdict.comparison.failures]
+        lines += [f"- {line}" for line in verdict.comparison.not_measured]
         lines.append("")
     return "\n".join(lines)
 
@@ -303,6 +304,7 @@ def _row(found: compare.SizeVerdict, testbeds: Mapping[int, str]) -> str:
     ratio = found.ratio
     cells = [
         str(found.size),
+        *(in_words(found.figure, value) if value is not None else "–" for value in (found.a, found.b)),
         f"{ratio.median:.4f}" if ratio else "–",
         f"{ratio.ci95[0]:.4f} to {ratio.ci95[1]:.4f}" if ratio and ratio.ci95 else "–",
         f"{found.corrected_p:.4f}" if found.corrected_p is not None else "–",

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from testbed.campaign import report_evidence as evidence
 from testbed.campaign import report_tables as tables
-from testbed.campaign.compare import Figure, SizeVerdict
+from testbed.campaign.compare import Comparison, Figure
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.report_verdict import absent
@@ -133,24 +132,23 @@ def comparison_sections(record: ComparisonFolder) -> list[Section]:
             "blocks; dotted lines are the margin within which two count as equal."
         ]
         title = one.replace("_", " ").capitalize()
-        sections.append(
-            Section(
-                title, text, [chart] if chart else [], [_ratio_table(found.verdicts, one, record.settings.testbeds)]
-            )
-        )
-    failures = [f"{one.place}, {one.size} bytes, {one.figure}: {one.reason}" for one in found.failures]
-    return _kept([*sections, Section("Not measured", remarks=failures), *behind])
+        sections.append(Section(title, text, [chart] if chart else [], [_ratio_table(record, found, one)]))
+    missing = [line[0].upper() + line[1:] for line in found.not_measured]
+    return _kept([*sections, Section("Not measured", remarks=missing), *behind])
 
 
-def _ratio_table(verdicts: list[SizeVerdict], figure_name: Figure, testbeds: Mapping[int, str]) -> Table:
-    columns = ["Frames", "Ratio", "Interval", "p, corrected", "Noise floor [%]", "Blocks", "Verdict"]
-    columns += ["Testbed"] if testbeds else []
+def _ratio_table(record: ComparisonFolder, comparison: Comparison, figure_name: Figure) -> Table:
+    told, testbeds = record.settings.compare, record.settings.testbeds
+    unit, scale = ("µs", 1e3) if figure_name is Figure.LATENCY else ("Mpps", 1e6)
+    columns = ["Frames", f"{told.a} [{unit}]", f"{told.b} [{unit}]", "Ratio", "Interval", "p, corrected"]
+    columns += ["Noise floor [%]", "Blocks", "Verdict", *(["Testbed"] if testbeds else [])]
     table = Table("Ratios", columns)
-    for found in verdicts:
+    for found in comparison.verdicts:
         if found.figure is figure_name:
             ratio = found.ratio
             cells = [
                 f"{found.size} bytes",
+                *(figure(value / scale if value is not None else None, ".4f") for value in (found.a, found.b)),
                 figure(ratio.median if ratio else None, ".4f"),
                 f"{ratio.ci95[0]:.4f} to {ratio.ci95[1]:.4f}" if ratio and ratio.ci95 else ABSENT,
                 figure(found.corrected_p, ".4f"),

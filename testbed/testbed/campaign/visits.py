@@ -98,5 +98,5 @@ class Visits:
         load = self._told.latency_share * trials.capabilities().max_fps(size)
         found = measure_latency(trials, stream, load, preset.latency.model_copy(update={"repeats": 1, "share": 1.0}))
         if found.lossy:
-            raise NotMeasured(f"frames were lost at {load:.0f} frames/s: compare latency at a lower share")
+            raise NotMeasured(f"frames were lost at {load:.0f} frames/s: compare latency with a lower --latency-share")
         return found.average_ns.mean
