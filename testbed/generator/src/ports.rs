@@ -66,7 +66,7 @@ pub(crate) fn start_ports(eal: &Eal, options: &Options) -> Result<Vec<GeneratorP
 }
 
 fn start_port(eal: &Eal, port: Port<Unconfigured>, options: &Options) -> Result<GeneratorPort, Error> {
-    let len = usize::from(options.size) - FCS_LEN;
+    let len = usize::from(options.longest()) - FCS_LEN;
     let rx_pool = make_pool::<()>(eal, &port, "rx", (options.rx_descriptors, options.queues), len + RX_EXTRA)?;
     let pool = make_pool(eal, &port, "tx", (options.tx_descriptors, options.queues), len)?;
     let config = PortConfig::default()
@@ -75,7 +75,7 @@ fn start_port(eal: &Eal, port: Port<Unconfigured>, options: &Options) -> Result<
         .rx_descriptors(options.rx_descriptors)
         .tx_descriptors(options.tx_descriptors);
     let port = port.configure(&config, &rx_pool).map_err(Error::failed)?;
-    raise_mtu(&port, options.size - FCS_LEN as u16 - ETHERNET_LEN)?;
+    raise_mtu(&port, options.longest() - FCS_LEN as u16 - ETHERNET_LEN)?;
     let (port, rx, tx) = port.start().map_err(Error::failed)?;
     // Forwarders send frames back to addresses of their choice.
     if let Err(error) = port.set_promiscuous(true)

@@ -5,7 +5,7 @@
 
 use crate::{
     addresses::FieldSequence,
-    frame::{ExpectedMacs, HEAD_LEN, Series, Template},
+    frame::{ExpectedMacs, HEAD_LEN, Mixture, Series, Template},
     latency::LatencyRecorder,
     queues::Queues,
     sequence::SequenceTracker,
@@ -74,6 +74,8 @@ impl Run {
 #[derive(Debug)]
 pub(crate) struct Judge {
     series: Series,
+    /// Of a stream with several lengths: what each frame must look like.
+    mixture: Option<Mixture>,
     probe: Template,
     fields: FieldSequence,
     macs: ExpectedMacs,
@@ -99,6 +101,7 @@ impl Judge {
         let series = Series::new(template, fields.clone());
         Self {
             series,
+            mixture: None,
             probe,
             fields,
             macs,
@@ -110,6 +113,11 @@ impl Judge {
             probes: 0,
             last_gap: None,
         }
+    }
+
+    /// Of a stream with several lengths. `new` has got the template of the longest, as that is what a probe is like.
+    pub(crate) fn with_mixture(self, mixture: Option<Mixture>) -> Self {
+        Self { mixture, ..self }
     }
 
     /// Frames of the stream, in whatever state.
@@ -162,6 +170,10 @@ impl Judge {
     /// Returns the time stamp, and how many they are.
     #[inline]
     fn frames_in_order(&mut self, packets: &[Packet], sent: u64) -> (u64, usize) {
+        if self.mixture.is_some() {
+            // Frames of several lengths are looked at one by one.
+            return (0, 0);
+        }
         let first = packets.first().and_then(|packet| packet.data().first_chunk());
         let stamp = first.and_then(|head| self.series.template().identify(head));
         let Some(stamp) = stamp.filter(|stamp| (self.tracker.next()..sent).contains(&stamp.sequence)) else {
@@ -242,6 +254,7 @@ impl Judge {
             self.judge_other(head, matches);
             return None;
         };
+        let template = self.mixture.as_ref().map_or(template, |mixture| mixture.template_of(stamp.sequence));
         let fields = self.fields.fields_of(stamp.sequence);
         if !template.head_matches(head, fields, stamp) || !matches(template.pattern()) {
             self.corrupted += 1;
@@ -279,7 +292,7 @@ mod tests {
     use super::{Judge, continues_with};
     use crate::{
         addresses::{FieldSequence, IpRange, PortRange, Ranges},
-        frame::{ExpectedMacs, HEAD_LEN, Macs, Stamp, Template},
+        frame::{ExpectedMacs, HEAD_LEN, Macs, Mixture, Stamp, Template},
         latency::LatencyRecorder,
         sequence::SequenceTracker,
     };
@@ -335,6 +348,27 @@ mod tests {
         let mut judge = judge([2, 0, 0, 0, 1, 1])?;
         assert_eq!(judge.judge(&head(0), SENT, |_| true), Some(5));
         assert_eq!((judge.wrong_mac, judge.unique()), (1, 1));
+        Ok(())
+    }
+
+    /// A frame with another frame's length is no loss, but changed: its headers say the length.
+    #[test]
+    fn frames_of_a_mixture_must_have_the_length_of_their_number() -> Result<(), hdrhistogram::CreationError> {
+        let macs = Macs { dst: MacAddr([2, 0, 0, 0, 1, 0]), src: MacAddr([2, 0, 0, 0, 9, 9]) };
+        let lens = [HEAD_LEN, HEAD_LEN, 590];
+        let mixture = Mixture::new(&lens, macs, 7, 1);
+        let mut judge = judge([2, 0, 0, 0, 1, 0])?.with_mixture(mixture.clone());
+        let mut fields = FieldSequence::new(&RANGES);
+        let mut count = |sequence: u64, len: usize| {
+            let mut head = [0; HEAD_LEN];
+            let template = Template::new(len, macs, 7, 1);
+            template.write_head(&mut head, fields.fields_of(sequence), Stamp { sequence, time: 5 });
+            judge.judge(&head, SENT, |pattern| pattern == template.pattern());
+            (judge.tracker.counts().frames, judge.corrupted, judge.foreign)
+        };
+        assert_eq!((count(0, 60), count(1, 60), count(2, 590)), ((1, 0, 0), (2, 0, 0), (3, 0, 0)));
+        assert_eq!(count(5, 590), (4, 0, 0), "the order begins anew");
+        assert_eq!((count(6, 590), count(8, 60), count(3, 61)), ((4, 1, 0), (4, 2, 0), (4, 3, 0)));
         Ok(())
     }
 

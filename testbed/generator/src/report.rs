@@ -27,7 +27,10 @@ pub(crate) struct Report {
     program: &'static str,
     version: &'static str,
     dpdk: String,
-    size: u16,
+    /// Bytes of each frame, with FCS; none of a mixture.
+    size: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mixture: Option<Mixture>,
     rate_asked_pps: Option<f64>,
     /// That of the slowest stream.
     rate_reached_pps: f64,
@@ -44,6 +47,26 @@ pub(crate) struct Report {
     probes: Probes,
     total: Counters,
     device: Vec<Device>,
+}
+
+/// The sizes of a mixture, in the order in which they were sent again and again.
+#[derive(Debug, PartialEq, Serialize)]
+struct Mixture {
+    sizes: Vec<u16>,
+    /// Bytes of the average frame.
+    mean: f64,
+}
+
+impl Mixture {
+    /// `None` of frames of one size.
+    fn of(options: &Options) -> Option<Self> {
+        if options.only_size().is_some() {
+            return None;
+        }
+        let sizes = options.sizes.clone();
+        let mean = sizes.iter().map(|size| f64::from(*size)).sum::<f64>() / sizes.len() as f64;
+        Some(Self { sizes, mean })
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -130,7 +153,8 @@ impl Report {
             program: "generator",
             version: env!("CARGO_PKG_VERSION"),
             dpdk: dpdk_rs::dpdk_version(),
-            size: options.size,
+            size: options.only_size(),
+            mixture: Mixture::of(options),
             rate_asked_pps: options.rate_pps,
             rate_reached_pps: reached,
             rate_ok: options.rate_pps.filter(|_| course.then.is_none()).map(|asked| rate_is_ok(asked, reached)),
@@ -159,7 +183,13 @@ impl Report {
     /// Writes the result for people.
     pub(crate) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let ended = if self.interrupted { " (interrupted)" } else { "" };
-        writeln!(out, "{} bytes, {:.3} s{ended}", self.size, self.duration_s)?;
+        match (self.size, &self.mixture) {
+            (None, Some(Mixture { sizes, mean })) => {
+                write!(out, "{} frames of {mean:.1} bytes on average again and again", sizes.len())?;
+            }
+            (size, _) => write!(out, "{} bytes", size.unwrap_or_default())?,
+        }
+        writeln!(out, ", {:.3} s{ended}", self.duration_s)?;
         for StreamReport { stream, tx_port, rx_port, counters, latency_ns } in &self.streams {
             writeln!(out, "stream {stream}: port {tx_port} to port {rx_port}")?;
             counters.write_text(out)?;

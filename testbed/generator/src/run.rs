@@ -7,7 +7,7 @@ use crate::{
     addresses::FieldSequence,
     args::{Length, Options, Then},
     error::{Error, warn},
-    frame::{ExpectedMacs, FCS_LEN, Macs, Series, Template},
+    frame::{ExpectedMacs, FCS_LEN, Macs, Mixture, Series, Template},
     latency::LatencyRecorder,
     live::Live,
     pacing::Pacer,
@@ -15,7 +15,7 @@ use crate::{
     queues::Queues,
     receive::{Judge, Receiver},
     sequence::SequenceTracker,
-    transmit::{Pacing, Sender},
+    transmit::{Mixed, Pacing, Sender},
 };
 use core::{mem, time::Duration};
 use dpdk_rs::{Burst, Clock, MacAddr, Tsc};
@@ -84,8 +84,13 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
         let rx_port = receiving.port.id().get();
 
         let dst = options.dst_macs.get(number).copied().unwrap_or(default_destination(tx_port));
-        let template = Template::new(usize::from(options.size) - FCS_LEN, Macs { dst, src }, session, number as u8);
-        let macs = ExpectedMacs::new(
+        let (macs, number) = (Macs { dst, src }, number as u8);
+        let mixture = Mixture::new(&options.lens(), macs, session, number);
+        let template = mixture.as_ref().map_or_else(
+            || Template::new(usize::from(options.longest()) - FCS_LEN, macs, session, number),
+            |mixture| mixture.longest().clone(),
+        );
+        let expected = ExpectedMacs::new(
             options.expect_dst.get(receiver_number).copied(),
             options.expect_src.get(receiver_number).copied(),
         );
@@ -93,14 +98,16 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
         let judge = Judge::new(
             template.clone(),
             fields.clone(),
-            macs,
+            expected,
             SequenceTracker::new(),
             LatencyRecorder::new().map_err(Error::failed)?,
-        );
+        )
+        .with_mixture(mixture.clone());
         let sender = Sender {
             queues: tx_queues,
             pool,
-            series: Series::new(template, fields),
+            series: Series::new(template, fields.clone()),
+            mixed: mixture.map(|mixture| Mixed { mixture, fields }),
             pacing: pacing(options, clock),
             most: options.burst,
             waiting: Burst::new(),

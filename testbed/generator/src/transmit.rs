@@ -4,7 +4,8 @@
 //! The sending side of a stream.
 
 use crate::{
-    frame::{HEAD_LEN, Series, Stamp},
+    addresses::FieldSequence,
+    frame::{HEAD_LEN, Mixture, Series, Stamp},
     pacing::Pacer,
     queues::Queues,
 };
@@ -13,8 +14,8 @@ use dpdk_rs::{Burst, Clock, Mempool, Packet, Tsc, TxQueue};
 /// The most frames in one transmit call.
 pub(crate) const BURST_MAX: usize = 512;
 
-/// Whether an mbuf of the sender's pool holds the pattern already: it is not written again for each frame. That holds
-/// as long as nobody changes mbufs after they were sent, which no device does.
+/// How many bytes of the pattern an mbuf of the sender's pool holds already: they are not written again for each frame.
+/// That holds as long as nobody changes mbufs after they were sent, which no device does.
 pub(crate) type Written = u64;
 
 /// How fast to send.
@@ -26,12 +27,21 @@ pub(crate) enum Pacing {
     Paced(Pacer),
 }
 
+/// The frames of a stream with several lengths, one by one.
+#[derive(Debug)]
+pub(crate) struct Mixed {
+    pub(crate) mixture: Mixture,
+    pub(crate) fields: FieldSequence,
+}
+
 /// Sends the frames of one stream, numbered from 0 as the queue takes them.
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(crate) queues: Queues<TxQueue>,
     pub(crate) pool: Mempool<Written>,
     pub(crate) series: Series,
+    /// Of a stream with several lengths, in place of the series.
+    pub(crate) mixed: Option<Mixed>,
     pub(crate) pacing: Pacing,
     /// The most frames to send at once.
     pub(crate) most: usize,
@@ -114,6 +124,10 @@ impl Sender {
     #[inline]
     fn fill(&mut self, count: usize, now: Tsc) {
         self.pool.alloc_bulk_up_to(&mut self.waiting, count);
+        if self.mixed.is_some() {
+            self.write_mixed(now, true);
+            return;
+        }
         let len = self.series.template().len();
         // An mbuf of this pool is long enough, and nobody else has it.
         self.write_heads(now, |packet| packet.append(len).ok());
@@ -125,7 +139,29 @@ impl Sender {
 
     /// Brings the time stamps of the frames that wait up to date.
     fn stamp_again(&mut self, now: Tsc) {
-        self.write_heads(now, |packet| packet.data_mut().ok());
+        if self.mixed.is_some() {
+            self.write_mixed(now, false);
+        } else {
+            self.write_heads(now, |packet| packet.data_mut().ok());
+        }
+    }
+
+    /// Writes frames of several lengths that wait: into empty mbufs, or only their heads, for a frame that waits keeps its
+    /// number.
+    #[inline(never)]
+    fn write_mixed(&mut self, now: Tsc, empty: bool) {
+        let Some(Mixed { mixture, fields }) = &mut self.mixed else { return };
+        for (packet, sequence) in self.waiting.iter_mut().zip(self.sent..) {
+            let template = mixture.template_of(sequence);
+            // An mbuf of this pool is long enough for the longest frame, and nobody else has it.
+            let data = if empty { packet.append(template.len()) } else { packet.data_mut() };
+            if let Some(head) = data.ok().and_then(<[u8]>::first_chunk_mut) {
+                template.write_head(head, fields.fields_of(sequence), Stamp { sequence, time: now.cycles() });
+            }
+            if empty {
+                write_pattern(packet, template.pattern());
+            }
+        }
     }
 
     /// Writes the heads of the frames that wait into their data.
@@ -149,14 +185,14 @@ impl Sender {
     }
 }
 
-/// Writes what lies behind the head, unless an earlier frame in this mbuf has.
+/// Writes what lies behind the head, unless an earlier frame in this mbuf has: the patterns of all lengths begin alike.
 #[inline]
 pub(crate) fn write_pattern(packet: &mut Packet<Written>, pattern: &[u8]) {
-    if *packet.private() != 0 {
+    if *packet.private() >= pattern.len() as u64 {
         return;
     }
     if let Some(rest) = packet.data_mut().ok().and_then(|data| data.get_mut(HEAD_LEN..)) {
         rest.copy_from_slice(pattern);
-        *packet.private_mut() = 1;
+        *packet.private_mut() = pattern.len() as u64;
     }
 }

@@ -49,7 +49,8 @@ fn asks_for_help(args: &[OsString]) -> bool {
 fn check_limits(options: &Options) {
     let ports = options.ports.as_slice();
     assert!(matches!(ports, [_]) || matches!(ports, [first, second] if first != second), "{ports:?}");
-    assert!((64..=9000).contains(&options.size));
+    assert!((1..=10_000).contains(&options.sizes.len()));
+    assert!(options.sizes.iter().all(|size| (64..=9000).contains(size)));
     assert!(options.rate_pps.is_none_or(|rate| (1e-3..=1e9).contains(&rate)));
     assert!((1..=512).contains(&options.burst) && (1..=64).contains(&options.queues));
     assert!(options.rx_descriptors > 0 && options.tx_descriptors > 0);
@@ -71,7 +72,7 @@ fn check_limits(options: &Options) {
 /// The fields of frames are those of the definition, in order and by jumps.
 fn check_fields(options: &Options) {
     let macs = Macs { dst: MacAddr::default(), src: MacAddr::default() };
-    let stream = SentStream { len: 60, macs, session: 0, stream: 0, ranges: options.ranges };
+    let stream = SentStream { lens: vec![60], macs, session: 0, stream: 0, ranges: options.ranges };
     let mut sequence = FieldSequence::new(&options.ranges);
     for number in (0..40).chain([0, 999, 1000, 65_535, 65_536, 65_537, 1 << 32, (1 << 48) - 1, 1 << 48]) {
         assert_eq!(sequence.fields_of(number), stream.fields(number), "frame {number} of {:?}", options.ranges);
@@ -100,7 +101,7 @@ fn print(options: &Options) -> Vec<String> {
     let ports = |PortRange { first, last }: PortRange| format!("{first}-{last}");
     let mut words = vec![
         format!("--ports={}", list(options.ports.iter().map(ToString::to_string).collect())),
-        format!("--size={}", options.size),
+        format!("--size={}", list(options.sizes.iter().map(ToString::to_string).collect())),
         format!("--rate={}", options.rate_pps.map_or("max".to_owned(), |rate| rate.to_string())),
         match options.length {
             Length::Count(count) => format!("--count={count}"),

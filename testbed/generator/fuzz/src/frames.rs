@@ -5,7 +5,7 @@
 
 use crate::{
     addresses::{FieldSequence, IpRange, PortRange, Ranges},
-    frame::{ExpectedMacs, HEAD_LEN, Macs, Series, Stamp, Template},
+    frame::{ExpectedMacs, HEAD_LEN, Macs, Mixture, Series, Stamp, Template},
     latency::LatencyRecorder,
     naive::Naive,
     receive::Judge,
@@ -94,16 +94,20 @@ impl Experiment {
             src_udp: port_range(reader),
             dst_udp: port_range(reader),
         };
-        let len = HEAD_LEN + usize::from(reader.u16() % 1500);
-        let stream = SentStream { len, macs, session: reader.byte(), stream: reader.byte() % 2, ranges };
+        let number = reader.u16();
+        let len = HEAD_LEN + usize::from(number % 1500);
+        // Every fourth stream is a mixture.
+        let lens = if number / 1500 % 4 == 3 { vec![HEAD_LEN, len, HEAD_LEN, len / 2 + HEAD_LEN] } else { vec![len] };
+        let stream = SentStream { lens, macs, session: reader.byte(), stream: reader.byte() % 2, ranges };
         let sent = if reader.below(4) == 0 { NUMBER_MASK } else { u64::from(reader.u16()) };
         let [expected_dst, expected_src] =
             [macs.dst, macs.src].map(|mac| if reader.below(2) == 0 { None } else { Some(mac) });
-        let template = Template::new(len, macs, stream.session, stream.stream);
+        let (mixture, template) = stream.templates();
         let expected = ExpectedMacs::new(expected_dst, expected_src);
         let [judge, judge_of_bursts] = [(); 2].map(|()| {
             let latency = LatencyRecorder::new().expect("the bounds are fixed");
             Judge::new(template.clone(), FieldSequence::new(&ranges), expected, SequenceTracker::new(), latency)
+                .with_mixture(mixture.clone())
         });
         let (packets, model, last) = (Vec::new(), Model::default(), Vec::new());
         Self { stream, sent, expected_dst, expected_src, judge, judge_of_bursts, packets, model, last }
@@ -129,11 +133,12 @@ impl Experiment {
             _ => u64::from(reader.byte()),
         };
         let time = if reader.below(2) == 0 { reader.u64() } else { u64::from(reader.u16()) };
-        let SentStream { len, macs, session, stream, ranges } = self.stream.clone();
+        let SentStream { session, stream, ranges, .. } = self.stream.clone();
         let probe = if reader.below(4) == 0 { PROBE } else { 0 };
         let bytes = self.stream.frame(Identity { session, stream: stream | probe, sequence, time });
-        let template = Template::new(len, macs, session, stream);
-        let template = if probe == 0 { template } else { template.probe() };
+        let (mixture, longest) = self.stream.templates();
+        let one = mixture.as_ref().map_or(&longest, |mixture| mixture.template_of(sequence));
+        let template = if probe == 0 { one.clone() } else { longest.probe() };
         let mut head = [0; HEAD_LEN];
         let (heads, _) = Series::new(template.clone(), FieldSequence::new(&ranges)).heads(Stamp { sequence, time });
         heads.write(&mut head);
@@ -277,6 +282,15 @@ impl Experiment {
         // Figures are rounded to tenths, and floats to 53 bits.
         assert!((min * 0.999_999 - 0.1..=max * 1.000_001 + 0.1).contains(&average), "{summary:?}");
         assert!((0.0..=max * 1.000_001 + 0.1).contains(&jitter), "{summary:?}");
+    }
+}
+
+impl SentStream {
+    /// What the generator makes of it, and its longest frames.
+    fn templates(&self) -> (Option<Mixture>, Template) {
+        let longest = self.lens.iter().copied().max().unwrap_or(HEAD_LEN);
+        let mixture = Mixture::new(&self.lens, self.macs, self.session, self.stream);
+        (mixture, Template::new(longest, self.macs, self.session, self.stream))
     }
 }
 

@@ -25,7 +25,8 @@ pub(crate) const PROBE: u8 = 0x80;
 /// One stream of one run.
 #[derive(Clone, Debug)]
 pub(crate) struct SentStream {
-    pub(crate) len: usize,
+    /// Of the frames in their order, again and again.
+    pub(crate) lens: Vec<usize>,
     pub(crate) macs: Macs,
     pub(crate) session: u8,
     pub(crate) stream: u8,
@@ -60,8 +61,17 @@ impl Identity {
 }
 
 impl SentStream {
+    /// The length of a frame: that of a probe is the longest.
+    pub(crate) fn len_of(&self, identity: Identity) -> usize {
+        let mut lens = self.lens.iter().copied();
+        let place = identity.sequence.checked_rem(self.lens.len() as u64).unwrap_or(0);
+        let len = if identity.stream & PROBE == 0 { lens.nth(place as usize) } else { lens.max() };
+        len.unwrap_or_default()
+    }
+
     /// The frame as it must have been sent.
     pub(crate) fn frame(&self, identity: Identity) -> Vec<u8> {
+        let len = self.len_of(identity);
         let fields = self.fields(identity.sequence);
         let [src, dst] = [fields.src_ip, fields.dst_ip].map(Ipv4Address::from);
         let udp = UdpRepr { src_port: fields.src_udp, dst_port: fields.dst_udp };
@@ -69,7 +79,7 @@ impl SentStream {
             src_addr: src,
             dst_addr: dst,
             next_header: IpProtocol::Udp,
-            payload_len: self.len - 34,
+            payload_len: len - 34,
             hop_limit: 64,
         };
         let ethernet = EthernetRepr {
@@ -78,9 +88,9 @@ impl SentStream {
             ethertype: EthernetProtocol::Ipv4,
         };
         let mut payload = identity.to_bytes();
-        payload.extend((0..self.len - PAYLOAD_AT - IDENTITY_LEN).map(|index| (index % 251) as u8 ^ 0x5a));
+        payload.extend((0..len - PAYLOAD_AT - IDENTITY_LEN).map(|index| (index % 251) as u8 ^ 0x5a));
 
-        let mut bytes = vec![0; self.len];
+        let mut bytes = vec![0; len];
         let mut frame = EthernetFrame::new_unchecked(&mut bytes);
         ethernet.emit(&mut frame);
         let mut packet = Ipv4Packet::new_unchecked(frame.payload_mut());

@@ -9,12 +9,13 @@ mod values;
 use crate::{
     addresses::{IpRange, PortRange, Ranges},
     error::UsageError,
+    frame::FCS_LEN,
 };
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use lexopt::Arg;
 use std::ffi::OsString;
-use values::{ip_range, macs, number, port_range, ports, rate, seconds, then};
+use values::{ip_range, macs, number, port_range, ports, rate, seconds, sizes, then};
 
 pub(crate) use usage::USAGE;
 
@@ -47,8 +48,8 @@ pub(crate) struct Then {
 pub(crate) struct Options {
     pub(crate) ports: Vec<u16>,
     pub(crate) bidirectional: bool,
-    /// With FCS, in bytes.
-    pub(crate) size: u16,
+    /// Bytes of the frames with FCS, in the order in which they are sent again and again; at least one.
+    pub(crate) sizes: Vec<u16>,
     /// Frames a second on each sending port; `None` is as fast as possible.
     pub(crate) rate_pps: Option<f64>,
     pub(crate) length: Length,
@@ -83,6 +84,22 @@ impl Options {
             (2, false) => vec![(0, 1)],
             _ => vec![(0, 0)],
         }
+    }
+
+    /// Bytes of every frame, with FCS; `None` of a mixture.
+    pub(crate) fn only_size(&self) -> Option<u16> {
+        let (first, rest) = self.sizes.split_first()?;
+        rest.iter().all(|size| size == first).then_some(*first)
+    }
+
+    /// Bytes of the longest frame, with FCS.
+    pub(crate) fn longest(&self) -> u16 {
+        self.sizes.iter().copied().max().unwrap_or_default()
+    }
+
+    /// Bytes of the frames in memory, where they have no FCS, in the order of `sizes`.
+    pub(crate) fn lens(&self) -> Vec<usize> {
+        self.sizes.iter().map(|size| usize::from(*size) - FCS_LEN).collect()
     }
 
     /// The indices of the receiving ports, in the order of `ports`.
@@ -147,7 +164,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
     let mut options = Options {
         ports: Vec::new(),
         bidirectional: false,
-        size: 64,
+        sizes: vec![64],
         rate_pps: None,
         length: Length::Duration(Duration::from_secs(10)),
         then: None,
@@ -184,7 +201,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
         match name.as_str() {
             "ports" => options.ports = ports(&value()?)?,
             "bidirectional" => options.bidirectional = true,
-            "size" => options.size = number("--size", &value()?, 64, 9000)?,
+            "size" => options.sizes = sizes(&value()?)?,
             "rate" => options.rate_pps = rate(&value()?)?,
             "duration" => {
                 let length = seconds("--duration", &value()?, 0.001, 31_536_000.0)?;
@@ -255,7 +272,7 @@ mod tests {
     fn defaults() -> Result<(), String> {
         let options = options("--ports 3")?;
         assert_eq!(options.ports, [3]);
-        assert_eq!((options.size, options.rate_pps, options.burst), (64, None, 32));
+        assert_eq!((options.sizes.as_slice(), options.rate_pps, options.burst), ([64].as_slice(), None, 32));
         assert_eq!(options.length, Length::Duration(Duration::from_secs(10)));
         assert_eq!((options.streams(), options.receiving()), (vec![(0, 0)], vec![0]));
         Ok(())
@@ -302,9 +319,6 @@ mod tests {
             ("--ports 0,0", "port 0 is named twice in --ports 0,0: give one port, or two different ones"),
             ("--ports 0,1,2", "invalid value '0,1,2' for --ports: give one port number or two, for example 0,1"),
             ("--ports=", "invalid value '' for --ports: give one port number or two, for example 0,1"),
-            ("--ports 0 --size 63", "invalid value '63' for --size: give a number from 64 to 9000"),
-            ("--ports 0 --size 9001", "invalid value '9001' for --size: give a number from 64 to 9000"),
-            ("--ports 0 --size 64.0", "invalid value '64.0' for --size: give a number from 64 to 9000"),
             (
                 "--ports 0 --rate 0",
                 "invalid value '0' for --rate: give frames a second up to 1G, for example 2.5M, or max",
@@ -370,6 +384,24 @@ mod tests {
         ] {
             assert_eq!(options(line).map_err(|error| error.to_string()), Err(message.to_owned()), "{line}");
         }
+    }
+
+    #[test]
+    fn sizes_are_one_or_a_mixture() -> Result<(), String> {
+        assert_eq!(options("--ports 0 --size 1518")?.sizes, [1518]);
+        assert_eq!(options("--ports 0 --size 64x3,9000,64")?.sizes, [64, 64, 64, 9000, 64]);
+        assert_eq!(options("--ports 0 --size 64x3,9000,64")?.longest(), 9000);
+        assert_eq!(options("--ports 0 --size 64x3,9000,64")?.only_size(), None);
+        assert_eq!(options("--ports 0 --size 70x3,70")?.only_size(), Some(70));
+        assert_eq!(options("--ports 0 --size 64x10000")?.sizes.len(), 10_000);
+        for bad in ["63", "9001", "64.0", "", "64,", "64x", "64x0", "x64", "64x9999,65x2", "64x99999999999999999999"] {
+            let message = format!(
+                "invalid value '{bad}' for --size: give bytes from 64 to 9000, or a mixture of at most 10000 frames such \
+                 as 64x7,594x4,1518"
+            );
+            assert_eq!(options(&format!("--ports 0 --size={bad}")).err(), Some(message));
+        }
+        Ok(())
     }
 
     #[test]

@@ -13,7 +13,9 @@ Options:
   --ports A[,B]       one port sends and receives; of two, A sends and B
                       receives (required)
   --bidirectional     both of two ports send and receive
-  --size N            bytes of a frame with FCS: 64 to 9000, default 64
+  --size N[xC][,...]  bytes of a frame with FCS: 64 to 9000, default 64; of a mixture
+                      those of its frames in their order, C of each, again and
+                      again: 64x7,594x4,1518 (10000 frames at most)
   --rate PPS|max      frames a second on each sending port, with k, M or G;
                       default max: as fast as it can
   --duration S        seconds to send, 0.001 or more; default 10

@@ -12,6 +12,8 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 
 const RATE_MAX_PPS: f64 = 1e9;
+/// More would make a command line that no shell takes.
+const FRAMES_OF_A_MIXTURE: usize = 10_000;
 
 fn invalid(option: &'static str, value: &str, expected: impl Into<String>) -> UsageError {
     UsageError::Value { option, value: value.to_owned(), expected: expected.into() }
@@ -31,6 +33,25 @@ pub(super) fn number<T: TryFrom<u64>>(option: &'static str, text: &str, min: u64
     let value = decimal(text).filter(|value| (min..=max).contains(value));
     let value = value.and_then(|value| T::try_from(value).ok());
     value.ok_or_else(|| invalid(option, text, format!("a number from {min} to {max}")))
+}
+
+/// Bytes of frames, in the order in which they are sent: `64x7,594x4,1518` is seven, four and one.
+pub(super) fn sizes(text: &str) -> Result<Vec<u16>, UsageError> {
+    let mut found = Vec::new();
+    for part in text.split(',') {
+        let (size, count) = part.split_once('x').unwrap_or((part, "1"));
+        let size = decimal(size).filter(|size| (64..=9000).contains(size)).and_then(|size| u16::try_from(size).ok());
+        let left = (FRAMES_OF_A_MIXTURE - found.len()) as u64;
+        let count = decimal(count).filter(|count| (1..=left).contains(count));
+        let Some((size, count)) = size.zip(count) else {
+            let most = FRAMES_OF_A_MIXTURE;
+            let expected =
+                format!("bytes from 64 to 9000, or a mixture of at most {most} frames such as 64x7,594x4,1518");
+            return Err(invalid("--size", text, expected));
+        };
+        found.extend((0..count).map(|_| size));
+    }
+    Ok(found)
 }
 
 pub(super) fn seconds(option: &'static str, text: &str, min: f64, max: f64) -> Result<Duration, UsageError> {

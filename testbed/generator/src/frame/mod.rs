@@ -16,13 +16,15 @@
 //! All in network byte order, without the FCS. Bytes 12..60 are handled as six 64-bit words: the sender writes them, the
 //! receiver works out what they must be and compares, so that a change of any byte shows. Checksums are not taken over
 //! the frame but derived from those of its constant parts (RFC 1071, section 2), and in a [`Series`] words and checksums
-//! are derived from those of the frame before.
+//! are derived from those of the frame before. The pattern of a shorter frame is the beginning of that of a longer one.
 
+mod mixture;
 mod series;
 
 use crate::addresses::Fields;
 use dpdk_rs::MacAddr;
 
+pub(crate) use mixture::Mixture;
 pub(crate) use series::Series;
 
 /// The shortest frame, without FCS: exactly the headers and the payload that identifies it.
@@ -152,8 +154,8 @@ impl Template {
         ]
     }
 
-    /// Writes the first [`HEAD_LEN`] bytes of a frame: the long way, for comparison.
-    #[cfg(test)]
+    /// Writes the first [`HEAD_LEN`] bytes of a frame, whatever came before it.
+    #[inline]
     pub(crate) fn write_head(&self, head: &mut [u8; HEAD_LEN], fields: Fields, stamp: Stamp) {
         head.split_at_mut(WORDS_AT).0.copy_from_slice(&self.macs);
         for (place, word) in

@@ -3,7 +3,7 @@
 
 //! Frames against checksums taken the long way, and against changes of every byte.
 
-use super::{ExpectedMacs, HEAD_LEN, Macs, SEQUENCE_MASK, Series, Stamp, Template};
+use super::{ExpectedMacs, HEAD_LEN, Macs, Mixture, SEQUENCE_MASK, Series, Stamp, Template};
 use crate::addresses::{FieldSequence, Fields, IpRange, PortRange, Ranges};
 use dpdk_rs::MacAddr;
 use proptest::prelude::*;
@@ -137,6 +137,27 @@ proptest! {
             }
             // Frames that were not taken are written again.
             sequence += most.min(count) / 2;
+        }
+    }
+
+    #[test]
+    fn a_mixture_has_its_lengths_in_order_again_and_again(lens in prop::collection::vec(any_len(), 1..20), sequence in
+        0..SEQUENCE_MASK)
+    {
+        let mixture = Mixture::new(&lens, MACS, 7, 1);
+        prop_assert_eq!(mixture.is_some(), lens.iter().any(|len| *len != lens[0]));
+        if let Some(mixture) = mixture {
+            let template = mixture.template_of(sequence);
+            prop_assert_eq!(template.len(), lens[(sequence % lens.len() as u64) as usize]);
+            prop_assert_eq!(Some(mixture.longest().len()), lens.iter().copied().max());
+            // What an mbuf holds of one length serves the others, and a frame of any length says whose it is.
+            prop_assert!(mixture.longest().pattern().starts_with(template.pattern()));
+            let mut head = [0; HEAD_LEN];
+            let (fields, stamp) = (Fields { src_ip: 1, dst_ip: 2, src_udp: 3, dst_udp: 4 }, Stamp { sequence, time: 5 });
+            template.write_head(&mut head, fields, stamp);
+            prop_assert_eq!(mixture.longest().identify(&head), Some(stamp));
+            let same = template.len() == mixture.longest().len();
+            prop_assert_eq!(mixture.longest().head_matches(&head, fields, stamp), same);
         }
     }
 

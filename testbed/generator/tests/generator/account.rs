@@ -43,6 +43,45 @@ fn what_a_ring_carries_comes_back_whole_at_every_size() -> Result {
     Ok(())
 }
 
+/// Also where the queue does not take all frames at once, and where mbufs were used for other lengths before.
+#[test]
+fn a_mixture_of_sizes_comes_back_whole() -> Result {
+    for options in ["--size 64x7,594x4,1518", "--size 65,9000,64 --burst 512", "--size 64,128 --rate 300k --window 5"] {
+        let result = result(&RING, &format!("--ports 0 --count 20000 {options}"))?;
+        let stream = &result["streams"][0];
+        assert_eq!((&stream["sent"], &stream["received"]), (&json!(20000), &json!(20000)), "{result}");
+        assert_clean(stream);
+        assert_eq!((&result["size"], &result["foreign"]), (&Value::Null, &json!(0)), "{result}");
+        assert_eq!(stream["latency_ns"]["count"], 20000);
+    }
+    Ok(())
+}
+
+/// The lengths on the wire, as another program sees them.
+#[test]
+fn a_mixture_is_sent_in_its_order() -> Result {
+    let folder = Folder::new()?;
+    let capture = folder.path().join("sent.pcap");
+    let device = format!("net_pcap0,tx_pcap={}", capture.display());
+    let outcome = run(&[device], "--ports 0 --count 7 --size 64x2,594,100 --probe 0 --wait 0 --json - --quiet")?;
+    let result = outcome.result()?;
+    assert_eq!(result["mixture"], json!({"sizes": [64, 64, 594, 100], "mean": 205.5}));
+    assert_eq!(lengths(&fs::read(capture)?), [60, 60, 590, 96, 60, 60, 590]);
+    Ok(())
+}
+
+/// Of the frames in a capture of this machine's byte order.
+fn lengths(capture: &[u8]) -> Vec<u32> {
+    let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
+    let mut rest = capture.get(24..).unwrap_or_default();
+    let mut found = Vec::new();
+    while let Some(header) = rest.get(..16) {
+        found.push(number(&header[12..]));
+        rest = rest.get(16 + number(&header[8..]) as usize..).unwrap_or_default();
+    }
+    found
+}
+
 #[test]
 fn every_burst_size_works() -> Result {
     for burst in [1, 2, 31, 33, 257, 512] {

@@ -11,7 +11,11 @@ const NO_DEVICES: [&str; 0] = [];
 fn wrong_use_is_status_2_and_shows_before_the_eal_starts() -> Result {
     for (options, message) in [
         ("", "no ports: give the ports to use with --ports, for example --ports 0,1"),
-        ("--ports 0 --size 63", "invalid value '63' for --size: give a number from 64 to 9000"),
+        (
+            "--ports 0 --size 63",
+            "invalid value '63' for --size: give bytes from 64 to 9000, or a mixture of at most 10000 frames such as \
+             64x7,594x4,1518",
+        ),
         ("--ports 0 --burst 0", "invalid value '0' for --burst: give a number from 1 to 512"),
         (
             "--ports 0 --rate fast",
