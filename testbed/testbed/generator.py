@@ -83,11 +83,20 @@ class Steps(Message):
     last_loss_s: float
 
 
+class Mixture(Message):
+    """The sizes of a mixture, in the order in which they were sent again and again."""
+
+    sizes: list[int]
+    mean: float
+
+
 class Result(Message):
     """The generator's account of one trial."""
 
     type: Literal["result"]
-    size: int
+    # Of a mixture None.
+    size: int | None
+    mixture: Mixture | None = None
     rate_asked_pps: float | None
     rate_reached_pps: float
     rate_ok: bool | None
@@ -107,7 +116,8 @@ class Load:
     """What to send, for how long, and how the frames must come back."""
 
     ports: tuple[int, ...]
-    size: int
+    # Bytes, or those of a mixture's frames: '64x7,594x4,1518'.
+    size: int | str
     seconds: float
     # None: not checked.
     expect_src: str | None

@@ -313,13 +313,14 @@ def test_real_trials_balance_and_prove_every_frame(real: EmbeddedGenerator, tmp_
 
 
 @pytest.mark.e2e
-def test_real_frames_are_as_long_as_the_mtu_lets_them_and_go_both_ways(
+def test_real_frames_are_mixed_up_to_what_the_mtu_allows_and_go_both_ways(
     tmp_path: Path, forwarder_program: Program, generator_program: Program, hugepages: bool
 ) -> None:
-    both = replace(setup(tmp_path, forwarder_program, generator_program, hugepages), sizes=(64, 9000), directions=2)
+    both = replace(setup(tmp_path, forwarder_program, generator_program, hugepages), sizes=("imix:2ai",), directions=2)
     generator = EmbeddedGenerator(both)
-    result = generator.run(TrialPlan(size=9000, load_fps=500, duration_s=0.2, directions=2))
+    result = generator.run(TrialPlan(size="imix:2ai", load_fps=500, duration_s=0.2, directions=2))
     assert result.received > 0
+    assert result.raw["generator"]["mixture"] == {"sizes": [64, 64, 9000], "mean": pytest.approx(9128 / 3)}
     assert sum(result.lost_at.values()) == result.lost
     assert not any(result.raw["checks"].values())
     generator.close()

@@ -23,7 +23,8 @@ from testbed.campaign.measurements import (
 )
 from testbed.campaign.methods import METHODS
 from testbed.campaign.points import Point
-from testbed.campaign.scenario import Measurement, Preset
+from testbed.campaign.presets import MeasurementSettings
+from testbed.campaign.scenario import Measurement
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import RFC_SIZES
 from testbed.campaign.trial import Stream
@@ -74,6 +75,16 @@ def test_what_holds_for_every_result(able, survey, missing):
     assert [finding.clause for finding in found.missing] == missing
 
 
+@pytest.mark.parametrize(
+    ("size", "missing"),
+    [("imix", [grade.MEANT, grade.MIXED_SIZES]), ("imix:abcdefg", [grade.MEANT]), (512, [])],
+)
+def test_a_mixture_is_never_called_rfc_2544(size, missing):
+    found = grade.grade(grade.of_every_result(capabilities(), False, size))
+    assert [finding.clause for finding in found.missing] == missing
+    assert all("not RFC 2544" in finding.seen for finding in found.missing if finding.clause is grade.MEANT)
+
+
 # No generator of this project sends these.
 NEVER_SENT = [grade.FRAME_FORMAT, grade.MODIFIERS, grade.RANDOM_ADDRESSES, grade.BURSTY]
 
@@ -102,7 +113,7 @@ def task(loss_ratio: float) -> Task:
     goal = throughput.Goal(loss_ratio=loss_ratio)
     settings = throughput.ThroughputSettings(goals=(goal,))
     found = throughput.measure_throughput(Trials(generator), Stream(size=64), settings)
-    return Task(generator, Point("one", 64, 1, 1), Preset.RFC2544, {Measurement.THROUGHPUT: found})
+    return Task(generator, Point("one", 64, 1, 1), MeasurementSettings(), {Measurement.THROUGHPUT: found})
 
 
 @pytest.mark.parametrize("measurement", methods.THROUGHPUT_FIRST)

@@ -96,7 +96,7 @@ def test_what_the_generator_cannot_do_takes_no_time():
 
 
 def test_without_a_highest_rate_nothing_is_expected():
-    with pytest.raises(GeneratorError, match="highest rate at 64 bytes is not known"):
+    with pytest.raises(GeneratorError, match="highest rate with 64 bytes is not known"):
         estimate(Measurement.LATENCY, SMALL, PRESETS["quick"], Capabilities(generator="g", version="1", latency=True))
 
 

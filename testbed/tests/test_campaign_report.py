@@ -23,6 +23,7 @@ from campaign_folders import (
 from test_report import EVIL, Structure, assert_self_contained
 from typer.testing import CliRunner
 
+from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import MARKDOWN, REPORT, write_report
 from testbed.campaign.report_charts import labelled
 from testbed.campaign.report_curves import left_out
@@ -192,6 +193,26 @@ def test_several_kinds_of_frames_have_charts_of_their_own(tmp_path: Path) -> Non
     structure = Structure()
     structure.feed(page)
     assert len(structure.ids) == len(set(structure.ids))
+
+
+def test_a_mixture_has_rows_and_points_of_its_own(tmp_path: Path) -> None:
+    text = TEXT.replace("sizes: [64, 512, 1518]", "sizes: [512, imix, 64]").replace("recovery, reset, ", "")
+    folder = run_campaign(tmp_path, text)
+    page = write_report(folder).read_text()
+    findings = read_campaign_summary(folder).findings
+    of_mixture = {one.measurement: one for one in findings if one.size == "imix" and one.device == "l2fwd-c"}
+    found = Throughput.model_validate(of_mixture["throughput"].result)
+    line = f"{found.throughput_fps * 8 * (4342 / 12) / 1e9:.3f}"
+    assert "imix (361.8 bytes on average)" in page
+    assert line in page
+    assert of_mixture["back_to_back"].status == "skipped"
+    assert "a burst has frames of one size" in page
+    assert "not RFC 2544" in " ".join(of_mixture["throughput"].missing)
+    # Between its neighbours by the average frame, wherever it stands in the scenario.
+    markdown = (folder / "report.md").read_text()
+    assert markdown.index("| 64 bytes |") < markdown.index("| imix (361.8") < markdown.index("| 512 bytes |")
+    rows = (folder / "summary.csv").read_text().splitlines()
+    assert any(row.startswith("l2fwd-c,imix,1,1,throughput,done,") for row in rows)
 
 
 def test_overload_alone(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from testbed.campaign.points import ordered_points, planned
+from testbed.campaign.measurements.recovery import measure_recovery
+from testbed.campaign.points import measurements_at, ordered_points, planned
 from testbed.campaign.presets import PRESETS
 from testbed.campaign.scenario import (
     RFC_MEASUREMENTS,
+    Measurement,
     Preset,
     ScenarioError,
     find_scenario,
@@ -19,7 +21,10 @@ from testbed.campaign.scenario import (
     read_scenario,
     scenarios_folder,
 )
+from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
+from testbed.campaign.trial import Stream
+from testbed.campaign.validity import NotMeasured, Trials
 
 SHORT = "name: short\ngenerator: {kind: embedded}\ndevices:\n  - name: l2fwd-c\n"
 
@@ -49,16 +54,55 @@ def test_what_is_not_said_is_rfc_2544() -> None:
     assert scenario.changed(preset="quick").pauses_around_trials == PRESETS["quick"].pauses
 
 
+def test_sets_and_mixtures_stand_among_sizes() -> None:
+    scenario = parse_scenario(SHORT + "frames: {sizes: [rfc2544, 9000, imix, 'imix:3afd']}\n", "short.yaml")
+    assert tuple(scenario.frames.sizes) == (*RFC_SIZES, 9000, "imix", "imix:3afd")
+    assert parse_scenario(SHORT + "frames: {sizes: imix}\n", "short.yaml").frames.sizes == ["imix"]
+    points = ordered_points(scenario.changed(frames={"sizes": ["imix", "64"]}))
+    assert [point.place for point in points] == ["l2fwd-c/imix/1way/1flows", "l2fwd-c/64B/1way/1flows"]
+    # Resets are with the smallest frames.
+    assert [Measurement.RESET in measurements_at(scenario, point) for point in points] == [False, True]
+
+
+def test_settings_of_measurements_are_the_preset_s_but_for_those_that_are_given() -> None:
+    text = SHORT + "preset: quick\nsettings:\n  recovery: {most_relief_s: 600}\n  soak: {hours: 8}\n"
+    scenario, quick = parse_scenario(text, "short.yaml"), PRESETS["quick"]
+    told = scenario.measured_with
+    assert told.recovery == quick.recovery.model_copy(update={"most_relief_s": 600})
+    assert (told.soak.hours, told.soak.survey, told.latency) == (8, True, quick.latency)
+    assert scenario.changed(preset="csit").measured_with.recovery.repeats == PRESETS["csit"].recovery.repeats
+
+
+def test_what_the_recovery_test_gives_up_with_can_be_set() -> None:
+    slow = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}, recovery_s=200))
+    scenario = parse_scenario(SHORT, "short.yaml")
+    with pytest.raises(NotMeasured, match=r"160 s after the overload: .* raise settings\.recovery\.most_relief_s"):
+        measure_recovery(Trials(slow), Stream(size=64), 5e6, scenario.measured_with.recovery)
+    longer = scenario.changed(settings={"recovery": {"most_relief_s": 600}}).measured_with.recovery
+    assert measure_recovery(Trials(slow), Stream(size=64), 5e6, longer).recovery_s.mean == pytest.approx(200)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (
+            SHORT + "settings:\n  recovery:\n    most_relief_s: 0\n",
+            "s.yaml:7: settings.recovery.most_relief_s: Input should be greater than 0",
+        ),
+        (
+            SHORT + "settings:\n  soak:\n    days: 1\n",
+            "s.yaml:7: settings.soak.days: there is no such setting: give hours, trial_s, share",
+        ),
+        # Else a quick look could be called RFC 2544.
+        (SHORT + "settings:\n  soak:\n    survey: false\n", "s.yaml:7: settings.soak.survey: there is no such setting"),
+        (SHORT + "settings:\n  speed: {}\n", "s.yaml:6: settings.speed"),
         ("", "s.yaml:1: a scenario is a mapping"),
         ("- a\n", "s.yaml:1: a scenario is a mapping"),
         ("name: [\n", "s.yaml:2: "),
         ("name: *there\n", "s.yaml:1: found undefined alias 'there'"),
         (SHORT + "name: again\n", "s.yaml:5: found duplicate key"),
         (SHORT + "sizes: [64]\n", "s.yaml:5: sizes: is not known: mind the spelling"),
-        (SHORT + "frames:\n  sizes:\n  - 64\n  - 63\n", "s.yaml:8: frames.sizes.1: .*64, not 63"),
+        (SHORT + "frames:\n  sizes:\n  - 64\n  - 63\n", "s.yaml:8: frames.sizes.1: .*64 to 9216.*, not 63"),
         (SHORT + "frames:\n  sizes: [64, 64]\n", "s.yaml:5: frames: sizes has 64 twice"),
         (SHORT + "frames:\n  directions: [3]\n", "s.yaml:6: frames.directions.0: .*1 or 2, not 3"),
         (SHORT + "frames:\n  sizes: []\n", "s.yaml:6: frames.sizes: .*at least 1 item"),
@@ -67,6 +111,12 @@ def test_what_is_not_said_is_rfc_2544() -> None:
             "s.yaml:6: frames.sizes.0: the embedded generator has 9000 at most, not 9001",
         ),
         (SHORT + "frames:\n  flows: [1, 65537]\n", "s.yaml:6: frames.flows.1: .*65536 at most, not 65537"),
+        (
+            SHORT + "frames:\n  sizes: [64, 'imix:ai:z=9018', 'imix:az:z=9018']\n",
+            "s.yaml:6: frames.sizes.2: the embedded generator has 9000 at most, not 9018",
+        ),
+        (SHORT + "frames:\n  sizes: [imix:ay]\n", "s.yaml:6: frames.sizes.0: .*letter 'y', which stands for no size"),
+        (SHORT + "frames:\n  sizes: [imux]\n", "s.yaml:6: frames.sizes: no set of frame sizes is called 'imux'"),
         (SHORT + "preset: fast\n", "s.yaml:5: preset: .*'rfc2544', 'csit' or 'quick', not 'fast'"),
         (SHORT + "tests: [throughput, latency, jumps]\n", "s.yaml:5: tests.2: .*not 'jumps'"),
         (SHORT + "  - name: l2fwd-c\n", "s.yaml:5: devices.1: device 'l2fwd-c': there is another of that name"),

@@ -10,16 +10,21 @@ import pytest
 from pydantic import ValidationError
 
 from testbed.campaign.backend import Capabilities, Generator, GeneratorError, NotCapable, Pauses
+from testbed.campaign.grade import Grade
+from testbed.campaign.measurements.back_to_back import measure_back_to_back
+from testbed.campaign.measurements.throughput import measure_throughput
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.trial import (
     Place,
     ResetKind,
     ResetPlan,
     StepPlan,
+    Stream,
     TrialPlan,
     TrialResult,
     line_rate_fps,
 )
+from testbed.campaign.validity import Trials
 
 MODEL = DeviceModel(throughput_fps={64: 10e6, 512: 5e6}, buffer_frames=1000, collapse=0.2, recovery_s=0.3)
 
@@ -153,3 +158,28 @@ def test_the_highest_load_is_the_least_limit() -> None:
     assert known.max_fps(128) == line_rate_fps(128, 25e9)
     with pytest.raises(GeneratorError, match="line_rate_bps in the scenario"):
         Capabilities(generator="g", version="1").max_fps(64)
+
+
+def test_a_mixture_takes_what_its_frames_take() -> None:
+    model = DeviceModel(throughput_fps={64: 10e6, 512: 5e6}, line_rate_bps=100e9)
+    # Three of 100 ns, one of 200 ns.
+    assert model.throughput("imix:3ad") == pytest.approx(4 / (3 * 100e-9 + 200e-9))
+    # Unless its own figure is known, or the line carries less.
+    assert model.model_copy(update={"throughput_fps": {64: 10e6, "imix:3ad": 7e6}}).throughput("imix:3ad") == 7e6
+    slow = model.model_copy(update={"line_rate_bps": 1e9})
+    assert slow.throughput("imix:3ad") == pytest.approx(1e9 / 8 / ((3 * 64 + 512) / 4 + 20))
+
+
+def test_the_search_finds_the_rate_of_a_mixture() -> None:
+    model = DeviceModel(throughput_fps={64: 10e6, 512: 5e6})
+    found = measure_throughput(Trials(SimulatedGenerator(model)), Stream(size="imix:3ad"))
+    assert found.throughput_fps == pytest.approx(8e6, rel=0.006)
+    assert found.throughput_bps == pytest.approx(found.throughput_fps * 8 * 176)
+    assert found.wire_bps == pytest.approx(found.throughput_fps * 8 * 196)
+    assert found.line_rate_fps == pytest.approx(25e9 / 8 / 196)
+    assert found.graded.grade is Grade.NON_COMPLIANT
+
+
+def test_a_burst_has_one_size() -> None:
+    with pytest.raises(NotCapable, match=r"RFC 9004, section 3.* and no mixture"):
+        measure_back_to_back(Trials(SimulatedGenerator(MODEL)), Stream(size="imix"), 1e6)

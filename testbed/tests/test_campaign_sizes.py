@@ -5,8 +5,24 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
-from testbed.campaign.sizes import ARTICLE_SIZES, SIZE_SETS, SizeError, genome, named_sizes, simple_imix, spread
+from testbed.campaign.backend import Capabilities
+from testbed.campaign.sizes import (
+    ARTICLE_SIZES,
+    SIZE_SETS,
+    SizeError,
+    genome,
+    in_runs,
+    longest,
+    mean_bytes,
+    named_sizes,
+    simple_imix,
+    size_in_words,
+    size_order,
+    sizes_in_words,
+    spread,
+)
 from testbed.campaign.trial import TrialPlan, line_rate_fps
 
 
@@ -73,7 +89,7 @@ def test_a_genome_with_sizes_of_its_own():
         ("ax", "letter 'x', which stands for no size"),
         ("aA", "letter 'A', which stands for no size"),
         ("0a", "0 times 'a'"),
-        ("100001a", "more than 100000 frames"),
+        ("10001a", "more than 10000 frames"),
     ],
 )
 def test_a_wrong_genome_is_told(text, message):
@@ -86,3 +102,48 @@ def test_a_mixture_needs_frames():
         spread("none", {})
     with pytest.raises(SizeError, match="at least 1"):
         spread("zero", {64: 0})
+
+
+@pytest.mark.parametrize(
+    ("name", "runs", "mean", "words"),
+    [
+        ("imix", "64,594,64x2,594,64,1518,594,64x2,594,64", 4342 / 12, "imix (361.8 bytes on average)"),
+        ("imix:3afd", "64x3,1280,512", 396.8, "imix:3afd (396.8 bytes on average)"),
+        ("imix:2Az:A=700:z=9018", "700x2,9018", 10418 / 3, "imix:2Az:A=700:z=9018 (3472.7 bytes on average)"),
+        (128, "128", 128, "128 bytes"),
+    ],
+)
+def test_a_mixture_stands_where_a_size_can(name, runs, mean, words):
+    assert TrialPlan(size=name, load_fps=1, duration_s=1).size == name
+    assert (in_runs(name), size_in_words(name)) == (runs, words)
+    assert mean_bytes(name) == pytest.approx(mean)
+    assert line_rate_fps(name, 25e9) == pytest.approx(25e9 / 8 / (mean + 20))
+    # Also as a key, which JSON has as text.
+    able = Capabilities(generator="one", version="1", max_fps_by_size={name: 5.0})
+    assert Capabilities.model_validate_json(able.model_dump_json()).max_fps(name) == 5.0
+
+
+def test_sizes_and_mixtures_stand_in_the_order_of_their_average_frames():
+    assert sorted([1518, "imix", 64, 512, "imix:ag"], key=size_order) == [64, "imix", 512, "imix:ag", 1518]
+    assert longest([64, "imix:ai", 1518]) == 9000
+    assert sizes_in_words(["imix", 64, 512]) == "64, 512 bytes, imix (361.8 bytes on average)"
+
+
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        ("imux", "no size or mixture is called 'imux'"),
+        ("imix:", "is no IMIX genome"),
+        ("imix:aj", "letter 'j', which stands for no size"),
+        ("imix:aA", "letter 'A', which stands for no size"),
+        ("imix:aA:B700", "'B700' in 'imix:aA:B700' is no size of one's own: give a capital letter or z, such as A=700"),
+        ("imix:aA:A=10", "frames of 10 bytes: give 64 to 9216"),
+        (f"imix:{'ab' * 50}", "more than 100 letters: put a number before a letter"),
+        (63, "give bytes with FCS from 64 to 9216, or a mixture such as imix"),
+        (64.5, "give bytes with FCS"),
+        (True, "give bytes with FCS"),
+    ],
+)
+def test_what_is_no_size_is_told(size, message):
+    with pytest.raises(ValidationError, match=message):
+        TrialPlan(size=size, load_fps=1, duration_s=1)

@@ -5,7 +5,7 @@
 
 use crate::{
     addresses::FieldSequence,
-    frame::{ExpectedMacs, HEAD_LEN, Mixture, Series, Template},
+    frame::{ExpectedMacs, HEAD_LEN, Mixture, Series, Stamp, Template},
     latency::LatencyRecorder,
     queues::Queues,
     sequence::SequenceTracker,
@@ -143,6 +143,10 @@ impl Judge {
     /// Counts frames that came at `now`, and their latencies; `sent` have been sent so far.
     #[inline]
     pub(crate) fn frames(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
+        if self.mixture.is_some() {
+            self.frames_one_by_one(packets, sent, now);
+            return;
+        }
         let mut run = Run::default();
         let mut packets = packets;
         let passed_over = self.tracker.passed_over();
@@ -164,16 +168,28 @@ impl Judge {
         }
     }
 
+    /// As `frames`, of several lengths.
+    #[inline(never)]
+    fn frames_one_by_one(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
+        let mut run = Run::default();
+        let passed_over = self.tracker.passed_over();
+        for packet in packets {
+            if let Some(time) = self.frame(packet, sent) {
+                run.add(&mut self.latency, now, time, 1);
+            }
+        }
+        run.end(&mut self.latency, now);
+        if self.tracker.passed_over() != passed_over {
+            self.last_gap = Some(now);
+        }
+    }
+
     /// Counts the first of `packets`, as long as they are whole, follow one another, and have one time stamp. The first
     /// may come behind a gap.
     ///
     /// Returns the time stamp, and how many they are.
     #[inline]
     fn frames_in_order(&mut self, packets: &[Packet], sent: u64) -> (u64, usize) {
-        if self.mixture.is_some() {
-            // Frames of several lengths are looked at one by one.
-            return (0, 0);
-        }
         let first = packets.first().and_then(|packet| packet.data().first_chunk());
         let stamp = first.and_then(|head| self.series.template().identify(head));
         let Some(stamp) = stamp.filter(|stamp| (self.tracker.next()..sent).contains(&stamp.sequence)) else {
@@ -254,12 +270,38 @@ impl Judge {
             self.judge_other(head, matches);
             return None;
         };
-        let template = self.mixture.as_ref().map_or(template, |mixture| mixture.template_of(stamp.sequence));
+        if self.mixture.is_some() {
+            return self.judge_mixed(head, stamp, sent, matches);
+        }
         let fields = self.fields.fields_of(stamp.sequence);
         if !template.head_matches(head, fields, stamp) || !matches(template.pattern()) {
             self.corrupted += 1;
             return None;
         }
+        self.note(head, stamp, sent)
+    }
+
+    /// As `judge` with one length; for itself, so that frames of one length pay nothing for it.
+    #[inline(never)]
+    fn judge_mixed(
+        &mut self,
+        head: &[u8; HEAD_LEN],
+        stamp: Stamp,
+        sent: u64,
+        matches: impl FnOnce(&[u8]) -> bool,
+    ) -> Option<u64> {
+        let template = self.mixture.as_ref()?.template_of(stamp.sequence);
+        let fields = self.fields.fields_of(stamp.sequence);
+        if !template.head_matches(head, fields, stamp) || !matches(template.pattern()) {
+            self.corrupted += 1;
+            return None;
+        }
+        self.note(head, stamp, sent)
+    }
+
+    /// Counts a frame that is whole.
+    #[inline(always)]
+    fn note(&mut self, head: &[u8; HEAD_LEN], stamp: Stamp, sent: u64) -> Option<u64> {
         if stamp.sequence >= sent {
             // Of another run that drew the same session number.
             self.foreign += 1;

@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import Field
 
+from testbed.campaign.sizes import Size, size_in_words
 from testbed.campaign.trial import (
     AnyPlan,
     Record,
@@ -55,7 +56,7 @@ class Capabilities(Record):
     # Of the link; None where there is no such limit, as on a virtual wire.
     line_rate_bps: float | None = Field(default=None, gt=0)
     # What it was seen to send, by frame size, in each direction; without an entry the line rate counts.
-    max_fps_by_size: dict[int, float] = Field(default_factory=dict)
+    max_fps_by_size: dict[Size, float] = Field(default_factory=dict)
     directions: int = 1
     flows: int = Field(1, description="most flows")
     latency: bool = False
@@ -68,11 +69,11 @@ class Capabilities(Record):
     # What it takes to start and end a trial, beside the pauses.
     overhead_s: Seconds = 0.0
 
-    def line_rate_fps(self, size: int) -> float | None:
+    def line_rate_fps(self, size: int | str) -> float | None:
         """The most frames that the link carries each way; None where it is not known."""
         return None if self.line_rate_bps is None else line_rate_fps(size, self.line_rate_bps)
 
-    def max_fps(self, size: int) -> float:
+    def max_fps(self, size: int | str) -> float:
         """The highest load that can be asked for.
 
         Raises `GeneratorError` if that is not known.
@@ -80,7 +81,8 @@ class Capabilities(Record):
         limits = [limit for limit in (self.max_fps_by_size.get(size), self.line_rate_fps(size)) if limit is not None]
         if not limits:
             raise GeneratorError(
-                f"{self.generator}: its highest rate at {size} bytes is not known: give line_rate_bps in the scenario"
+                f"{self.generator}: its highest rate with {size_in_words(size)} is not known: give line_rate_bps in "
+                "the scenario"
             )
         return min(limits)
 

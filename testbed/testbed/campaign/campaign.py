@@ -20,8 +20,9 @@ from testbed.campaign.backend import Generator, GeneratorError, NotCapable
 from testbed.campaign.grade import Graded, of_the_campaign
 from testbed.campaign.journal import JOURNAL, Journal, JournalError, read_journal
 from testbed.campaign.points import Point, measurements_at, ordered_points, planned, rig_name
+from testbed.campaign.presets import MeasurementSettings
 from testbed.campaign.recorder import RecordedGenerator, Rig
-from testbed.campaign.scenario import Measurement, Preset, Scenario
+from testbed.campaign.scenario import Measurement, Scenario
 from testbed.campaign.summary import (
     SUMMARY,
     CampaignSummary,
@@ -67,7 +68,7 @@ class Task:
 
     generator: Generator
     point: Point
-    preset: Preset
+    settings: MeasurementSettings
     # What the earlier measurements at this point found: latency is measured at the throughput.
     earlier: Mapping[Measurement, Any]
 
@@ -253,7 +254,9 @@ class Campaign:
     def _measure(
         self, rig: Rig, place: str, point: Point, test: Measurement, earlier: dict[Measurement, Any]
     ) -> Finding:
-        return measure(self._workshop.methods, self.settings.scenario.preset, rig.at(place), point, test, earlier)
+        return measure(
+            self._workshop.methods, self.settings.scenario.measured_with, rig.at(place), point, test, earlier
+        )
 
     def _rig_for(self, point: Point, view: View) -> Rig:
         """The device that the point is about, in the set-up that it needs; another one is ended first."""
@@ -296,7 +299,7 @@ class Campaign:
 
 def measure(
     methods: Mapping[Measurement, Method],
-    preset: Preset,
+    settings: MeasurementSettings,
     generator: RecordedGenerator,
     point: Point,
     test: Measurement,
@@ -323,7 +326,7 @@ def measure(
         finding.status, finding.reason = "skipped", f"it needs the result of: {', '.join(lacking)}"
         return finding
     try:
-        result = method.measure(Task(generator, point, preset, earlier))
+        result = method.measure(Task(generator, point, settings, earlier))
     except NotCapable as error:
         finding.status, finding.reason = "skipped", str(error)
     except NotMeasured as error:

@@ -37,7 +37,8 @@ SizesOption = Annotated[
     str | None,
     typer.Option(
         metavar="BYTES,…",
-        help="Frame sizes with FCS, joined by commas, or a set of them by name. Default: the scenario's.",
+        help="Frame sizes with FCS, sets of them by name, imix, or imix:GENOME (RFC 6985), joined by commas. Default: "
+        "the scenario's.",
     ),
 ]
 DevicesOption = Annotated[
@@ -242,8 +243,7 @@ def _chosen(
         changes |= {"tests": tests} if tests else {}
         changes |= {"seed": seed} if seed is not None else {}
         if sizes:
-            given = sizes.split(",") if sizes[0].isdigit() else sizes
-            changes["frames"] = {**scenario.frames.model_dump(), "sizes": given}
+            changes["frames"] = {**scenario.frames.model_dump(), "sizes": sizes.split(",")}
         if devices:
             known = {device.name: device for device in scenario.devices}
             if strange := [name for name in devices if name not in known]:

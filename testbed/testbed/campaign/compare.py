@@ -22,8 +22,8 @@ from pydantic import Field, model_validator
 
 from testbed import statistics
 from testbed.bench.verdict import EQUIVALENCE, LEAST_JUDGED, PairRatio, Verdict, judge, pair_ratio
-from testbed.campaign.sizes import RFC_SIZES
-from testbed.campaign.trial import Record, Size
+from testbed.campaign.sizes import RFC_SIZES, Size, size_in_words, size_order, sizes_in_words
+from testbed.campaign.trial import Record
 from testbed.campaign.validity import NotMeasured
 
 # A difference counts if p, corrected, is below this.
@@ -116,7 +116,7 @@ class Failure(Record):
     """Why a figure is absent."""
 
     place: str
-    size: int
+    size: Size
     figure: Figure
     reason: str
 
@@ -125,7 +125,7 @@ class SizeVerdict(Record):
     """How the two compare at one size."""
 
     figure: Figure
-    size: int
+    size: Size
     # Of the first to the second, and above 1 where the first is better.
     floor: PairRatio | None
     ratio: PairRatio | None
@@ -142,11 +142,11 @@ class SizeVerdict(Record):
 
     def __str__(self) -> str:
         if self.ratio is None or self.ratio.ci95 is None:
-            return f"{self.size} bytes, {self.figure}: {self.verdict}, too few blocks"
+            return f"{size_in_words(self.size)}, {self.figure}: {self.verdict}, too few blocks"
         low, high = self.ratio.ci95
         return (
-            f"{self.size} bytes, {self.figure}: {self.verdict}, {self.ratio.median:.4f} [{low:.4f}, {high:.4f}], "
-            f"p {self.corrected_p:.4f}"
+            f"{size_in_words(self.size)}, {self.figure}: {self.verdict}, "
+            f"{self.ratio.median:.4f} [{low:.4f}, {high:.4f}], p {self.corrected_p:.4f}"
         )
 
 
@@ -167,14 +167,14 @@ class Comparison(Record):
     @property
     def not_measured(self) -> list[str]:
         """What there are no figures of, each reason once."""
-        places: dict[tuple[Figure, int, str], list[str]] = {}
+        places: dict[tuple[Figure, Size, str], list[str]] = {}
         for one in self.failures:
             places.setdefault((one.figure, one.size, one.reason), []).append(one.place)
         visits = 2 * TURNS * self.settings.blocks
         figures = self.settings.figures
-        ordered = sorted(places.items(), key=lambda one: (figures.index(one[0][0]), one[0][1]))
+        ordered = sorted(places.items(), key=lambda one: (figures.index(one[0][0]), *size_order(one[0][1])))
         return [
-            f"{figure.replace('_', ' ')} at {size} bytes, in {len(where)} of {visits} visits, the first {where[0]}: "
+            f"{figure.replace('_', ' ')} at {size_in_words(size)}, in {len(where)} of {visits} visits, the first {where[0]}: "
             f"{reason}"
             for (figure, size, reason), where in ordered
         ]
@@ -185,12 +185,12 @@ class Comparison(Record):
         for verdict in Verdict:
             sizes = [found.size for found in mine if found.verdict is verdict]
             if sizes:
-                where = "all sizes" if len(sizes) == len(mine) else f"{', '.join(map(str, sizes))} bytes"
+                where = "all sizes" if len(sizes) == len(mine) else sizes_in_words(sizes)
                 words = _WORDS[verdict].format(a=self.settings.a, b=self.settings.b)
                 parts.append(f"{words} at {where}{_by_how_much(mine, verdict)}")
         unfair = [size for which, size in self.unfair if which is figure]
         if unfair:
-            parts.append(f"but {self.settings.a} differs from itself at {', '.join(map(str, unfair))} bytes")
+            parts.append(f"but {self.settings.a} differs from itself at {sizes_in_words(unfair)}")
         return f"By {figure.replace('_', ' ')}, {'; '.join(parts)}."
 
 
@@ -211,7 +211,7 @@ _WORDS = {
 }
 
 # Starts a device for a visit, and gives what measures a figure at a size. Raises `NotMeasured`.
-Measure = Callable[[Figure, int], float]
+Measure = Callable[[Figure, Size], float]
 Start = Callable[[Visit], AbstractContextManager[Measure]]
 
 
@@ -245,7 +245,7 @@ def at_size(settings: CompareSettings, size: int) -> CompareSettings:
 
 def compare(settings: CompareSettings, start: Start, visits: Iterable[Visit] | None = None) -> Comparison:
     """Makes all visits and judges."""
-    figures: dict[tuple[Phase, Figure, int, int, Side], list[float]] = {}
+    figures: dict[tuple[Phase, Figure, Size, int, Side], list[float]] = {}
     failures: list[Failure] = []
     for visit in schedule(settings) if visits is None else visits:
         try:
@@ -283,11 +283,11 @@ _Pair = tuple[int, float, float]
 
 
 def _pairs(
-    figures: dict[tuple[Phase, Figure, int, int, Side], list[float]],
+    figures: dict[tuple[Phase, Figure, Size, int, Side], list[float]],
     blocks: int,
     phase: Phase,
     figure: Figure,
-    size: int,
+    size: Size,
 ) -> list[_Pair]:
     """Of the blocks that are whole: one that lacks a turn is not balanced."""
     found = []
@@ -303,9 +303,9 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _judged(
-    pairs: dict[tuple[Phase, Figure, int], list[_Pair]], figure: Figure, sizes: Sequence[int]
+    pairs: dict[tuple[Phase, Figure, Size], list[_Pair]], figure: Figure, sizes: Sequence[Size]
 ) -> Iterator[SizeVerdict]:
-    def ratio(phase: Phase, size: int) -> PairRatio | None:
+    def ratio(phase: Phase, size: Size) -> PairRatio | None:
         quotients = [first / second for _, first, second in pairs[phase, figure, size]]
         return pair_ratio([1 / quotient for quotient in quotients] if figure.less_is_better else quotients)
 

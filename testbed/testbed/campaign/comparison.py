@@ -21,10 +21,9 @@ from testbed.campaign.campaign import Workshop, resumable
 from testbed.campaign.compare import CompareSettings, Comparison, Figure, Measure, Visit
 from testbed.campaign.journal import JOURNAL, Journal, JournalError
 from testbed.campaign.points import Point
-from testbed.campaign.presets import PRESETS
 from testbed.campaign.scenario import Measurement, Scenario
+from testbed.campaign.sizes import Size, sizes_in_words
 from testbed.campaign.summary import Finding
-from testbed.campaign.trial import Size
 from testbed.campaign.validity import NotMeasured
 from testbed.campaign.view import View, mega
 from testbed.campaign.visits import Visits, both, place_of, rig_at
@@ -184,13 +183,13 @@ class ComparisonRun:
 
     @contextlib.contextmanager
     def _start(
-        self, visit: Visit, made: Visits, view: View, times: Mapping[tuple[Figure, int], float]
+        self, visit: Visit, made: Visits, view: View, times: Mapping[tuple[Figure, Size], float]
     ) -> Iterator[Measure]:
         """A freshly started device, and what measures its figures and tells so."""
         frames = self.settings.scenario.frames
         with made.start(visit, self._rig_name(visit)) as figure_at:
 
-            def measure(figure: Figure, size: int) -> float:
+            def measure(figure: Figure, size: Size) -> float:
                 place = place_of(visit, figure, size)
                 view.measurement_begins(place, times[figure, size])
                 finding = Finding(
@@ -219,15 +218,15 @@ class ComparisonRun:
         return rig_at(name, visit.sizes[0], testbeds[visit.sizes[0]]) if testbeds else name
 
 
-def _measured(settings: ComparisonSettings, visit: Visit) -> list[tuple[Figure, int]]:
+def _measured(settings: ComparisonSettings, visit: Visit) -> list[tuple[Figure, Size]]:
     return [(figure, size) for size in visit.sizes for figure in settings.compare.figures]
 
 
-def _expected_s(settings: ComparisonSettings, workshop: Workshop) -> dict[tuple[Figure, int], float]:
+def _expected_s(settings: ComparisonSettings, workshop: Workshop) -> dict[tuple[Figure, Size], float]:
     """How long it takes about to measure a figure at a size once."""
-    frames, preset = settings.scenario.frames, PRESETS[settings.scenario.preset]
-    # As the preset has them; here it is measured once.
-    repeats = {Figure.FORWARDING_RATE: preset.forwarding_rate.repeats, Figure.LATENCY: preset.latency.repeats}
+    frames, used = settings.scenario.frames, settings.scenario.measured_with
+    # As many as a campaign has; here it is measured once.
+    repeats = {Figure.FORWARDING_RATE: used.forwarding_rate.repeats, Figure.LATENCY: used.latency.repeats}
     found = {}
     for figure, size in itertools.product(settings.compare.figures, settings.compare.sizes):
         point = Point(settings.compare.a, size, frames.directions[0], frames.flows[0])
@@ -241,7 +240,7 @@ def plan_lines(settings: ComparisonSettings, workshop: Workshop, spread: bool = 
     told, visits, times = settings.compare, settings.visits(spread), _expected_s(settings, workshop)
     measured = [one for visit in visits for one in _measured(settings, visit)]
     seconds = sum(times[one] for one in measured)
-    sizes = f"{', '.join(map(str, told.sizes))} bytes"
+    sizes = sizes_in_words(told.sizes)
     return [
         f"Scenario {settings.scenario.name}, preset {settings.scenario.preset}",
         f"Devices: {told.a} against itself, then against {told.b}, by {figures_in_words(told.figures)}, at {sizes}",

@@ -18,6 +18,7 @@ from testbed.campaign.measurements.recovery import Recovery
 from testbed.campaign.measurements.reset import Reset
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.measurements.throughput import Throughput
+from testbed.campaign.sizes import size_in_words
 from testbed.campaign.summary import frames_in_words
 from testbed.campaign.trial import Record
 
@@ -76,7 +77,7 @@ def _of_comparison(record: ComparisonFolder) -> Iterator[tuple[Key, Value]]:
         if one.ratio is None:
             continue
         low, high = one.ratio.ci95 or (None, None)
-        key = Key("compare", one.figure.replace("_", " "), f"{one.size} bytes", f"{told.a} / {told.b}")
+        key = Key("compare", one.figure.replace("_", " "), size_in_words(one.size), f"{told.a} / {told.b}")
         yield key, Value(value=one.ratio.median, unit=Unit.RATIO, low=low, high=high, noise=one.noise)
 
 

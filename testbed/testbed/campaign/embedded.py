@@ -22,6 +22,7 @@ from testbed.campaign.devices.device import (
     RunningDevice,
     wait_for_load,
 )
+from testbed.campaign.sizes import Size, in_runs, longest, size_in_words
 from testbed.campaign.trial import (
     AnyPlan,
     ResetKind,
@@ -75,7 +76,7 @@ class EmbeddedSetup:
     kind: DeviceKind
     generator: Program
     # Of all trials to come: their highest rates are found out before the first.
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     directions: int
     lcores: LcorePlan
     hugepages: bool
@@ -239,13 +240,13 @@ class EmbeddedGenerator:
         if device is not None:
             device.process.__exit__()
 
-    def _calibrate(self) -> tuple[dict[int, float], float]:
+    def _calibrate(self) -> tuple[dict[Size, float], float]:
         """The highest rate at each size, and what a trial takes beside its load and its pauses."""
         overheads: list[float] = []
         rates = {size: self._highest_rate(size, overheads) for size in self._setup.sizes}
         return rates, max(0.0, sum(overheads) / len(overheads))
 
-    def _highest_rate(self, size: int, overheads: list[float]) -> float:
+    def _highest_rate(self, size: Size, overheads: list[float]) -> float:
         """A little less than a rate that it was seen to keep, found from above.
 
         What it offers while it runs behind is no such rate: a frame that finds the queue full costs it much less than
@@ -286,10 +287,10 @@ class EmbeddedGenerator:
             self._check_device()
             raise GeneratorError(f"the generator cannot be started: {error}") from error
 
-    def _keeps_none(self, size: int, tries: int, last: Result | None) -> GeneratorError:
+    def _keeps_none(self, size: Size, tries: int, last: Result | None) -> GeneratorError:
         assert last is not None, "there was a try"
         why = _disturbance(last, None) or "see what else the machine does"
-        return GeneratorError(f"the generator kept no rate in {tries} tries with {size} bytes: {why}")
+        return GeneratorError(f"the generator kept no rate in {tries} tries with {size_in_words(size)}: {why}")
 
     @property
     def _around_s(self) -> float:
@@ -306,7 +307,7 @@ class EmbeddedGenerator:
         fields += (f"--before={pauses.before_s:g}",) if pauses.before_s else ()
         return Load(
             ports=ports,
-            size=stream.size,
+            size=in_runs(stream.size),
             seconds=seconds,
             **self._expected_macs(ports),
             residual_wait_s=pauses.residual_s,
@@ -377,7 +378,7 @@ class EmbeddedGenerator:
             vdevs=self._wire.forwarder_vdevs,
             nics=(),
             ports=setup.ports,
-            longest=max(setup.sizes),
+            longest=longest(setup.sizes),
             log_dir=self._raw,
         )
         self._serial += 1

@@ -33,6 +33,7 @@ from testbed.campaign.measurements.reset import Reset
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.scenario import Measurement
+from testbed.campaign.sizes import size_order
 from testbed.campaign.summary import CampaignSummary, Finding, read_campaign_summary
 from testbed.campaign.trial import AnyResult
 from testbed.environment import Environment
@@ -84,7 +85,7 @@ class CampaignFolder:
         """The findings that have such a result, in the order of devices, then of frames."""
         order = self.summary.devices
         with_results = [finding for finding in self.summary.findings if finding.place in self.results]
-        with_results.sort(key=lambda one: (one.directions, one.flows, one.size, order.index(one.device)))
+        with_results.sort(key=lambda one: (one.directions, one.flows, *size_order(one.size), order.index(one.device)))
         for finding in with_results:
             result = self.results[finding.place]
             if isinstance(result, kind):

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from testbed.campaign.backend import Capabilities
-from testbed.campaign.sizes import RFC_SIZES
+from testbed.campaign.sizes import RFC_SIZES, Size, frames_of, is_mixture, size_in_words
 from testbed.campaign.trial import Record
 
 # RFC 2544, section 23.
@@ -111,29 +111,37 @@ RANDOM_ADDRESSES = _rfc2544(
     "12", Level.SHOULD, "it is done with random destinations too: in 256 networks for a router, of any MAC for a bridge"
 )
 BOTH_DIRECTIONS = _rfc2544("14", Level.SHOULD, "it is done with the same rate from both directions")
+MIXED_SIZES = _rfc2544("18", Level.SHOULD, "a mixture has frames of all the sizes of section 9.1")
 MAXIMUM_RATE = _rfc2544("20", Level.SHOULD, "the highest rate is the theoretical one of the medium")
 BURSTY = _rfc2544("21", Level.SHOULD, "some tests are done with repeated bursts of 16, 64, 256 and 1024 frames too")
 PAUSES = _rfc2544("23", Level.SHOULD, "2 s to learn, 2 s for residual frames, 5 s to settle")
 FULL_LENGTH = _rfc2544("24", Level.SHOULD, "the trials that determine the result last 60 s")
 
-EVERY_RESULT = (MEANT, FRAMES_CHECKED, PAUSES)
+EVERY_RESULT = (MEANT, FRAMES_CHECKED, PAUSES, MIXED_SIZES)
 WHOLE_CAMPAIGN = (FRAME_FORMAT, SIZES, MODIFIERS, ONE_PAIR, RANDOM_ADDRESSES, BOTH_DIRECTIONS, BURSTY)
 TRIAL_S = 60.0
 
 
-def of_every_result(capabilities: Capabilities, survey: bool) -> list[Finding]:
+def of_every_result(capabilities: Capabilities, survey: bool, size: Size = RFC_SIZES[0]) -> list[Finding]:
     """What holds for a result whatever was measured."""
     pauses = capabilities.pauses
     kept = pauses.before_s >= _LEARNED_S and pauses.residual_s >= _RESIDUAL_S and pauses.settle_s >= _SETTLED_S
     proves = capabilities.proves_frames
+    mixed = f"not RFC 2544, which has no results of mixtures: {size_in_words(size)}" if is_mixture(size) else None
     return [
-        MEANT.found(not survey, "not RFC 2544: a quick look" if survey else "yes"),
+        MEANT.found(not survey and mixed is None, "not RFC 2544: a quick look" if survey else mixed or "yes"),
+        *([_all_listed(size)] if mixed else []),
         FRAMES_CHECKED.found(proves, "every frame" if proves else "frames are only counted"),
         PAUSES.found(kept, f"{pauses.before_s:g} s, {pauses.residual_s:g} s, {pauses.settle_s:g} s"),
     ]
 
 
-def of_the_campaign(sizes: Sequence[int], directions: Sequence[int], flows: Sequence[int]) -> Graded:
+def _all_listed(size: Size) -> Finding:
+    lacking = [one for one in RFC_SIZES if one not in frames_of(size)]
+    return MIXED_SIZES.found(not lacking, f"without {', '.join(map(str, lacking))}" if lacking else "all of them")
+
+
+def of_the_campaign(sizes: Sequence[Size], directions: Sequence[int], flows: Sequence[int]) -> Graded:
     """What holds for a set of results together: which frames were sent.
 
     No generator of this project sends what RFC 2544 asks for in sections 8, 11 and 21, nor random addresses.

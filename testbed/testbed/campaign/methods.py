@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""How each thing is measured: the measurements of `measurements/`, with the settings of the campaign's preset.
+"""How each thing is measured: the measurements of `measurements/`, with the settings of the campaign's scenario.
 
 What relates to a throughput is no better than it: a result that stands on one without every MUST lacks one itself.
 """
@@ -21,7 +21,6 @@ from testbed.campaign.measurements.recovery import measure_recovery
 from testbed.campaign.measurements.reset import measure_reset
 from testbed.campaign.measurements.soak import measure_soak
 from testbed.campaign.measurements.throughput import measure_throughput
-from testbed.campaign.presets import PRESETS
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.trial import Stream
 from testbed.campaign.validity import Trials
@@ -55,7 +54,7 @@ def _method(
         point = task.point
         stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
         rates = [task.earlier[need].throughput_fps for need in needs]
-        settings = getattr(PRESETS[task.preset], name)
+        settings = getattr(task.settings, name)
         return _judged(name, measure(Trials(task.generator), stream, *rates, settings), task)
 
     return Method(run, headline=_headline, graded=lambda result: result.graded, needs=needs, rate=rate)

@@ -28,8 +28,8 @@ from testbed.campaign.measurements.throughput import Throughput, measure_through
 from testbed.campaign.presets import MeasurementSettings
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
+from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, mean_bytes
 from testbed.campaign.trial import (
-    WIRE_OVERHEAD_BYTES,
     AnyPlan,
     Record,
     ResetKind,
@@ -49,6 +49,8 @@ _SHARES = (1.0, 0.997, 0.99, 0.95, 0.9, 0.8, 0.71, 0.6, 0.5, 0.41, 0.3, 0.2, 0.1
 _DEVICES = ((32, 0.0), (512, 0.3), (8192, 0.0))
 # How much longer than its longest rehearsal a search may take.
 _SEARCH_MARGIN = 1.5
+# A model lists a size, even if what counts is its figure for a mixture.
+_LEAST_BYTES = 64
 # What a reset leaves, if nothing is known.
 _RESET_GAP_S = 2.0
 # What RFC 2544 asks for (sections 23 and 26).
@@ -112,8 +114,8 @@ class _Rehearsal:
         self._simulated = SimulatedGenerator(
             DeviceModel(
                 # A hair less than the line rate, which it must not exceed by rounding.
-                throughput_fps={stream.size: highest * min(share, 1 - 1e-12)},
-                line_rate_bps=highest * 8 * (stream.size + WIRE_OVERHEAD_BYTES),
+                throughput_fps=dict.fromkeys((_LEAST_BYTES, stream.size), highest * min(share, 1 - 1e-12)),
+                line_rate_bps=highest * 8 * (mean_bytes(stream.size) + WIRE_OVERHEAD_BYTES),
                 buffer_frames=buffer,
                 collapse=collapse,
                 reset_gap_s=dict.fromkeys(ResetKind, _RESET_GAP_S),

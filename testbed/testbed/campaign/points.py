@@ -9,6 +9,7 @@ import random
 from dataclasses import dataclass
 
 from testbed.campaign.scenario import Measurement, Scenario
+from testbed.campaign.sizes import size_label, size_order
 
 
 @dataclass(frozen=True)
@@ -16,14 +17,14 @@ class Point:
     """A device and the frames that it is measured with."""
 
     device: str
-    size: int
+    size: int | str
     directions: int
     flows: int
 
     @property
     def frames(self) -> str:
         """'64B/1way/1flows': the frames that all devices are measured with before the next ones come."""
-        return f"{self.size}B/{self.directions}way/{self.flows}flows"
+        return f"{size_label(self.size)}/{self.directions}way/{self.flows}flows"
 
     @property
     def place(self) -> str:
@@ -49,7 +50,7 @@ def ordered_points(scenario: Scenario) -> list[Point]:
 
 def measurements_at(scenario: Scenario, point: Point) -> list[Measurement]:
     """What is measured there: resets only with the smallest frames, as RFC 2544, section 26.6, has it."""
-    smallest = point.size == min(scenario.frames.sizes)
+    smallest = point.size == min(scenario.frames.sizes, key=size_order)
     return [one for one in scenario.tests if one is not Measurement.RESET or smallest]
 
 

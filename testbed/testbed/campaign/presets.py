@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""How thoroughly is measured: the settings of all measurements under one name.
+"""How thoroughly is measured: the settings of all measurements under one name. A scenario may change some.
 
 `rfc2544` is what the RFCs ask for; its search goal is the one that RFC 9971, section 4.10.2, gives for RFC 2544. `csit`
 searches as FD.io's CSIT does: 21 trials of 1 s, half of which may exceed the loss ratio, for no loss and for 0.5 %.
@@ -8,6 +8,11 @@ searches as FD.io's CSIT does: 21 trials of 1 s, half of which may exceed the lo
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
 
 from testbed.campaign.backend import Pauses
 from testbed.campaign.measurements.back_to_back import BackToBackSettings
@@ -33,6 +38,34 @@ class MeasurementSettings(Record):
     reset: ResetSettings = ResetSettings()
     forwarding_rate: ForwardingRateSettings = ForwardingRateSettings()
     soak: SoakSettings = SoakSettings()
+
+
+class SettingsError(ValueError):
+    """A setting cannot be changed so; the message names it, `place` says where it stands."""
+
+    def __init__(self, place: tuple[str, ...], message: str) -> None:
+        super().__init__(message)
+        self.place = place
+
+
+def changed_settings(preset: MeasurementSettings, changes: Mapping[str, Mapping[str, Any]]) -> MeasurementSettings:
+    """The preset's settings with other values in place of some: `{"recovery": {"most_relief_s": 600}}`.
+
+    Raises `SettingsError`.
+    """
+    merged = {}
+    for test, fields in changes.items():
+        of_preset = getattr(preset, test)
+        # What only looks around would then be called RFC 2544.
+        known = [name for name in type(of_preset).model_fields if name != "survey"]
+        if strange := [name for name in fields if name not in known]:
+            raise SettingsError((test, strange[0]), f"there is no such setting: give {', '.join(known)}")
+        try:
+            merged[test] = type(of_preset).model_validate({**of_preset.model_dump(), **fields})
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise SettingsError((test, *map(str, first["loc"])), first["msg"]) from error
+    return preset.model_copy(update=merged)
 
 
 def _csit_goal(loss_ratio: float) -> Goal:

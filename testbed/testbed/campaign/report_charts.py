@@ -16,8 +16,8 @@ from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.throughput import Throughput
+from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, Size, is_mixture, mean_bytes, size_order
 from testbed.campaign.summary import kind_in_words
-from testbed.campaign.trial import WIRE_OVERHEAD_BYTES
 from testbed.charts import CARD, COLOURS, MUTED, SERIES, TEXT, draw
 
 # (caption, drawing)
@@ -40,6 +40,8 @@ _MOST_APART = 12
 # How far an axis of sizes goes beyond them, as a factor, and the least share of it between two labels.
 _MARGIN = 1.25
 _LABELS_APART = 0.08
+# Letters of a mixture's name below the axis.
+_LONGEST_LABEL = 12
 _RATE_TITLES = (
     "Figure 2: throughput in bit/s",
     "Figure 3: throughput in packets/s",
@@ -56,10 +58,10 @@ class Line:
     label: str
     colour: str
     marker: str
-    points: dict[int, float] = field(default_factory=dict)
-    ranges: dict[int, tuple[float, float]] = field(default_factory=dict)
+    points: dict[Size, float] = field(default_factory=dict)
+    ranges: dict[Size, tuple[float, float]] = field(default_factory=dict)
     # Drawn hollow: the device could have done more.
-    at_limit: set[int] = field(default_factory=set)
+    at_limit: set[Size] = field(default_factory=set)
 
 
 def article_charts(record: CampaignFolder, kind: Kind) -> list[Chart]:
@@ -74,7 +76,7 @@ def missing_figures(charts: Sequence[Chart]) -> list[str]:
     return [title for title in _RATE_TITLES if title not in drawn]
 
 
-def _throughputs(record: CampaignFolder, kind: Kind) -> list[tuple[str, int, Throughput]]:
+def _throughputs(record: CampaignFolder, kind: Kind) -> list[tuple[str, Size, Throughput]]:
     return [
         (finding.device, finding.size, result)
         for finding, result in record.found(Throughput)
@@ -87,13 +89,13 @@ def _bits_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
     # Where the line's rate is known, what passes over it; else there is no preamble and no gap to count.
     wire = bool(found) and all(result.line_rate_fps for _, _, result in found)
     lines = device_lines(record)
-    theory: dict[int, float] = {}
+    theory: dict[Size, float] = {}
     for device, size, result in found:
         lines[device].points[size] = (result.wire_bps if wire else result.throughput_bps) / 1e9
         if result.at_max:
             lines[device].at_limit.add(size)
         if result.line_rate_fps:
-            theory[size] = result.line_rate_fps * 8 * (size + WIRE_OVERHEAD_BYTES) / 1e9
+            theory[size] = result.line_rate_fps * 8 * (mean_bytes(size) + WIRE_OVERHEAD_BYTES) / 1e9
     what = "on the wire, with preamble and gap" if wire else "of frames, with FCS"
     caption = f"{_RATE_TITLES[0]}, {what}"
     return _by_size("bits", kind, caption, "Gbit/s each way", lines, theory)
@@ -101,7 +103,7 @@ def _bits_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
 
 def _packets_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
     lines = device_lines(record)
-    theory: dict[int, float] = {}
+    theory: dict[Size, float] = {}
     for device, size, result in _throughputs(record, kind):
         lines[device].points[size] = result.throughput_fps / 1e6
         if result.at_max:
@@ -151,7 +153,7 @@ def _difference_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
 def forwarding_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
     """What comes through under the highest load, with the range of the repetitions."""
     lines = device_lines(record)
-    theory: dict[int, float] = {}
+    theory: dict[Size, float] = {}
     for finding, result in record.found(ForwardingRate):
         if (finding.directions, finding.flows) != kind:
             continue
@@ -169,7 +171,8 @@ def ratio_chart(found: Comparison, figure: Figure) -> Chart | None:
     """Ratios by size with their intervals, and the noise: how far the first one differs from itself."""
     told = found.settings
     known = sorted(
-        (one for one in found.verdicts if one.figure is figure and one.ratio is not None), key=lambda one: one.size
+        (one for one in found.verdicts if one.figure is figure and one.ratio is not None),
+        key=lambda one: size_order(one.size),
     )
     if not known:
         return None
@@ -187,8 +190,8 @@ def ratio_chart(found: Comparison, figure: Figure) -> Chart | None:
             axes.axhline(edge, color=MUTED, linewidth=0.8, linestyle=(0, (2, 3)))
         for number, (size, width) in enumerate(noise.items()):
             axes.plot(
-                [size, size], [1 - width, 1 + width], color=MUTED, alpha=0.35, linewidth=11, solid_capstyle="butt",
-                label=plain(f"noise: {told.a} against itself") if number == 0 else None,
+                [mean_bytes(size)] * 2, [1 - width, 1 + width], color=MUTED, alpha=0.35, linewidth=11,
+                solid_capstyle="butt", label=plain(f"noise: {told.a} against itself") if number == 0 else None,
             )  # fmt: skip
         _paint_line(axes, line, 0.0)
         _size_axis(axes, list(line.points))
@@ -226,18 +229,18 @@ def _by_size(
     caption: str,
     unit: str,
     lines: dict[str, Line],
-    theory: dict[int, float] | None = None,
+    theory: dict[Size, float] | None = None,
     around_zero: bool = False,
 ) -> Chart | None:
     """A line for each device over the frame sizes; None without any figure."""
     drawn = [line for line in lines.values() if line.points]
     if not drawn:
         return None
-    sizes = sorted({size for line in drawn for size in line.points})
+    sizes = sorted({size for line in drawn for size in line.points}, key=size_order)
 
     def paint(axes: Axes) -> None:
         if theory:
-            places = sorted(theory)
+            places = sorted(theory, key=size_order)
             axes.plot(
                 _widened(places), _repeated([theory[size] for size in places]), color=MUTED, linewidth=1.3,
                 linestyle=(0, (5, 3)), label="theoretical",
@@ -261,9 +264,10 @@ def _by_size(
     return caption, draw(f"{name}-{kind[0]}-{kind[1]}", HEIGHT, paint, f"{words}, by frame size")
 
 
-def _widened(sizes: list[int]) -> list[float]:
+def _widened(sizes: list[Size]) -> list[float]:
     """A single size as a short line."""
-    return [sizes[0] / 1.15, sizes[0] * 1.15] if len(sizes) == 1 else [float(size) for size in sizes]
+    places = [float(mean_bytes(size)) for size in sizes]
+    return [places[0] / 1.15, places[0] * 1.15] if len(places) == 1 else places
 
 
 def _repeated(values: list[float]) -> list[float]:
@@ -271,12 +275,19 @@ def _repeated(values: list[float]) -> list[float]:
 
 
 def _paint_line(axes: Axes, line: Line, shift: float) -> None:
-    sizes = sorted(line.points)
-    places = {size: size * 2**shift for size in sizes}
-    axes.plot(
-        list(places.values()), [line.points[size] for size in sizes], color=line.colour, linewidth=1.4,
-        marker=line.marker, markersize=6, label=line.label,
-    )  # fmt: skip
+    sizes = sorted(line.points, key=size_order)
+    places = {size: mean_bytes(size) * 2**shift for size in sizes}
+    # A mixture is no size between others: it stands at its average frame, and no line leads to it.
+    of_one_size = [size for size in sizes if not is_mixture(size)]
+    parts = [(of_one_size, "-"), ([size for size in sizes if is_mixture(size)], "none")]
+    label: str | None = line.label
+    for some, style in parts:
+        if some:
+            axes.plot(
+                [places[size] for size in some], [line.points[size] for size in some], color=line.colour, linewidth=1.4,
+                linestyle=style, marker=line.marker, markersize=6, label=label,
+            )  # fmt: skip
+            label = None
     for size, (low, high) in line.ranges.items():
         axes.plot([places[size]] * 2, [low, high], color=line.colour, linewidth=2.2, solid_capstyle="butt")
     hollow = [size for size in sizes if size in line.at_limit]
@@ -286,23 +297,25 @@ def _paint_line(axes: Axes, line: Line, shift: float) -> None:
     )  # fmt: skip
 
 
-def _size_axis(axes: Axes, sizes: Sequence[int]) -> None:
+def _size_axis(axes: Axes, sizes: Sequence[Size]) -> None:
     """Logarithmic, as frame sizes are; only labels that fit."""
     axes.set_xscale("log", base=2)
-    axes.set_xlim(min(sizes) / _MARGIN, max(sizes) * _MARGIN)
+    places = [mean_bytes(size) for size in sizes]
+    axes.set_xlim(min(places) / _MARGIN, max(places) * _MARGIN)
     shown = labelled(sizes)
-    axes.set_xticks(shown, [str(size) for size in shown])
-    axes.set_xticks([size for size in sizes if size not in shown], [], minor=True)
+    axes.set_xticks([mean_bytes(size) for size in shown], [str(size)[:_LONGEST_LABEL] for size in shown])
+    axes.set_xticks([mean_bytes(size) for size in sizes if size not in shown], [], minor=True)
     axes.set_xlabel("frame size with FCS, bytes")
 
 
-def labelled(sizes: Sequence[int]) -> list[int]:
+def labelled(sizes: Sequence[Size]) -> list[Size]:
     """The sizes whose labels do not overlap: the first, the last, and those between that are far enough apart."""
-    ordered = sorted(sizes)
-    apart = _LABELS_APART * _octaves(ordered[0] / _MARGIN, ordered[-1] * _MARGIN)
+    ordered = sorted(sizes, key=size_order)
+    place = {size: mean_bytes(size) for size in ordered}
+    apart = _LABELS_APART * _octaves(place[ordered[0]] / _MARGIN, place[ordered[-1]] * _MARGIN)
     kept = [ordered[0]]
     for size in ordered[1:-1]:
-        if min(_octaves(kept[-1], size), _octaves(size, ordered[-1])) >= apart:
+        if min(_octaves(place[kept[-1]], place[size]), _octaves(place[size], place[ordered[-1]])) >= apart:
             kept.append(size)
     return kept if len(ordered) == 1 else [*kept, ordered[-1]]
 

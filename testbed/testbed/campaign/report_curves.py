@@ -17,7 +17,7 @@ from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.report_charts import HEIGHT, Chart, Line, device_lines, legend
 from testbed.campaign.report_tables import PERCENTILES, median_of
-from testbed.campaign.sizes import RFC_SIZES
+from testbed.campaign.sizes import RFC_SIZES, Size, size_order
 from testbed.campaign.summary import Finding, frames_in_words
 from testbed.charts import draw
 
@@ -45,16 +45,16 @@ def soak_curves(record: CampaignFolder) -> list[Chart]:
     return charts
 
 
-def left_out(sizes: Sequence[int]) -> list[int]:
+def left_out(sizes: Sequence[Size]) -> list[Size]:
     """The sizes that have no curve of their own, since there are too many."""
     shown = shown_sizes(sizes)
-    return [size for size in sorted(set(sizes)) if size not in shown]
+    return [size for size in sorted(set(sizes), key=size_order) if size not in shown]
 
 
-def shown_sizes(sizes: Sequence[int]) -> list[int]:
+def shown_sizes(sizes: Sequence[Size]) -> list[Size]:
     """Those that have: all, or those of RFC 2544 first."""
-    ordered = sorted(set(sizes), key=lambda size: (size not in RFC_SIZES, size))
-    return sorted(ordered[:MOST_CURVES])
+    ordered = sorted(set(sizes), key=lambda size: (size not in RFC_SIZES, *size_order(size)))
+    return sorted(ordered[:MOST_CURVES], key=size_order)
 
 
 def _streams(found: Sequence[tuple[Finding, Measured]]) -> list[list[Found]]:

@@ -12,6 +12,7 @@ from testbed.campaign.compare import Comparison, Figure
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.report_verdict import absent
+from testbed.campaign.sizes import size_in_words, sizes_in_words
 from testbed.campaign.summary import Trials, count_trials, kind_in_words
 from testbed.tables import ABSENT, Row, Table, figure
 
@@ -52,7 +53,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
             sections.append(Section(f"By frame size{f': {words}' if words else ''}", text, drawn))
     sizes = [finding.size for finding in record.summary.findings]
     few = curves.left_out(sizes)
-    fewer = [f"Without a curve here: {', '.join(map(str, few))} bytes; summary.csv has all points."] if few else []
+    fewer = [f"Without a curve here: {sizes_in_words(few)}; summary.csv has all points."] if few else []
     overload = [chart for kind in record.frame_kinds if (chart := charts.forwarding_chart(record, kind))]
     sections += [
         Section("Throughput", tables=[tables.throughput_table(record)], note=_THROUGHPUT_NOTE),
@@ -147,7 +148,7 @@ def _ratio_table(record: ComparisonFolder, comparison: Comparison, figure_name: 
         if found.figure is figure_name:
             ratio = found.ratio
             cells = [
-                f"{found.size} bytes",
+                size_in_words(found.size),
                 *(figure(value / scale if value is not None else None, ".4f") for value in (found.a, found.b)),
                 figure(ratio.median if ratio else None, ".4f"),
                 f"{ratio.ci95[0]:.4f} to {ratio.ci95[1]:.4f}" if ratio and ratio.ci95 else ABSENT,

@@ -12,13 +12,15 @@ from testbed.campaign.grade import Grade
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement
+from testbed.campaign.sizes import Size, size_in_words, size_order
 from testbed.campaign.summary import CampaignSummary, kind_in_words
 from testbed.results import Status
 
 # From the best to the worst.
 _GRADES = (Grade.UNCONDITIONAL, Grade.CONDITIONAL, Grade.NON_COMPLIANT)
 # Of one device: figures by (directions, flows, size).
-_Rates = dict[tuple[int, int, int], float]
+_Key = tuple[int, int, Size]
+_Rates = dict[_Key, float]
 
 
 def sentence(record: CampaignFolder) -> str:
@@ -64,7 +66,7 @@ def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str) -> str
         return None
     reference = record.reference
     other = next(name for name in rates if name != reference)
-    common = [key for key in sorted(rates[other]) if rates.get(reference, {}).get(key)]
+    common = [key for key in sorted(rates[other], key=_order) if rates.get(reference, {}).get(key)]
     if not common:
         return None
     ratios = [rates[other][key] / rates[reference][key] for key in common]
@@ -80,16 +82,21 @@ def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str) -> str
 def _listed(rates: dict[str, _Rates], how: str) -> str:
     parts = []
     for device, mine in rates.items():
-        keys = sorted(mine)
+        keys = sorted(mine, key=_order)
         ends = keys if len(keys) == 1 else [keys[0], keys[-1]]
         figures = " and ".join(f"{mine[key] / 1e6:.4f} Mpps at {_words(key)}" for key in ends)
         parts.append(f"{device} forwards {figures}")
     return f"{how.capitalize()} {'; '.join(parts)}"
 
 
-def _words(key: tuple[int, int, int]) -> str:
+def _order(key: _Key) -> tuple[int, int, float, str]:
     directions, flows, size = key
-    return ", ".join([f"{size} bytes", *kind_in_words(directions, flows)])
+    return directions, flows, *size_order(size)
+
+
+def _words(key: _Key) -> str:
+    directions, flows, size = key
+    return ", ".join([size_in_words(size), *kind_in_words(directions, flows)])
 
 
 def _headline_sentence(summary: CampaignSummary) -> str:
@@ -97,7 +104,7 @@ def _headline_sentence(summary: CampaignSummary) -> str:
     done = next((one for one in summary.findings if one.status == "done" and one.headline), None)
     if done is None:
         return "nothing was measured." if summary.findings else "no measurement was ended."
-    return f"{done.device}, {done.size} bytes, {done.measurement.replace('_', ' ')}: {done.headline}."
+    return f"{done.device}, {size_in_words(done.size)}, {done.measurement.replace('_', ' ')}: {done.headline}."
 
 
 def overall_grade(summary: CampaignSummary) -> Grade | None:

@@ -19,12 +19,12 @@ from testbed.campaign.backend import Pauses
 from testbed.campaign.devices.command import check_command, status_number
 from testbed.campaign.devices.device import Macs
 from testbed.campaign.devices.testpmd import TestpmdMode
-from testbed.campaign.presets import PRESETS
+from testbed.campaign.presets import PRESETS, MeasurementSettings, SettingsError, changed_settings
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.simulated import DeviceModel
-from testbed.campaign.sizes import RFC_SIZES, named_sizes
+from testbed.campaign.sizes import RFC_SIZES, Size, expanded, frames_of, is_mixture
 from testbed.campaign.trex_settings import Trex
-from testbed.campaign.trial import Record, Size
+from testbed.campaign.trial import Record
 from testbed.programs import FORWARDERS, repository_root
 
 M = TypeVar("M", bound=BaseModel)
@@ -166,8 +166,8 @@ class Frames(Record):
     @field_validator("sizes", mode="before")
     @classmethod
     def _named(cls, value: Any) -> Any:
-        """A set of sizes by its name."""
-        return list(named_sizes(value)) if isinstance(value, str) else value
+        """Sets of sizes by their names."""
+        return expanded(value if isinstance(value, list | tuple) else [value])
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
@@ -189,8 +189,18 @@ class Scenario(Record):
     preset: Preset = Preset.RFC2544
     # In place of the preset's.
     pauses: Pauses | None = None
+    settings: dict[Measurement, dict[str, Any]] = Field(default_factory=dict)
     # For the order of the devices.
     seed: int = Field(0, ge=0)
+
+    @model_validator(mode="after")
+    def _settings_are_known(self) -> Self:
+        try:
+            changed_settings(PRESETS[self.preset], self.settings)
+        except SettingsError as error:
+            place = {"place": ("settings", *error.place), "fault": str(error)}
+            raise PydanticCustomError("settings", "{fault}", place) from error
+        return self
 
     @model_validator(mode="after")
     def _frames_suit_the_generator(self) -> Self:
@@ -200,10 +210,19 @@ class Scenario(Record):
                 ("flows", self.frames.flows, _EMBEDDED_MOST_FLOWS),
             ):
                 for number, value in enumerate(values):
-                    if value > most:
-                        fault = f"the embedded generator has {most} at most, not {value}"
+                    if (found := max(frames_of(value))) > most:
+                        fault = f"the embedded generator has {most} at most, not {found}"
                         place = {"place": ("frames", name, number), "fault": fault}
                         raise PydanticCustomError("frames", "{fault}", place)
+        return self
+
+    @model_validator(mode="after")
+    def _mixtures_suit_the_generator(self) -> Self:
+        mixtures = [(number, size) for number, size in enumerate(self.frames.sizes) if is_mixture(size)]
+        if isinstance(self.generator, Trex) and mixtures:
+            number, name = mixtures[0]
+            fault = f"TRex sends one size at a time here, and no mixture such as '{name}': use the embedded generator"
+            raise PydanticCustomError("frames", "{fault}", {"place": ("frames", "sizes", number), "fault": fault})
         return self
 
     @model_validator(mode="after")
@@ -240,6 +259,11 @@ class Scenario(Record):
     def pauses_around_trials(self) -> Pauses:
         """Those of the scenario, or else of the preset."""
         return self.pauses if self.pauses is not None else PRESETS[self.preset].pauses
+
+    @property
+    def measured_with(self) -> MeasurementSettings:
+        """The settings of the measurements: the preset's, but for those that the scenario changes."""
+        return changed_settings(PRESETS[self.preset], self.settings)
 
     def changed(self, **fields: Any) -> Scenario:
         """With other values in place of some, checked again.

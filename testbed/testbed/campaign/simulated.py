@@ -18,6 +18,7 @@ from random import Random
 from pydantic import Field, model_validator
 
 from testbed.campaign.backend import Capabilities, NotCapable, Pauses
+from testbed.campaign.sizes import Size, frames_of, is_mixture, size_in_words
 from testbed.campaign.trial import (
     AnyPlan,
     Fps,
@@ -27,7 +28,6 @@ from testbed.campaign.trial import (
     ResetKind,
     ResetPlan,
     ResetResult,
-    Size,
     StepPlan,
     StepResult,
     Stream,
@@ -68,16 +68,28 @@ class DeviceModel(Record):
     def _below_line_rate(self) -> DeviceModel:
         for size, fps in self.throughput_fps.items():
             if fps > line_rate_fps(size, self.line_rate_bps):
-                raise ValueError(f"throughput_fps at {size} bytes is more than line_rate_bps allows")
+                raise ValueError(f"throughput_fps at {size_in_words(size)} is more than line_rate_bps allows")
+        if all(is_mixture(size) for size in self.throughput_fps):
+            raise ValueError("throughput_fps has mixtures only: list at least one size too")
         return self
 
-    def throughput(self, size: int, directions: int = 1) -> float:
+    def throughput(self, size: int | str, directions: int = 1) -> float:
         """The highest load, in each direction, that the device forwards for ever."""
-        known = [listed for listed in self.throughput_fps if listed <= size] or [min(self.throughput_fps)]
-        at_most = min(self.throughput_fps[max(known)], line_rate_fps(size, self.line_rate_bps))
+        if (listed := self.throughput_fps.get(size)) is not None:
+            able = listed
+        else:
+            # Of a mixture: it takes for each frame what it takes for one of that size.
+            each = [1 / self._throughput_listed(frame) for frame in frames_of(size)]
+            able = len(each) / sum(each)
+        at_most = min(able, line_rate_fps(size, self.line_rate_bps))
         return at_most * (self.bidirectional_share if directions == 2 else 1.0)
 
-    def forwarding_rate(self, size: int, load_fps: float, directions: int = 1) -> float:
+    def _throughput_listed(self, size: int) -> float:
+        """What is listed for the size, or the next smaller one, or else the smallest."""
+        sizes = [listed for listed in self.throughput_fps if isinstance(listed, int)]
+        return self.throughput_fps[max([listed for listed in sizes if listed <= size] or [min(sizes)])]
+
+    def forwarding_rate(self, size: int | str, load_fps: float, directions: int = 1) -> float:
         """What leaves the device at a load, when its buffer is full."""
         able = self.throughput(size, directions)
         excess = load_fps - able
@@ -85,7 +97,7 @@ class DeviceModel(Record):
             return load_fps
         return able * (1 - self.collapse * excess / max(line_rate_fps(size, self.line_rate_bps) - able, excess))
 
-    def back_to_back_frames(self, size: int, directions: int = 1) -> float:
+    def back_to_back_frames(self, size: int | str, directions: int = 1) -> float:
         """The longest burst at line rate without loss; infinite where the device forwards line rate."""
         line = line_rate_fps(size, self.line_rate_bps)
         served = self.forwarding_rate(size, line, directions) / line

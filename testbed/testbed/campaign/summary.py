@@ -15,14 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from testbed.campaign.grade import Grade, Graded
 from testbed.campaign.scenario import Measurement, Preset
+from testbed.campaign.sizes import Size, size_in_words
 from testbed.campaign.trial import AnyResult
 from testbed.results import Status, read_record, write_atomically
 
 SCHEMA_VERSION = 1
 SUMMARY = "summary.json"
-# Fields of a result that each row of the CSV has anyway.
 # A rate that differs by more than this share has drifted: searches end with bounds that are up to 2 % apart.
 _DRIFT = 0.02
+# Fields of a result that each row of the CSV has anyway.
 _IN_THE_HEAD = ("stream", "graded")
 _FIGURES = re.compile(r"\d[\d.]*")
 
@@ -38,7 +39,7 @@ class Finding(Part):
 
     place: str = Field(description="as in the journal")
     device: str
-    size: int
+    size: Size
     directions: int
     flows: int
     measurement: Measurement
@@ -190,7 +191,7 @@ def _grades(findings: list[Finding]) -> list[str]:
 
 def frames_in_words(finding: Finding) -> str:
     """'64 bytes, both directions, 256 flows': the frames of a finding."""
-    return ", ".join([f"{finding.size} bytes", *kind_in_words(finding.directions, finding.flows)])
+    return ", ".join([size_in_words(finding.size), *kind_in_words(finding.directions, finding.flows)])
 
 
 def kind_in_words(directions: int, flows: int) -> list[str]:

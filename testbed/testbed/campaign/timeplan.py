@@ -11,9 +11,9 @@ from rich.console import Console
 from testbed.campaign.backend import Capabilities
 from testbed.campaign.plan import NOTHING, Estimate, Range, estimate
 from testbed.campaign.points import Point, planned
-from testbed.campaign.presets import PRESETS
 from testbed.campaign.scenario import Measurement, Scenario, Simulated
 from testbed.campaign.simulated import SimulatedGenerator
+from testbed.campaign.sizes import sizes_in_words
 from testbed.campaign.trex_settings import Trex
 from testbed.campaign.trial import ResetKind, Stream
 
@@ -69,7 +69,7 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
 def expected(scenario: Scenario, point: Point, measurement: Measurement) -> Estimate:
     """What a measurement will take."""
     stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
-    return estimate(measurement, stream, PRESETS[scenario.preset], capabilities(scenario, point.device))
+    return estimate(measurement, stream, scenario.measured_with, capabilities(scenario, point.device))
 
 
 def expected_s(scenario: Scenario, point: Point, measurement: Measurement) -> float:
@@ -83,9 +83,12 @@ def print_plan(scenario: Scenario, console: Console) -> None:
     lines = [
         f"Scenario {scenario.name}, preset {scenario.preset}: {scenario.description}".rstrip(": "),
         f"Devices: {', '.join(device.name for device in scenario.devices)}",
-        f"Frames: {', '.join(map(str, frames.sizes))} bytes; directions {', '.join(map(str, frames.directions))}; "
+        f"Frames: {sizes_in_words(frames.sizes)}; directions {', '.join(map(str, frames.directions))}; "
         f"flows {', '.join(map(str, frames.flows))}",
     ]
+    for test, fields in scenario.settings.items():
+        told = ", ".join(f"{name} {value}" for name, value in fields.items())
+        lines.append(f"{test.value.replace('_', ' ')} with {told}, not as preset {scenario.preset} has it")
     total = NOTHING
     for measurement in scenario.tests:
         estimates = [expected(scenario, point, one) for point, one in planned(scenario) if one is measurement]

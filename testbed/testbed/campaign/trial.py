@@ -13,18 +13,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-# Preamble, start delimiter and the least gap between frames, which a frame takes on the wire beside its own bytes.
-WIRE_OVERHEAD_BYTES = 20
+from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, Size, mean_bytes
 
-Size = Annotated[int, Field(ge=64, le=9216, description="bytes of a frame, with FCS")]
 Fps = Annotated[float, Field(gt=0, allow_inf_nan=False, description="frames a second in each direction")]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Frames = Annotated[int, Field(ge=0)]
 
 
-def line_rate_fps(size: int, bits_per_second: float) -> float:
-    """How many frames of `size` bytes a second a link can carry each way."""
-    return bits_per_second / (8 * (size + WIRE_OVERHEAD_BYTES))
+def line_rate_fps(size: int | str, bits_per_second: float) -> float:
+    """How many frames of `size` bytes, or of a mixture, a second a link can carry each way."""
+    return bits_per_second / (8 * (mean_bytes(size) + WIRE_OVERHEAD_BYTES))
 
 
 class Record(BaseModel):

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import Field
 
 from testbed.campaign.backend import Capabilities, Generator
+from testbed.campaign.sizes import size_in_words
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,
@@ -196,8 +197,8 @@ class Trials:
             self.invalid += 1
             self._on_invalid(result)
         raise NotMeasured(
-            f"{self._rules.attempts} trials of {plan.size} bytes at {_load(plan)} were invalid, the last one for: "
-            + "; ".join(result.reasons)
+            f"{self._rules.attempts} trials of {size_in_words(plan.size)} at {_load(plan)} were invalid, the last one "
+            "for: " + "; ".join(result.reasons)
         )
 
 

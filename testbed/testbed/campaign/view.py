@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from testbed.campaign.recorder import Watcher
+from testbed.campaign.sizes import size_in_words
 from testbed.campaign.summary import Finding
 from testbed.campaign.trial import AnyPlan, AnyResult, ResetPlan, StepPlan, TrialPlan, TrialResult
 
@@ -180,12 +181,12 @@ def in_words(plan: AnyPlan) -> str:
             f"{mega(load)} Mpps for {seconds:g} s"
             for load, seconds in zip(plan.loads_fps, plan.durations_s, strict=True)
         )
-        return f"{plan.size} bytes at {loads}{ways}"
+        return f"{size_in_words(plan.size)} at {loads}{ways}"
     if isinstance(plan, ResetPlan):
-        return f"{plan.size} bytes at {mega(plan.load_fps)} Mpps{ways}, reset of the {plan.kind}"
+        return f"{size_in_words(plan.size)} at {mega(plan.load_fps)} Mpps{ways}, reset of the {plan.kind}"
     if isinstance(plan, TrialPlan) and plan.burst_frames is not None:
-        return f"burst of {plan.burst_frames} frames of {plan.size} bytes at {mega(plan.load_fps)} Mpps{ways}"
-    return f"{plan.size} bytes at {mega(plan.load_fps)} Mpps{ways} for {plan.duration_s:g} s"
+        return f"burst of {plan.burst_frames} frames of {size_in_words(plan.size)} at {mega(plan.load_fps)} Mpps{ways}"
+    return f"{size_in_words(plan.size)} at {mega(plan.load_fps)} Mpps{ways} for {plan.duration_s:g} s"
 
 
 def outcome(result: AnyResult) -> str:

@@ -15,9 +15,9 @@ from testbed.campaign.journal import Journal
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
 from testbed.campaign.measurements.latency import measure_latency
 from testbed.campaign.measurements.throughput import measure_throughput
-from testbed.campaign.presets import PRESETS
 from testbed.campaign.recorder import RecordedGenerator, Rig, Watcher
 from testbed.campaign.scenario import Device, Scenario
+from testbed.campaign.sizes import Size, size_label
 from testbed.campaign.trial import Stream
 from testbed.campaign.validity import NotMeasured, Trials
 
@@ -30,14 +30,14 @@ def both(scenario: Scenario) -> str:
     return f"both/{scenario.frames.directions[0]}way"
 
 
-def rig_at(name: str, size: int, testbed: str) -> str:
+def rig_at(name: str, size: Size, testbed: str) -> str:
     """The rig of one of several testbeds, each of which finds out anew what its generator can do at a size."""
-    return f"{name}/{size}B@{testbed}"
+    return f"{name}/{size_label(size)}@{testbed}"
 
 
-def place_of(visit: Visit, figure: Figure, size: int) -> str:
+def place_of(visit: Visit, figure: Figure, size: Size) -> str:
     """Where in the journal a figure's trials are."""
-    return f"{visit.place}/{size}B/{figure}"
+    return f"{visit.place}/{size_label(size)}/{figure}"
 
 
 class Visits:
@@ -86,17 +86,17 @@ class Visits:
 
         return self._scenario.model_copy(update={"devices": [seeded(device) for device in self._scenario.devices]})
 
-    def _figure(self, generator: RecordedGenerator, figure: Figure, size: int) -> float:
-        frames, preset = self._scenario.frames, PRESETS[self._scenario.preset]
+    def _figure(self, generator: RecordedGenerator, figure: Figure, size: Size) -> float:
+        frames, settings = self._scenario.frames, self._scenario.measured_with
         trials = Trials(generator)
         stream = Stream(size=size, directions=frames.directions[0], flows=frames.flows[0])
         if figure is Figure.FORWARDING_RATE:
-            once = preset.forwarding_rate.model_copy(update={"repeats": 1})
+            once = settings.forwarding_rate.model_copy(update={"repeats": 1})
             return measure_forwarding_rate(trials, stream, once).forwarded_fps.mean
         if figure is Figure.THROUGHPUT:
-            return measure_throughput(trials, stream, preset.throughput).throughput_fps
+            return measure_throughput(trials, stream, settings.throughput).throughput_fps
         load = self._told.latency_share * trials.capabilities().max_fps(size)
-        found = measure_latency(trials, stream, load, preset.latency.model_copy(update={"repeats": 1, "share": 1.0}))
+        found = measure_latency(trials, stream, load, settings.latency.model_copy(update={"repeats": 1, "share": 1.0}))
         if found.lossy:
             raise NotMeasured(f"frames were lost at {load:.0f} frames/s: compare latency with a lower --latency-share")
         return found.average_ns.mean

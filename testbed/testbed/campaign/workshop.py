@@ -15,6 +15,7 @@ from testbed.campaign.methods import METHODS
 from testbed.campaign.remote.host import record_hosts
 from testbed.campaign.scenario import Device, Embedded, Scenario
 from testbed.campaign.simulated import SimulatedGenerator
+from testbed.campaign.sizes import longest
 from testbed.campaign.timeplan import expected_s
 from testbed.campaign.trex import TrexGenerator, TrexSetup, trex_home
 from testbed.campaign.trex_device import JoinedDevice
@@ -114,7 +115,7 @@ def _start_trex(
         if device.host is not None and device.host.lcore is not None:
             forwarder = forwarder.model_copy(update={"lcore": device.host.lcore})
         kind = device_kind(device, programs.forwarders.get(device.name))
-        joined = JoinedDevice(kind, forwarder, _hugepages(scenario), max(scenario.frames.sizes), logs)
+        joined = JoinedDevice(kind, forwarder, _hugepages(scenario), longest(scenario.frames.sizes), logs)
     return TrexGenerator(
         TrexSetup(
             device=device.name,

@@ -18,6 +18,7 @@ from testbed.campaign import grade
 from testbed.campaign.backend import NotCapable, Pauses
 from testbed.campaign.grade import Clause, Finding, Level
 from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, burst
+from testbed.campaign.sizes import is_mixture
 from testbed.campaign.trial import Stream
 from testbed.campaign.validity import Trials
 
@@ -176,12 +177,14 @@ def measure_back_to_back(
     account, capabilities = Account(trials), trials.capabilities()
     if not capabilities.burst:
         raise NotCapable(f"the generator '{capabilities.generator}' does not send bursts")
+    if is_mixture(stream.size):
+        raise NotCapable(f"a burst has frames of one size (RFC 9004, section 3), and no mixture such as {stream.size}")
     rate, line = capabilities.max_fps(stream.size), capabilities.line_rate_fps(stream.size)
     limit, most = (max(1, int(seconds * rate)) for seconds in (settings.limit_s, settings.most_limit_s))
     # The search for the throughput begins with the highest rate.
     below = throughput_fps < rate
     common = [
-        *grade.of_every_result(capabilities, settings.survey),
+        *grade.of_every_result(capabilities, settings.survey, stream.size),
         SHORTEST_GAP.found(line is not None and rate >= line, f"{rate:.0f} frames/s"),
         BELOW_LINE_RATE.found(True, f"the throughput is {100 * throughput_fps / rate:.1f} % of it"),
     ]

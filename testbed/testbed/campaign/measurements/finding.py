@@ -10,6 +10,7 @@ import numpy
 from pydantic import Field
 
 from testbed.campaign.grade import Graded
+from testbed.campaign.sizes import Size
 from testbed.campaign.trial import Record, Stream, TrialPlan
 from testbed.campaign.validity import NotMeasured, Trials
 
@@ -98,6 +99,6 @@ def burst(stream: Stream, load_fps: float, count: int) -> TrialPlan:
     return TrialPlan(**frames(stream), load_fps=load_fps, duration_s=count / load_fps, kind="burst", burst_frames=count)
 
 
-def frames(stream: Stream) -> dict[str, int]:
+def frames(stream: Stream) -> dict[str, Size | int]:
     """The fields of a plan that say which frames are sent."""
     return {"size": stream.size, "directions": stream.directions, "flows": stream.flows}

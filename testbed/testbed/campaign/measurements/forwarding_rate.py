@@ -84,7 +84,7 @@ def measure_forwarding_rate(
         for place, count in result.lost_at.items():
             lost_at[place] = lost_at.get(place, 0) + count
     findings = [
-        *grade.of_every_result(capabilities, settings.survey),
+        *grade.of_every_result(capabilities, settings.survey, stream.size),
         SIGNATURE.found(
             capabilities.proves_frames,
             "every frame is checked" if capabilities.proves_frames else "frames are only counted",

@@ -95,7 +95,7 @@ def measure_frame_loss(trials: Trials, stream: Stream, settings: FrameLossSettin
             break
     top = grade.at_maximum_rate(highest, line)
     findings = [
-        *grade.of_every_result(capabilities, settings.survey),
+        *grade.of_every_result(capabilities, settings.survey, stream.size),
         FROM_THE_TOP.found(top.met, top.seen),
         TWO_WITHOUT_LOSS.found(
             _ended(points), f"{len(points)} trials, {sum(p.lost == 0 for p in points)} without loss"

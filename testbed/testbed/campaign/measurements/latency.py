@@ -133,7 +133,7 @@ def measure_latency(
     measured = [latency for latency in found if latency is not None and latency.avg is not None]
     if len(measured) < len(found):
         raise NotMeasured(f"no latency came with {len(found) - len(measured)} of {len(found)} streams")
-    common = grade.of_every_result(capabilities, settings.survey)
+    common = grade.of_every_result(capabilities, settings.survey, stream.size)
     typical, worst = (_sample([getattr(latency, name) for latency in measured]) for name in ("p50", "p99_9"))
     variation = _sample([_delay_variation(latency) for latency in measured])
     tagged = min(latency.count for latency in measured)

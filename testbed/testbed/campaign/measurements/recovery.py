@@ -86,7 +86,8 @@ def measure_recovery(
         if result.last_loss_s >= relief_s * 0.99:
             if 2 * relief_s > settings.most_relief_s:
                 raise NotMeasured(
-                    f"the device still lost frames {relief_s:g} s after the overload: raise most_relief_s"
+                    f"the device still lost frames {relief_s:g} s after the overload: if it may take longer, raise "
+                    "settings.recovery.most_relief_s in the scenario"
                 )
             relief_s *= 2
             continue
@@ -95,7 +96,7 @@ def measure_recovery(
     line = capabilities.line_rate_fps(stream.size)
     as_asked = overload >= _OVERLOAD_SHARE * throughput_fps or (line is not None and overload >= line)
     findings = [
-        *grade.of_every_result(capabilities, settings.survey),
+        *grade.of_every_result(capabilities, settings.survey, stream.size),
         OVERLOAD.found(as_asked, f"{100 * overload / throughput_fps:.1f} % of the throughput"),
         grade.at_least(OVERLOAD_LENGTH, settings.overload_s, grade.TRIAL_S, "s"),
         HALVED.found(True, f"{overload:.0f}, then {relief:.0f} frames/s"),

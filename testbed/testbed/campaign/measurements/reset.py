@@ -17,6 +17,7 @@ from testbed.campaign import grade
 from testbed.campaign.backend import NotCapable
 from testbed.campaign.grade import Clause, Level
 from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, check_rate, continuous, frames
+from testbed.campaign.sizes import size_in_words
 from testbed.campaign.trial import Record, ResetKind, ResetPlan, Stream
 from testbed.campaign.validity import Trials
 
@@ -106,8 +107,8 @@ def measure_reset(
             )
         )
     findings = [
-        *grade.of_every_result(capabilities, settings.survey),
-        SMALLEST_FRAMES.found(stream.size == _SMALLEST_BYTES, f"{stream.size} bytes"),
+        *grade.of_every_result(capabilities, settings.survey, stream.size),
+        SMALLEST_FRAMES.found(stream.size == _SMALLEST_BYTES, size_in_words(stream.size)),
         AT_THROUGHPUT.found(True, f"{throughput_fps:.0f} frames/s"),
         KINDS.found(False, f"only that of the {' and of the '.join(able)}"),
         grade.at_least(REPEATED, settings.repeats, 2, "times"),

@@ -118,7 +118,7 @@ def measure_soak(
     return Soak(
         stream=stream,
         **account.counts(),
-        graded=grade.grade(grade.of_every_result(capabilities, settings.survey)),
+        graded=grade.grade(grade.of_every_result(capabilities, settings.survey, stream.size)),
         load_fps=load,
         seconds=count * settings.trial_s,
         slices=slices,

@@ -17,7 +17,8 @@ from pydantic import Field
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Finding, Level
 from testbed.campaign.measurements.finding import Account, Measured, Settings, continuous
-from testbed.campaign.trial import WIRE_OVERHEAD_BYTES, Record, Stream, TrialResult
+from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, mean_bytes
+from testbed.campaign.trial import Record, Stream, TrialResult
 from testbed.campaign.validity import NotMeasured, Trials
 
 NO_LOSS = Clause(
@@ -109,12 +110,12 @@ class Throughput(Measured):
     @property
     def throughput_bps(self) -> float:
         """Bits of frames a second in each direction, without preamble and gap."""
-        return self.throughput_fps * 8 * self.stream.size
+        return self.throughput_fps * 8 * mean_bytes(self.stream.size)
 
     @property
     def wire_bps(self) -> float:
         """Bits a second on the wire in each direction, with preamble and gap."""
-        return self.throughput_fps * 8 * (self.stream.size + WIRE_OVERHEAD_BYTES)
+        return self.throughput_fps * 8 * (mean_bytes(self.stream.size) + WIRE_OVERHEAD_BYTES)
 
     @property
     def at_max(self) -> bool:
@@ -181,7 +182,10 @@ def measure_throughput(
     shortest_s = min(goal.initial_trial_s for goal in settings.goals)
     lowest = max(highest * _LEAST_SHARE, _LEAST_FRAMES / shortest_s)
     if lowest >= highest:
-        raise NotMeasured(f"{highest:g} frames/s are too few to search among: lengthen initial_trial_s")
+        raise NotMeasured(
+            f"{highest:g} frames/s are too few to search among: lengthen the goals' initial_trial_s in "
+            "settings.throughput of the scenario"
+        )
     config = Config()
     # In this order, since each is checked against what the other has now.
     config.max_load = max(highest, config.max_load)
@@ -213,7 +217,7 @@ def measure_throughput(
         )
     best, line = found[0].lower, capabilities.line_rate_fps(stream.size)
     findings = [
-        *grade.of_every_result(capabilities, settings.survey),
+        *grade.of_every_result(capabilities, settings.survey, stream.size),
         *_findings(best),
         _fastest(found[0], highest, line),
         grade.at_maximum_rate(highest, line),

@@ -15,6 +15,7 @@ from testbed.campaign.compare import at_size
 from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict
 from testbed.campaign.journal import JOURNAL, JournalError
 from testbed.campaign.points import Point
+from testbed.campaign.sizes import Size
 from testbed.campaign.testbeds.cluster import cluster
 from testbed.campaign.testbeds.controller import nothing_starts
 from testbed.campaign.testbeds.dispatch import Dispatcher
@@ -87,7 +88,7 @@ class SpreadComparison:
                 status, reason = Status.FAILED, self._dispatcher.why_missing()
         return self._gathered(status, reason)
 
-    def _frames(self, size: int) -> str:
+    def _frames(self, size: Size) -> str:
         frames = self.settings.scenario.frames
         return Point("", size, frames.directions[0], frames.flows[0]).frames
 

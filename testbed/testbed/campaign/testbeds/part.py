@@ -142,12 +142,12 @@ def _compare(job: Job, told: CompareSettings, visits: Visits) -> None:
 
 
 def _measured(job: Job, shop: Workshop, rig: Rig, point: Point) -> list[Finding]:
-    preset = job.scenario.preset
+    settings = job.scenario.measured_with
     if job.again is not None:
-        return [measure(shop.methods, preset, rig.at(job.again.place), point, job.again.measurement, {})]
+        return [measure(shop.methods, settings, rig.at(job.again.place), point, job.again.measurement, {})]
     earlier: dict[Measurement, Any] = {}
     return [
-        measure(shop.methods, preset, rig.at(f"{point.place}/{test}"), point, test, earlier)
+        measure(shop.methods, settings, rig.at(f"{point.place}/{test}"), point, test, earlier)
         for test in measurements_at(job.scenario, point)
     ]
 
