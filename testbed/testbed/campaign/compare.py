@@ -174,8 +174,8 @@ class Comparison(Record):
         figures = self.settings.figures
         ordered = sorted(places.items(), key=lambda one: (figures.index(one[0][0]), *size_order(one[0][1])))
         return [
-            f"{figure.replace('_', ' ')} at {size_in_words(size)}, in {len(where)} of {visits} visits, the first {where[0]}: "
-            f"{reason}"
+            f"{figure.replace('_', ' ')} at {size_in_words(size)}, in {len(where)} of {visits} visits, the "
+            f"first {where[0]}: {reason}"
             for (figure, size, reason), where in ordered
         ]
 
@@ -238,7 +238,7 @@ def size_by_size(settings: CompareSettings) -> Iterator[Visit]:
         yield from schedule(at_size(settings, size))
 
 
-def at_size(settings: CompareSettings, size: int) -> CompareSettings:
+def at_size(settings: CompareSettings, size: Size) -> CompareSettings:
     """The same comparison at one of its sizes."""
     return settings.model_copy(update={"sizes": (size,)})
 
