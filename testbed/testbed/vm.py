@@ -66,8 +66,9 @@ ifconfig lo up
 export LD_LIBRARY_PATH=%(libraries)s
 modprobe virtio_pci
 modprobe virtio_console
-until (exec <>/dev/vport0p1) 2>/dev/null; do usleep 10000; done
-exec <>/dev/vport0p1 >&0 2>&0
+# Its number depends on which other virtio devices there are. What is not there must not become a file.
+until set -- /dev/vport*p1 && [ -c "$1" ] && (exec <>"$1") 2>/dev/null; do usleep 10000; done
+exec <>"$1" >&0 2>&0
 echo ready
 while read -r number seconds command; do
     echo "$command" | base64 -d >/tmp/command
@@ -90,6 +91,12 @@ def need_tools() -> None:
         raise VmMissing(f"'{QEMU}' is not installed: install the package qemu-system-x86")
     if not BUSYBOX.exists() or needs(BUSYBOX):
         raise VmMissing("busybox is not there or needs libraries: install the package busybox-static")
+
+
+def emulates(device: str) -> bool:
+    """Whether this machine's QEMU has a device of that name: igb came with 8.0."""
+    listed = subprocess.run([QEMU, "-device", "help"], capture_output=True, text=True)
+    return f'name "{device}"' in listed.stdout
 
 
 @dataclass(frozen=True)
@@ -192,10 +199,14 @@ class Initramfs:
                 target.write_bytes(_module(files[name]))
                 wanted += _depends(target.read_bytes())
 
+    @property
+    def library_path(self) -> str:
+        """Where the libraries of what was added lie, as LD_LIBRARY_PATH has it."""
+        return ":".join(sorted(self._library_folders))
+
     def write(self) -> Path:
         """Packs it all into one file."""
-        libraries = ":".join(sorted(self._library_folders))
-        self.write_file("init", _INIT % {"libraries": libraries}, 0o755)
+        self.write_file("init", _INIT % {"libraries": self.library_path}, 0o755)
         packed = self._root.with_name("initramfs")
         subprocess.run([BUSYBOX, "depmod", "-b", self._root, self._kernel.release], check=True)
         names = "\n".join(str(path.relative_to(self._root)) for path in sorted(self._root.rglob("*")))
@@ -235,7 +246,8 @@ class Outcome:
 
 
 class Guest:
-    """A running guest. `devices` are QEMU's, one word of `-device` each; `append` goes to the kernel's command line.
+    """A running guest. `devices` are QEMU's, one word of `-device` each; `append` goes to the kernel's command line;
+    `fds` are files that `options` name by their numbers; `launcher` is a program with arguments that becomes QEMU.
 
     The kernel's messages are in `console.log` in `log_dir`.
     """
@@ -251,6 +263,8 @@ class Guest:
         memory_mb: int = 512,
         cpus: int = 2,
         options: Sequence[str] = (),
+        fds: Sequence[int] = (),
+        launcher: Sequence[str] = (),
     ) -> None:
         self._stack = ExitStack()
         self._numbers = itertools.count(1)
@@ -270,7 +284,7 @@ class Guest:
         ]
         # fmt: on
         argv += itertools.chain.from_iterable(("-device", device) for device in devices)
-        self._process = Process("qemu", [*argv, *options], log_dir)
+        self._process = Process("qemu", [*launcher, *argv, *options], log_dir, fds=fds)
 
     def __enter__(self) -> Self:
         try:
@@ -345,7 +359,15 @@ class Guest:
         if time.monotonic() > deadline:
             raise self._failure(f"no sign of {what}")
 
+    def trouble(self) -> str | None:
+        """Why nothing more is to be expected of it, with the end of its console; None while it runs."""
+        trouble = self._process.trouble()
+        return None if trouble is None else f"{trouble}; its console: {self._last_of_console()}"
+
     def _failure(self, what: str) -> ProcessError:
-        console = self.console.read_text(errors="replace").splitlines() if self.console.exists() else []
         received = self._received.decode(errors="replace")
-        return self._process.failure(f"{what}; received: {received!r}; the console: {console[-12:]}")
+        return self._process.failure(f"{what}; received: {received!r}; the console: {self._last_of_console()}")
+
+    def _last_of_console(self) -> list[str]:
+        console = self.console.read_text(errors="replace").splitlines() if self.console.exists() else []
+        return console[-12:]

@@ -20,24 +20,17 @@ from testbed.forwarder import Final
 from testbed.programs import FORWARDERS, ProgramMissing, find_program, repository_root
 from testbed.scratch import scratch_folder
 from testbed.vm import Guest, Initramfs, Kernel, Outcome
+from testbed.vm_nics import EmulatedNic, kernel_driver, nic_addresses, nic_devices
 from testbed.vm_python import PYTHON, add_python
 from testbed.vm_qmp import Qmp
 from testbed.vm_wire import Wire
 
-DRIVERS = ("e1000", "e1000e", "virtio_net", "vmxnet3")
+MODELS = ("e1000", "e1000e", "igb", "vmxnet3", "virtio")
+DRIVERS = tuple(kernel_driver(model) for model in MODELS)
 MODULES = (*DRIVERS, "vfio-pci", "vfio_iommu_type1")
 IOMMU = ["intel-iommu,intremap=on"]
 STATIC_FOLDERS = ("build-static/l2fwd-c", "target/static/release")
 ADVICE = "build them with ./x build --static"
-
-# Device options of QEMU for each model. A virtio device has to be told to go through the IOMMU.
-MODELS = {
-    "e1000": "e1000",
-    "e1000e": "e1000e",
-    "vmxnet3": "vmxnet3",
-    "virtio": "virtio-net-pci,disable-legacy=on,iommu_platform=on",
-    "virtio-past-the-iommu": "virtio-net-pci,disable-legacy=on",
-}
 
 
 def build_initramfs(folder: Path, kernel: Kernel) -> Path:
@@ -91,7 +84,11 @@ class Machine:
     nics: list[Nic] = field(default_factory=list)
 
     def pair(self, model: str) -> list[Nic]:
-        return [nic for nic in self.nics if nic.model == model]
+        """Its NICs of a model; skips the test if QEMU has none."""
+        pair = [nic for nic in self.nics if nic.model == model]
+        if not pair:
+            pytest.skip(f"this QEMU emulates no {model}")
+        return pair
 
     def addresses(self, *models: str) -> list[str]:
         return [nic.address for nic in self.nics if not models or nic.model in models]
@@ -197,37 +194,20 @@ def boot(
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder())
         qmp = Qmp(folder)
-        nics, devices = [], list(iommu)
-        if "e1000" in models:
-            devices.append("pcie-pci-bridge,id=bridge,addr=1c")
+        nics = []
         for number, model in enumerate(models):
-            mac = f"52:54:00:00:00:{number + 1:02x}"
-            wire = stack.enter_context(Wire(folder, f"n{number}", mac))
+            wire = stack.enter_context(Wire(folder, f"n{number}", f"52:54:00:00:00:{number + 1:02x}"))
             nics.append(Nic(model, wire, f"nic{number}"))
-            place = f"bus=bridge,addr={number + 1}"
-            if model != "e1000":
-                devices.append(f"pcie-root-port,id=port{number},chassis={number + 1},addr={number + 4:x}")
-                place = f"bus=port{number}"
-            devices.append(f"{MODELS[model]},id=nic{number},netdev={wire.name},mac={mac},{place}")
+        emulated = [EmulatedNic(nic.model, nic.device, nic.wire.name, nic.wire.mac) for nic in nics]
         ends = [word for nic in nics for word in ("-netdev", nic.wire.netdev)]
         guest = Guest(
-            kernel, initramfs, log_dir, devices=devices, append=append, memory_mb=768, cpus=cpus,
-            options=[*ends, *qmp.options, *options],
+            kernel, initramfs, log_dir, devices=[*iommu, *nic_devices(emulated)], append=append, memory_mb=768,
+            cpus=cpus, options=[*ends, *qmp.options, *options],
         )  # fmt: skip
         stack.enter_context(guest)
         stack.enter_context(qmp)
-        # A NIC's address follows from its MAC address, while the kernel has it.
-        listed = guest.check(f"""
-            for name in {" ".join(DRIVERS)}; do modprobe $name; done
-            for interface in /sys/class/net/*; do
-                [ ! -e $interface/device ] || echo $(cat $interface/address) $(readlink -f $interface/device)
-            done
-            true""")
-        for line in listed.splitlines():
-            mac, path = line.split()
-            address = next(part for part in reversed(path.split("/")) if part.count(":") == 2)
-            for nic in nics:
-                if nic.wire.mac == mac:
-                    nic.address = address
-        assert all(nic.address for nic in nics), listed
+        # While the kernel has them.
+        found = nic_addresses(guest, DRIVERS)
+        for nic in nics:
+            nic.address = found[nic.wire.mac]
         yield Machine(guest, qmp, nics)

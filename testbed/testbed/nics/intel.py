@@ -166,3 +166,17 @@ E1000 = Profile(
         ),
     ),
 )
+
+# drivers/net/e1000/igb_rxtx.c has the same limits.
+IGB = Profile(
+    name="Intel 82576, I350, I210 (igb)",
+    ids={"8086:10c9": "82576", "8086:1521": "I350", "8086:1533": "I210"},
+    driver="net_e1000_igb",
+    plugin="net_e1000",
+    kernel_driver="igb",
+    is_bifurcated=False,
+    speeds_gbps=(1,),
+    rx=_82599,
+    tx=_82599,
+    queues=1,
+)

@@ -2,7 +2,7 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """All profiles, and which of them a NIC has."""
 
-from testbed.nics.intel import E810, E1000, X520, X710, XXV710
+from testbed.nics.intel import E810, E1000, IGB, X520, X710, XXV710
 from testbed.nics.nvidia import CONNECTX5, CONNECTX6, CONNECTX7
 from testbed.nics.profile import Profile
 from testbed.nics.virtual import ENA, VIRTIO, VMXNET3
@@ -19,6 +19,7 @@ PROFILES: tuple[Profile, ...] = (
     VMXNET3,
     ENA,
     E1000,
+    IGB,
 )
 
 _BY_ID = {ids: profile for profile in PROFILES for ids in profile.ids}
