@@ -386,12 +386,26 @@ def test_virtual_machines_alone(tree):
     tree.answers("guest-kernel", ":", ".ci/guest-kernel")
     tree.x("test", "vm")
     (tests,) = [call for call in tree.calls if "-m pytest" in call]
-    assert tests.endswith(
-        "tests/test_vm.py tests/test_diagnosis_vm.py tests/test_rehearsal_nics.py tests/test_rehearsal_failures.py"
-    )
-    judged = "build-static:step rust-examples:step guest-kernel:step python:pytest"
+    names = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehearsal_campaign")
+    assert tests.endswith(" ".join(f"tests/test_{name}.py" for name in names))
+    judged = "build-rust:step build-static:step rust-examples:step guest-kernel:step python:pytest"
     assert f"python .ci/tally.py target/vm-record {judged}" in tree.calls
     assert tree.x("test", "vm", "more").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("scenario", "readied"), [("vm-e1000e", True), ("scenarios/vm-e1000e.yaml", True), ("virtual-wire", False)]
+)
+def test_a_scenario_in_a_virtual_machine_gets_its_kernel_and_its_packages(tree, scenario, readied):
+    (tree.root / ".ci").mkdir()
+    # That no kernel can be had is for the testbed to tell.
+    tree.answers("guest-kernel", "exit 77", ".ci/guest-kernel")
+    tree.answers("dpkg-query", "echo '<git:installed><python3:installed>'")
+    done = tree.x("testbed", "rfc2544", "--scenario", scenario)
+    assert any(call.startswith("guest-kernel") for call in tree.calls) is readied
+    installed = [call for call in tree.calls if call.startswith("apt-get") and " install " in call]
+    assert any("qemu-system-x86" in call and "openssh-server" in call for call in installed) is readied
+    assert f"python -m testbed rfc2544 --scenario {scenario}" in tree.calls, done.stderr
 
 
 @pytest.mark.parametrize("tool", ["asan", "valgrind"])

@@ -36,8 +36,11 @@ class Process(Watched):
         log_dir: Path,
         environment: Mapping[str, str] | None = None,
         interactive: bool = False,
+        fds: Sequence[int] = (),
     ) -> None:
         super().__init__(name, argv, log_dir)
+        # Open files that it gets, under the same numbers.
+        self.fds = tuple(fds)
         # Added to this process's own.
         self.environment = dict(environment or {})
         # Whether it reads commands from its stdin, which otherwise is empty.
@@ -94,6 +97,7 @@ class Process(Watched):
                 text=True,
                 errors="replace",
                 start_new_session=True,
+                pass_fds=self.fds,
                 env={**os.environ, **self.environment},
             )
         except OSError as error:

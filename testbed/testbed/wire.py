@@ -6,9 +6,40 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from testbed.scratch import scratch_folder
+
+
+class Wire(Protocol):
+    """What joins the embedded generator's ports to a forwarder's, one by one, while the `with` lasts."""
+
+    @property
+    def forwarder_vdevs(self) -> tuple[str, ...]:
+        """Device arguments of the device under test."""
+        ...
+
+    @property
+    def nics(self) -> tuple[str, ...]:
+        """Its NICs, by their PCI addresses."""
+        ...
+
+    @property
+    def generator_vdevs(self) -> tuple[str, ...]:
+        """Device arguments of the generator."""
+        ...
+
+    def forwarder_mac(self, port: int) -> str:
+        """The address of the forwarder's port."""
+        ...
+
+    def clear_sockets(self) -> None:
+        """Removes what a killed forwarder has left."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *details: object) -> None: ...
 
 
 class VirtualWire:
@@ -24,6 +55,7 @@ class VirtualWire:
     DEVICE = "net_virtio_user"
     # What the device really holds; the number of descriptors that a program asks for does not enlarge it.
     RING_SIZE = 1024
+    nics: tuple[str, ...] = ()
 
     def __init__(self, ports: int, queues: int = 1, ring_size: int = RING_SIZE) -> None:
         self.ports = ports

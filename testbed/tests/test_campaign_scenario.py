@@ -117,7 +117,7 @@ def test_what_the_recovery_test_gives_up_with_can_be_set() -> None:
         ),
         (SHORT + "frames:\n  sizes: [imix:ay]\n", "s.yaml:6: frames.sizes.0: .*letter 'y', which stands for no size"),
         (SHORT + "frames:\n  sizes: [imux]\n", "s.yaml:6: frames.sizes: no set of frame sizes is called 'imux'"),
-        (SHORT + "preset: fast\n", "s.yaml:5: preset: .*'rfc2544', 'csit' or 'quick', not 'fast'"),
+        (SHORT + "preset: fast\n", "s.yaml:5: preset: .*'csit', 'quick' or 'rehearsal', not 'fast'"),
         (SHORT + "tests: [throughput, latency, jumps]\n", "s.yaml:5: tests.2: .*not 'jumps'"),
         (SHORT + "  - name: l2fwd-c\n", "s.yaml:5: devices.1: device 'l2fwd-c': there is another of that name"),
         (SHORT + "  - name: mine\n", "s.yaml:5: devices.1: device 'mine': it needs a program, of l2fwd-c, l2fwd-rs"),

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict
     from testbed.campaign.scenario import Scenario
     from testbed.campaign.testbeds.inventory import Inventory
+    from testbed.campaign.workshop import Programs
 
 # A log file has no width to respect.
 _LOG_WIDTH = 160
@@ -31,7 +34,7 @@ ScenarioOption = Annotated[
     typer.Option("--scenario", metavar="FILE|NAME", help="What is measured with what: a file, or a ready scenario."),
 ]
 PresetOption = Annotated[
-    str | None, typer.Option(metavar="PRESET", help="rfc2544, csit or quick. Default: the scenario's.")
+    str | None, typer.Option(metavar="PRESET", help="rfc2544, csit, quick or rehearsal. Default: the scenario's.")
 ]
 SizesOption = Annotated[
     str | None,
@@ -133,6 +136,7 @@ def compare(
     from testbed.process import ProcessError
     from testbed.programs import ProgramMissing
     from testbed.results import ResultsError
+    from testbed.vm import VmMissing
 
     known = [device.name for device in _chosen(scenario, preset, sizes, None, None, seed)[0].devices]
     a = a or next((name for name in known if name != b), known[0])
@@ -157,18 +161,19 @@ def compare(
             bin_dirs=folders,
             programs=programs.hashes(),
         )
-        parent, shop = (out or repository_root() / "results").absolute(), workshop(programs)
+        parent = (out or repository_root() / "results").absolute()
         read = _read_inventory(inventory, chosen) if inventory is not None else None
-        for line in plan_lines(settings, shop, spread=read is not None):
+        for line in plan_lines(settings, workshop(programs), spread=read is not None):
             _console().print(line, highlight=False, markup=False, soft_wrap=True)
-        if read is None:
-            _run_comparison(ComparisonRun.create(parent, settings, text, shop))
-        else:
+        if read is not None:
+            shop = workshop(programs)
             _spread_comparison(ComparisonRun.create(parent, settings, text, shop), read, shop)
+        with _workshop(chosen, programs) as shop:
+            _run_comparison(ComparisonRun.create(parent, settings, text, shop))
     except ValidationError as error:
         first = error.errors()[0]
         _fail(f"{'.'.join(map(str, first['loc'])) or 'compare'}: {first['msg']}")
-    except (ResultsError, JournalError, ProgramMissing, ProcessError, ScenarioError) as error:
+    except (ResultsError, JournalError, ProgramMissing, ProcessError, ScenarioError, VmMissing) as error:
         _fail(str(error))
 
 
@@ -201,6 +206,7 @@ def resume(
     from testbed.process import ProcessError
     from testbed.programs import ProgramMissing
     from testbed.results import ResultsError
+    from testbed.vm import VmMissing
 
     try:
         compared = is_comparison(folder)
@@ -215,11 +221,11 @@ def resume(
             typer.echo(f"testbed: warning: {', '.join(changed)} changed since the campaign began", err=True)
         if is_spread(folder):
             _go_on_with_testbeds(folder.absolute(), settings, workshop(programs))
-        elif compared:
-            _run_comparison(ComparisonRun.resume(folder.absolute(), workshop(programs)))
-        else:
-            _run(Campaign.resume(folder.absolute(), workshop(programs)))
-    except (ResultsError, JournalError, ProgramMissing, ProcessError) as error:
+        with _workshop(settings.scenario, programs) as shop:
+            if compared:
+                _run_comparison(ComparisonRun.resume(folder.absolute(), shop))
+            _run(Campaign.resume(folder.absolute(), shop))
+    except (ResultsError, JournalError, ProgramMissing, ProcessError, VmMissing) as error:
         _fail(str(error))
 
 
@@ -258,10 +264,11 @@ def _begin(kind: str, scenario: Scenario, text: str, out: Path | None, bin_dir: 
     from testbed.campaign.campaign import Campaign, Settings
     from testbed.campaign.journal import JournalError
     from testbed.campaign.timeplan import print_plan
-    from testbed.campaign.workshop import find_programs, workshop
+    from testbed.campaign.workshop import find_programs
     from testbed.process import ProcessError
     from testbed.programs import ProgramMissing
     from testbed.results import ResultsError
+    from testbed.vm import VmMissing
 
     folders = [folder.absolute() for folder in bin_dir or []]
     try:
@@ -275,9 +282,26 @@ def _begin(kind: str, scenario: Scenario, text: str, out: Path | None, bin_dir: 
         )
         print_plan(scenario, _console())
         parent = (out or repository_root() / "results").absolute()
-        _run(Campaign.create(parent, settings, text, workshop(programs)))
-    except (ResultsError, JournalError, ProgramMissing, ProcessError) as error:
+        with _workshop(scenario, programs) as shop:
+            _run(Campaign.create(parent, settings, text, shop))
+    except (ResultsError, JournalError, ProgramMissing, ProcessError, VmMissing) as error:
         _fail(str(error))
+
+
+@contextmanager
+def _workshop(scenario: Scenario, programs: Programs) -> Iterator[Workshop]:
+    """What a campaign works with, and the virtual machine of a scenario that wants one while the `with` lasts.
+
+    Raises `VmMissing`, and `ProcessError` if the machine does not come up.
+    """
+    from testbed.campaign.guest.machine import guest_for
+    from testbed.campaign.workshop import generator_cpu, workshop
+
+    def tell(line: str) -> None:
+        _console().print(line, highlight=False, soft_wrap=True)
+
+    with guest_for(scenario, list(programs.forwarders.values()), lambda: generator_cpu(scenario), tell) as guest:
+        yield workshop(programs, guest)
 
 
 def _run(campaign: Campaign) -> None:

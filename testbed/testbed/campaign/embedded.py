@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The embedded generator: a process for each trial, over the virtual wire, against a device that goes on running."""
+"""The embedded generator: a process for each trial, over the virtual wire or into a virtual machine, against a device
+that goes on running."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ from testbed.lcores import LcorePlan
 from testbed.overload import OWN_CPU_SHARE, CpuUsage, Waiting
 from testbed.process import ProcessError
 from testbed.programs import Program
-from testbed.wire import VirtualWire
+from testbed.wire import VirtualWire, Wire
 
 # More than any loop can send: the generator falls behind, and what it has sent is the most that it can.
 _BEYOND_FPS = 1e9
@@ -82,6 +83,12 @@ class EmbeddedSetup:
     hugepages: bool
     pauses: Pauses
     raw: Path
+    # Without a word the virtual wire.
+    wire: Wire | None = None
+    # The highest rate to ask for, if not all that it keeps.
+    most_fps: float | None = None
+    # Whether bursts are to come.
+    bursts: bool = True
 
     @property
     def ports(self) -> int:
@@ -104,7 +111,7 @@ class EmbeddedGenerator:
         self._counts: Counts | None = None
         self._capabilities: Capabilities | None = None
         try:
-            self._wire = self._cleanup.enter_context(VirtualWire(setup.ports))
+            self._wire = self._cleanup.enter_context(setup.wire or VirtualWire(setup.ports))
             self._cleanup.enter_context(setup.kind.ground)
             self._cleanup.callback(self._leave_device)
             self._begin_device()
@@ -253,7 +260,8 @@ class EmbeddedGenerator:
         one that is taken.
         """
         stream = Stream(size=size, directions=self._setup.directions)
-        rate_fps, result = _BEYOND_FPS, None
+        most_fps = self._setup.most_fps
+        rate_fps, result = _BEYOND_FPS if most_fps is None else most_fps / _ASKED, None
         for _ in range(_CALIBRATIONS):
             begin = time.monotonic()
             result = self._calibrating(stream, rate_fps, _CALIBRATION_S, None)
@@ -265,8 +273,8 @@ class EmbeddedGenerator:
         raise self._keeps_none(size, _CALIBRATIONS, result)
 
     def _kept_by_bursts(self, stream: Stream, rate_fps: float) -> float:
-        """The highest rate up to this one that bursts keep."""
-        for frames in _BURSTS:
+        """The highest rate up to this one that bursts keep, if there are any to come."""
+        for frames in _BURSTS if self._setup.bursts else ():
             rate_fps = self._kept_by_burst(stream, rate_fps, frames)
         return rate_fps
 
@@ -376,7 +384,7 @@ class EmbeddedGenerator:
             lcore=setup.lcores.forwarder,
             hugepages=setup.hugepages,
             vdevs=self._wire.forwarder_vdevs,
-            nics=(),
+            nics=self._wire.nics,
             ports=setup.ports,
             longest=longest(setup.sizes),
             log_dir=self._raw,

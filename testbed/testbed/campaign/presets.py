@@ -4,7 +4,8 @@
 
 `rfc2544` is what the RFCs ask for; its search goal is the one that RFC 9971, section 4.10.2, gives for RFC 2544. `csit`
 searches as FD.io's CSIT does: 21 trials of 1 s, half of which may exceed the loss ratio, for no loss and for 0.5 %.
-`quick` only looks around; its results are never called RFC 2544.
+`quick` only looks around, `rehearsal` only whether the whole chain works, on machines as slow as emulated ones; the
+results of both are never called RFC 2544.
 """
 
 from __future__ import annotations
@@ -106,4 +107,27 @@ _QUICK = MeasurementSettings(
     soak=SoakSettings(survey=True, hours=1 / 60, trial_s=5),
 )
 
-PRESETS: dict[str, MeasurementSettings] = {"rfc2544": MeasurementSettings(), "csit": _CSIT, "quick": _QUICK}
+_REHEARSAL = _QUICK.model_copy(
+    update={
+        "throughput": ThroughputSettings(
+            survey=True,
+            goals=(
+                Goal(
+                    relative_width=0.2,
+                    initial_trial_s=0.5,
+                    final_trial_s=0.5,
+                    duration_sum_s=0.5,
+                    preceding_targets=0,
+                ),
+            ),
+        ),
+        "latency": LatencySettings(survey=True, stream_s=1, repeats=1),
+    }
+)
+
+PRESETS: dict[str, MeasurementSettings] = {
+    "rfc2544": MeasurementSettings(),
+    "csit": _CSIT,
+    "quick": _QUICK,
+    "rehearsal": _REHEARSAL,
+}

@@ -19,6 +19,8 @@ from testbed.campaign.backend import Pauses
 from testbed.campaign.devices.command import check_command, status_number
 from testbed.campaign.devices.device import Macs
 from testbed.campaign.devices.testpmd import TestpmdMode
+from testbed.campaign.guest.settings import MOST_BYTES as _GUEST_MOST_BYTES
+from testbed.campaign.guest.settings import Guest
 from testbed.campaign.presets import PRESETS, MeasurementSettings, SettingsError, changed_settings
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.simulated import DeviceModel
@@ -69,22 +71,35 @@ class Preset(StrEnum):
     RFC2544 = "rfc2544"
     CSIT = "csit"
     QUICK = "quick"
+    REHEARSAL = "rehearsal"
 
 
 class Embedded(Record):
-    """The project's own generator, on this machine, over the virtual wire."""
+    """The project's own generator, on this machine, over the virtual wire or into a virtual machine."""
 
     kind: Literal["embedded"]
     hugepages: bool | None = Field(None, description="without a word: if there are some")
     # CPUs; without them two are chosen.
     lcore: int | None = Field(None, ge=0)
     forwarder_lcore: int | None = Field(None, ge=0)
+    most_fps: float | None = Field(
+        None, gt=0, description="the highest rate that is asked for; without a word as much as it was seen to keep"
+    )
+    # Where the devices run, behind NICs.
+    guest: Guest | None = None
 
     @model_validator(mode="after")
     def _both_or_none(self) -> Self:
-        if (self.lcore is None) != (self.forwarder_lcore is None):
+        if self.guest is not None and self.forwarder_lcore is not None:
+            raise ValueError("forwarder_lcore is a CPU of this machine, and the forwarder has one of the guest's")
+        if self.guest is None and (self.lcore is None) != (self.forwarder_lcore is None):
             raise ValueError("give lcore and forwarder_lcore, or neither")
         return self
+
+    @property
+    def most_bytes(self) -> int:
+        """Of a frame with FCS."""
+        return _EMBEDDED_MOST_BYTES if self.guest is None else _GUEST_MOST_BYTES
 
 
 class Simulated(Record):
@@ -206,12 +221,13 @@ class Scenario(Record):
     def _frames_suit_the_generator(self) -> Self:
         if isinstance(self.generator, Embedded):
             for name, values, most in (
-                ("sizes", self.frames.sizes, _EMBEDDED_MOST_BYTES),
+                ("sizes", self.frames.sizes, self.generator.most_bytes),
                 ("flows", self.frames.flows, _EMBEDDED_MOST_FLOWS),
             ):
                 for number, value in enumerate(values):
                     if (found := max(frames_of(value))) > most:
-                        fault = f"the embedded generator has {most} at most, not {found}"
+                        where = " with a virtual machine" if self.generator.guest else ""
+                        fault = f"the embedded generator{where} has {most} at most, not {found}"
                         place = {"place": ("frames", name, number), "fault": fault}
                         raise PydanticCustomError("frames", "{fault}", place)
         return self
@@ -247,7 +263,9 @@ class Scenario(Record):
                 fault = "it has a model, but the generator is not simulated"
             elif simulated and (device.program or device.command or device.host):
                 fault = "it has a program, a command or a host, but the generator is simulated"
-            elif started and not simulated and not device.has_program:
+            elif isinstance(self.generator, Embedded) and self.generator.guest is not None:
+                fault = _fault_in_a_guest(device)
+            if fault is None and started and not simulated and not device.has_program:
                 fault = f"it needs a program, of {', '.join((*FORWARDERS, TESTPMD))}, or a command"
             if fault:
                 # The place, as pydantic has none for a check of the whole.
@@ -274,6 +292,16 @@ class Scenario(Record):
             return Scenario.model_validate({**self.model_dump(), **fields})
         except ValidationError as error:
             raise ScenarioError("; ".join(_message(found) for found in error.errors())) from error
+
+
+def _fault_in_a_guest(device: Device) -> str | None:
+    """Why a device cannot run in the generator's virtual machine."""
+    if device.host is not None:
+        return "it has a host, but runs in the generator's guest"
+    # What is not copied there is not there.
+    if device.program == TESTPMD or (device.command is not None and "/" not in device.command[0]):
+        return f"the generator's guest has no such program: give {' or '.join(FORWARDERS)}, or a command with a path"
+    return None
 
 
 def scenarios_folder() -> Path:

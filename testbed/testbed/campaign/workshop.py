@@ -11,9 +11,11 @@ from testbed.campaign.backend import Generator, GeneratorError
 from testbed.campaign.campaign import Workshop
 from testbed.campaign.devices.kinds import device_kind, find_device_program
 from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup, free_folder
+from testbed.campaign.guest.generator import GuestGenerator
+from testbed.campaign.guest.machine import RunningGuest
 from testbed.campaign.methods import METHODS
 from testbed.campaign.remote.host import record_hosts
-from testbed.campaign.scenario import Device, Embedded, Scenario
+from testbed.campaign.scenario import Device, Embedded, Measurement, Scenario
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.sizes import longest
 from testbed.campaign.timeplan import expected_s
@@ -59,22 +61,38 @@ def find_programs(scenario: Scenario, folders: list[Path]) -> Programs:
     return Programs(found, find_program(GENERATOR, folders or None) if embedded else None)
 
 
-def workshop(programs: Programs) -> Workshop:
-    """The real things."""
+def workshop(programs: Programs, guest: RunningGuest | None = None) -> Workshop:
+    """The real things; `guest` is the virtual machine of a scenario that wants one."""
 
     def start(scenario: Scenario, device: str, directions: int, raw: Path) -> Generator:
-        chosen = next(one for one in scenario.devices if one.name == device)
-        return _start(scenario, chosen, directions, raw, programs)
+        located = scenario if guest is None else guest.located(scenario)
+        chosen = next(one for one in located.devices if one.name == device)
+        return _start(located, chosen, directions, raw, programs, guest)
 
     def environment(scenario: Scenario) -> Environment:
         found = record_environment(programs.all(), _hugepages(scenario))
-        hosts = {device: host.model_dump() for device, host in record_hosts(scenario).items()}
+        located = scenario if guest is None else guest.located(scenario)
+        hosts = {device: host.model_dump() for device, host in record_hosts(located).items()}
         return found.model_copy(update={"hosts": hosts})
 
     return Workshop(methods=METHODS, start=start, environment=environment, expected_s=expected_s)
 
 
-def _start(scenario: Scenario, device: Device, directions: int, raw: Path, programs: Programs) -> Generator:
+def generator_cpu(scenario: Scenario) -> int:
+    """The CPU that the embedded generator gets."""
+    settings = scenario.generator
+    chosen = settings.lcore if isinstance(settings, Embedded) else None
+    return plan_lcores().generator if chosen is None else chosen
+
+
+def _start(
+    scenario: Scenario,
+    device: Device,
+    directions: int,
+    raw: Path,
+    programs: Programs,
+    guest: RunningGuest | None,
+) -> Generator:
     settings = scenario.generator
     if isinstance(settings, Trex):
         return _start_trex(settings, scenario, device, directions, raw, programs)
@@ -82,26 +100,30 @@ def _start(scenario: Scenario, device: Device, directions: int, raw: Path, progr
         assert device.model is not None, "the scenario was checked"
         return SimulatedGenerator(device.model, scenario.pauses_around_trials, device.name)
     assert programs.generator is not None, "the programs are those of the scenario"
+    if settings.guest is not None and guest is None:
+        raise GeneratorError("a virtual machine is booted for rfc2544, overload and compare, but not for many testbeds")
     if settings.lcore is not None and settings.forwarder_lcore is not None:
         lcores = LcorePlan(settings.lcore, settings.forwarder_lcore)
     else:
-        lcores = plan_lcores()
+        lcores = replace(plan_lcores(), generator=generator_cpu(scenario))
     if device.host is not None and device.host.lcore is not None:
         lcores = replace(lcores, forwarder=device.host.lcore)
+    setup = EmbeddedSetup(
+        device=device.name,
+        kind=device_kind(device, programs.forwarders.get(device.name)),
+        generator=programs.generator,
+        sizes=tuple(scenario.frames.sizes),
+        directions=directions,
+        lcores=lcores,
+        hugepages=_hugepages(scenario),
+        pauses=scenario.pauses_around_trials,
+        raw=raw,
+        wire=None if guest is None else guest.wire(directions),
+        most_fps=settings.most_fps,
+        bursts=Measurement.BACK_TO_BACK in scenario.tests,
+    )
     try:
-        return EmbeddedGenerator(
-            EmbeddedSetup(
-                device=device.name,
-                kind=device_kind(device, programs.forwarders.get(device.name)),
-                generator=programs.generator,
-                sizes=tuple(scenario.frames.sizes),
-                directions=directions,
-                lcores=lcores,
-                hugepages=_hugepages(scenario),
-                pauses=scenario.pauses_around_trials,
-                raw=raw,
-            )
-        )
+        return EmbeddedGenerator(setup) if guest is None else GuestGenerator(setup, guest)
     except ProcessError as error:
         raise GeneratorError(str(error)) from error
 
