@@ -59,7 +59,7 @@ def nic_devices(nics: Sequence[EmulatedNic]) -> list[str]:
 def nic_addresses(guest: Guest, drivers: Sequence[str]) -> dict[str, str]:
     """The PCI address of each NIC by its MAC address, which the kernel's drivers tell."""
     listed = guest.check(f"""
-        for name in {" ".join(drivers)}; do modprobe $name; done
+        for name in {" ".join(drivers)}; do modprobe $name 2>/dev/null; done
         for interface in /sys/class/net/*; do
             [ ! -e $interface/device ] || echo $(cat $interface/address) $(readlink -f $interface/device)
         done

@@ -168,7 +168,7 @@ def test_a_plan_measures_nothing(scenario: Callable[..., Path], tmp_path: Path) 
     [
         (["rfc2544", "--scenario", "none.yaml"], "cannot read 'none.yaml': No such file"),
         (["rfc2544", "--scenario", "cli.yaml", "--device", "three"], "no device 'three': there are one, two"),
-        (["rfc2544", "--scenario", "cli.yaml", "--preset", "fast"], "preset: .*'quick', not 'fast'"),
+        (["rfc2544", "--scenario", "cli.yaml", "--preset", "fast"], "preset: .*'rehearsal', not 'fast'"),
         (["rfc2544", "--scenario", "cli.yaml", "--sizes", "64,63"], "frames.sizes.1: .*64 to 9216.*, not '63'"),
         (["overload", "--scenario", "cli.yaml", "--sizes", "huge"], "no set of frame sizes is called 'huge'"),
         (["plan", "--scenario", "cli.yaml", "--test", "jumps"], "tests.0: .*not 'jumps'"),
