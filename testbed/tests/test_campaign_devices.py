@@ -298,5 +298,5 @@ def test_a_real_command_is_measured_and_restarted_for_each_trial(
 @pytest.mark.e2e
 def test_a_real_command_that_dies_ends_the_campaign(embedded: Callable[..., EmbeddedGenerator]) -> None:
     generator = embedded(python_device("raise SystemExit('no port')", ready="up"))
-    with pytest.raises(GeneratorError, match=r"status 1 in the middle of the campaign(.|\n)*no port"):
+    with pytest.raises(GeneratorError, match=r"mine: .*status 1 in the middle of the campaign(.|\n)*no port"):
         generator.run(PLAN)

@@ -138,7 +138,7 @@ class Dying(SimulatedGenerator):
     def run(self, plan: object) -> object:
         Dying.left -= 1
         if Dying.left == 0:
-            raise GeneratorError("the generator ended with signal SIGSEGV")
+            raise GeneratorError("the generator ended with signal SIGSEGV; its last lines:\n    EAL: bad news")
         if Dying.left == -5:
             raise KeyboardInterrupt
         return super().run(plan)
@@ -157,7 +157,10 @@ def test_a_dead_generator_and_an_interrupt_end_it_and_it_goes_on(undisturbed: Pa
     assert campaign.run(console()) is Status.FAILED
     reason = read_campaign_summary(campaign.folder).reason
     assert "SIGSEGV" in reason
-    assert f"./x testbed resume {campaign.folder}" in reason
+    # How to go on stands behind what it printed, and can be copied as it is, from the summary too.
+    command = f"what was measured is kept: go on with ./x testbed resume {campaign.folder}"
+    assert reason.splitlines()[-1] == command
+    assert command in (campaign.folder / "summary.md").read_text().splitlines()
     assert Dying.closed == 1
     again = Campaign.resume(campaign.folder, workshop)
     assert again.run(console()) is Status.INTERRUPTED

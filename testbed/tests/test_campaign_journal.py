@@ -107,7 +107,7 @@ def test_it_belongs_to_one_campaign_one_version_and_one_process(filled: Path) ->
         Journal.open(filled)
 
 
-def test_a_full_disk_loses_nothing_and_says_how_to_go_on(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_loses_nothing(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = filled.read_bytes()
 
     class Full:
@@ -126,7 +126,7 @@ def test_a_full_disk_loses_nothing_and_says_how_to_go_on(filled: Path, monkeypat
 
     with Journal.open(filled) as journal:
         monkeypatch.setattr(journal_module, "os", Full())
-        with pytest.raises(JournalError, match=r"No space left on device.*testbed resume"):
+        with pytest.raises(JournalError, match="No space left on device: make room"):
             journal.add("here", result())
         assert filled.read_bytes() == before
         monkeypatch.undo()

@@ -374,8 +374,9 @@ def _unfinished(folder: Path, settings: Settings) -> CampaignSummary:
 
 
 def resumable(reason: str, folder: Path) -> str:
-    """The reason why something ended, and how to go on."""
-    return f"{reason}; what was measured is kept: go on with ./x testbed resume {shlex.quote(str(folder))}"
+    """The reason why something ended, and how to go on, which must not hide behind lines of a program's output."""
+    between = "\n" if "\n" in reason else "; "
+    return f"{reason}{between}what was measured is kept: go on with ./x testbed resume {shlex.quote(str(folder))}"
 
 
 def _write(path: Path, model: BaseModel) -> None:

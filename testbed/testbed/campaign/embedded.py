@@ -419,13 +419,17 @@ class EmbeddedGenerator:
         try:
             return self._running().counts(_PERIOD_PATIENCE_S)
         except ProcessError as error:
+            self._check_device()
             raise GeneratorError(str(error)) from error
 
     def _check_device(self) -> None:
         """Raises `GeneratorError` if the device is gone."""
         process = self._running().process
         if (trouble := process.trouble()) is not None:
-            raise GeneratorError(str(process.failure(f"{trouble} in the middle of the campaign")))
+            self._gone = str(process.failure(f"{trouble} in the middle of the campaign"))
+            # Whoever closes this would say the same once more, in place of this.
+            self._leave_device()
+            raise GeneratorError(f"{self._setup.device}: {self._gone}")
 
     def _running(self) -> RunningDevice:
         if self._device is None:

@@ -189,10 +189,7 @@ class Journal:
             # the journal next does it.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self._size)
-            raise JournalError(
-                f"cannot write '{self.path}': {error.strerror}: the trials until then are safe. "
-                f"Make room, then go on with: ./x testbed resume {self.path.parent}"
-            ) from error
+            raise JournalError(f"cannot write '{self.path}': {error.strerror}: make room") from error
         self._size += len(line)
         self._entries.append(entry)
 

@@ -140,9 +140,13 @@ def read_campaign_summary(folder: Path) -> CampaignSummary:
 def as_markdown(summary: CampaignSummary) -> str:
     """The summary for people: one table a measurement, a row for each kind of frames, a column for each device."""
     lines = [f"# {summary.kind}: {summary.scenario}, preset {summary.preset}", ""]
-    tail = f": {summary.reason}" if summary.reason else ""
-    lines += [f"{summary.status}{tail}. {len(summary.findings)} of {summary.planned} measurements, ", ""]
-    lines[-2] += f"{summary.trials.total} trials, {summary.trials.invalid} of them invalid, {summary.seconds:.0f} s."
+    # A paragraph of its own: it may end in a command, to be copied, and quote a program's output.
+    lines += [f"{summary.status}: {summary.reason}" if summary.reason else str(summary.status), ""]
+    lines += [
+        f"{len(summary.findings)} of {summary.planned} measurements, {summary.trials.total} trials, "
+        f"{summary.trials.invalid} of them invalid, {summary.seconds:.0f} s.",
+        "",
+    ]
     lines += [f"Again with: `{summary.command}`", ""]
     if summary.frames is not None:
         lines += [f"Frames: {summary.frames.grade}", ""]
