@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -24,6 +25,7 @@ from testbed.campaign.scenario import Device, Scenario, ScenarioError, parse_sce
 from testbed.campaign.timeplan import capabilities
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, TrialPlan
 from testbed.campaign.validity import judged
+from testbed.generator import Generator
 from testbed.lcores import plan_lcores
 from testbed.process import ProcessError
 from testbed.programs import Program, ProgramMissing
@@ -208,11 +210,11 @@ def embedded(tmp_path: Path, generator_program: Program, hugepages: bool) -> Ite
     """Joins the generator to a device."""
     joined: list[EmbeddedGenerator] = []
 
-    def join(kind: DeviceKind, directions: int = 1) -> EmbeddedGenerator:
+    def join(kind: DeviceKind, directions: int = 1, program: Program = generator_program) -> EmbeddedGenerator:
         setup = EmbeddedSetup(
             device="mine",
             kind=kind,
-            generator=generator_program,
+            generator=program,
             sizes=(64,),
             directions=directions,
             lcores=plan_lcores(),
@@ -300,3 +302,26 @@ def test_a_real_command_that_dies_ends_the_campaign(embedded: Callable[..., Embe
     generator = embedded(python_device("raise SystemExit('no port')", ready="up"))
     with pytest.raises(GeneratorError, match=r"mine: .*status 1 in the middle of the campaign(.|\n)*no port"):
         generator.run(PLAN)
+
+
+@pytest.mark.e2e
+def test_a_generator_that_dies_is_told_of_and_not_the_device_that_waits_for_it(
+    embedded: Callable[..., EmbeddedGenerator], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Dead(Generator):
+        """One that has ended when anybody asks."""
+
+        def __enter__(self) -> Self:
+            entered = super().__enter__()
+            self.wait(60)
+            return entered
+
+    monkeypatch.setattr("testbed.campaign.embedded.Generator", Dead)
+    monkeypatch.setattr("testbed.campaign.embedded.START_TIMEOUT_S", 0.1)
+    script = tmp_path / "generator"
+    script.write_text("#!/bin/sh\necho no memory >&2\nexit 3\n")
+    script.chmod(0o755)
+    waiting = python_device("import time; time.sleep(600)", ready="up")
+    generator = embedded(waiting, program=Program("generator", "sh", script))
+    with pytest.raises(GeneratorError, match=r"cannot be started: trial-2: ended with status 3(.|\n)*no memory"):
+        generator.capabilities()

@@ -355,7 +355,13 @@ class EmbeddedGenerator:
         device = self._running()
         steal = environment.steal_ticks()
         with self._generator(load) as generator:
-            device.ready(START_TIMEOUT_S)
+            try:
+                device.ready(START_TIMEOUT_S)
+            except ProcessError:
+                # The device waits in vain for a generator that has died.
+                if device.process.trouble() is None and (trouble := generator.trouble()) is not None:
+                    raise generator.failure(trouble) from None
+                raise
             usage = CpuUsage(generator=generator, forwarder=device.process)
             waiting = Waiting(device.process)
             generator.wait_for_result()
