@@ -200,8 +200,8 @@ def test_the_summary_as_markdown_and_csv_says_the_same(undisturbed: Path) -> Non
     rows = list(csv.DictReader((undisturbed / "summary.csv").open()))
     for finding in summary.findings:
         assert finding.headline in text
-        mine = [row["value"] for row in rows if row["field"] == "fps" and row["device"] == finding.device]
-        assert str(finding.result["fps"]) in mine
+        mine = [row for row in rows if row["field"] == "fps" and row["device"] == finding.device]
+        assert (str(finding.result["fps"]), "frames/s") in [(row["value"], row["unit"]) for row in mine]
     assert "| frames | one | two |" in text
     assert json.loads((undisturbed / "summary.json").read_text())["schema_version"] == 1
 

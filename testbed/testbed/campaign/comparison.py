@@ -19,6 +19,7 @@ from testbed.campaign import compare
 from testbed.campaign.backend import GeneratorError
 from testbed.campaign.campaign import Workshop, resumable
 from testbed.campaign.compare import CompareSettings, Comparison, Figure, Measure, Visit
+from testbed.campaign.csv_files import comparison_csv
 from testbed.campaign.journal import JOURNAL, Journal, JournalError
 from testbed.campaign.points import Point
 from testbed.campaign.scenario import Measurement, Scenario
@@ -177,6 +178,7 @@ class ComparisonRun:
         try:
             _write(self.folder / VERDICT, verdict)
             write_atomically(self.folder / "verdict.md", as_markdown(verdict))
+            write_atomically(self.folder / "verdict.csv", comparison_csv(verdict.comparison, verdict.testbeds))
         except ResultsError as error:
             # The journal has everything; what could not be written is made of it again.
             view.tell(f"warning: {error}")

@@ -137,8 +137,10 @@ def _surroundings(found: Evidence) -> dict[str, object]:
 
 def _files(folder: Path) -> list[str]:
     """What lies beside the report, for whoever wants to reckon again."""
-    known = ("summary.json", "summary.csv", "verdict.json", "journal.jsonl", "campaign.json", "comparison.json")
-    return [name for name in (*known, "scenario.yaml", "environment.json") if (folder / name).exists()]
+    known = ("summary.json", "summary.csv", "verdict.json", "verdict.csv", "journal.jsonl", "campaign.json")
+    return [
+        name for name in (*known, "comparison.json", "scenario.yaml", "environment.json") if (folder / name).exists()
+    ]
 
 
 def as_page(report: Report) -> str:

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from testbed.campaign.csv_files import campaign_csv
 from testbed.campaign.grade import Grade, Graded
 from testbed.campaign.scenario import Measurement, Preset
 from testbed.campaign.sizes import Size, size_in_words
@@ -23,8 +22,6 @@ SCHEMA_VERSION = 1
 SUMMARY = "summary.json"
 # A rate that differs by more than this share has drifted: searches end with bounds that are up to 2 % apart.
 _DRIFT = 0.02
-# Fields of a result that each row of the CSV has anyway.
-_IN_THE_HEAD = ("stream", "graded")
 _FIGURES = re.compile(r"\d[\d.]*")
 
 
@@ -126,7 +123,7 @@ def write_campaign_summary(folder: Path, summary: CampaignSummary) -> None:
     """
     write_atomically(folder / SUMMARY, summary.model_dump_json(indent=2) + "\n")
     write_atomically(folder / "summary.md", as_markdown(summary))
-    write_atomically(folder / "summary.csv", as_csv(summary))
+    write_atomically(folder / "summary.csv", campaign_csv(summary))
 
 
 def read_campaign_summary(folder: Path) -> CampaignSummary:
@@ -169,20 +166,6 @@ def as_markdown(summary: CampaignSummary) -> str:
     return "\n".join(lines)
 
 
-def as_csv(summary: CampaignSummary) -> str:
-    """Each figure of each finding in a row of its own."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["device", "size", "directions", "flows", "measurement", "status", "grade", "field", "value"])
-    for finding in summary.findings:
-        head = [finding.device, finding.size, finding.directions, finding.flows, finding.measurement, finding.status]
-        head.append(finding.grade)
-        figures = {name: value for name, value in (finding.result or {}).items() if name not in _IN_THE_HEAD}
-        rows = list(_leaves(figures)) if finding.result else [("reason", finding.reason)]
-        writer.writerows([*head, field, value] for field, value in rows)
-    return text.getvalue()
-
-
 def _grades(findings: list[Finding]) -> list[str]:
     """How far the results may be called the RFC's, and what is missing, each clause once."""
     graded = [finding for finding in findings if finding.grade is not None]
@@ -207,14 +190,3 @@ def kind_in_words(directions: int, flows: int) -> list[str]:
 def _cell(finding: Finding) -> str:
     text = finding.headline if finding.status == "done" else f"{finding.status}: {finding.reason}"
     return (text or "done").replace("|", "/").replace("\n", " ")
-
-
-def _leaves(value: Any, name: str = "") -> list[tuple[str, Any]]:
-    """('a.b.0', 7) for each figure in a nested result; what is absent stays out."""
-    if isinstance(value, dict):
-        pairs = [(str(key), inner) for key, inner in value.items()]
-    elif isinstance(value, list):
-        pairs = [(str(number), inner) for number, inner in enumerate(value)]
-    else:
-        return [] if value is None else [(name, value)]
-    return [leaf for key, inner in pairs for leaf in _leaves(inner, f"{name}.{key}" if name else key)]
