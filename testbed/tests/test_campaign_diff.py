@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""`./x testbed diff`: what differed, what that is against the noise, and what cannot be held against each other."""
+"""`./x testbed diff`: what differed, whether the ranges are apart, and what cannot be held together."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_what_differed_around_them_comes_first(pair: tuple[Path, Path]) -> None:
     assert not [what for what in found if "recorded" in what or "mhz" in what or "1518" in what]
 
 
-def test_a_difference_of_the_devices_is_beyond_the_noise_and_chance_is_not(pair: tuple[Path, Path]) -> None:
+def test_a_difference_of_the_devices_is_told_from_chance(pair: tuple[Path, Path]) -> None:
     found = {(line.test, line.device, line.frames, line.figure): line for line in compare_folders(*pair).lines}
     small = found["throughput", "l2fwd-c", "64 bytes", "rate, loss of at most 0 %"]
-    assert small.outcome is Outcome.BEYOND
+    assert small.outcome is Outcome.APART
     assert small.ratio == pytest.approx(9.5 / 12.4, rel=0.04)
-    assert found["throughput", "l2fwd-c", "1518 bytes", "rate, loss of at most 0 %"].outcome is Outcome.WITHIN
-    assert found["recovery", "l2fwd-rs", "64 bytes", "recovery time"].outcome is Outcome.WITHIN
-    assert found["forwarding rate", "l2fwd-c", "64 bytes", "rate"].outcome is Outcome.BEYOND
+    assert found["throughput", "l2fwd-c", "1518 bytes", "rate, loss of at most 0 %"].outcome is Outcome.OVERLAP
+    assert found["recovery", "l2fwd-rs", "64 bytes", "recovery time"].outcome is Outcome.OVERLAP
+    assert found["forwarding rate", "l2fwd-c", "64 bytes", "rate"].outcome is Outcome.APART
     # One trial each, and no word on how much another one would differ.
     assert found["frame loss", "l2fwd-c", "64 bytes", "loss at the highest load"].outcome is Outcome.UNKNOWN
     tests = {line.test for line in found.values()}
@@ -73,7 +73,7 @@ def test_the_text_has_every_figure_and_the_sum(pair: tuple[Path, Path]) -> None:
     found = compare_folders(*pair)
     _, text = diff(*pair)
     assert found.sentence in text
-    assert text.count("beyond the noise") == sum(line.outcome is Outcome.BEYOND for line in found.lines) + 1
+    assert text.count("ranges apart") == sum(line.outcome is Outcome.APART for line in found.lines) + 1
     for line in found.lines:
         if line.unit is Unit.FRAMES_PER_SECOND:
             assert f"{line.a.value / 1e6:.4f} Mpps" in text
@@ -99,8 +99,8 @@ def test_what_only_one_has_is_named(pair: tuple[Path, Path], tmp_path: Path) -> 
 def test_comparisons_are_compared_by_their_ratios(tmp_path: Path) -> None:
     found = compare_folders(run_comparison(tmp_path, TEXT), run_comparison(tmp_path, OTHER))
     assert [(line.frames, line.outcome) for line in found.lines] == [
-        ("64 bytes", Outcome.BEYOND),
-        ("1518 bytes", Outcome.WITHIN),
+        ("64 bytes", Outcome.APART),
+        ("1518 bytes", Outcome.OVERLAP),
     ]
     assert found.lines[0].device == "l2fwd-c / l2fwd-rs"
 
@@ -145,23 +145,23 @@ def value(middle: float, low: float | None = None, high: float | None = None, **
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
     [
-        (value(10, 9, 11), value(20, 19, 21), Outcome.BEYOND),
-        (value(20, 19, 21), value(10, 9, 11), Outcome.BEYOND),
-        (value(10, 9, 15), value(20, 14, 21), Outcome.WITHIN),
+        (value(10, 9, 11), value(20, 19, 21), Outcome.APART),
+        (value(20, 19, 21), value(10, 9, 11), Outcome.APART),
+        (value(10, 9, 15), value(20, 14, 21), Outcome.OVERLAP),
         # A drift widens the range, and is enough alone.
-        (value(10, 9, 11, noise=0.5), value(15, 14, 16), Outcome.WITHIN),
-        (value(100, noise=0.01), value(105, noise=0.01), Outcome.BEYOND),
-        (value(100, noise=0.03), value(105, noise=0.03), Outcome.WITHIN),
+        (value(10, 9, 11, noise=0.5), value(15, 14, 16), Outcome.OVERLAP),
+        (value(100, noise=0.01), value(105, noise=0.01), Outcome.APART),
+        (value(100, noise=0.03), value(105, noise=0.03), Outcome.OVERLAP),
         # The highest that was tried: the device may do any more.
-        (value(10, 10), value(20, 19, 21), Outcome.WITHIN),
-        (value(30, 30), value(20, 19, 21), Outcome.BEYOND),
+        (value(10, 10), value(20, 19, 21), Outcome.OVERLAP),
+        (value(30, 30), value(20, 19, 21), Outcome.APART),
         (value(10), value(20, 19, 21), Outcome.UNKNOWN),
-        (value(10), value(10), Outcome.WITHIN),
+        (value(10), value(10), Outcome.OVERLAP),
         (value(10, 9, 11, load_fps=100), value(20, 19, 21, load_fps=102), Outcome.OTHER_LOAD),
-        (value(10, 9, 11, load_fps=100), value(20, 19, 21, load_fps=100.2), Outcome.BEYOND),
+        (value(10, 9, 11, load_fps=100), value(20, 19, 21, load_fps=100.2), Outcome.APART),
     ],
 )
-def test_when_a_difference_is_beyond_the_noise(a: Value, b: Value, expected: Outcome) -> None:
+def test_when_ranges_are_apart(a: Value, b: Value, expected: Outcome) -> None:
     assert outcome(a, b) is expected
 
 

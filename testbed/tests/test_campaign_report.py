@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,19 @@ from campaign_folders import (
     run_campaign,
     run_comparison,
 )
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from test_report import EVIL, Structure, assert_self_contained
 from typer.testing import CliRunner
 
+from testbed.campaign import report_curves
+from testbed.campaign.folder import read_folder
+from testbed.campaign.frame_format import frame_format
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import MARKDOWN, REPORT, write_report
 from testbed.campaign.report_charts import labelled
 from testbed.campaign.report_curves import left_out
-from testbed.campaign.scenario import Measurement
+from testbed.campaign.scenario import Measurement, parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
 from testbed.cli import app
@@ -100,7 +106,8 @@ def test_the_verdict_is_one_sentence_and_its_figures_are_the_results(campaign: P
     small = [f"{rates[device, 64] / 1e6:.4f}" for device in ("l2fwd-rs", "l2fwd-c")]
     assert verdict.startswith(
         f"Without loss l2fwd-rs forwards {min(ratios):.3f} to {max(ratios):.3f} times as many frames as l2fwd-c "
-        f"at 3 kinds of frames: at 64 bytes {small[0]} against {small[1]} Mpps"
+        f"in this run at 3 kinds of frames, of which it does not tell them apart at 1: at 64 bytes {small[0]} against "
+        f"{small[1]} Mpps"
     )
     assert "quick look, never to be called RFC 2544" in page
     assert "the settings are meant for RFC 2544 (MUST)" in page
@@ -175,11 +182,66 @@ def test_what_was_not_measured_is_absent_and_said(tmp_path: Path) -> None:
     assert "Mpps at 64 bytes and " in page
 
 
+def test_no_ratio_is_told_of_a_machine_that_changed_nor_of_devices_that_the_run_does_not_tell_apart(
+    campaign: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "changed"
+    shutil.copytree(campaign, folder)
+    told = json.loads((folder / "summary.json").read_text())
+
+    def verdict_after(change: float) -> str:
+        change_json(folder / "summary.json", drift={**told["drift"], "again_fps": told["drift"]["first_fps"] * change})
+        return re.search(r'<p class="verdict">(.*?)</p>', report_of(folder))[1]
+
+    assert "times as many frames as l2fwd-c in this run" in verdict_after(1.001)
+    # Within what searches may differ by, but 64 and 512 bytes then are no more apart than that.
+    assert "apart at 2: " in verdict_after(1.019)
+    changed = verdict_after(0.93)
+    assert "times" not in changed
+    assert (
+        "the machine changed meanwhile (-7.0 % from the beginning to the end), so that they are not compared" in changed
+    )
+
+
 def test_a_device_that_does_all_that_was_tried_may_do_more(tmp_path: Path) -> None:
     text = TEXT.replace("tests: [", "tests: [throughput] #").replace("sizes: [64, 512, 1518]", "sizes: [64]")
     page = report_of(run_campaign(tmp_path, text, {"max_fps_by_size": {64: 9e6}}))
     assert "(2 of 2 figures are the highest rate that was tried, so the device may do more)" in page
     assert is_cell(page, "none: the highest tried")
+
+
+def test_loss_curves_go_from_0_to_100_percent(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RFC 2544, section 26.3: both axes, of the theoretical rate and of loss."""
+    limits = {}
+
+    def draw(name: str, height: float, paint: Callable[[Axes], None], words: str) -> str:
+        axes = Figure().subplots()
+        paint(axes)
+        limits[name] = (axes.get_xlim(), axes.get_ylim(), axes.get_xlabel())
+        return ""
+
+    monkeypatch.setattr(report_curves, "draw", draw)
+    monkeypatch.setattr(report_curves, "_SEEN_PERCENT", 40.0)
+    record = read_folder(campaign)
+    charts = dict(zip([caption for caption, _ in report_curves.loss_curves(record)], limits.items(), strict=True))
+    whole = [found for caption, (_, found) in charts.items() if "closer" not in caption]
+    assert whole
+    assert set(whole) == {((0, 100), (0, 100), "offered load, % of the theoretical rate")}
+    # A loss of little is seen in a second one.
+    close = {name: found[1] for name, found in limits.items() if name.startswith("loss-close")}
+    assert close
+    assert all(0 < top < 1.1 * 40 for _, top in close.values())
+
+
+def test_the_format_of_the_frames_is_told(tmp_path: Path) -> None:
+    scenario = parse_scenario(TEXT, "s.yaml")
+    assert frame_format(scenario) == []
+    text = "name: s\ngenerator: {kind: embedded}\ndevices: [{name: l2fwd-c}]\n"
+    told = frame_format(parse_scenario(text + "frames: {sizes: [64, imix], flows: [1, 300]}\n", "s.yaml"))
+    assert any("to 198.19.0.0 to 198.19.1.43, one behind the other" in line for line in told)
+    assert any("imix the frames have, in this order again and again, 64, 594, 64, 64, 594," in line for line in told)
+    trex = text.replace("kind: embedded", "kind: trex") + "frames: {flows: [10]}\n"
+    assert any("one of 10" in line for line in frame_format(parse_scenario(trex, "s.yaml")))
 
 
 def test_several_kinds_of_frames_have_charts_of_their_own(tmp_path: Path) -> None:

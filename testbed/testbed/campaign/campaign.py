@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Console
 
 from testbed.campaign.backend import Generator, GeneratorError, NotCapable
+from testbed.campaign.frame_format import frame_format
 from testbed.campaign.grade import Graded, of_the_campaign
 from testbed.campaign.journal import JOURNAL, Journal, JournalError, read_journal
 from testbed.campaign.points import Point, measurements_at, ordered_points, planned, rig_name
@@ -369,6 +370,7 @@ def _unfinished(folder: Path, settings: Settings) -> CampaignSummary:
         preset=settings.scenario.preset,
         devices=[device.name for device in settings.scenario.devices],
         frames=of_the_campaign(frames.sizes, frames.directions, frames.flows) if settings.kind == "rfc2544" else None,
+        frame_format=frame_format(settings.scenario),
         planned=len(planned(settings.scenario)),
     )
 

@@ -2,8 +2,8 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Two finished folders held against each other: what differed around them, then figure by figure.
 
-A difference is called beyond the noise only if it is larger than what both folders tell of themselves: the bounds of
-their searches or the ranges of their repetitions, widened by what each machine drifted. That is no test: how a device
+Of each figure is said whether the ranges that both folders tell of themselves are apart: the bounds of their searches
+or the ranges of their repetitions, widened by what each machine drifted. That is no noise and no test: how a device
 differs from start to start, and one machine from another, two folders do not tell.
 """
 
@@ -23,7 +23,7 @@ from testbed.campaign.folder import CampaignFolder, ComparisonFolder, read_folde
 from testbed.campaign.trial import Record
 from testbed.results import ResultsError, Status
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 CAUTION = (
     "Two runs are no paired comparison, and on two machines still less: what differs may be the machine, the time or "
     "the start as well as the device. For that, measure both in one run: ./x testbed compare."
@@ -35,10 +35,10 @@ _SAME_LOAD = 0.005
 class Outcome(StrEnum):
     """What a difference amounts to."""
 
-    BEYOND = "beyond the noise"
-    WITHIN = "within the noise"
+    APART = "ranges apart"
+    OVERLAP = "ranges overlap"
     # Neither repeated nor bounded, and no drift check.
-    UNKNOWN = "noise not known"
+    UNKNOWN = "without a known range"
     OTHER_LOAD = "at other loads"
 
 
@@ -86,7 +86,8 @@ class Diff(Record):
     def sentence(self) -> str:
         """The sum."""
         counts = Counter(line.outcome for line in self.lines)
-        parts = [f"{counts[outcome]} {outcome}" for outcome in Outcome if counts[outcome]]
+        ranged = (Outcome.APART, Outcome.OVERLAP)
+        parts = [f"{counts[one]} {'with ' if one in ranged else ''}{one}" for one in Outcome if counts[one]]
         differ = f"{len(self.environment)} things around them differed"
         return f"Of {len(self.lines)} figures that both have, {', '.join(parts)}; {differ}."
 
@@ -118,16 +119,16 @@ def compare_folders(a: Path, b: Path) -> Diff:
 
 
 def outcome(a: Value, b: Value) -> Outcome:
-    """Beyond the noise if the two ranges have nothing in common."""
+    """Apart if the two ranges have nothing in common."""
     if a.load_fps and b.load_fps and abs(a.load_fps / b.load_fps - 1) > _SAME_LOAD:
         return Outcome.OTHER_LOAD
     if a.value == b.value:
-        return Outcome.WITHIN
+        return Outcome.OVERLAP
     ranges = [_range(value) for value in (a, b)]
     if ranges[0] is None or ranges[1] is None:
         return Outcome.UNKNOWN
     (low, high), (other_low, other_high) = ranges
-    return Outcome.BEYOND if low > other_high or high < other_low else Outcome.WITHIN
+    return Outcome.APART if low > other_high or high < other_low else Outcome.OVERLAP
 
 
 def _range(value: Value) -> tuple[float, float] | None:

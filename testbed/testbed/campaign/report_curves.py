@@ -23,13 +23,21 @@ from testbed.charts import draw
 
 # More curves than this nobody looks at; the tables have every size.
 MOST_CURVES = 8
+# A loss of less is no more than a line along the axis, in a chart of all loss that there can be.
+_SEEN_PERCENT = 15.0
 
 Found = tuple[Finding, Measured]
 
 
 def loss_curves(record: CampaignFolder) -> list[Chart]:
-    """RFC 2544, section 26.3: loss by load, in percent of the line's rate or, if that is not known, in frames."""
-    return [chart for found in _streams(list(record.found(FrameLoss))) if (chart := _loss_curve(record, found))]
+    """RFC 2544, section 26.3: loss by load, in percent of the line's rate or, without one, of the highest tried.
+
+    Both axes go from 0 to 100 %, as it asks for; what is hardly seen so has a second chart.
+    """
+    charts = []
+    for found in _streams(list(record.found(FrameLoss))):
+        charts += [chart for close in (False, True) if (chart := _loss_curve(record, found, close))]
+    return charts
 
 
 def percentile_curves(record: CampaignFolder) -> list[Chart]:
@@ -72,28 +80,31 @@ def _name(what: str, found: Sequence[Found]) -> str:
     return f"{what}-{first.size}-{first.directions}-{first.flows}"
 
 
-def _loss_curve(record: CampaignFolder, found: Sequence[Found]) -> Chart | None:
+def _loss_curve(record: CampaignFolder, found: Sequence[Found], close: bool) -> Chart | None:
     mine = [(finding, result) for finding, result in found if isinstance(result, FrameLoss)]
-    if not any(point.lost for _, result in mine for point in result.points):
+    most = max((point.loss_percent for _, result in mine for point in result.points), default=0.0)
+    if most == 0 or (close and most > _SEEN_PERCENT):
         return None
     of_line = all(result.line_rate_fps for _, result in mine)
     lines = device_lines(record)
-    caption = f"Frame loss, {frames_in_words(found[0][0])}"
+    caption = f"Frame loss, {frames_in_words(found[0][0])}{', closer' if close else ''}"
+    highest = max(result.max_fps for _, result in mine)
 
     def paint(axes: Axes) -> None:
-        most = 0.0
         for finding, result in mine:
-            unit = (result.line_rate_fps or 0) / 100 if of_line else 1e6
+            unit = (result.line_rate_fps if of_line and result.line_rate_fps else highest) / 100
             points = sorted((point.load_fps / unit, point.loss_percent) for point in result.points)
-            most = max([most, *(loss for _, loss in points)])
             _line(axes, lines[finding.device], points)
-        axes.set_ylim(-0.03 * max(most, 1), 1.08 * max(most, 1))
-        axes.set_xlabel("offered load, % of the theoretical rate" if of_line else "offered load, million frames/s")
+        axes.set_xlim(0, 100)
+        axes.set_ylim(0, 1.08 * most if close else 100)
+        axes.set_xlabel(f"offered load, % of the {'theoretical rate' if of_line else 'highest that was tried'}")
         axes.set_ylabel("frames lost, %")
         axes.grid(axis="y")
         legend(axes)
 
-    return caption, draw(_name("loss", found), HEIGHT, paint, f"{caption}: loss by offered load")
+    return caption, draw(
+        _name("loss-close" if close else "loss", found), HEIGHT, paint, f"{caption}: loss by offered load"
+    )
 
 
 def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None:

@@ -77,6 +77,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section("Reset", tables=[tables.reset_table(record)]),
         Section("Soak", tables.soak_losses(record), curves.soak_curves(record), [tables.soak_table(record)]),
         Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
+        Section("Frame format", record.summary.frame_format, text_alone=bool(record.summary.frame_format)),
         Section("Grades", tables=[tables.grade_table(record)]),
         *_trial_sections(record.evidence, record.summary.trials, record.summary.devices, record.summary.seconds),
     ]

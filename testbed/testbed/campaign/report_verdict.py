@@ -7,6 +7,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from testbed.campaign.diff import Outcome, outcome
+from testbed.campaign.diff_values import Unit, Value, drift_of
 from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.grade import Grade
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
@@ -20,7 +22,7 @@ from testbed.results import Status
 _GRADES = (Grade.UNCONDITIONAL, Grade.CONDITIONAL, Grade.NON_COMPLIANT)
 # Of one device: figures by (directions, flows, size).
 _Key = tuple[int, int, Size]
-_Rates = dict[_Key, float]
+_Rates = dict[_Key, Value]
 
 
 def sentence(record: CampaignFolder) -> str:
@@ -38,10 +40,18 @@ def sentence(record: CampaignFolder) -> str:
 
 def _rates_sentence(record: CampaignFolder) -> str | None:
     """By the throughput, or else by the forwarding rate."""
+    drift = drift_of(record)
     rates: dict[str, _Rates] = {}
     for finding, result in record.found(Throughput):
         key = (finding.directions, finding.flows, finding.size)
-        rates.setdefault(finding.device, {})[key] = result.throughput_fps
+        lower, upper = result.goals[0].lower, result.goals[0].upper
+        rates.setdefault(finding.device, {})[key] = Value(
+            value=result.throughput_fps,
+            unit=Unit.FRAMES_PER_SECOND,
+            low=lower.load_fps if lower else 0.0,
+            high=upper.load_fps if upper else None,
+            noise=drift,
+        )
     # A device that does what the medium carries leaves no doubt.
     limits = sum(
         result.at_max and result.max_fps < (result.line_rate_fps or math.inf) for _, result in record.found(Throughput)
@@ -50,33 +60,52 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
     if not rates:
         for finding, rate in record.found(ForwardingRate):
             key = (finding.directions, finding.flows, finding.size)
-            rates.setdefault(finding.device, {})[key] = rate.forwarded_fps.median
+            sample = rate.forwarded_fps
+            rates.setdefault(finding.device, {})[key] = Value(
+                value=sample.median, unit=Unit.FRAMES_PER_SECOND, low=sample.least, high=sample.most, noise=drift
+            )
         limits = sum(not result.overloaded for _, result in record.found(ForwardingRate))
         how, limited = "under the highest load", "all that was offered"
     if not rates:
         return None
     count = sum(len(one) for one in rates.values())
     doubt = f" ({limits} of {count} figures are {limited}, so the device may do more)" if limits else ""
+    changed = record.summary.drift
+    if changed is not None and changed.matters and len(rates) > 1:
+        # What stands below says so too, but nobody reads on behind a ratio.
+        why = changed.in_words().partition(":")[0]
+        return f"{_listed(rates, how)}{doubt}; the machine changed meanwhile ({why}), so that they are not compared."
     return f"{_compared(record, rates, how) or _listed(rates, how)}{doubt}."
 
 
 def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str) -> str | None:
-    """Of two devices: how many times as much the one does."""
+    """Of two devices: how many times as much the one does, if this run can tell them apart at all."""
     if len(rates) != 2:
         return None
     reference = record.reference
     other = next(name for name in rates if name != reference)
-    common = [key for key in sorted(rates[other], key=_order) if rates.get(reference, {}).get(key)]
+    common = [key for key in sorted(rates[other], key=_order) if key in rates.get(reference, {})]
+    common = [key for key in common if rates[reference][key].value]
     if not common:
         return None
-    ratios = [rates[other][key] / rates[reference][key] for key in common]
+    ratios = [rates[other][key].value / rates[reference][key].value for key in common]
     low, high = (f"{edge:.3f}" for edge in (min(ratios), max(ratios)))
     times = f"{low} times" if low == high else f"{low} to {high} times"
     first = common[0]
-    figures = f"{rates[other][first] / 1e6:.4f} against {rates[reference][first] / 1e6:.4f} Mpps"
+    figures = f"{rates[other][first].value / 1e6:.4f} against {rates[reference][first].value / 1e6:.4f} Mpps"
     where = f"at {_words(first)} {figures}" if len(common) > 1 else figures
     kinds = f"at {len(common)} kinds of frames" if len(common) > 1 else f"at {_words(first)}"
-    return f"{how.capitalize()} {other} forwards {times} as many frames as {reference} {kinds}: {where}"
+    apart = sum(outcome(rates[other][key], rates[reference][key]) is Outcome.APART for key in common)
+    if not apart:
+        return (
+            f"{how.capitalize()} this run does not tell {other} and {reference} apart {kinds}: {where}, {times} as "
+            "many frames"
+        )
+    same = len(common) - apart
+    some = f", of which it does not tell them apart at {same}" if same else ""
+    return (
+        f"{how.capitalize()} {other} forwards {times} as many frames as {reference} in this run {kinds}{some}: {where}"
+    )
 
 
 def _listed(rates: dict[str, _Rates], how: str) -> str:
@@ -84,7 +113,7 @@ def _listed(rates: dict[str, _Rates], how: str) -> str:
     for device, mine in rates.items():
         keys = sorted(mine, key=_order)
         ends = keys if len(keys) == 1 else [keys[0], keys[-1]]
-        figures = " and ".join(f"{mine[key] / 1e6:.4f} Mpps at {_words(key)}" for key in ends)
+        figures = " and ".join(f"{mine[key].value / 1e6:.4f} Mpps at {_words(key)}" for key in ends)
         parts.append(f"{device} forwards {figures}")
     return f"{how.capitalize()} {'; '.join(parts)}"
 

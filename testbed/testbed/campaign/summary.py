@@ -69,13 +69,18 @@ class Drift(Part):
         """Relative to the first; None if that was nothing."""
         return self.again_fps / self.first_fps - 1 if self.first_fps else None
 
+    @property
+    def matters(self) -> bool:
+        """Whether it is more than a search's bounds may differ by: then the machine changed."""
+        return self.change is None or abs(self.change) > _DRIFT
+
     def in_words(self) -> str:
         """For the user."""
         change = self.change
         if change is None:
             return f"{self.again_fps:.0f} frames/s at the end, nothing at the beginning"
         text = f"{100 * change:+.1f} % from the beginning to the end"
-        return f"{text}: the machine changed meanwhile, so compare with care" if abs(change) > _DRIFT else text
+        return f"{text}: the machine changed meanwhile, so compare with care" if self.matters else text
 
 
 class CampaignSummary(Part):
@@ -96,6 +101,9 @@ class CampaignSummary(Part):
     preset: Preset
     devices: list[str]
     frames: Graded | None = Field(None, description="how far the frames are those that the RFC asks for")
+    frame_format: list[str] = Field(
+        default_factory=list, description="RFC 2544, section 8; nothing where no frames are sent"
+    )
     findings: list[Finding] = Field(default_factory=list)
     planned: int = Field(description="findings when it is finished")
     drift: Drift | None = Field(None, description="of a campaign with more than one measurement, when it is finished")

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The format of the test frames, which the report has to name (RFC 2544, section 8), by generator.
+
+The embedded generator's is in `testbed/generator/src/frame/`, TRex's in `testbed/trex/l2fwd.py`.
+"""
+
+from __future__ import annotations
+
+from testbed.campaign.scenario import Embedded, Scenario
+from testbed.campaign.sizes import frames_of, is_mixture
+from testbed.campaign.trex_settings import Trex
+
+_FCS = "FCS of 4 bytes, which sizes count."
+_MIXED = "Of the mixture {name} the frames have, in this order again and again, {sizes} bytes."
+_MOST_LISTED = 24
+
+
+def frame_format(scenario: Scenario) -> list[str]:
+    """A sentence for each part of the frame; nothing where no frames are sent."""
+    generator = scenario.generator
+    if isinstance(generator, Embedded):
+        parts = _embedded(max(scenario.frames.flows))
+    elif isinstance(generator, Trex):
+        parts = _trex(generator, max(scenario.frames.flows))
+    else:
+        return []
+    mixtures = [str(size) for size in scenario.frames.sizes if is_mixture(size)]
+    return [*parts, _FCS, *(_MIXED.format(name=name, sizes=_listed(frames_of(name))) for name in mixtures)]
+
+
+def _embedded(flows: int) -> list[str]:
+    last = flows - 1
+    to = f"198.19.0.0 to 198.19.{last // 256}.{last % 256}, one behind the other" if flows > 1 else "198.19.0.0"
+    return [
+        "Ethernet: from the generator's address to 02:00:00:00:01:<port>, type 0x0800; no VLAN tag.",
+        f"IPv4: 20 bytes, no options, not to be fragmented, time to live 64, from 198.18.0.0 to {to}.",
+        "UDP: from port 10000 to 10000, with checksum.",
+        "Payload: magic number 0x6c32, session, stream, sequence number of 48 bits, time stamp of 64 bits; then up to "
+        "the frame's size the bytes (n modulo 251) XOR 0x5a, counted from 0.",
+    ]
+
+
+def _trex(generator: Trex, flows: int) -> list[str]:
+    many = {
+        "destination": f"the destination address is one of {flows}, one behind the other",
+        "article": f"both addresses and both UDP ports change from frame to frame, {flows} values of each port",
+    }[generator.vary]
+    return [
+        "Ethernet: addresses of TRex's configuration, type 0x0800; no VLAN tag.",
+        "IPv4: 20 bytes, no options, time to live 64; UDP with checksum; as testbed/trex/l2fwd.py makes them"
+        + (f": {many}." if flows > 1 else ", one flow."),
+        "Payload: zeros; of latency frames TRex's own 16 bytes at the end.",
+    ]
+
+
+def _listed(sizes: tuple[int, ...]) -> str:
+    shown = ", ".join(map(str, sizes[:_MOST_LISTED]))
+    return shown if len(sizes) <= _MOST_LISTED else f"{shown} … ({len(sizes)} in all)"
