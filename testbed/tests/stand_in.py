@@ -100,6 +100,8 @@ def forward(name: str, wish: dict) -> int:
     while not stopped:
         time.sleep(wish.get("every", 0.01))
         if "every" in wish:
+            risen = wish.get("rises", 0)
+            final = (final[0] + risen, final[1] + risen, *final[2:])
             say(statistics("period", len(ports), *final))
     if wish.get("silent_end"):
         return 0

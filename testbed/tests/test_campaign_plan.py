@@ -4,8 +4,11 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from campaign_models import Tape, any_model
+from rich.console import Console
 
 from testbed.campaign.backend import Capabilities, GeneratorError
 from testbed.campaign.measurements.back_to_back import measure_back_to_back
@@ -17,9 +20,10 @@ from testbed.campaign.measurements.soak import measure_soak
 from testbed.campaign.measurements.throughput import measure_throughput
 from testbed.campaign.plan import NOTHING, Estimate, estimate
 from testbed.campaign.presets import PRESETS
-from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement
+from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement, Scenario
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import RFC_SIZES
+from testbed.campaign.timeplan import print_plan
 from testbed.campaign.trial import Stream, line_rate_fps
 from testbed.campaign.validity import Trials
 
@@ -91,8 +95,10 @@ def test_each_trial_takes_the_generator_s_own_time_too():
 
 
 def test_what_the_generator_cannot_do_takes_no_time():
-    assert expected(Measurement.LATENCY, capabilities={"latency": False}) == NOTHING
-    assert expected(Measurement.RESET, capabilities={"resets": []}) == NOTHING
+    nothing = expected(Measurement.LATENCY, capabilities={"latency": False})
+    assert nothing == NOTHING.model_copy(update={"why_not": ("the generator 'simulated' does not measure latency",)})
+    assert expected(Measurement.RESET, capabilities={"resets": []}).trials == NOTHING.trials
+    assert (nothing + nothing).why_not == nothing.why_not
 
 
 def test_without_a_highest_rate_nothing_is_expected():
@@ -127,3 +133,48 @@ def test_the_full_campaign_takes_a_tenth_longer_than_the_rfc_s_own_trials_at_mos
     assert whole.beyond_rfc <= 0.1
     assert whole.trials.least <= trials <= whole.trials.most
     assert whole.seconds.least <= ran_s <= whole.seconds.most
+
+
+def told(generator: dict, **frames: list[int]) -> str:
+    """What `./x testbed plan` says."""
+    scenario = Scenario.model_validate(
+        {
+            "name": "s",
+            "generator": {"kind": "trex", "line_rate_bps": 1e9} | generator,
+            "devices": [{"name": "l2fwd-c"}],
+            "frames": {"sizes": [64]} | frames,
+            "preset": "quick",
+        }
+    )
+    console = Console(file=io.StringIO(), width=200)
+    print_plan(scenario, console)
+    return console.file.getvalue()
+
+
+def memif(role: str) -> dict:
+    return {"forwarder": {"lcore": 1, "vdevs": [f"net_memif{port},role={role},id={port}" for port in (0, 1)]}}
+
+
+@pytest.mark.parametrize(
+    ("generator", "frames", "said"),
+    [
+        ({}, {}, "reset, 1 times skipped: the device is not started by the testbed"),
+        ({"flow_stats": False}, {}, "recovery, 1 times skipped: flow_stats is false"),
+        (memif("server"), {}, "reset, 1 times skipped: the device is the server of a memif wire"),
+        (
+            memif("client"),
+            {"sizes": [64, 1518]},
+            "latency, 1 times skipped: trex has latency only with frames of up to",
+        ),
+        (memif("client"), {"sizes": [1518], "flows": [9]}, "throughput, 1 times skipped: trex has flows only"),
+    ],
+)
+def test_the_plan_says_what_trex_cannot_do_and_why(generator: dict, frames: dict, said: str) -> None:
+    assert said in told(generator, **frames)
+
+
+def test_the_plan_counts_what_trex_can_do() -> None:
+    plan = told(memif("client"))
+    assert "skipped" not in plan
+    assert "recovery, 1 times: 2 trials" in plan
+    assert "reset, 1 times: 3 trials" in plan

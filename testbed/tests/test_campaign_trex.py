@@ -5,51 +5,26 @@
 from __future__ import annotations
 
 import json
-import socket
-from collections.abc import Callable
+import re
 from pathlib import Path
 
 import pytest
 import stand_in
-import trex_stand_in
+from trex_rig import PLAN, Make, maker
 
-from testbed.campaign.backend import Generator, GeneratorError, NotCapable, Pauses
+from testbed.campaign.backend import Generator, GeneratorError, NotCapable
 from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.l2fwd import L2fwd
-from testbed.campaign.trex import TrexGenerator, TrexSetup, trex_home
+from testbed.campaign.trex import trex_home
 from testbed.campaign.trex_device import JoinedDevice
 from testbed.campaign.trex_settings import Trex, TrexForwarder, TrexLaunch
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, StepPlan, TrialPlan
 from testbed.programs import find_program
 
-PLAN = TrialPlan(size=64, load_fps=1000, duration_s=0.2)
-Make = Callable[..., TrexGenerator]
-
 
 @pytest.fixture
 def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
-    """Makes a generator on a stand-in that behaves as asked; what is left of it is ended afterwards."""
-    home = trex_stand_in.install(tmp_path / "trex")
-
-    def build(settings: dict | None = None, setup: dict | None = None, **wishes: object) -> TrexGenerator:
-        monkeypatch.setenv("TREX_STAND_IN", json.dumps({"runs": True, "rate": 1e5} | wishes))
-        words = {"kind": "trex", "warm_up_s": 0.2} | (settings or {})
-        logs = tmp_path / "logs"
-        logs.mkdir(exist_ok=True)
-        fields = {
-            "device": "l2fwd-c",
-            "settings": Trex(**words),
-            "home": home,
-            "joined": None,
-            "sizes": (64,),
-            "flows": (1,),
-            "directions": 1,
-            "pauses": Pauses(before_s=0, residual_s=0, settle_s=0),
-            "logs": logs,
-        }
-        return TrexGenerator(TrexSetup(**fields | (setup or {})))
-
-    return build
+    return maker(tmp_path, monkeypatch)
 
 
 def test_it_says_what_it_can_do(make: Make, tmp_path: Path) -> None:
@@ -57,7 +32,8 @@ def test_it_says_what_it_can_do(make: Make, tmp_path: Path) -> None:
     assert isinstance(generator, Generator)
     found = generator.capabilities()
     assert (found.generator, found.version) == ("trex", "v3.08 (client API 5.1)")
-    assert (found.latency, found.burst, found.step, found.resets, found.proves_frames) == (True, True, False, [], False)
+    assert (found.latency, found.burst, found.step, found.resets, found.proves_frames) == (True, True, True, [], False)
+    assert "is not started by the testbed" in found.lacks["process"]
     # A virtual device's speed of 10 Gbit/s is an invention; what it keeps was found from above, and asked for is less.
     assert found.line_rate_bps is None
     assert 0.7e5 < found.max_fps(64) < 0.97e5
@@ -117,9 +93,9 @@ def test_a_trial_that_does_not_count(make: Make, wishes: dict, reason: str) -> N
 
 def test_memif_mixes_up_long_frames_that_change(make: Make) -> None:
     generator = make()
-    with pytest.raises(NotCapable, match="over memif TRex has flows only with frames of up to 132 bytes"):
+    with pytest.raises(NotCapable, match="flows only with frames of up to 132 bytes: over memif"):
         generator.run(PLAN.model_copy(update={"size": 133, "flows": 2}))
-    with pytest.raises(NotCapable, match="over memif TRex has latency only"):
+    with pytest.raises(NotCapable, match="latency only with frames"):
         generator.run(PLAN.model_copy(update={"size": 1518, "latency": True}))
     assert generator.run(PLAN.model_copy(update={"size": 1518})).valid
     assert generator.run(PLAN.model_copy(update={"size": 132, "flows": 2})).valid
@@ -147,11 +123,34 @@ def test_a_device_that_forwards_nothing_ends_the_campaign(make: Make) -> None:
 
 
 def test_what_it_cannot_do_it_says(make: Make) -> None:
-    generator = make()
-    with pytest.raises(NotCapable, match="when the last one was lost"):
-        generator.step(StepPlan(size=64, loads_fps=(2, 1), durations_s=(1, 1)))
-    with pytest.raises(NotCapable, match="port"):
+    generator = make({"flow_stats": False})
+    with pytest.raises(NotCapable, match="flow_stats is false: without a mark"):
+        generator.step(STEP)
+    with pytest.raises(NotCapable, match="nothing here resets a port"):
         generator.reset(ResetPlan(size=64, load_fps=1, kind=ResetKind.PORT, patience_s=1))
+    generator.close()
+
+
+STEP = StepPlan(size=64, loads_fps=(20_000, 10_000), durations_s=(0.1, 1.0))
+
+
+def test_the_last_loss_is_in_the_last_slice_that_has_some(make: Make) -> None:
+    # The overload's mark, and those of the third and the ninth slice of what comes after.
+    generator = make(lost_of={"10": 70, "16": 5, "28": 1})
+    result = generator.step(STEP)
+    assert result.valid, result.reasons
+    assert (result.sent, result.lost) == ([2000, 10_000], [70, 6])
+    ends = [one["end_s"] for one in result.raw["slices"]]
+    assert (ends[0], ends[-1]) == (pytest.approx(0.007, abs=0.001), 1.0)
+    assert result.last_loss_s == ends[8]
+    assert [one["lost"] for one in result.raw["slices"] if one["lost"]] == [5, 1]
+    generator.close()
+
+
+def test_nothing_lost_after_the_overload_is_no_time_at_all(make: Make) -> None:
+    generator = make({"ports": [0, 1]}, {"directions": 2}, lost_of={"10": 70, "11": 1})
+    result = generator.step(STEP.model_copy(update={"directions": 2}))
+    assert (result.sent, result.lost, result.last_loss_s) == ([4000, 20_000], [71, 0], 0.0)
     generator.close()
 
 
@@ -192,58 +191,62 @@ def test_no_tree_and_no_client_in_it(make: Make, tmp_path: Path, monkeypatch: py
     assert trex_home(Trex(kind="trex")) == Path("/opt/trex")
 
 
-LAUNCH = {"launch": {"config": "memif.cfg.yaml", "options": ["--queue-drop"]}}
+def rising(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vdevs: list[str], **wish: object) -> JoinedDevice:
+    """A device that goes on receiving."""
+    folder = stand_in.install(tmp_path / "bin")
+    monkeypatch.setenv("STAND_IN", json.dumps({"l2fwd-c": {"every": 0.02, "rises": 5} | wish}))
+    kind = L2fwd(find_program("l2fwd-c", [folder]), (), Here())
+    return JoinedDevice(kind, TrexForwarder(lcore=0, vdevs=vdevs), False, 64, tmp_path)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+RESET = ResetPlan(size=64, load_fps=1000, kind=ResetKind.PROCESS, patience_s=5)
+NULLS = ["net_null0,path=/none", "net_null1,path=/none"]
 
 
-def test_a_server_is_started_and_ended(make: Make, tmp_path: Path) -> None:
-    generator = make(LAUNCH | {"sync_port": free_port()}, runs=False)
-    assert generator.run(PLAN).valid
+def test_a_reset_is_timed_by_what_it_loses(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"forwarder": {"lcore": 0, "vdevs": NULLS}}
+    generator = make(settings, {"joined": rising(tmp_path, monkeypatch, NULLS)}, lost=50)
+    result = generator.reset(RESET)
+    assert result.valid, result.reasons
+    assert (result.lost, result.gap_s) == (50, 0.05)
+    # It really was ended and started again, and the campaign goes on with it.
+    assert (tmp_path / "device-2.command").exists()
+    assert generator.run(PLAN).raw["forwarder"]["after"]["received"] > 0
     generator.close()
-    assert not (tmp_path / "trex" / trex_stand_in.READY).exists()
-    told = (tmp_path / "logs" / "trex-server.stdout").read_text()
-    assert "-i --cfg" in told
-    assert "memif.cfg.yaml -c 1 --no-scapy-server --iom 0 --queue-drop" in told
-
-
-def test_a_server_that_dies_in_a_trial_ends_the_campaign(make: Make) -> None:
-    generator = make(LAUNCH | {"sync_port": free_port()}, runs=False, dies=True)
-    with pytest.raises(GeneratorError, match=r"server is gone|ended in the middle of the campaign"):
-        generator.run(PLAN)
-    generator.close()
-
-
-def test_a_server_that_does_not_start_is_quoted(make: Make) -> None:
-    with pytest.raises(GeneratorError, match=r"trex-server: ended(?s:.*)Could not find NUMA node 3"):
-        make(LAUNCH | {"sync_port": free_port()}, runs=False, refuse="ERROR: Could not find NUMA node 3")
-
-
-def test_no_second_server(make: Make) -> None:
-    with socket.socket() as other:
-        other.bind(("127.0.0.1", 0))
-        other.listen()
-        with pytest.raises(GeneratorError, match=r"listens on TCP port \d+ already.*leave launch out"):
-            make(LAUNCH | {"sync_port": other.getsockname()[1]})
 
 
 @pytest.mark.parametrize(
-    ("launch", "home", "message"),
+    ("wishes", "reason"),
     [
-        ({"config": "none.yaml"}, None, r"no TRex configuration 'none.yaml'.*25g.cfg.yaml.*memif.cfg.yaml"),
-        ({"config": "memif.cfg.yaml"}, "bare", r"no program 't-rex-64' in '.*bare'"),
+        ({"rate": 500}, r"TRex did not keep its rate while the device was away: .*--queue-drop"),
+        ({"cut_off": True}, "no frame came back"),
+        ({"reject": "stream rate is too high"}, "TRex refused to prepare: stream rate is too high"),
     ],
 )
-def test_what_is_started_is_there(make: Make, tmp_path: Path, launch: dict, home: str | None, message: str) -> None:
-    setup = {"home": trex_stand_in.install(tmp_path / home)} if home else {}
-    if home:
-        (tmp_path / home / "t-rex-64").unlink()
-    with pytest.raises(GeneratorError, match=message):
-        make({"launch": launch, "sync_port": free_port()}, setup)
+def test_a_reset_that_does_not_count(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wishes: dict, reason: str
+) -> None:
+    settings = {"forwarder": {"lcore": 0, "vdevs": NULLS}}
+    generator = make(settings, {"joined": rising(tmp_path, monkeypatch, NULLS)}, **wishes)
+    result = generator.reset(RESET)
+    assert any(re.search(reason, found) for found in result.reasons), result.reasons
+    generator.close()
+
+
+@pytest.mark.parametrize(("role", "able"), [("server", False), ("client", True)])
+def test_over_memif_the_client_can_be_reset(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str, able: bool
+) -> None:
+    memif = f"role={role},socket-abstract=no,socket={tmp_path}/run/wire,path=/none"
+    vdevs = [f"net_memif{port},id={port},{memif}" for port in (0, 1)]
+    device = rising(tmp_path, monkeypatch, vdevs)
+    generator = make({"forwarder": {"lcore": 0, "vdevs": vdevs}}, {"joined": device})
+    if able:
+        assert generator.reset(RESET).valid
+    else:
+        with pytest.raises(NotCapable, match="does not connect again: make the device the client"):
+            generator.reset(RESET)
+    generator.close()
 
 
 def test_the_device_is_started_counted_and_ended(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -283,3 +286,26 @@ def test_settings_that_do_not_fit() -> None:
     with pytest.raises(ValueError, match="the forwarder has 1 ports, but the generator 2"):
         Trex(kind="trex", forwarder=TrexForwarder(lcore=1, nics=["0000:18:00.0"]))
     assert TrexLaunch(config=Path("x")).cores == 1
+    with pytest.raises(ValueError, match="home is TRex's folder on another host"):
+        TrexLaunch(config=Path("x"), home=Path("/opt/trex"))
+    with pytest.raises(ValueError, match=r"host\.lcore is for a device"):
+        TrexLaunch(config=Path("x"), host={"name": "lab", "lcore": 3})
+
+
+def test_where_the_server_listens() -> None:
+    there = {"config": "x", "host": {"name": "lab"}}
+    assert Trex(kind="trex").address == "127.0.0.1"
+    assert Trex(kind="trex", launch=there).address == "lab"
+    assert Trex(kind="trex", launch=there, server="10.0.0.2").address == "10.0.0.2"
+
+
+def test_a_nics_queue_that_drops_is_no_rate_that_is_kept(make: Make) -> None:
+    settings = {"line_rate_bps": 20e6}
+    generator = make(settings, virtual=False, queue_drop=1)
+    with pytest.raises(GeneratorError, match="TRex kept no rate in 8 tries with 64 bytes"):
+        generator.capabilities()
+    generator.close()
+    # On a virtual wire it is the device that does not empty its queue.
+    generator = make(settings, queue_drop=1)
+    assert generator.capabilities().max_fps(64) == pytest.approx(20e6 / 672)
+    generator.close()

@@ -74,3 +74,19 @@ def test_the_article_changes_addresses_and_ports(streams: Streams) -> None:
     assert [place["pkt_offset"] for place in stream.packet.vm.places] == ["IP.src", "IP.dst", "UDP.sport", "UDP.dport"]
     ports = stream.packet.vm.variables[2]
     assert (ports["min_value"], ports["max_value"], ports["size"]) == (10000, 10999, 2)
+
+
+def test_a_sequence_goes_one_behind_the_other_with_a_mark_each(streams: Streams) -> None:
+    sequence = ("--sequence", "20000.0:100+10000.0:50+10000.0:7")
+    first, second, third = streams(*sequence)
+    assert (first.next, second.next, third.next) == ("part1", "part2", None)
+    assert (first.self_start, second.self_start, third.self_start) == (True, False, False)
+    assert [(stream.mode.pps, stream.mode.total_pkts) for stream in (first, second, third)] == [
+        (20_000, 100),
+        (10_000, 50),
+        (10_000, 7),
+    ]
+    # Each goes on in its own time, not at once: microseconds.
+    assert [stream.isg for stream in (first, second, third)] == [0, 100, 100]
+    both = [stream.flow_stats.pg_id for direction in (0, 1) for stream in streams(*sequence, direction=direction)]
+    assert len(set(both)) == 6

@@ -54,7 +54,7 @@ def serve(home: str) -> int:
         print(_wish()["refuse"])
         return 1
     stopped: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
+    signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
     print("arguments:", *sys.argv[1:], flush=True)
     Path(home, READY).touch()
     while not stopped and not Path(home, DIE).exists():
@@ -267,9 +267,12 @@ class STLClient:
             self.connected = False
             time.sleep(0.05)
             raise TRexError("connection to the server had been lost")
-        bursts = [stream.mode.total_pkts for streams in self.streams.values() for stream in streams]
-        over = self.duration > 0 and time.monotonic() >= self.began + self.duration
-        if over or all(bursts):
+        modes = [stream.mode for streams in self.streams.values() for stream in streams]
+        takes_s = self.duration
+        if all(mode.total_pkts for mode in modes):
+            # One behind the other, as many on one port as on the other.
+            takes_s = sum(mode.total_pkts / mode.pps for mode in modes) / len(self.streams)
+        if takes_s > 0 and time.monotonic() >= self.began + takes_s:
             self.ended, self.running = time.monotonic(), []
         return self.running
 
@@ -284,6 +287,8 @@ class STLClient:
                 stamped = isinstance(stream.flow_stats, STLFlowLatencyStats)
                 came = 0 if stamped and wish.get("no_latency") else sent - (0 if stamped else wish.get("lost", 0))
                 came = 0 if wish.get("cut_off") else came
+                if stream.flow_stats is not None:
+                    came -= wish.get("lost_of", {}).get(str(stream.flow_stats.pg_id), 0)
                 counts[port]["opackets"] += sent
                 counts[1 - port]["ipackets"] += came + (0 if stamped else wish.get("foreign", 0))
                 if stream.flow_stats is None:

@@ -51,6 +51,9 @@ class Bridge:
         self._api = None
         self._client = None
         self._ports = []
+        # Of the traffic: by this clock, and the ports whose link was down then.
+        self._began = 0.0
+        self._were_down = []
 
     def load(self, _):
         """Imports the client."""
@@ -136,24 +139,39 @@ class Bridge:
         The server ends it after `seconds` of its own schedule, which takes longer where it cannot keep the rate: then
         it is cut off after `limit_s`. Bursts end by themselves, with 0 seconds.
         """
+        self.begin(asked)
+        cut = False
+        while set(self._client.get_active_ports()) & set(asked["tx_ports"]):
+            if time.monotonic() - self._began >= asked["limit_s"]:
+                self._client.stop(asked["tx_ports"])
+                cut = True
+                break
+            time.sleep(_LOOK_S)
+        return self._counted(asked, cut)
+
+    def begin(self, asked):
+        """Begins what was prepared, and returns at once; `end` ends it."""
         client, ports = self._client, asked["tx_ports"]
         client.clear_stats(clear_xstats=False)
-        down = self._down(self._ports)
+        self._were_down = self._down(self._ports)
         # A core for each direction, where there are two.
         apart = len(ports) > 1 and asked["cores_per_pair"] > 1
         mask = client.CORE_MASK_PIN if apart else client.CORE_MASK_SPLIT
         client.start(ports, duration=asked["seconds"] or -1, force=True, core_mask=mask)
-        begin = time.monotonic()
-        cut = False
-        while set(client.get_active_ports()) & set(ports):
-            if time.monotonic() - begin >= asked["limit_s"]:
-                client.stop(ports)
-                cut = True
-                break
-            time.sleep(_LOOK_S)
-        measured_s = time.monotonic() - begin
+        self._began = time.monotonic()
+        return {}
+
+    def end(self, asked):
+        """Ends what was begun, and tells every counter."""
+        self._client.stop(asked["tx_ports"])
+        return self._counted(asked, False)
+
+    def _counted(self, asked, cut):
+        client = self._client
+        measured_s = time.monotonic() - self._began
         time.sleep(asked["residual_s"])
         stats = client.get_stats()
+        down = self._were_down
         down += [port for port in self._down(self._ports) if port not in down]
         drops = client.global_stats.get_rel("m_total_queue_drop")
         return {
@@ -208,7 +226,7 @@ def _plain(value):
 def answer(bridge, request):
     """What is said to a request."""
     try:
-        action = {"load", "connect", "acquire", "prepare", "run", "close"} & {request["do"]}
+        action = {"load", "connect", "acquire", "prepare", "run", "begin", "end", "close"} & {request["do"]}
         if not action:
             raise Refused("request", f"no action '{request['do']}'")
         return _plain(getattr(bridge, action.pop())(request))

@@ -38,6 +38,8 @@ class L2fwd:
     def get_streams(self, port_id=0, direction=0, tunables=(), **_):
         """The streams that TRex asks for, a list of `STLStream`."""
         asked = _parser().parse_args(list(tunables))
+        if asked.sequence:
+            return _one_behind_the_other(asked, direction)
         pg_id = asked.pg_id + port_id
         streams = []
         if asked.pps > 0:
@@ -71,8 +73,34 @@ def _parser():
     add("--latency_pps", type=float, default=0.0, help="frames a second that measure latency, beside the others")
     add("--latency_packets", type=int, default=0, help="end after so many of them; 0: never")
     add("--flow_stats", type=int, choices=[0, 1], default=1, help="1: count the frames by their mark")
+    add("--sequence", type=_parts, default=[], help="rate:frames+… in place of pps: one behind the other, a mark each")
     add("--pg_id", type=int, default=10, help="mark of port 0's frames; further ports have the numbers after it")
     return parser
+
+
+def _parts(text):
+    """Rates and numbers of frames; an error is argparse's to tell."""
+    pairs = [part.split(":") for part in text.split("+") if part]
+    return [(float(rate), int(frames)) for rate, frames in pairs]
+
+
+def _one_behind_the_other(asked, direction):
+    """Bursts without a pause between them. Each has a mark of its own, in each of two directions."""
+    packet, streams = _packet(asked, direction), []
+    for number, (rate, frames) in enumerate(asked.sequence):
+        streams.append(
+            STLStream(
+                name=f"part{number}",
+                next=f"part{number + 1}" if number + 1 < len(asked.sequence) else None,
+                self_start=number == 0,
+                # A burst begins with the last frame of the one before: its own distance behind that, in microseconds.
+                isg=1e6 / rate if number else 0.0,
+                packet=packet,
+                mode=STLTXSingleBurst(total_pkts=frames, pps=rate),
+                flow_stats=STLFlowStats(pg_id=asked.pg_id + 2 * number + direction),
+            )
+        )
+    return streams
 
 
 def _packet(asked, direction):

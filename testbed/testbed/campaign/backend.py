@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import Field
 
-from testbed.campaign.sizes import Size, size_in_words
+from testbed.campaign.sizes import Size, longest, size_in_words
 from testbed.campaign.trial import (
     AnyPlan,
     Record,
@@ -63,6 +63,10 @@ class Capabilities(Record):
     burst: bool = False
     step: bool = False
     resets: list[ResetKind] = Field(default_factory=list)
+    # Why it cannot do what it might: reasons by 'latency', 'step', a kind of reset, or 'pieces'.
+    lacks: dict[str, str] = Field(default_factory=dict)
+    # Longer frames can neither differ nor measure latency (`lacks["pieces"]`); None where there is no such limit.
+    one_piece_bytes: int | None = None
     # Whether each frame's sequence, length, addresses and payload are checked, or only frames counted.
     proves_frames: bool = False
     pauses: Pauses = Field(default_factory=Pauses)
@@ -72,6 +76,22 @@ class Capabilities(Record):
     def line_rate_fps(self, size: int | str) -> float | None:
         """The most frames that the link carries each way; None where it is not known."""
         return None if self.line_rate_bps is None else line_rate_fps(size, self.line_rate_bps)
+
+    def why_not(self, what: str, otherwise: str) -> str:
+        """Why it cannot do something."""
+        return self.lacks.get(what, f"the generator '{self.generator}' {otherwise}")
+
+    def check(self, plan: AnyPlan) -> None:
+        """Raises `NotCapable` for frames that it cannot send."""
+        if self.one_piece_bytes is None or longest((plan.size,)) <= self.one_piece_bytes:
+            return
+        latency = isinstance(plan, TrialPlan) and plan.latency
+        if latency or plan.flows > 1:
+            what = "latency" if latency else "flows"
+            raise NotCapable(
+                f"{self.generator} has {what} only with frames of up to {self.one_piece_bytes} bytes: "
+                + self.lacks.get("pieces", "it sends longer ones in pieces")
+            )
 
     def max_fps(self, size: int | str) -> float:
         """The highest load that can be asked for.

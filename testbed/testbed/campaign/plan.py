@@ -90,10 +90,15 @@ class Estimate(Record):
     seconds: Range
     # Of these, the trials that the RFCs themselves ask for, with the RFC's pauses.
     rfc_s: float
+    # Why it will take nothing: what the generator cannot do; of several together, each once.
+    why_not: tuple[str, ...] = ()
 
     def __add__(self, other: Estimate) -> Estimate:
         return Estimate(
-            trials=self.trials + other.trials, seconds=self.seconds + other.seconds, rfc_s=self.rfc_s + other.rfc_s
+            trials=self.trials + other.trials,
+            seconds=self.seconds + other.seconds,
+            rfc_s=self.rfc_s + other.rfc_s,
+            why_not=tuple(dict.fromkeys((*self.why_not, *other.why_not))),
         )
 
     @property
@@ -133,14 +138,17 @@ class _Rehearsal:
         return self._capabilities
 
     def run(self, plan: TrialPlan) -> TrialResult:
+        self._capabilities.check(plan)
         self.trials += 1
         return self._simulated.run(plan)
 
     def step(self, plan: StepPlan) -> StepResult:
+        self._capabilities.check(plan)
         self.trials += 1
         return self._simulated.step(plan)
 
     def reset(self, plan: ResetPlan) -> ResetResult:
+        self._capabilities.check(plan)
         self.trials += 1
         return self._simulated.reset(plan)
 
@@ -181,7 +189,9 @@ def _estimate(
             rehearsal = _Rehearsal(capabilities, stream, share, buffer, collapse)
             try:
                 result = _MEASURES[measurement](Trials(rehearsal), stream, share, settings)
-            except (NotMeasured, NotCapable):
+            except NotCapable as error:
+                return NOTHING.model_copy(update={"why_not": (str(error),)})
+            except NotMeasured:
                 return NOTHING
             trials.append(rehearsal.trials)
             seconds.append(rehearsal.seconds)

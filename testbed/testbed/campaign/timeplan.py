@@ -14,6 +14,7 @@ from testbed.campaign.points import Point, planned
 from testbed.campaign.scenario import Measurement, Scenario, Simulated
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.sizes import sizes_in_words
+from testbed.campaign.trex_abilities import abilities
 from testbed.campaign.trex_settings import Trex
 from testbed.campaign.trial import ResetKind, Stream
 
@@ -34,6 +35,7 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
         model = next(one.model for one in scenario.devices if one.name == device)
         assert model is not None, "the scenario was checked"
         return SimulatedGenerator(model, pauses, device).capabilities()
+    counts = next(one.counts_frames for one in scenario.devices if one.name == device)
     if isinstance(scenario.generator, Trex):
         return Capabilities(
             generator="trex",
@@ -43,13 +45,10 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
             if scenario.generator.line_rate_bps
             else dict.fromkeys(scenario.frames.sizes, _NOMINAL_FPS),
             directions=2,
-            flows=1 << 20,
-            latency=True,
-            burst=True,
             pauses=pauses,
             overhead_s=_TREX_OVERHEAD_S,
+            **abilities(scenario.generator, counts, memif=None),
         )
-    counts = next(one.counts_frames for one in scenario.devices if one.name == device)
     return Capabilities(
         generator="embedded",
         version="",
@@ -94,16 +93,24 @@ def print_plan(scenario: Scenario, console: Console) -> None:
         estimates = [expected(scenario, point, one) for point, one in planned(scenario) if one is measurement]
         whole = sum(estimates, start=NOTHING)
         total += whole
-        what = _in_words(whole) if whole.trials.most else "the generator cannot do it: skipped"
-        lines.append(f"{measurement.value.replace('_', ' ')}, {len(estimates)} times: {what}")
+        able = [one for one in estimates if one.trials.most]
+        if able:
+            lines.append(f"{_named(measurement)}, {len(able)} times: {_in_words(whole)}")
+        if len(able) < len(estimates):
+            why = "; ".join(whole.why_not) or "the generator cannot do it"
+            lines.append(f"{_named(measurement)}, {len(estimates) - len(able)} times skipped: {why}")
     rates = [(point, one) for point, one in planned(scenario) if one in _DRIFT_SHOWS_IN]
     if rates and len(planned(scenario)) > 1:
         again = expected(scenario, *rates[0])
         total += again
-        lines.append(f"the first {rates[0][1].value.replace('_', ' ')} again, for drift: {_in_words(again)}")
+        lines.append(f"the first {_named(rates[0][1])} again, for drift: {_in_words(again)}")
     lines.append(f"In all: {_in_words(total)}")
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _named(measurement: Measurement) -> str:
+    return measurement.value.replace("_", " ")
 
 
 def _in_words(whole: Estimate) -> str:

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ from pydantic import ValidationError
 
 from testbed.campaign.backend import Capabilities, GeneratorError, NotCapable, Pauses
 from testbed.campaign.devices.device import Counts
-from testbed.campaign.trex_account import Ran, Route, account
+from testbed.campaign.trex_abilities import abilities
+from testbed.campaign.trex_account import Ran, Route, account, reset_account
 from testbed.campaign.trex_bridge import TrexBridge, TrexError, trex_folder
 from testbed.campaign.trex_device import JoinedDevice
 from testbed.campaign.trex_latency import latency
 from testbed.campaign.trex_server import TrexServer, start_server
 from testbed.campaign.trex_settings import Trex
+from testbed.campaign.trex_step import parts, sequence, step_account
 from testbed.campaign.trial import (
     AnyPlan,
     ResetPlan,
@@ -53,11 +56,8 @@ _LATE_SHARE = 0.1
 _TELL_S = 30.0
 # Between two looks at a link that is not up yet.
 _LOOK_S = 0.2
-# TRex makes frames up to this length (without FCS) in one piece. Longer ones with fields that change or with a stamp
-# are chains of mbufs, after which DPDK 25.07's memif device, which TRex 3.08 has, mixes up frames: it leaves the mark
-# of a chain in its descriptors (`eth_memif_tx`).
-_ONE_PIECE_BYTES = 128
-_FCS_BYTES = 4
+# The mark of the first frames, which the profile gives to port 0.
+_FIRST_MARK = 10
 # One frame there and back, before anything else.
 _PROBE_FPS = 100.0
 _PROBE_S = 0.5
@@ -112,7 +112,10 @@ class TrexGenerator:
             self._bridge = self._join()
         except BaseException as error:
             # Nobody else will end what was started.
-            self._cleanup.close()
+            try:
+                self._cleanup.close()
+            except (GeneratorError, ProcessError) as late:
+                raise GeneratorError(f"{error}; and {late}") from error
             if isinstance(error, ProcessError):
                 raise GeneratorError(str(error)) from error
             raise
@@ -120,54 +123,94 @@ class TrexGenerator:
     def capabilities(self) -> Capabilities:
         """What it can do with this device; takes a while the first time, for the probe and the highest rates."""
         if self._capabilities is None:
-            measures_latency = self._latency_comes_back()
+            able = self._abilities(self._latency_comes_back())
             overheads: list[float] = []
             rates = {size: self._highest_rate(size, overheads) for size in self._setup.sizes}
             self._counts = self._settled()
-            self._capabilities = Capabilities(
-                generator="trex",
-                version=f"{self._version} (client API {self._api})",
-                line_rate_bps=self._line_rate_bps,
-                max_fps_by_size=rates,
-                directions=self._setup.directions,
-                flows=1 << 20,
-                latency=measures_latency,
-                burst=True,
-                pauses=self._setup.pauses,
-                overhead_s=max(0.0, sum(overheads) / len(overheads)),
+            self._capabilities = able.model_copy(
+                update={"max_fps_by_size": rates, "overhead_s": max(0.0, sum(overheads) / len(overheads))}
             )
         return self._capabilities
+
+    def _abilities(self, latency: bool = True) -> Capabilities:
+        """What is known without a frame."""
+        counts = None if self._device is None else self._device.counts_frames
+        memif = any("memif" in (port["driver"] or "") for port in self._ports)
+        return Capabilities(
+            generator="trex",
+            version=f"{self._version} (client API {self._api})",
+            line_rate_bps=self._line_rate_bps,
+            directions=self._setup.directions,
+            pauses=self._setup.pauses,
+            **abilities(self._setup.settings, counts, memif, latency),
+        )
 
     def run(self, plan: TrialPlan) -> TrialResult:
         """One trial. What TRex refuses makes it invalid; a server or a device that is gone ends the campaign.
 
         Raises `NotCapable` for frames that memif mixes up.
         """
-        if self._in_pieces(plan.size) and (plan.latency or plan.flows > 1):
-            what = "latency" if plan.latency else "flows"
-            raise NotCapable(
-                f"over memif TRex has {what} only with frames of up to {_ONE_PIECE_BYTES + _FCS_BYTES} bytes: it sends "
-                "longer ones in pieces, which DPDK's memif device mixes up"
-            )
+        self._abilities().check(plan)
         try:
             result = self._trial(plan)
         except TrexError as error:
-            if error.kind != "trex":
-                raise _resumable(error) from error
-            self._counts = self._settled()
+            reasons = self._refused(error)
             return TrialResult(
-                plan=plan, sent=0, received=0, lost=0, offered_fps=0, duration_s=0, valid=False, reasons=[str(error)]
+                plan=plan, sent=0, received=0, lost=0, offered_fps=0, duration_s=0, valid=False, reasons=reasons
             )
         time.sleep(self._setup.pauses.settle_s)
         return result
 
     def step(self, plan: StepPlan) -> StepResult:
-        """Raises `NotCapable`: TRex does not tell when the last frame was lost."""
-        raise NotCapable("TRex counts lost frames, but does not tell when the last one was lost")
+        """Loads one right behind the other, the last in slices.
+
+        Raises `NotCapable` where frames carry no marks.
+        """
+        capabilities = self._abilities()
+        if not capabilities.step:
+            raise NotCapable(capabilities.why_not("step", "cannot do it"))
+        capabilities.check(plan)
+        sent, seconds = parts(plan), sum(plan.durations_s)
+        words = {"sequence": sequence(sent), "pg_id": _FIRST_MARK}
+        try:
+            ran = self._ran(plan, words, 0.0, seconds * (1 + _LATE_SHARE) + _LATE_S)
+        except TrexError as error:
+            nothing = [0] * len(plan.loads_fps)
+            return StepResult(
+                plan=plan, sent=nothing, lost=nothing, last_loss_s=None, valid=False, reasons=self._refused(error)
+            )
+        self._counts = self._settled()
+        time.sleep(self._setup.pauses.settle_s)
+        return step_account(plan, sent, ran, self._route, _FIRST_MARK)
 
     def reset(self, plan: ResetPlan) -> ResetResult:
-        """Raises `NotCapable`."""
-        raise NotCapable(f"no reset of the {plan.kind} is done under load from TRex")
+        """Ends the device under load and starts it again; the gap is that of the lost frames (RFC 6201, section 1.3).
+
+        Raises `NotCapable`.
+        """
+        capabilities, device = self._abilities(), self._device
+        if plan.kind not in capabilities.resets or device is None:
+            raise NotCapable(capabilities.why_not(plan.kind, f"does no reset of the {plan.kind}"))
+        capabilities.check(plan)
+        reasons: list[str] = []
+        try:
+            self._prepare(plan, {"pps": plan.load_fps})
+            self._ask("begin", _TELL_S, self._check_server, seconds=0, cores_per_pair=self._cores)
+            try:
+                device.wait_for_load()
+                device.restart()
+                device.wait_for_load()
+            except ProcessError as error:
+                reasons.append(str(error))
+            pauses = self._setup.pauses
+            ran = self._counted("end", pauses.residual_s + _TELL_S, residual_s=pauses.residual_s)
+        except TrexError as error:
+            return ResetResult(
+                plan=plan, sent=0, lost=0, gap_s=None, valid=False, reasons=[*reasons, *self._refused(error)]
+            )
+        self._counts = self._settled()
+        time.sleep(self._setup.pauses.settle_s)
+        return reset_account(plan, ran, self._route).invalidated(reasons)
 
     def replayed(self, plan: AnyPlan) -> None:
         """Nothing depends on it."""
@@ -187,20 +230,34 @@ class TrexGenerator:
         finally:
             self._cleanup.close()
 
+    def _refused(self, error: TrexError) -> list[str]:
+        """Why a trial does not count that TRex refused.
+
+        Raises `GeneratorError` if there will be no other.
+        """
+        if error.kind != "trex":
+            # It ends the campaign, which then says how to go on.
+            raise GeneratorError(f"{error}: start it again") from error
+        self._counts = self._settled()
+        return [str(error)]
+
     def _join(self) -> TrexBridge:
         """Starts what is to be started here, the device first: a memif client finds its server when it starts."""
         setup, settings = self._setup, self._setup.settings
         bridge = TrexBridge(setup.home, settings.python, setup.logs)
         self._cleanup.enter_context(bridge)
         bridge.ask("load")
-        if setup.joined is not None:
-            self._device = setup.joined
-            self._cleanup.callback(self._close_device, self._device)
-            self._device.begin()
+        joined = setup.joined
+        if joined is not None:
+            joined.prepare()
+            if not joined.comes_second:
+                self._begin_device(joined)
         if settings.launch is not None:
             self._server = start_server(setup.home, settings, setup.logs)
-            self._cleanup.push(self._server)
+            self._cleanup.callback(self._server.close)
         told = self._connected(bridge)
+        if joined is not None and joined.comes_second:
+            self._begin_device(joined)
         self._version, self._api = told["version"]["version"], told["api"]
         self._cores = told["cores_per_pair"] or 1
         self._ports = self._acquired(bridge)
@@ -212,6 +269,11 @@ class TrexGenerator:
             self._counts = self._device.counts()
         return bridge
 
+    def _begin_device(self, device: JoinedDevice) -> None:
+        self._device = device
+        self._cleanup.callback(self._close_device, device)
+        device.begin()
+
     @staticmethod
     def _close_device(device: JoinedDevice) -> None:
         # A second time after `close`, which has told what went wrong.
@@ -221,7 +283,7 @@ class TrexGenerator:
     def _connected(self, bridge: TrexBridge) -> dict[str, Any]:
         """Connects; a server that was just started may take some time."""
         settings = self._setup.settings
-        words = settings.model_dump(include={"user", "server", "sync_port", "async_port"})
+        words = settings.model_dump(include={"user", "sync_port", "async_port"}) | {"server": settings.address}
         deadline = time.monotonic() + (settings.launch.patience_s if settings.launch is not None else 0.0)
         while True:
             try:
@@ -251,11 +313,6 @@ class TrexGenerator:
         speeds = [port["speed"] for port in self._ports if port["speed"]]
         return 1e9 * min(speeds) if speeds else None
 
-    def _in_pieces(self, size: int) -> bool:
-        """Whether frames that change would be sent in pieces which the device mixes up."""
-        memif = any("memif" in (port["driver"] or "") for port in self._ports)
-        return memif and size - _FCS_BYTES > _ONE_PIECE_BYTES
-
     def _latency_comes_back(self) -> bool:
         """Whether one frame that measures latency, there and back, is known as such: some NICs lose each of them."""
         stream = Stream(size=min(self._setup.sizes), directions=self._setup.directions)
@@ -264,7 +321,8 @@ class TrexGenerator:
 
     def _highest_rate(self, size: int, overheads: list[float]) -> float:
         """The link's rate if it is kept, else a little less than a rate that it was seen to keep, found from above."""
-        flows = 1 if self._in_pieces(size) else max(self._setup.flows)
+        whole_bytes = self._abilities().one_piece_bytes
+        flows = 1 if whole_bytes is not None and size > whole_bytes else max(self._setup.flows)
         stream = Stream(size=size, directions=self._setup.directions, flows=flows)
         line_fps = line_rate_fps(size, self._line_rate_bps or _UNKNOWN_BPS)
         rate_fps, seconds = line_fps, self._setup.settings.warm_up_s
@@ -280,7 +338,9 @@ class TrexGenerator:
                     "and at the addresses in TRex's configuration"
                 )
             offered_fps = sent / ran.duration_s(seconds) / stream.directions
-            if offered_fps >= (1 - _KEPT) * rate_fps and not ran.whole.get("queue_full"):
+            # On a virtual wire a full queue is the device's.
+            full = ran.whole.get("queue_full") or (ran.queue_drop and not self._route.virtual)
+            if offered_fps >= (1 - _KEPT) * rate_fps and not full:
                 return rate_fps if rate_fps == line_fps and self._line_rate_bps else _ASKED * rate_fps
             # As fast as it asks for, with a queue that was full at times, is a little too fast.
             rate_fps = _SUSTAINED * min(offered_fps, rate_fps)
@@ -302,6 +362,19 @@ class TrexGenerator:
 
     def _ran(self, stream: Stream, words: dict[str, Any], seconds: float, limit_s: float) -> Ran:
         """Loads streams, lets them run and tells what TRex counted."""
+        self._prepare(stream, words)
+        pauses = self._setup.pauses
+        return self._counted(
+            "run",
+            limit_s + pauses.residual_s + _TELL_S,
+            cores_per_pair=self._cores,
+            seconds=seconds,
+            limit_s=limit_s,
+            residual_s=pauses.residual_s,
+        )
+
+    def _prepare(self, stream: Stream, words: dict[str, Any]) -> None:
+        """Loads streams, and sends learning frames if the scenario says so."""
         settings, pauses = self._setup.settings, self._setup.pauses
         tunables = {
             "size": stream.size,
@@ -310,14 +383,12 @@ class TrexGenerator:
             "flow_stats": int(settings.flow_stats),
             **words,
         }
-        ask = self._bridge.ask
-        ask(
+        self._ask(
             "prepare",
             pauses.before_s + _TELL_S,
             self._watch,
             profile=str(trex_folder() / PROFILE),
             tunables={name: f"{value:.6f}" if isinstance(value, float) else value for name, value in tunables.items()},
-            tx_ports=self._route.tx_ports,
             rx_ports=self._route.rx_ports,
             learn=settings.learn,
             before_s=pauses.before_s,
@@ -325,16 +396,12 @@ class TrexGenerator:
         if settings.learn:
             # The device has got them too.
             self._counts = self._settled()
-        told = ask(
-            "run",
-            limit_s + pauses.residual_s + _TELL_S,
-            self._watch,
-            tx_ports=self._route.tx_ports,
-            cores_per_pair=self._cores,
-            seconds=seconds,
-            limit_s=limit_s,
-            residual_s=pauses.residual_s,
-        )
+
+    def _ask(self, action: str, takes_s: float, watch: Callable[[], None], **words: Any) -> dict[str, Any]:
+        return self._bridge.ask(action, takes_s, watch, tx_ports=self._route.tx_ports, **words)
+
+    def _counted(self, action: str, takes_s: float, **words: Any) -> Ran:
+        told = self._ask(action, takes_s, self._watch, **words)
         try:
             return Ran.model_validate(told)
         except ValidationError as error:
@@ -346,17 +413,16 @@ class TrexGenerator:
         """The device's counters after the last frame of a trial."""
         return self._device.counts() if self._device is not None else None
 
-    def _watch(self) -> None:
-        """Raises `GeneratorError` if the server or the device is gone."""
+    def _check_server(self) -> None:
+        """Raises `GeneratorError` if it is gone."""
         if self._server is not None:
             self._server.check()
+
+    def _watch(self) -> None:
+        """Raises `GeneratorError` if the server or the device is gone."""
+        self._check_server()
         if self._device is not None:
             self._device.check()
 
     def _bridge_is_gone(self) -> bool:
         return self._bridge.returncode is not None
-
-
-def _resumable(error: TrexError) -> GeneratorError:
-    """What ends the campaign, which then says how to go on."""
-    return GeneratorError(f"{error}: start it again")

@@ -14,11 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.trex_latency import latency
-from testbed.campaign.trial import Place, TrialPlan, TrialResult
+from testbed.campaign.trial import Place, ResetPlan, ResetResult, TrialPlan, TrialResult
 
 # By its own schedule the server ends a trial on time unless it ran late; its client hears of the end this much later.
 _HEARD_S = 0.1
 _HEARD_SHARE = 0.01
+# A reset ends when it is over, so that only the client's clock knows how long it took; its requests take up to so long.
+_RESET_SHARE = 0.01
+_REQUEST_S = 0.2
 
 
 class PortStats(BaseModel):
@@ -87,7 +90,7 @@ def account(plan: TrialPlan, ran: Ran, route: Route, before: Counts | None, afte
         duration_s=duration_s,
         latency=latency(ran.latency, ran.flow_stats) if plan.latency else None,
         raw={
-            "checks": _checks(ran, arrived - received, route.virtual),
+            "checks": port_checks(ran, arrived - received),
             "generator": ran.model_dump(mode="json", by_alias=True),
             **({"forwarder": {"before": before.model_dump(), "after": after.model_dump()}} if before and after else {}),
         },
@@ -100,6 +103,32 @@ def account(plan: TrialPlan, ran: Ran, route: Route, before: Counts | None, afte
     if after is not None and after.in_flight:
         reasons.append(f"{after.in_flight} frames were still in the forwarder when the trial was over")
     return result.invalidated(reasons)
+
+
+def reset_account(plan: ResetPlan, ran: Ran, route: Route) -> ResetResult:
+    """What came of a reset under load: frames that the queue did not take count as sent, into a link that was down."""
+    sent = sum(ran.ports[port].opackets for port in route.tx_ports) + (ran.queue_drop or 0)
+    arrived = sum(ran.ports[port].ipackets for port in route.rx_ports)
+    marked = marked_frames(ran, route.rx_ports)
+    received = arrived if marked is None else min(marked, arrived)
+    lost, intended = sent - received, plan.load_fps * plan.directions * ran.measured_s
+    reasons = []
+    if abs(sent - intended) > _RESET_SHARE * intended + _REQUEST_S * plan.load_fps * plan.directions:
+        reasons.append(
+            f"TRex did not keep its rate while the device was away: {sent} frames were sent instead of about "
+            f"{intended:.0f}: without its option --queue-drop it waits for a link that is down"
+        )
+    if ran.links_down:
+        reasons.append(f"the link of port {ran.links_down[0]} was down before or after")
+    if not received:
+        reasons.append("no frame came back")
+    return ResetResult(
+        plan=plan,
+        sent=sent,
+        lost=lost,
+        gap_s=lost / plan.directions / plan.load_fps,
+        raw={"generator": ran.model_dump(mode="json", by_alias=True)},
+    ).invalidated(reasons)
 
 
 def marked_frames(ran: Ran, ports: list[int]) -> int | None:
@@ -138,7 +167,7 @@ def _places(
     return {place: count for place, count in places.items() if count}
 
 
-def _checks(ran: Ran, unmarked: int, virtual: bool) -> dict[str, int]:
+def port_checks(ran: Ran, unmarked: int) -> dict[str, int]:
     """The faults of which a valid trial has none (see `validity`)."""
     errors = [flow["err_cntrs"] for name, flow in ran.latency.items() if name.isdigit() and "err_cntrs" in flow]
     full = ran.whole.get("queue_full")

@@ -8,16 +8,21 @@ import contextlib
 from pathlib import Path
 
 from testbed.campaign.backend import GeneratorError
-from testbed.campaign.devices.device import START_TIMEOUT_S, Counts, DeviceKind, Joint, RunningDevice
+from testbed.campaign.devices.device import START_TIMEOUT_S, Counts, DeviceKind, Joint, RunningDevice, wait_for_load
 from testbed.campaign.trex_settings import TrexForwarder
 from testbed.process import ProcessError
 
 # Forwarders print their statistics once a second.
 _COUNTS_S = 10.0
+# From the start of the load, or of the device, to its first frame: links of NICs take seconds to come up.
+_TO_LOAD_S = 30.0
 
 
 class JoinedDevice:
-    """A device, started when TRex is. Every method raises `GeneratorError` if it is gone."""
+    """A device, started before TRex or, if it is the client of its memif wires, after it.
+
+    Every method raises `GeneratorError` if it is gone.
+    """
 
     def __init__(self, kind: DeviceKind, settings: TrexForwarder, hugepages: bool, longest: int, log_dir: Path) -> None:
         self._kind = kind
@@ -34,20 +39,58 @@ class JoinedDevice:
         )
         self._cleanup = contextlib.ExitStack()
         self._device: RunningDevice | None = None
+        self._starts = 0
+        # Whether it must find TRex when it starts, rather than TRex it.
+        self.comes_second = settings.memif_clients
 
-    def begin(self) -> None:
-        """Starts it, and returns when it forwards: a memif client finds its server when it starts."""
+    @property
+    def counts_frames(self) -> bool:
+        """Whether it tells its counters."""
+        return self._kind.counts_frames
+
+    def prepare(self) -> None:
+        """Makes room for the sockets of memif wires, whoever will listen there."""
         for socket in self._sockets:
             # One that a killed device has left: a new one could not listen there.
             socket.parent.mkdir(parents=True, exist_ok=True)
             socket.unlink(missing_ok=True)
+
+    def begin(self) -> None:
+        """Starts it, and returns when it forwards."""
         try:
             self._cleanup.enter_context(self._kind.ground)
-            self._device = self._kind.begin(self._joint, "device")
-            self._cleanup.push(self._device.process.__exit__)
-            self._device.ready(START_TIMEOUT_S)
+            self._cleanup.callback(self._leave)
+            self._start()
         except ProcessError as error:
             raise GeneratorError(str(error)) from error
+
+    def restart(self) -> None:
+        """Ends it and starts it again, and returns when it forwards.
+
+        Raises `ProcessError` if it does not.
+        """
+        self._running().stop()
+        self._leave()
+        self._start()
+
+    def wait_for_load(self) -> None:
+        """Returns when it has received frames.
+
+        Raises `ProcessError`.
+        """
+        wait_for_load(self._running(), _TO_LOAD_S)
+
+    def _start(self) -> None:
+        self._starts += 1
+        name = "device" if self._starts == 1 else f"device-{self._starts}"
+        self._device = self._kind.begin(self._joint, name)
+        self._device.ready(START_TIMEOUT_S)
+
+    def _leave(self) -> None:
+        """Ends it however it is."""
+        device, self._device = self._device, None
+        if device is not None:
+            device.process.__exit__()
 
     def counts(self) -> Counts | None:
         """Its counters, all frames that it has got until now included; None of one that does not count."""
@@ -66,7 +109,7 @@ class JoinedDevice:
 
     def close(self) -> None:
         """Ends it, and sees that it ended well. May be called again."""
-        device, self._device = self._device, None
+        device = self._device
         try:
             if device is not None and device.is_ready:
                 device.stop()
@@ -80,15 +123,16 @@ class JoinedDevice:
                     socket.parent.rmdir()
 
     def _running(self) -> RunningDevice:
-        assert self._device is not None, "it was begun"
+        if self._device is None:
+            raise GeneratorError("the device does not run any more: it did not start again after a reset")
         return self._device
 
 
 def _memif_sockets(vdevs: list[str]) -> set[Path]:
-    """Where memif servers among these devices will listen."""
+    """The files through which these devices find their other ends."""
     found = set()
     for vdev in vdevs:
         words = dict(word.partition("=")[::2] for word in vdev.split(","))
-        if vdev.startswith("net_memif") and words.get("role") == "server" and words.get("socket-abstract") == "no":
+        if vdev.startswith("net_memif") and words.get("socket-abstract") == "no" and "socket" in words:
             found.add(Path(words["socket"]))
     return found

@@ -1,56 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""A TRex server as a process of this machine: started in its own folder, watched, and ended with all that it began."""
+"""A TRex server that the campaign starts, here or on another host: watched, ended, and the machine left as it was."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import socket
 from pathlib import Path
 
 from testbed.campaign.backend import GeneratorError
+from testbed.campaign.devices.ground import Ground, Here
+from testbed.campaign.remote.host import RemoteHost
 from testbed.campaign.trex_bridge import trex_folder
 from testbed.campaign.trex_settings import Trex, TrexLaunch
-from testbed.process import Process, ProcessError
+from testbed.process import ProcessError, Watched
 
-_STOP_S = 20.0
+_NAME = "trex-server"
+# `testbed/trex/server.sh` gives TRex 20 s, and puts back what TRex has changed.
+_STOP_S = 45.0
+_NOT_PUT_BACK = "not put back: "
 
 
-class TrexServer(Process):
-    """`t-rex-64 -i`, which is a shell script: the server proper is its child."""
+class TrexServer:
+    """`t-rex-64 -i` in `testbed/trex/server.sh`, which ends it also if this program dies or the connection breaks."""
 
-    def __init__(self, home: Path, launch: TrexLaunch, log_dir: Path, name: str = "trex-server") -> None:
-        config = config_file(launch.config)
-        words = ["env", f"--chdir={home}", "./t-rex-64", "-i", "--cfg", str(config), "-c", str(launch.cores)]
-        # Nobody looks at its screen, and nobody builds packets in its web page.
-        super().__init__(name, [*words, "--no-scapy-server", "--iom", "0", *launch.options], log_dir)
+    def __init__(self, process: Watched, ground: contextlib.ExitStack) -> None:
+        self._process = process
+        self._ground = ground
 
     def check(self) -> None:
         """Raises `GeneratorError` if it is gone."""
-        if self.returncode is not None:
+        process = self._process
+        if (trouble := process.trouble()) is None:
+            return
+        if process.returncode is not None:
             # Its last words may still be under way.
-            self.wait(_STOP_S)
-            raise GeneratorError(str(self.failure("ended in the middle of the campaign")))
+            with contextlib.suppress(ProcessError):
+                process.wait(_STOP_S)
+        raise GeneratorError(str(process.failure(f"{trouble} in the middle of the campaign")))
 
-    def stop(self, timeout_s: float = _STOP_S) -> int:
-        """Asks the script and the server to end, waits, and returns the status.
+    def close(self) -> None:
+        """Ends it, and leaves the machine. May be called again.
 
-        Raises `ProcessError` if it had to be killed.
+        Raises `GeneratorError` if the machine is not as it was found.
         """
-        self._ask_to_end()
-        return self.stopped(timeout_s, "SIGINT")
-
-    def _ask_to_end(self) -> None:
-        if self.returncode is None:
-            # The script itself waits for the server and hears nothing meanwhile.
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.pid, signal.SIGINT)
-
-    def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(ProcessError):
-            self.stop()
+        try:
+            # How it ends says nothing about what was measured.
+            with contextlib.suppress(ProcessError):
+                self._process.stop(_STOP_S)
+            self._ground.close()
+        except ProcessError as error:
+            raise GeneratorError(str(error)) from error
+        finally:
+            self._process.kill()
+        if changed := [line for line in self._process.stdout_lines if line.startswith(_NOT_PUT_BACK)]:
+            raise GeneratorError(f"TRex has changed the machine that it ran on: {'; '.join(changed)}: do so by hand")
 
 
 def config_file(name: Path) -> Path:
@@ -70,23 +75,36 @@ def start_server(home: Path, settings: Trex, log_dir: Path) -> TrexServer:
 
     Raises `GeneratorError`.
     """
-    assert settings.launch is not None, "asked for only then"
-    if not os.access(home / "t-rex-64", os.X_OK):
+    launch = settings.launch
+    assert launch is not None, "asked for only then"
+    config = config_file(launch.config)
+    if launch.host is None and not os.access(home / "t-rex-64", os.X_OK):
         raise GeneratorError(f"no program 't-rex-64' in '{home}': name TRex's folder in trex_home, or in TREX_HOME")
-    if _answers(settings.sync_port):
+    if _answers(settings.address, settings.sync_port):
         raise GeneratorError(
-            f"something listens on TCP port {settings.sync_port} already, such as another TRex server: end it, or "
-            "leave launch out of the scenario to use it"
+            f"something listens on TCP port {settings.sync_port} of {settings.address} already, such as another TRex "
+            "server: end it, or leave launch out of the scenario to use it"
         )
-    server = TrexServer(home, settings.launch, log_dir)
+    with contextlib.ExitStack() as cleanup:
+        try:
+            ground: Ground = cleanup.enter_context(Here() if launch.host is None else RemoteHost(launch.host))
+            script = ground.install(trex_folder() / "server.sh")
+            words = _words(script, launch.home or home, ground.install(config), launch)
+            process = cleanup.enter_context(ground.process(_NAME, words, log_dir))
+        except ProcessError as error:
+            raise GeneratorError(str(error)) from error
+        return TrexServer(process, cleanup.pop_all())
+
+
+def _words(script: str, home: Path, config: str, launch: TrexLaunch) -> list[str]:
+    server = ["-i", "--cfg", config, "-c", str(launch.cores)]
+    # Nobody looks at its screen, and nobody builds packets in its web page.
+    return ["sh", script, str(home), *server, "--no-scapy-server", "--iom", "0", *launch.options]
+
+
+def _answers(address: str, port: int) -> bool:
     try:
-        server.start()
-    except ProcessError as error:
-        raise GeneratorError(str(error)) from error
-    return server
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1.0)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        socket.create_connection((address, port), 1.0).close()
+    except OSError:
+        return False
+    return True

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from testbed.campaign.remote.settings import Host
 from testbed.campaign.trial import Record
 
 Port = Annotated[int, Field(ge=0, le=255)]
@@ -16,16 +17,28 @@ TcpPort = Annotated[int, Field(ge=1, le=65535)]
 
 
 class TrexLaunch(Record):
-    """A server that the campaign starts on this machine, and ends."""
+    """A server that the campaign starts, and ends."""
 
-    # TRex's own configuration file: a path, or the name of one in testbed/trex/.
+    # TRex's own configuration file: a path, or the name of one in testbed/trex/. It is copied to the host, if any.
     config: Path
+    # Where it runs, reached over SSH; without a word on this machine.
+    host: Host | None = None
+    # TRex's folder there; without a word the same path as here.
+    home: Path | None = None
     # Of each pair of ports (TRex's -c).
     cores: int = Field(1, ge=1, le=128)
     # TRex's own, behind those that the testbed gives.
     options: list[str] = Field(default_factory=list)
     # TRex takes a while to set up its memory, longer with many ports.
     patience_s: float = Field(90.0, gt=0)
+
+    @model_validator(mode="after")
+    def _what_is_for_a_host(self) -> Self:
+        if self.host is None and self.home is not None:
+            raise ValueError("home is TRex's folder on another host, and there is no host: give trex_home alone")
+        if self.host is not None and self.host.lcore is not None:
+            raise ValueError("host.lcore is for a device: TRex's cores are those of its configuration file")
+        return self
 
 
 class TrexForwarder(Record):
@@ -36,6 +49,16 @@ class TrexForwarder(Record):
     nics: list[str] = Field(default_factory=list)
     vdevs: list[str] = Field(default_factory=list)
     hugepages: bool | None = Field(None, description="without a word: if there are some")
+
+    @property
+    def memif_clients(self) -> bool:
+        """Whether its devices are the clients of memif wires, whose servers are TRex's: then TRex starts first."""
+        return any(vdev.startswith("net_memif") and "role=server" not in vdev.split(",") for vdev in self.vdevs)
+
+    @property
+    def survives_a_restart(self) -> bool:
+        """Whether TRex finds it again when it was started anew."""
+        return self.memif_clients or not any(vdev.startswith("net_memif") for vdev in self.vdevs)
 
     @model_validator(mode="after")
     def _joined(self) -> Self:
@@ -52,7 +75,8 @@ class Trex(Record):
     trex_home: Path | None = None
     # The interpreter for its client, which may be older than this one wants.
     python: str | None = None
-    server: str = "127.0.0.1"
+    # Where the server listens; without a word on the host where it is started, or here.
+    server: str | None = None
     sync_port: TcpPort = 4501
     async_port: TcpPort = 4500
     # Under this name it takes the ports; with `force` from others too.
@@ -75,6 +99,13 @@ class Trex(Record):
     launch: TrexLaunch | None = None
     # Without it somebody else runs the device, whose counters are then not known.
     forwarder: TrexForwarder | None = None
+
+    @property
+    def address(self) -> str:
+        """Where its server listens."""
+        if self.server is not None:
+            return self.server
+        return self.launch.host.name if self.launch is not None and self.launch.host is not None else "127.0.0.1"
 
     @model_validator(mode="after")
     def _ports_match(self) -> Self:

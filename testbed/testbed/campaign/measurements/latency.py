@@ -124,7 +124,7 @@ def measure_latency(
     settings = settings or LatencySettings()
     account, capabilities = Account(trials), trials.capabilities()
     if not capabilities.latency:
-        raise NotCapable(f"the generator '{capabilities.generator}' does not measure latency")
+        raise NotCapable(capabilities.why_not("latency", "does not measure latency"))
     check_rate(throughput_fps, "at which latency is measured")
     load = throughput_fps * settings.share
     plan = continuous(stream, load, settings.stream_s, latency=True)

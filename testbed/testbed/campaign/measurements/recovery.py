@@ -71,7 +71,7 @@ def measure_recovery(
     settings = settings or RecoverySettings()
     account, capabilities = Account(trials), trials.capabilities()
     if not capabilities.step:
-        raise NotCapable(f"the generator '{capabilities.generator}' cannot change its rate while it sends")
+        raise NotCapable(capabilities.why_not("step", "cannot change its rate while it sends"))
     check_rate(throughput_fps, "to which recovery relates")
     overload = min(_OVERLOAD_SHARE * throughput_fps, capabilities.max_fps(stream.size))
     relief, relief_s = _RELIEF_SHARE * overload, settings.relief_s

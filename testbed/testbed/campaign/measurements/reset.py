@@ -92,7 +92,8 @@ def measure_reset(
     able = [kind for kind in settings.kinds if kind in capabilities.resets]
     if not able:
         asked = ", ".join(settings.kinds)
-        raise NotCapable(f"the generator '{capabilities.generator}' knows no reset of the {asked}")
+        known = [capabilities.lacks[kind] for kind in settings.kinds if kind in capabilities.lacks]
+        raise NotCapable("; ".join(known) or capabilities.why_not("reset", f"knows no reset of the {asked}"))
     check_rate(throughput_fps, "at which the device is reset")
     times = []
     for kind in able:

@@ -17,6 +17,7 @@ from testbed.campaign.remote.environment import HostEnvironment, parse_environme
 from testbed.campaign.remote.process import RemoteProcess
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.remote.ssh import RemoteChannel, RemoteError, Ssh
+from testbed.campaign.trex_settings import Trex
 
 if TYPE_CHECKING:
     from testbed.campaign.scenario import Scenario
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 # Of 2 MB: with fewer free ones DPDK goes without.
 _HUGEPAGES_LEAST = 256
 _READY_S = 20.0
-# The keeper gives programs 5 s to end.
-_LEAVE_S = 30.0
+# The keeper gives programs 30 s to end.
+_LEAVE_S = 60.0
 _COPY_S = 120.0
 _BEAT_S = 5.0
 _ENVIRONMENT_S = 30.0
+GENERATOR = "(generator)"
 
 
 class RemoteHost:
@@ -153,16 +155,20 @@ class RemoteHost:
 
 
 def record_hosts(scenario: Scenario) -> dict[str, HostEnvironment]:
-    """What the hosts of a scenario's devices are, by the name of the device.
+    """What the hosts of a scenario are, by the name of the device, that of TRex by `GENERATOR`.
 
     Raises `RemoteError`.
     """
+    hosts = {device.name: device.host for device in scenario.devices}
+    settings = scenario.generator
+    # No device has this name.
+    hosts[GENERATOR] = settings.launch.host if isinstance(settings, Trex) and settings.launch is not None else None
     found: dict[str, HostEnvironment] = {}
-    for device in scenario.devices:
-        if device.host is not None:
-            ssh = Ssh(device.host)
+    for name, host in hosts.items():
+        if host is not None:
+            ssh = Ssh(host)
             try:
-                found[device.name] = _environment(ssh)
+                found[name] = _environment(ssh)
             finally:
                 ssh.close()
     return found

@@ -3,9 +3,9 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 #
 # Runs on a host for as long as the testbed uses it, and leaves it as it was found: when its input ends, be it that the
-# testbed is done or that the connection is lost, it ends the programs that were started in its folder, removes the
-# folder, and gives back the hugepages that it took. The testbed types a line every few seconds; without one for a
-# minute, it counts as gone too.
+# testbed is done or that the connection is lost, it ends the programs that were started in its folder and all that they
+# have begun, removes the folder, and gives back the hugepages that it took. The testbed types a line every few seconds;
+# without one for a minute, it counts as gone too.
 #
 # usage: keeper.sh HUGEPAGES
 # prints "ready FOLDER FREE TAKEN": its folder, free 2-MB pages, and how many of them it reserved; at the end "left"
@@ -16,7 +16,8 @@ trap '' HUP INT PIPE TERM
 pool=${TESTBED_POOL:-/sys/kernel/mm/hugepages/hugepages-2048kB}
 taken=0
 
-programs() { # the processes that work in the folder
+programs() { # the processes that work in the folder, or were begun by one that did: those have its DPDK's folder
+    grep -lzsxF "RUNTIME_DIRECTORY=$folder/run" /proc/[0-9]*/environ | sed 's,^/proc/,,; s,/.*,,'
     for cwd in /proc/[0-9]*/cwd; do
         if [ "$(readlink "$cwd" 2>/dev/null)" = "$folder" ]; then
             pid=${cwd#/proc/}
@@ -27,9 +28,10 @@ programs() { # the processes that work in the folder
 
 leave() {
     for pid in $(programs); do kill -TERM "$pid" 2>/dev/null; done
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        [ -n "$(programs)" ] || break
+    patience=60 # of half a second
+    while [ -n "$(programs)" ] && [ "$patience" -gt 0 ]; do
         sleep 0.5
+        patience=$((patience - 1))
     done
     for pid in $(programs); do kill -KILL "$pid" 2>/dev/null; done
     rm -rf "$folder"

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What TRex can measure with an arrangement, and why not the rest: the same for the plan and for the campaign."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from testbed.campaign.trex_settings import Trex
+from testbed.campaign.trial import ResetKind
+
+# TRex makes frames up to this length (without FCS) in one piece. Longer ones with fields that change or with a stamp
+# are chains of mbufs, after which DPDK 25.07's memif device, which TRex 3.08 has, mixes up frames: it leaves the mark
+# of a chain in its descriptors (`eth_memif_tx`).
+_ONE_PIECE_BYTES = 128
+_FCS_BYTES = 4
+_MEMIF = "net_memif"
+
+
+def abilities(settings: Trex, counts_frames: bool | None, memif: bool | None, latency: bool = True) -> dict[str, Any]:
+    """The fields of `Capabilities` that say what can be measured.
+
+    `counts_frames` says whether the device tells its counters, `memif` whether the server's ports are memif devices;
+    None where nobody has asked it yet: then the scenario's words count. Whether latency frames come back as such is
+    known only when one has been sent.
+    """
+    joined = settings.forwarder
+    if memif is None:
+        memif = joined is not None and any(vdev.startswith(_MEMIF) for vdev in joined.vdevs)
+    lacks = {
+        ResetKind.PORT: "TRex sends and counts, but nothing here resets a port of the device",
+        ResetKind.HOST: "TRex sends and counts, but nothing here resets the host of the device",
+    }
+    why_no_process = _why_no_process(settings, counts_frames)
+    if why_no_process is not None:
+        lacks[ResetKind.PROCESS] = why_no_process
+    if not settings.flow_stats:
+        lacks["step"] = (
+            "flow_stats is false: without a mark in the frames TRex cannot tell when the last one was lost; set it to "
+            "true, if TRex's cores keep up with reading marks"
+        )
+    if not latency:
+        lacks["latency"] = (
+            "the frame that TRex sent to try it did not come back as one that measures latency: another firmware of "
+            "the NIC, or TRex's option --software, may help"
+        )
+    if memif:
+        lacks["pieces"] = "over memif it sends longer ones in pieces, which DPDK's memif device mixes up"
+    return {
+        "flows": 1 << 20,
+        "latency": latency,
+        "burst": True,
+        "step": "step" not in lacks,
+        "resets": [kind for kind in ResetKind if kind not in lacks],
+        "lacks": {str(name): why for name, why in lacks.items()},
+        "one_piece_bytes": _ONE_PIECE_BYTES + _FCS_BYTES if memif else None,
+    }
+
+
+def _why_no_process(settings: Trex, counts_frames: bool | None) -> str | None:
+    """Why the device's process cannot be reset; None if it can."""
+    joined = settings.forwarder
+    if joined is None:
+        return "the device is not started by the testbed (forwarder), which therefore cannot start it again"
+    if counts_frames is False:
+        return "the device tells no counters, in which a reset would be seen to be over"
+    if not joined.survives_a_restart:
+        return (
+            "the device is the server of a memif wire, and TRex's client there does not connect again: make the device "
+            "the client (role=client in forwarder.vdevs, role=server in TRex's configuration)"
+        )
+    return None
