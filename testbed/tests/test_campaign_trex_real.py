@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.campaign.backend import GeneratorError, Pauses
+from testbed.campaign.backend import GeneratorError, NotCapable, Pauses
 from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.l2fwd import L2fwd
 from testbed.campaign.scenario import find_scenario, read_scenario
@@ -21,7 +22,7 @@ from testbed.campaign.trex import TrexGenerator, TrexSetup, trex_home
 from testbed.campaign.trex_bridge import TrexBridge, TrexError, trex_folder
 from testbed.campaign.trex_device import JoinedDevice
 from testbed.campaign.trex_settings import Trex
-from testbed.campaign.trial import TrialPlan
+from testbed.campaign.trial import ResetKind, ResetPlan, StepPlan, TrialPlan
 from testbed.programs import Program
 
 pytestmark = [
@@ -34,16 +35,46 @@ pytestmark = [
 RATE = 20_000.0
 
 
-@pytest.fixture(scope="module", params=["l2fwd_c", "l2fwd_rs"])
+# Both forwarders, with both numbers of directions, as either end of the memif wires.
+ARRANGEMENTS = [
+    ("l2fwd_c", 1, "server"),
+    ("l2fwd_rs", 1, "server"),
+    ("l2fwd_c", 2, "client"),
+    ("l2fwd_rs", 2, "client"),
+]
+
+
+def as_clients(settings: Trex) -> Trex:
+    """The scenario's, but with TRex as the server of the wires."""
+    forwarder, launch = settings.forwarder, settings.launch
+    assert forwarder is not None
+    assert launch is not None
+    vdevs = [vdev.replace("role=server", "role=client") for vdev in forwarder.vdevs]
+    update = {
+        "forwarder": forwarder.model_copy(update={"vdevs": vdevs}),
+        "launch": launch.model_copy(update={"config": Path("memif-server.cfg.yaml")}),
+    }
+    return settings.model_copy(update=update)
+
+
+@pytest.fixture(scope="module", params=ARRANGEMENTS, ids=lambda arrangement: "-".join(map(str, arrangement)))
 def generator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrexGenerator]:
-    program: Program = request.getfixturevalue(request.param)
+    name, directions, role = request.param
+    program: Program = request.getfixturevalue(name)
     scenario = read_scenario(find_scenario(Path("memif-trex")))
     settings = scenario.generator
     assert isinstance(settings, Trex)
     assert settings.forwarder is not None
     if settings.forwarder.lcore >= (os.cpu_count() or 1):
         pytest.skip("the scenario needs two CPUs")
-    logs = tmp_path_factory.mktemp("trex")
+    if role == "client":
+        settings = as_clients(settings)
+    yield from running(program, settings, directions, tmp_path_factory.mktemp("trex"))
+
+
+def running(program: Program, settings: Trex, directions: int, logs: Path) -> Iterator[TrexGenerator]:
+    """TRex with a forwarder, until it is not needed any more."""
+    assert settings.forwarder is not None
     started = TrexGenerator(
         TrexSetup(
             device=program.name,
@@ -52,7 +83,7 @@ def generator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
             joined=JoinedDevice(L2fwd(program, (), Here()), settings.forwarder, False, 1518, logs),
             sizes=(64, 1518),
             flows=(1,),
-            directions=1,
+            directions=directions,
             pauses=Pauses(before_s=0, residual_s=0.5, settle_s=0),
             logs=logs,
         )
@@ -63,28 +94,58 @@ def generator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
         started.close()
 
 
+def directions_of(generator: TrexGenerator) -> int:
+    return generator._setup.directions
+
+
 @pytest.mark.parametrize(("size", "flows"), [(64, 1), (64, 256), (132, 256), (1518, 1)])
 def test_every_frame_comes_back(generator: TrexGenerator, size: int, flows: int) -> None:
-    result = generator.run(TrialPlan(size=size, flows=flows, load_fps=RATE, duration_s=1))
+    directions = directions_of(generator)
+    result = generator.run(TrialPlan(size=size, flows=flows, directions=directions, load_fps=RATE, duration_s=1))
     assert result.valid, result.reasons
-    assert result.sent == pytest.approx(RATE, rel=0.005)
+    assert result.sent == pytest.approx(RATE * directions, rel=0.005)
     assert (result.lost, result.lost_at) == (0, {})
 
 
 def test_a_burst_has_its_length(generator: TrexGenerator) -> None:
-    plan = TrialPlan(size=64, load_fps=RATE, duration_s=0.05, kind="burst", burst_frames=1000)
+    directions = directions_of(generator)
+    plan = TrialPlan(size=64, directions=directions, load_fps=RATE, duration_s=0.05, kind="burst", burst_frames=1000)
     result = generator.run(plan)
     assert result.valid, result.reasons
-    assert (result.sent, result.lost) == (1000, 0)
+    assert (result.sent, result.lost) == (1000 * directions, 0)
 
 
 def test_latency_is_measured(generator: TrexGenerator) -> None:
-    result = generator.run(TrialPlan(size=64, load_fps=RATE, duration_s=2, latency=True))
+    directions = directions_of(generator)
+    result = generator.run(TrialPlan(size=64, directions=directions, load_fps=RATE, duration_s=2, latency=True))
     assert result.valid, result.reasons
     assert result.latency is not None
-    assert result.latency.count == pytest.approx(2000, rel=0.02)
+    assert result.latency.count == pytest.approx(2000 * directions, rel=0.02)
     assert result.latency.p50 is not None
     assert 0 < result.latency.p50 <= result.latency.p99_9
+
+
+def test_loads_follow_each_other_without_a_pause(generator: TrexGenerator) -> None:
+    """At rates that are far from an overload: each slice has its number of frames, and none is lost."""
+    directions = directions_of(generator)
+    plan = StepPlan(size=64, directions=directions, loads_fps=(RATE, RATE / 2), durations_s=(1, 2))
+    result = generator.step(plan)
+    assert result.valid, result.reasons
+    assert result.sent == [RATE * directions, RATE * directions]
+    assert (result.lost, result.last_loss_s) == ([0, 0], 0.0)
+    assert len(result.raw["slices"]) > 20
+
+
+def test_a_reset_leaves_a_gap_where_the_wire_can_be_joined_again(generator: TrexGenerator) -> None:
+    plan = ResetPlan(size=64, directions=directions_of(generator), load_fps=RATE, kind=ResetKind.PROCESS, patience_s=30)
+    if generator._setup.settings.forwarder.memif_clients:
+        result = generator.reset(plan)
+        assert result.valid, result.reasons
+        # A forwarder needs some time to set itself up.
+        assert 0.01 < result.gap_s < 30
+    else:
+        with pytest.raises(NotCapable, match="does not connect again"):
+            generator.reset(plan)
 
 
 def test_the_ports_are_somebodys(generator: TrexGenerator, tmp_path: Path) -> None:
@@ -103,6 +164,26 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
     settings = Trex(kind="trex", sync_port=45011, async_port=45010)
     with pytest.raises(GeneratorError, match=r"start it with ./t-rex-64 -i"):
         TrexGenerator(TrexSetup(settings=settings, sizes=(64,), flows=(1,), directions=1, pauses=Pauses(), **setup))
+
+
+def test_the_articles_profile_runs_in_trex_console(generator: TrexGenerator, tmp_path: Path) -> None:
+    """As docs/trex.md tells it, in the real console on the real server."""
+    profile = trex_folder() / "l2fwd.py"
+    batch = tmp_path / "batch"
+    batch.write_text(
+        f"start -f {profile} -m 1kpps -d 2 -p 0 -t size=64,flows=1000,vary=article,latency_pps=10\n"
+        "wait_for_traffic\n"  # it may not know this one
+        "stats\n"
+    )
+    home = trex_home(Trex(kind="trex"))
+    argv = [str(home / "trex-console"), "-u", "testbed", "-f", "--batch", str(batch)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=home, timeout=120)
+    told = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    assert done.returncode == 0, told + done.stderr
+    assert re.search(r"Starting traffic on port\(s\).*SUCCESS", told), told
+    # The ports are the testbed's again.
+    generator._bridge.ask("acquire", ports=[0, 1], force=True)
+    assert generator.run(TrialPlan(size=64, directions=directions_of(generator), load_fps=RATE, duration_s=1)).valid
 
 
 def test_the_profile_also_loads_in_trexs_own_tools(tmp_path: Path) -> None:
