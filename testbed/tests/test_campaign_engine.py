@@ -217,6 +217,26 @@ def test_the_summary_says_which_of_the_rfc_s_frames_are_lacking(undisturbed: Pat
     assert [finding.clause.section for finding in lacking] == ["8", "9.1", "11", "12", "14", "21"]
 
 
+def test_the_time_left_has_the_measurement_for_drift(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[tuple[str, float, float | None]] = []
+
+    class Told(View):
+        """Remembers what is expected of each measurement, and in all."""
+
+        def measurement_begins(self, place: str, expected_s: float) -> None:
+            begun.append((place, expected_s, self.left_s()))
+            super().measurement_begins(place, expected_s)
+
+    monkeypatch.setattr("testbed.campaign.campaign.View", Told)
+    campaign = campaign_process.begin(tmp_path, replace(campaign_process.WORKSHOP, expected_s=lambda *_: 7.0))
+    assert campaign.run(console()) is Status.PASSED
+    assert begun[0][2] == pytest.approx(7.0 * (campaign.summary.planned + 1))
+    place, expected_s, left_s = begun[-1]
+    assert place.endswith("/again")
+    assert expected_s == 7.0
+    assert left_s > 0
+
+
 def test_the_live_view_shows_interval_trial_loss_and_time_left() -> None:
     now = 0.0
     screen = Console(width=120, record=True, file=io.StringIO())
@@ -230,7 +250,7 @@ def test_the_live_view_shows_interval_trial_loss_and_time_left() -> None:
             now = 33.0
             screen.print(view.render())
             running = screen.export_text()
-            assert "3: 64 bytes at 10.0000 Mpps for 60 s, for 33 s now" in running
+            assert "3: 64 bytes at 10.0000 Mpps for 60 s; 33 s so far" in running
             assert "8.0000 to 20.0000 Mpps" in running
             # 400 s less the 33 that went by.
             assert "left about 0:06:07" in running

@@ -186,7 +186,8 @@ class Campaign:
         expected_s = self._workshop.expected_s
         times = {(point, test): expected_s(scenario, point, test) for point, test in planned(scenario)}
         known = [seconds for seconds in times.values() if seconds is not None]
-        view = View(console, self.summary.planned, sum(known) if len(known) == len(times) else None)
+        again_s = self._again_s(times) if extent.drift else 0.0
+        view = View(console, self.summary.planned, sum(known) + again_s if len(known) == len(times) else None)
         for warning in self.journal.warnings:
             view.tell(f"warning: {warning}")
         if self.journal.trials:
@@ -198,7 +199,7 @@ class Campaign:
                         if extent.frames is None or point.frames in extent.frames:
                             self._measure_point(point, view, times)
                     if extent.drift:
-                        self._look_for_drift(view)
+                        self._look_for_drift(view, again_s)
                 finally:
                     self._close_rig()
             self.summary.status, self.summary.reason = self._verdict()
@@ -230,7 +231,13 @@ class Campaign:
             self._save()
             view.measurement_ended(finding)
 
-    def _look_for_drift(self, view: View) -> None:
+    def _again_s(self, times: Mapping[tuple[Point, Measurement], float | None]) -> float:
+        """How long it takes about to measure the first rate once more."""
+        methods = self._workshop.methods
+        rates = (seconds for (_, test), seconds in times.items() if test in methods and methods[test].rate is not None)
+        return next(rates, None) or 0.0 if self.summary.planned > 1 else 0.0
+
+    def _look_for_drift(self, view: View, expected_s: float) -> None:
         """Measures the campaign's first rate once more: a machine that has changed meanwhile gives another one."""
         methods = self._workshop.methods
         rates = (
@@ -243,7 +250,7 @@ class Campaign:
             return
         point = Point(first.device, first.size, first.directions, first.flows)
         place = f"{first.place}/again"
-        view.measurement_begins(place, 0.0)
+        view.measurement_begins(place, expected_s)
         again = self._measure(self._rig_for(point, view), place, point, first.measurement, {})
         if again.status != "done":
             view.tell(f"{place}: {again.status}: {again.reason}")

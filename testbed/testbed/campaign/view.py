@@ -136,7 +136,7 @@ class View(Watcher):
         table.add_row("search between", str(self._interval))
         if self._plan is not None:
             running_s = self._clock() - self._plan_begin
-            table.add_row("trial", Text(f"{self._trials + 1}: {in_words(self._plan)}, for {running_s:.0f} s now"))
+            table.add_row("trial", Text(f"{self._trials + 1}: {in_words(self._plan)}; {running_s:.0f} s so far"))
         else:
             table.add_row("trial", "–")
         table.add_row("last trial", Text(outcome(self._last)) if self._last is not None else "–")
@@ -146,7 +146,7 @@ class View(Watcher):
         left = "unknown" if left_s is None else str(timedelta(seconds=round(left_s)))
         table.add_row("time", f"{timedelta(seconds=round(self._clock() - self._begin))}, left about {left}")
         bar = ProgressBar(total=max(1, self._planned), completed=self._done, width=40)
-        return Group(table, Group(bar, Text(f"{self._done} of {self._planned} measurements", style="dim")))
+        return Group(table, Group(bar, Text(f"  {self._done} of {self._planned} measurements", style="dim")))
 
     def _say(self, text: str) -> None:
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
