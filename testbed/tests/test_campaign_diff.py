@@ -116,7 +116,7 @@ def test_folders_that_cannot_be_compared(pair: tuple[Path, Path], tmp_path: Path
     )
     for other, message in (
         (tmp_path, "is not the folder of a campaign"),
-        (unfinished, "is not finished: go on with ./x testbed resume"),
+        (unfinished, f"is not finished: go on with ./x testbed resume {unfinished}, or"),
         (unjudged, "is not finished"),
         (newer, "has schema version 2, this tool reads version 1"),
         (strangers, "have nothing in common"),

@@ -10,6 +10,7 @@ differs from start to start, and one machine from another, two folders do not te
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from datetime import datetime
 from enum import StrEnum
@@ -155,7 +156,8 @@ def _finished(folder: Path) -> CampaignFolder | ComparisonFolder:
     else:
         ended = record.verdict.comparison is not None
     if not ended:
-        raise ResultsError(f"'{folder}' is not finished: go on with ./x testbed resume, or give another folder")
+        again = f"./x testbed resume {shlex.quote(str(folder))}"
+        raise ResultsError(f"'{folder}' is not finished: go on with {again}, or give another folder")
     return record
 
 
@@ -182,5 +184,6 @@ def _contents(values: dict[Key, Value]) -> str:
     """'throughput of one at 64 bytes' in short: the names that both sides lack in each other."""
     if not values:
         return "no figures"
-    parts = [sorted({getattr(key, name) for key in values}) for name in ("test", "device", "frames")]
+    # As both list them: 64 bytes before 512.
+    parts = [dict.fromkeys(getattr(key, name) for key in values) for name in ("test", "device", "frames")]
     return " of ".join([", ".join(parts[0]), ", ".join(parts[1])]) + f" at {', '.join(parts[2])}"
