@@ -76,20 +76,20 @@ class TwoHosts:
 
     def _create(self) -> None:
         for namespace in (self.left.namespace, self.dut, self.right.namespace):
-            _run("ip", "netns", "add", namespace)
+            run_tool("ip", "netns", "add", namespace)
         for host, port in zip((self.left, self.right), self.DUT_INTERFACES, strict=True):
             veth, space = host.interface, host.namespace
-            _run("ip", "-n", space, "link", "add", veth, "type", "veth", "peer", "name", port, "netns", self.dut)
-            _run("ip", "-n", space, "link", "set", veth, "address", host.mac)
-            _run("ip", "-n", space, "address", "add", f"{host.address}/24", "dev", veth)
+            run_tool("ip", "-n", space, "link", "add", veth, "type", "veth", "peer", "name", port, "netns", self.dut)
+            run_tool("ip", "-n", space, "link", "set", veth, "address", host.mac)
+            run_tool("ip", "-n", space, "address", "add", f"{host.address}/24", "dev", veth)
             # A veth leaves checksums and segmentation to a NIC that never comes: frames would carry empty checksums,
             # and 64 KiB of TCP at once, which no forwarder of Ethernet frames can take.
-            _run(*host.command("ethtool", "-K", veth, "tx", "off", "tso", "off", "gso", "off", "gro", "off"))
-            _run(*inside(self.dut, "ethtool", "-K", port, "gro", "off"))
+            run_tool(*host.command("ethtool", "-K", veth, "tx", "off", "tso", "off", "gso", "off", "gro", "off"))
+            run_tool(*inside(self.dut, "ethtool", "-K", port, "gro", "off"))
             # Nobody speaks IPv6 here; without an address its neighbour discovery stays out of the counts.
             for where, interface in ((space, veth), (self.dut, port)):
-                _run("ip", "-n", where, "link", "set", interface, "addrgenmode", "none")
-                _run("ip", "-n", where, "link", "set", interface, "up")
+                run_tool("ip", "-n", where, "link", "set", interface, "addrgenmode", "none")
+                run_tool("ip", "-n", where, "link", "set", interface, "up")
 
     def remove(self) -> None:
         """Takes the namespaces away with all that runs in them; what is not there is no error."""
@@ -130,14 +130,18 @@ def _remove(namespace: str) -> None:
         return
     # A process that stays keeps the namespace alive after its name is gone.
     with contextlib.suppress(NamespacesUnavailable):
-        for pid in _run("ip", "netns", "pids", namespace).split():
+        for pid in run_tool("ip", "netns", "pids", namespace).split():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
     with contextlib.suppress(NamespacesUnavailable):
-        _run("ip", "netns", "delete", namespace)
+        run_tool("ip", "netns", "delete", namespace)
 
 
-def _run(*argv: str) -> str:
+def run_tool(*argv: str) -> str:
+    """What a tool prints.
+
+    Raises `NamespacesUnavailable` if it cannot be run or fails.
+    """
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -138,14 +138,14 @@ os._exit(1)
 
 
 def test_a_half_made_set_is_removed(with_namespaces, monkeypatch: pytest.MonkeyPatch):
-    real = namespaces._run
+    real = namespaces.run_tool
 
     def failing(*argv: str) -> str:
         if "ethtool" in argv:
             raise NamespacesUnavailable("'ethtool' failed: Operation not supported")
         return real(*argv)
 
-    monkeypatch.setattr(namespaces, "_run", failing)
+    monkeypatch.setattr(namespaces, "run_tool", failing)
     hosts = TwoHosts()
     with pytest.raises(NamespacesUnavailable, match="Operation not supported"):
         hosts.__enter__()

@@ -23,16 +23,19 @@ def account(
     after: Counts | None,
     raw: dict[str, Any],
     macs_checked: bool = True,
+    refused: Place = Place.IMISSED,
 ) -> TrialResult:
     """What came of a trial; the counts are None of a device that does not tell them.
 
     What the generator's queue did not take counts as sent, and as lost at the forwarder's: on a virtual wire the queue
     that the generator fills is the one that the forwarder empties, and a frame that finds it full is what a NIC would
-    have missed. Whether the generator kept its pace shows in the sum of both.
+    have missed. On another wire `refused` says where it is lost. Whether the generator kept its pace shows in the sum
+    of both.
     """
     total = result.total
     received = total.sent - total.lost
     places = _places(result, received, before, after)
+    places[refused] = places.get(refused, 0) + total.tx_failed
     offered = total.sent + total.tx_failed
     duration_s = result.duration_s
     if plan.kind == "burst":
@@ -69,13 +72,13 @@ def burst_seconds(duration_s: float, planned_s: float) -> float:
 
 
 def _places(result: Result, received: int, before: Counts | None, after: Counts | None) -> dict[Place, int]:
-    """Frames by the place of their loss, as far as the device tells."""
+    """Frames that were sent, by the place of their loss, as far as the device tells."""
     total, probes = result.total, result.probes
     if before is None or after is None:
-        return {Place.IMISSED: total.tx_failed, Place.DEVICE: total.lost}
+        return {Place.DEVICE: total.lost}
     missed = _rise(before.missed, after.missed)
     places = {
-        Place.IMISSED: total.tx_failed + missed,
+        Place.IMISSED: missed,
         Place.WIRE: total.sent + probes.sent - (after.received - before.received) - missed,
         Place.DEVICE: _rise(before.short, after.short),
         Place.TX_QUEUE: after.dropped - before.dropped,

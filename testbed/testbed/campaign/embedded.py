@@ -26,6 +26,7 @@ from testbed.campaign.devices.device import (
 from testbed.campaign.sizes import Size, in_runs, longest, size_in_words
 from testbed.campaign.trial import (
     AnyPlan,
+    Place,
     ResetKind,
     ResetPlan,
     ResetResult,
@@ -42,6 +43,7 @@ from testbed.lcores import LcorePlan
 from testbed.overload import OWN_CPU_SHARE, CpuUsage, Waiting
 from testbed.process import ProcessError
 from testbed.programs import Program
+from testbed.veth import VethWire
 from testbed.wire import VirtualWire, Wire
 
 # More than any loop can send: the generator falls behind, and what it has sent is the most that it can.
@@ -150,7 +152,15 @@ class EmbeddedGenerator:
             return TrialResult(
                 plan=plan, sent=0, received=0, lost=0, offered_fps=0, duration_s=0, valid=False, reasons=[str(error)]
             )
-        outcome = account(plan, result, *counts, raw, macs_checked=self._setup.kind.macs is not Macs.ANY)
+        outcome = account(
+            plan,
+            result,
+            *counts,
+            raw,
+            macs_checked=self._setup.kind.macs is not Macs.ANY,
+            # Of a veth pair the queue is the kernel's.
+            refused=Place.WIRE if isinstance(self._wire, VethWire) else Place.IMISSED,
+        )
         time.sleep(self._setup.pauses.settle_s)
         disturbances = [
             None if judged(outcome).valid else _disturbance(result, raw["steal_percent"]),

@@ -75,9 +75,10 @@ class Preset(StrEnum):
 
 
 class Embedded(Record):
-    """The project's own generator, on this machine, over the virtual wire or into a virtual machine."""
+    """The project's own generator, on this machine, over the virtual wire, veth pairs or into a virtual machine."""
 
     kind: Literal["embedded"]
+    wire: Literal["virtual", "veth"] = Field("virtual", description="veth: through the kernel, which needs root")
     hugepages: bool | None = Field(None, description="without a word: if there are some")
     # CPUs; without them two are chosen.
     lcore: int | None = Field(None, ge=0)
@@ -92,6 +93,8 @@ class Embedded(Record):
     def _both_or_none(self) -> Self:
         if self.guest is not None and self.forwarder_lcore is not None:
             raise ValueError("forwarder_lcore is a CPU of this machine, and the forwarder has one of the guest's")
+        if self.guest is not None and self.wire != "virtual":
+            raise ValueError("a guest has a wire of its own: leave wire out")
         if self.guest is None and (self.lcore is None) != (self.forwarder_lcore is None):
             raise ValueError("give lcore and forwarder_lcore, or neither")
         return self

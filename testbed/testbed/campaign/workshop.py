@@ -27,6 +27,8 @@ from testbed.environment import Environment, record_environment, sha256_of
 from testbed.lcores import LcorePlan, plan_lcores
 from testbed.process import ProcessError
 from testbed.programs import GENERATOR, Program, find_program
+from testbed.veth import VethWire
+from testbed.wire import Wire
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def _start(
         hugepages=_hugepages(scenario),
         pauses=scenario.pauses_around_trials,
         raw=raw,
-        wire=None if guest is None else guest.wire(directions),
+        wire=_wire(scenario, settings, directions) if guest is None else guest.wire(directions),
         most_fps=settings.most_fps,
         bursts=Measurement.BACK_TO_BACK in scenario.tests,
     )
@@ -126,6 +128,11 @@ def _start(
         return EmbeddedGenerator(setup) if guest is None else GuestGenerator(setup, guest)
     except ProcessError as error:
         raise GeneratorError(str(error)) from error
+
+
+def _wire(scenario: Scenario, settings: Embedded, directions: int) -> Wire | None:
+    """What joins generator and device on this machine; None is the virtual wire."""
+    return VethWire(directions, longest(scenario.frames.sizes)) if settings.wire == "veth" else None
 
 
 def _start_trex(
