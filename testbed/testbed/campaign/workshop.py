@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from testbed.campaign.backend import Generator, GeneratorError
 from testbed.campaign.campaign import Workshop
 from testbed.campaign.devices.kinds import device_kind, find_device_program
+from testbed.campaign.devices.limits import check_options, ids_here, ids_there
 from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup, free_folder
 from testbed.campaign.guest.generator import GuestGenerator
 from testbed.campaign.guest.machine import RunningGuest
 from testbed.campaign.methods import METHODS
+from testbed.campaign.remote.environment import HostEnvironment
 from testbed.campaign.remote.host import record_hosts
 from testbed.campaign.scenario import Device, Embedded, Measurement, Scenario
 from testbed.campaign.simulated import SimulatedGenerator
@@ -73,11 +76,22 @@ def workshop(programs: Programs, guest: RunningGuest | None = None) -> Workshop:
 
     def environment(scenario: Scenario) -> Environment:
         found = record_environment(programs.all(), _hugepages(scenario))
-        located = scenario if guest is None else guest.located(scenario)
-        hosts = {device: host.model_dump() for device, host in record_hosts(located).items()}
-        return found.model_copy(update={"hosts": hosts})
+        hosts = record_hosts(scenario if guest is None else guest.located(scenario))
+        _check_options(scenario, hosts, guest)
+        return found.model_copy(update={"hosts": {device: host.model_dump() for device, host in hosts.items()}})
 
     return Workshop(methods=METHODS, start=start, environment=environment, expected_s=expected_s)
+
+
+def _check_options(scenario: Scenario, hosts: dict[str, HostEnvironment], guest: RunningGuest | None) -> None:
+    """Raises `OptionsError` if a NIC refuses what a device is told."""
+    settings = scenario.generator
+    nics: Sequence[str] = () if guest is None else guest.nics
+    if isinstance(settings, Trex) and settings.forwarder is not None:
+        nics = settings.forwarder.nics
+    for device in scenario.devices:
+        known = ids_there(nics, hosts[device.name]) if device.name in hosts else ids_here(nics)
+        check_options(device, nics, known)
 
 
 def generator_cpu(scenario: Scenario) -> int:

@@ -45,7 +45,9 @@ class RunningGuest:
 
     def __init__(self, guest: Guest, taps: list[str], nics: list[str], host: Host) -> None:
         self._guest = guest
-        self._taps, self._nics = taps, nics
+        self._taps = taps
+        # Their addresses in the guest.
+        self.nics = nics
         self.host = host
 
     def located(self, scenario: Scenario) -> Scenario:
@@ -55,7 +57,7 @@ class RunningGuest:
 
     def wire(self, ports: int) -> GuestWire:
         """The way to its first NICs."""
-        return GuestWire(self._taps[:ports], self._nics[:ports])
+        return GuestWire(self._taps[:ports], self.nics[:ports])
 
     def explained(self, error: Exception) -> str:
         """What went wrong, with the guest's console if that is the reason."""
