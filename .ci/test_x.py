@@ -386,7 +386,7 @@ def test_virtual_machines_alone(tree):
     tree.answers("guest-kernel", ":", ".ci/guest-kernel")
     tree.x("test", "vm")
     (tests,) = [call for call in tree.calls if "-m pytest" in call]
-    names = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehearsal_campaign")
+    names = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehearsal_campaign", "rehearsal_service")
     assert tests.endswith(" ".join(f"tests/test_{name}.py" for name in names))
     judged = "build-rust:step build-static:step rust-examples:step guest-kernel:step python:pytest"
     assert f"python .ci/tally.py target/vm-record {judged}" in tree.calls

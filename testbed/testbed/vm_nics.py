@@ -41,15 +41,20 @@ def kernel_driver(model: str) -> str:
     return _DRIVERS.get(model, model)
 
 
-def nic_devices(nics: Sequence[EmulatedNic]) -> list[str]:
-    """The words of `-device`: each NIC on a port of its own; those of model e1000 share a bridge, and so a group."""
+def nic_devices(nics: Sequence[EmulatedNic], *, on_root_bus: bool = False) -> list[str]:
+    """The words of `-device`: each NIC on a port of its own; those of model e1000 share a bridge, and so a group.
+
+    AMD's IOMMU of QEMU 7.2 takes devices behind ports for others, since it asks for their bus before it has a number:
+    with it they must be on the root bus, where none can be taken out.
+    """
     devices = []
-    if any(nic.model == "e1000" for nic in nics):
+    if not on_root_bus and any(nic.model == "e1000" for nic in nics):
         devices.append(f"pcie-pci-bridge,id=bridge,addr={_BRIDGE_SLOT:x}")
     for number, nic in enumerate(nics):
-        place = f"bus=bridge,addr={number + 1}"
-        if nic.model != "e1000":
-            slot = number + _FIRST_SLOT
+        place, slot = f"bus=bridge,addr={number + 1}", number + _FIRST_SLOT
+        if on_root_bus:
+            place = f"addr={slot:x}"
+        elif nic.model != "e1000":
             devices.append(f"pcie-root-port,id=port{number},chassis={number + 1},addr={slot:x}")
             place = f"bus=port{number}"
         devices.append(f"{MODELS[nic.model]},id={nic.device},netdev={nic.netdev},mac={nic.mac},{place}")

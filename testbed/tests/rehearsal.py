@@ -29,27 +29,33 @@ MODELS = ("e1000", "e1000e", "igb", "vmxnet3", "virtio")
 DRIVERS = tuple(kernel_driver(model) for model in MODELS)
 MODULES = (*DRIVERS, "vfio-pci", "vfio_iommu_type1")
 IOMMU = ["intel-iommu,intremap=on"]
+AMD_IOMMU = ["amd-iommu,intremap=on"]
 STATIC_FOLDERS = ("build-static/l2fwd-c", "target/static/release")
 ADVICE = "build them with ./x build --static"
 
 
-def build_initramfs(folder: Path, kernel: Kernel) -> Path:
-    """With Python, this package's doctor and preparation, and both forwarders with DPDK inside."""
-    built = Initramfs(folder, kernel, MODULES)
+def add_static_program(built: Initramfs, name: str, folder: Path, place: str) -> None:
+    """Puts a program with DPDK inside into a folder of the guest, or skips the test if it is not built."""
     told = os.environ.get("TESTBED_STATIC_BIN_DIRS")
     folders = (
         [Path(word) for word in told.split(os.pathsep)]
         if told
         else [repository_root() / name for name in STATIC_FOLDERS]
     )
+    try:
+        program = find_program(name, folders).path
+    except ProgramMissing as error:
+        pytest.skip(f"{error}: {ADVICE}")
+    stripped = shutil.copy(program, folder / name)
+    subprocess.run(["strip", stripped], check=True)
+    built.add(Path(stripped), f"{place}/{name}")
+
+
+def build_initramfs(folder: Path, kernel: Kernel) -> Path:
+    """With Python, this package's doctor and preparation, and both forwarders with DPDK inside."""
+    built = Initramfs(folder, kernel, MODULES)
     for name in FORWARDERS:
-        try:
-            program = find_program(name, folders).path
-        except ProgramMissing as error:
-            pytest.skip(f"{error}: {ADVICE}")
-        stripped = shutil.copy(program, folder / name)
-        subprocess.run(["strip", stripped], check=True)
-        built.add(Path(stripped), f"/bin/{name}")
+        add_static_program(built, name, folder, "/bin")
     record = str(folder / "none")
     add_python(
         built,
@@ -190,7 +196,9 @@ def boot(
     options: Sequence[str] = (),
     cpus: int = 2,
 ) -> Iterator[Machine]:
-    """A guest with a NIC of each model named, on ports of their own; those of model e1000 share a bridge."""
+    """A guest with a NIC of each model named, on ports of their own but with AMD's IOMMU; those of model e1000 share a
+    bridge.
+    """
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder())
         qmp = Qmp(folder)
@@ -199,9 +207,10 @@ def boot(
             wire = stack.enter_context(Wire(folder, f"n{number}", f"52:54:00:00:00:{number + 1:02x}"))
             nics.append(Nic(model, wire, f"nic{number}"))
         emulated = [EmulatedNic(nic.model, nic.device, nic.wire.name, nic.wire.mac) for nic in nics]
+        placed = nic_devices(emulated, on_root_bus=iommu is AMD_IOMMU)
         ends = [word for nic in nics for word in ("-netdev", nic.wire.netdev)]
         guest = Guest(
-            kernel, initramfs, log_dir, devices=[*iommu, *nic_devices(emulated)], append=append, memory_mb=768,
+            kernel, initramfs, log_dir, devices=[*iommu, *placed], append=append, memory_mb=768,
             cpus=cpus, options=[*ends, *qmp.options, *options],
         )  # fmt: skip
         stack.enter_context(guest)
