@@ -30,7 +30,7 @@ def device(*options: str) -> Device:
          "the device takes 512 to 4096: correct its options in the scenario"),
         (["--txd=256"], "--txd 256 descriptors"),
         # The last one counts.
-        (["--txd", "1024", "--txd", "8192"], "--txd 8192 descriptors: the device .* 512 to 4096;.* NIC 0000:0b:00.0"),
+        (["--txd", "512", "--txd", "8192"], "--txd 8192 descriptors: the device .* 512 to 4096;.* NIC 0000:0b:00.0"),
         (["--rxd", "100"], "NIC 0000:03:00.0 .*--rxd 100 .* 128 to 4096; NIC 0000:0b:00.0 .*--rxd 100 .* of 32"),
     ],
 )  # fmt: skip
