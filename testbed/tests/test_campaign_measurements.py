@@ -402,4 +402,4 @@ def test_a_short_soak_has_no_trend():
     settings = SoakSettings(hours=0.05, trial_s=60)
     found = measure_soak(Trials(SimulatedGenerator(model)), SMALL, model.throughput(64), settings)
     assert found.trends is None
-    assert found.headline.endswith("too short for a trend")
+    assert found.headline.endswith(" frames lost in 3 min, too short for a trend")

@@ -32,7 +32,7 @@ from testbed.campaign.frame_format import frame_format
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import MARKDOWN, REPORT, write_report
 from testbed.campaign.report_charts import labelled
-from testbed.campaign.report_curves import left_out
+from testbed.campaign.report_curves import left_out, time_unit
 from testbed.campaign.scenario import Measurement, parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
@@ -433,3 +433,8 @@ def test_a_browser_shows_it_all(tmp_path: Path, campaign: Path, comparison: Path
         assert printed.read_bytes().startswith(b"%PDF")
     finally:
         browser.close()
+
+
+@pytest.mark.parametrize(("seconds", "unit"), [(60, "seconds"), (300, "minutes"), (7200, "minutes"), (18_000, "hours")])
+def test_a_soak_is_drawn_over_a_time_that_can_be_read(seconds: float, unit: str) -> None:
+    assert time_unit(seconds)[1] == unit

@@ -146,24 +146,28 @@ def _soak_loss(record: CampaignFolder, found: Sequence[Found]) -> Chart | None:
         return None
     lines = device_lines(record)
     caption = f"Soak: frames lost in each trial, {frames_in_words(found[0][0])}"
+    unit_s, unit = time_unit(_soak_seconds(found))
 
     def paint(axes: Axes) -> None:
         most = 1
         for finding, result in found:
             if isinstance(result, Soak):
-                points = [(part.begin_s, float(part.lost)) for part in result.slices]
+                points = [(part.begin_s / unit_s, float(part.lost)) for part in result.slices]
                 most = max([most, *(part.lost for part in result.slices)])
                 _line(axes, lines[finding.device], points)
         axes.set_ylim(-0.04 * most, 1.1 * most)
-        _time_axis(axes, "frames lost")
+        _time_axis(axes, unit, "frames lost")
 
     return caption, draw(_name("soak-loss", found), HEIGHT, paint, caption)
 
 
 def _soak_latency(record: CampaignFolder, found: Sequence[Found]) -> Chart | None:
+    unit_s, unit = time_unit(_soak_seconds(found))
     known = {
         finding.device: [
-            (part.begin_s, part.latency_avg_ns / 1e3) for part in result.slices if part.latency_avg_ns is not None
+            (part.begin_s / unit_s, part.latency_avg_ns / 1e3)
+            for part in result.slices
+            if part.latency_avg_ns is not None
         ]
         for finding, result in found
         if isinstance(result, Soak)
@@ -178,14 +182,24 @@ def _soak_latency(record: CampaignFolder, found: Sequence[Found]) -> Chart | Non
         for device, points in known.items():
             _line(axes, lines[device], points)
         axes.set_ylim(0, 1.1 * max(value for points in known.values() for _, value in points))
-        _time_axis(axes, "µs")
+        _time_axis(axes, unit, "µs")
 
     return caption, draw(_name("soak-latency", found), HEIGHT, paint, caption)
 
 
-def _time_axis(axes: Axes, unit: str) -> None:
-    axes.set_xlabel("seconds of traffic")
-    axes.set_ylabel(unit)
+def _soak_seconds(found: Sequence[Found]) -> float:
+    return max(result.seconds for _, result in found if isinstance(result, Soak))
+
+
+def time_unit(seconds: float) -> tuple[float, str]:
+    """Seconds in a unit of which so long a time has some, and the unit's name."""
+    units = ((3600.0, "hours"), (60.0, "minutes"))
+    return next(((unit_s, name) for unit_s, name in units if seconds >= 5 * unit_s), (1.0, "seconds"))
+
+
+def _time_axis(axes: Axes, unit: str, what: str) -> None:
+    axes.set_xlabel(f"{unit} of traffic")
+    axes.set_ylabel(what)
     axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(6))
     axes.grid(axis="y")
     legend(axes)

@@ -81,7 +81,12 @@ class Soak(Measured):
         """Loss and drift."""
         sent = sum(part.sent for part in self.slices)
         drift = "too short for a trend" if self.trends is None else "drifts" if self.drifts else "no drift"
-        return f"{self.lost} of {sent} frames lost in {self.seconds / 3600:.2g} h, {drift}"
+        return f"{self.lost:,} of {sent:,} frames lost in {in_words(self.seconds)}, {drift}"
+
+
+def in_words(seconds: float) -> str:
+    """'4 h', or '5 min' of less than two hours."""
+    return f"{seconds / 3600:.4g} h" if seconds >= 7200 else f"{seconds / 60:.3g} min"
 
 
 def measure_soak(
