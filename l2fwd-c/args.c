@@ -36,6 +36,8 @@ enum option_id {
 	ID_MTU,
 	ID_STATS_JSON,
 	ID_DURATION,
+	ID_IDLE_SLEEP,
+	ID_CAPTURE,
 	ID_HELP,
 	ID_HELP_SHORT,
 	ID_VERSION,
@@ -63,6 +65,8 @@ static const struct option option_table[] = {
 	[ID_MTU] = {"--mtu", OPTION_NUMBER, 68, 65535},
 	[ID_STATS_JSON] = {"--stats-json", OPTION_FILE, 0, 0},
 	[ID_DURATION] = {"--duration", OPTION_NUMBER, 1, 31536000},
+	[ID_IDLE_SLEEP] = {"--idle-sleep", OPTION_FLAG, 0, 0},
+	[ID_CAPTURE] = {"--capture", OPTION_FLAG, 0, 0},
 	[ID_HELP] = {"--help", OPTION_FLAG, 0, 0},
 	[ID_HELP_SHORT] = {"-h", OPTION_FLAG, 0, 0},
 	[ID_VERSION] = {"--version", OPTION_FLAG, 0, 0},
@@ -177,6 +181,12 @@ apply_option(enum option_id id, const char *value, struct options *options, stru
 		break;
 	case ID_DURATION:
 		options->duration_s = number;
+		break;
+	case ID_IDLE_SLEEP:
+		options->idle_sleep = true;
+		break;
+	case ID_CAPTURE:
+		options->capture = true;
 		break;
 	case ID_HELP:
 	case ID_HELP_SHORT:
@@ -371,6 +381,9 @@ print_usage(FILE *out)
 	      "  --stats-json FILE   write statistics as JSON lines; with - to stdout, and\n"
 	      "                      all text to stderr\n"
 	      "  --duration SECONDS  stop by itself: after 1 to 31536000 s\n"
+	      "  --idle-sleep        an lcore that no frames come to sleeps until the devices\n"
+	      "                      tell of some; it polls where they cannot\n"
+	      "  --capture           let dpdk-dumpcap capture frames; needs hugepages\n"
 	      "  -h, --help          print this text\n"
 	      "  --version           print the version\n"
 	      "\n"

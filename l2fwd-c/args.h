@@ -33,6 +33,10 @@ struct options {
 	uint32_t duration_s;
 	bool promiscuous;
 	bool update_macs;
+	/* An lcore that no frames come to sleeps. */
+	bool idle_sleep;
+	/* Other processes may capture frames. */
+	bool capture;
 	/* File name, "-" for stdout, NULL for none. */
 	const char *stats_json;
 };

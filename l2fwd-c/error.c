@@ -49,9 +49,12 @@ warn(const char *format, ...)
 {
 	va_list arguments;
 
+	/* Lcores may warn at the same time. */
+	flockfile(stderr);
 	fputs("l2fwd: warning: ", stderr);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
 	fputc('\n', stderr);
+	funlockfile(stderr);
 }

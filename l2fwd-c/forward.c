@@ -8,9 +8,11 @@
 
 #include <rte_branch_prediction.h>
 #include <rte_cycles.h>
+#include <rte_eal_memconfig.h>
 #include <rte_ethdev.h>
 
 #include "forward.h"
+#include "idle.h"
 
 #define FLUSH_INTERVAL_US 100
 /* Rounds over the queue pairs before the loop looks at the clock and the stop flag again. */
@@ -35,6 +37,7 @@ init_queue_pair(struct queue_pair *pair, const struct queue_assignment *assignme
 	pair->queue = assignment->queue;
 	pair->burst = options->burst;
 	pair->update_macs = options->update_macs;
+	pair->capture = options->capture;
 	pair->macs[0] = 0x02;
 	pair->macs[RTE_ETHER_ADDR_LEN - 1] = (uint8_t)peer->id;
 	memcpy(&pair->macs[RTE_ETHER_ADDR_LEN], peer->mac.addr_bytes, RTE_ETHER_ADDR_LEN);
@@ -52,6 +55,7 @@ hand_out_work(const struct queue_assignment *assignments, unsigned int nb_assign
 		/* Those of one lcore follow each other. */
 		if (owner->nb_pairs++ == 0)
 			owner->pairs = &pairs[i];
+		owner->idle_sleep = options->idle_sleep;
 	}
 }
 
@@ -126,13 +130,42 @@ drop_runts(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames
 	return nb_kept;
 }
 
+/* Receive or send while no process can free a ring or a mempool, such as those of a capture. A
+ * process that captures has its callbacks removed, and frees what they use at once, without a look
+ * whether a thread is inside one: so does dpdk-dumpcap of DPDK 22.11. Not inlined: the way without
+ * captures stays short.
+ */
+static __rte_noinline uint16_t
+receive_captured(const struct queue_pair *pair, struct rte_mbuf **frames)
+{
+	uint16_t nb_received;
+
+	rte_mcfg_tailq_read_lock();
+	nb_received = rte_eth_rx_burst(pair->rx_port, pair->queue, frames, pair->burst);
+	rte_mcfg_tailq_read_unlock();
+	return nb_received;
+}
+
+static __rte_noinline uint16_t
+send_captured(const struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames)
+{
+	uint16_t nb_sent;
+
+	rte_mcfg_tailq_read_lock();
+	nb_sent = rte_eth_tx_burst(pair->tx_port, pair->queue, frames, nb_frames);
+	rte_mcfg_tailq_read_unlock();
+	return nb_sent;
+}
+
 /* One attempt only: a queue that is full now is as full at once after, and waiting for it would
  * make the RX queue overflow instead.
  */
 static inline void
 send_burst(struct queue_pair *pair, struct rte_mbuf **frames, uint16_t nb_frames)
 {
-	const uint16_t nb_sent = rte_eth_tx_burst(pair->tx_port, pair->queue, frames, nb_frames);
+	const uint16_t nb_sent = unlikely(pair->capture) ? send_captured(pair, frames, nb_frames)
+							 : rte_eth_tx_burst(pair->tx_port,
+								   pair->queue, frames, nb_frames);
 
 	pair->counts.tx_packets += nb_sent;
 	if (unlikely(nb_sent < nb_frames)) {
@@ -173,7 +206,9 @@ forward_burst(struct queue_pair *pair)
 {
 	struct rte_mbuf *frames[BURST_MAX];
 	const uint16_t nb_received =
-		rte_eth_rx_burst(pair->rx_port, pair->queue, frames, pair->burst);
+		unlikely(pair->capture)
+			? receive_captured(pair, frames)
+			: rte_eth_rx_burst(pair->rx_port, pair->queue, frames, pair->burst);
 	uint16_t nb_kept = nb_received;
 
 	pair->counts.rx_polls++;
@@ -237,8 +272,10 @@ forward_loop(void *argument)
 	const struct timespec nap = {.tv_nsec = 1000 * 1000};
 	struct queue_pair *const pairs = work->pairs;
 	const unsigned int nb_pairs = work->nb_pairs;
+	struct idle idle;
 	uint64_t due = rte_rdtsc() + interval;
 
+	begin_idle(&idle, work);
 	while (!atomic_load_explicit(work->stop, memory_order_relaxed)) {
 		const uint64_t now = rte_rdtsc();
 
@@ -246,7 +283,8 @@ forward_loop(void *argument)
 			flush_buffers(work);
 			if (work->periodic != NULL)
 				work->periodic(work->argument, now);
-			due = now + interval;
+			/* After a sleep it is due again once all queues were polled. */
+			due = see_to_idle(&idle, work) ? now : now + interval;
 		}
 		if (nb_pairs == 0)
 			nanosleep(&nap, NULL);
@@ -256,5 +294,6 @@ forward_loop(void *argument)
 	}
 
 	flush_buffers(work);
+	end_idle(&idle, work);
 	return 0;
 }

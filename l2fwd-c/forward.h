@@ -49,6 +49,8 @@ struct queue_pair {
 	uint16_t queue;
 	uint16_t burst;
 	bool update_macs;
+	/* Other processes may capture frames. */
+	bool capture;
 	/* Destination and source MAC of every frame sent. */
 	uint8_t macs[2 * RTE_ETHER_ADDR_LEN];
 	uint16_t nb_buffered;
@@ -61,7 +63,9 @@ struct lcore_work {
 	struct queue_pair *pairs;
 	unsigned int nb_pairs;
 	const atomic_bool *stop;
-	/* Called every 100 us; NULL for all lcores but the main one. */
+	/* Sleep when no frames come. */
+	bool idle_sleep;
+	/* Called every 100 us, or after each sleep; NULL for all lcores but the main one. */
 	void (*periodic)(void *argument, uint64_t tsc);
 	void *argument;
 };

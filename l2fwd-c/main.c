@@ -21,6 +21,7 @@
 #include "args.h"
 #include "error.h"
 #include "forward.h"
+#include "observation.h"
 #include "port.h"
 #include "stats.h"
 #include "stats_json.h"
@@ -210,17 +211,24 @@ run(struct forwarder *forwarder, struct error *error)
 {
 	int ret = plan(forwarder, error);
 
+	if (ret >= 0 && forwarder->options.capture)
+		ret = enable_capture(error);
 	if (ret >= 0)
 		ret = setup_ports(forwarder, error);
 	if (ret == 0) {
 		hand_out_work(forwarder->assignments, forwarder->nb_pairs, &forwarder->options,
 			forwarder->ports, forwarder->pairs, forwarder->work);
+		ret = start_telemetry(forwarder->ports, forwarder->nb_ports, forwarder->pairs,
+			forwarder->nb_pairs, error);
+	}
+	if (ret == 0) {
 		print_start(forwarder->text, &forwarder->options, forwarder->ports,
 			forwarder->nb_ports, forwarder->assignments, forwarder->nb_pairs);
 		write_start(&forwarder->json, &forwarder->options, forwarder->ports,
 			forwarder->nb_ports, forwarder->assignments, forwarder->nb_pairs);
 		ret = forward(forwarder, error);
 	}
+	stop_telemetry();
 	close_ports(forwarder->ports, forwarder->nb_open);
 	free(forwarder->assignments);
 	free(forwarder->pairs);

@@ -160,6 +160,7 @@ choose_configuration(const struct rte_eth_dev_info *info, const struct options *
 {
 	*conf = (struct rte_eth_conf){0};
 
+	conf->intr_conf.rxq = options->idle_sleep;
 	if (options->queues_per_port > 1 && (info->flow_type_rss_offloads & RSS_TYPES) != 0) {
 		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & RSS_TYPES;

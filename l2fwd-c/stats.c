@@ -25,7 +25,7 @@ add_totals(struct totals *sum, const struct totals *part)
 }
 
 void
-collect(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
+add_up(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
 	unsigned int nb_pairs, struct snapshot *snapshot)
 {
 	uint64_t gone;
@@ -56,13 +56,22 @@ collect(const struct port *ports, unsigned int nb_ports, const struct queue_pair
 		}
 		add_totals(&snapshot->total, totals);
 		snapshot->ports[i].port = ports[i].id;
-		/* A port that was unplugged has no statistics any more; the zeros stay. */
-		rte_eth_stats_get(ports[i].id, &snapshot->ports[i].device);
 	}
 
 	gone = snapshot->total.tx_packets + snapshot->total.tx_dropped + snapshot->total.rx_short;
 	if (snapshot->total.rx_packets > gone)
 		snapshot->in_flight = snapshot->total.rx_packets - gone;
+}
+
+void
+collect(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
+	unsigned int nb_pairs, struct snapshot *snapshot)
+{
+	add_up(ports, nb_ports, pairs, nb_pairs, snapshot);
+	for (unsigned int i = 0; i < nb_ports; i++) {
+		/* A port that was unplugged has no statistics any more; the zeros stay. */
+		rte_eth_stats_get(ports[i].id, &snapshot->ports[i].device);
+	}
 }
 
 void

@@ -44,7 +44,11 @@ struct snapshot {
 	bool final;
 };
 
-/* Read the counters of all ports and queue pairs; the lcores may be forwarding. */
+/* Add up the counters of the queue pairs, by port and in total; the lcores may be forwarding. */
+void add_up(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
+	unsigned int nb_pairs, struct snapshot *snapshot);
+
+/* The counters of all ports and queue pairs. */
 void collect(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
 	unsigned int nb_pairs, struct snapshot *snapshot);
 

@@ -14,6 +14,11 @@ pub enum CaptureError {
     /// A child made by `fork` has no packets: they are its parent's.
     #[error("packets cannot be captured: this process is a fork of the one that initialized the EAL")]
     Forked,
+    /// The EAL lets no other process attach.
+    #[error(
+        "packets cannot be captured: no other process can attach: leave out --no-huge, --no-shconf and --in-memory"
+    )]
+    NotShared,
     /// DPDK refused.
     #[error("packets cannot be captured: {0}")]
     Refused(Errno),
@@ -40,9 +45,8 @@ impl Eal {
     /// Lets `dpdk-dumpcap`, started with this program's `--file-prefix`, capture what the ports receive and send, until the EAL
     /// is cleaned up. It costs nothing before a capture begins.
     ///
-    /// A capture needs hugepages, and an EAL that lets other processes attach: neither `--no-shconf` nor `--in-memory`. Without
-    /// these the call succeeds, and nobody can capture. The process that captures is trusted, see
-    /// the guarantees in the guide.
+    /// A capture needs hugepages, and an EAL that lets other processes attach: neither `--no-shconf` nor `--in-memory`. The
+    /// process that captures is trusted, see the guarantees in the guide.
     ///
     /// # Errors
     /// See [`CaptureError`].
@@ -53,6 +57,10 @@ impl Eal {
             return Err(CaptureError::Forked);
         }
         let _control = environment.control();
+        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked.
+        if !self.has_hugepages() || unsafe { sys::dpdk_sys_is_shared() } == 0 {
+            return Err(CaptureError::NotShared);
+        }
         let mut enabled = ENABLED.lock().unwrap_or_else(PoisonError::into_inner);
         if !*enabled {
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; it is called once.

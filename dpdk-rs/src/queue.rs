@@ -17,7 +17,7 @@ use core::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 use dpdk_sys::{self as sys, rte_eth_fp_ops, rte_mbuf};
-use std::sync::Arc;
+use std::{sync::Arc, thread::ThreadId};
 
 /// An RX queue, for one thread at a time: it can be sent to another, but neither shared nor cloned.
 #[doc(alias = "rte_eth_rx_burst")]
@@ -33,6 +33,8 @@ pub struct RxQueue<P: PrivateData = ()> {
     miscounts: bool,
     /// Not 0 if each frame must be looked at, for that reason or since not every mbuf has room for a `P`.
     suspect: usize,
+    /// The thread that waits for the queue's interrupt, at times.
+    pub(crate) watcher: Option<ThreadId>,
     private: PhantomData<P>,
     threads: PhantomData<*mut OneThreadAtATime>,
 }
@@ -82,6 +84,7 @@ impl<P: PrivateData> RxQueue<P> {
             foreign: 0,
             miscounts: device.miscounts(),
             suspect: usize::from(size_of::<P>() != 0 || device.miscounts()),
+            watcher: None,
             private: PhantomData,
             threads: PhantomData,
         }
@@ -157,28 +160,21 @@ impl<P: PrivateData> RxQueue<P> {
         // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
         let callbacks = unsafe { entry(queues.clbk, self.place) };
         // One look at both, since most often there is neither.
-        if callbacks.addr() | self.suspect == 0 {
-            usize::from(count)
-        } else {
-            self.see_to(room, count, most, callbacks)
-        }
+        if callbacks.addr() | self.suspect == 0 { usize::from(count) } else { self.see_to(room, count, most) }
     }
 
-    /// What is not done on every port: runs `callbacks`, if there are any, on the first `count` mbufs, and looks at what may
+    /// What is not done on every port: runs the callbacks, if there are any, on the first `count` mbufs, and looks at what may
     /// not be as this queue needs it. Returns how many are left.
     #[inline(never)]
-    fn see_to(
-        &mut self,
-        room: &mut [MaybeUninit<*mut rte_mbuf>],
-        mut count: u16,
-        most: u16,
-        callbacks: *mut c_void,
-    ) -> usize {
-        if !callbacks.is_null() {
+    fn see_to(&mut self, room: &mut [MaybeUninit<*mut rte_mbuf>], mut count: u16, most: u16) -> usize {
+        // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+        // back.
+        let list = unsafe { (*self.calls.0).rxq }.clbk;
+        if let Some(run) = CallbackRun::begin(list, self.place) {
             let mbufs = room.as_mut_ptr().cast::<*mut rte_mbuf>();
-            // SAFETY: `callbacks` is DPDK's own list for this queue, the first `count` of `mbufs` are ours, and there is room
+            // SAFETY: the callbacks are DPDK's own list for this queue, the first `count` of `mbufs` are ours, and there is room
             // for `most`.
-            count = unsafe { sys::rte_eth_call_rx_callbacks(self.port, self.queue, mbufs, count, most, callbacks) };
+            count = unsafe { sys::rte_eth_call_rx_callbacks(self.port, self.queue, mbufs, count, most, run.callbacks) };
         }
         if self.suspect == 0 { usize::from(count) } else { self.keep_own(room, usize::from(count)) }
     }
@@ -306,11 +302,21 @@ impl TxQueue {
         // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
         let callbacks = unsafe { entry(queues.clbk, self.place) };
         if !callbacks.is_null() {
-            // SAFETY: `callbacks` is DPDK's own list for this queue, and the caller owns the `count` mbufs.
-            count = unsafe { sys::rte_eth_call_tx_callbacks(self.port, self.queue, mbufs, count, callbacks) };
+            count = self.call_callbacks(mbufs, count);
         }
         // SAFETY: `data` is this queue's own, which is borrowed exclusively, and the caller owns the `count` mbufs.
         usize::from(unsafe { send(data, mbufs, count) })
+    }
+
+    /// Runs the callbacks, if they are still there, on `count` mbufs. Returns how many are left.
+    #[inline(never)]
+    fn call_callbacks(&mut self, mbufs: *mut *mut rte_mbuf, count: u16) -> u16 {
+        // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
+        // back.
+        let list = unsafe { (*self.calls.0).txq }.clbk;
+        let Some(run) = CallbackRun::begin(list, self.place) else { return count };
+        // SAFETY: the callbacks are DPDK's own list for this queue, and the caller owns the `count` mbufs.
+        unsafe { sys::rte_eth_call_tx_callbacks(self.port, self.queue, mbufs, count, run.callbacks) }
     }
 
     /// Drops the frames that the driver would send wrong: one without multi-segment support sends the first segment of a
@@ -333,6 +339,36 @@ impl TxQueue {
         burst.retain(|packet| packet.segment_count() <= most && (!trusts || packet.has_room_in_own_pool()));
         self.rejected += (before - burst.len()) as u64;
         !burst.is_empty()
+    }
+}
+
+/// While it lives no process can free a ring or a mempool, such as those of a capture. A process that captures has its
+/// callbacks removed, and frees what they use at once, without a look whether a thread is inside one: so does `dpdk-dumpcap` of
+/// DPDK 22.11.
+struct CallbackRun {
+    callbacks: *mut c_void,
+}
+
+impl CallbackRun {
+    /// The callbacks of a queue, if there are any; `list` has an entry for it.
+    fn begin(list: *mut *mut c_void, queue: usize) -> Option<Self> {
+        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        if unsafe { entry(list, queue) }.is_null() {
+            return None;
+        }
+        // SAFETY: the EAL is initialised, since there is a queue; the lock lies in memory that lives as long as the EAL.
+        unsafe { sys::rte_mcfg_tailq_read_lock() };
+        // Once more: what was removed before it was locked is not there any more.
+        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        let run = Self { callbacks: unsafe { entry(list, queue) } };
+        (!run.callbacks.is_null()).then_some(run)
+    }
+}
+
+impl Drop for CallbackRun {
+    fn drop(&mut self) {
+        // SAFETY: `begin` has taken the lock, on this thread.
+        unsafe { sys::rte_mcfg_tailq_read_unlock() };
     }
 }
 

@@ -6,13 +6,41 @@
 use crate::{PortError, PrivateData, RxQueue};
 use core::time::Duration;
 use dpdk_sys as sys;
+use std::thread;
 
 impl<P: PrivateData> RxQueue<P> {
+    /// Has the device tell of frames that come from now on, for [`Self::wait_any`]. The port needs
+    /// [`PortConfig::rx_interrupts`](crate::PortConfig::rx_interrupts). Devices that always tell, such as `net_tap`, ignore it.
+    ///
+    /// # Errors
+    /// [`PortError::Lacks`] if the port was configured without RX interrupts, [`PortError::Refused`] if the device does not do it.
+    #[doc(alias = "rte_eth_dev_rx_intr_enable")]
+    pub fn enable_interrupt(&mut self) -> Result<(), PortError> {
+        self.check_interrupts()?;
+        let (port, queue) = (self.port().get(), self.id());
+        // SAFETY: the port is started, since its queue is there, which is used on this thread alone.
+        let result = unsafe { sys::rte_eth_dev_rx_intr_enable(port, queue) };
+        self.check_switch("rte_eth_dev_rx_intr_enable", result, "enable")
+    }
+
+    /// Has the device tell nothing more, which spares it the work while the queue is polled.
+    ///
+    /// # Errors
+    /// As [`Self::enable_interrupt`].
+    #[doc(alias = "rte_eth_dev_rx_intr_disable")]
+    pub fn disable_interrupt(&mut self) -> Result<(), PortError> {
+        self.check_interrupts()?;
+        let (port, queue) = (self.port().get(), self.id());
+        // SAFETY: the port is started, since its queue is there, which is used on this thread alone.
+        let result = unsafe { sys::rte_eth_dev_rx_intr_disable(port, queue) };
+        self.check_switch("rte_eth_dev_rx_intr_disable", result, "disable")
+    }
+
     /// Sleeps until the device tells that frames have come, at most for `timeout`, rounded up to milliseconds. The port needs
     /// [`PortConfig::rx_interrupts`](crate::PortConfig::rx_interrupts).
     ///
     /// Returns whether the device has told. A frame that came just before may go unnoticed until the next one, so let the time be
-    /// short, and receive afterwards in any case. Where there is an error, go on polling:
+    /// short, and receive afterwards in any case; or see [`Self::wait_any`]. Where there is an error, go on polling:
     ///
     /// ```no_run
     /// # use dpdk_rs::{Burst, RxQueue};
@@ -30,39 +58,105 @@ impl<P: PrivateData> RxQueue<P> {
     ///
     /// # Errors
     /// [`PortError::Lacks`] if the port was configured without RX interrupts, [`PortError::Refused`] if the device has none.
-    #[doc(alias = "rte_eth_dev_rx_intr_enable")]
+    pub fn wait(&mut self, timeout: Duration) -> Result<bool, PortError> {
+        self.enable_interrupt()?;
+        let told = Self::wait_any([&mut *self], timeout);
+        self.disable_interrupt()?;
+        told
+    }
+
+    /// Sleeps until one of several queues has frames, at most for `timeout`, rounded up to milliseconds.
+    ///
+    /// Returns whether one has told since the last time, or another queue that this thread has waited for before. Those whose
+    /// interrupts were not enabled tell nothing. No frame goes unnoticed if the queues are received from once more between enabling
+    /// and sleeping: what came before is found then, what comes after is told.
+    ///
+    /// ```no_run
+    /// # use dpdk_rs::{Burst, PortError, RxQueue};
+    /// # fn serve(queues: &mut [RxQueue]) -> Result<(), PortError> {
+    /// let mut burst = Burst::<(), 32>::new();
+    /// let mut receive = |queues: &mut [RxQueue]| queues.iter_mut().map(|rx| rx.rx(&mut burst)).sum::<usize>();
+    /// if receive(queues) == 0 {
+    ///     queues.iter_mut().try_for_each(RxQueue::enable_interrupt)?;
+    ///     while receive(queues) == 0 {
+    ///         RxQueue::wait_any(queues.iter_mut(), std::time::Duration::from_millis(10))?;
+    ///     }
+    ///     queues.iter_mut().try_for_each(RxQueue::disable_interrupt)?;
+    /// }
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// [`PortError::Lacks`] if a port was configured without RX interrupts, [`PortError::Refused`] if a device has none. Then it
+    /// has not slept.
     #[doc(alias = "rte_eth_dev_rx_intr_ctl_q")]
     #[doc(alias = "rte_epoll_wait")]
-    pub fn wait(&mut self, timeout: Duration) -> Result<bool, PortError> {
-        let (port, queue) = (self.port().get(), self.id());
+    pub fn wait_any<'q>(queues: impl IntoIterator<Item = &'q mut Self>, timeout: Duration) -> Result<bool, PortError>
+    where
+        P: 'q,
+    {
+        let mut first = None;
+        for queue in queues {
+            queue.watch()?;
+            first.get_or_insert(queue);
+        }
+        let millis = i32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
+        // SAFETY: the call waits for what this thread has added: interrupts of queues that live, since each is taken away when its
+        // queue is dropped.
+        let told = unsafe { sys::dpdk_sys_epoll_wait(millis) };
+        match first {
+            Some(queue) => {
+                queue.device().check("rte_epoll_wait", told, format!("wait for RX queue {}", queue.id()))?;
+                Ok(told > 0)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// Adds the queue's interrupt to what this thread waits for. It stays there: some drivers tell only once of what they have
+    /// told since, and would tell it again whenever it is added (`net_virtio_user`).
+    fn watch(&mut self) -> Result<(), PortError> {
+        self.check_interrupts()?;
+        let thread = thread::current().id();
+        if self.watcher == Some(thread) {
+            return Ok(());
+        }
+        self.unwatch();
+        // SAFETY: the port is started, since its queue is there, which is used on this thread alone.
+        let result = unsafe { sys::dpdk_sys_eth_rx_intr_watch(self.port().get(), self.id(), 1) };
+        self.device().check("rte_eth_dev_rx_intr_ctl_q", result, format!("wait for RX queue {}", self.id()))?;
+        self.watcher = Some(thread);
+        Ok(())
+    }
+
+    /// Takes it away from the thread that has waited for it.
+    fn unwatch(&mut self) {
+        if self.watcher.take().is_some() {
+            // SAFETY: the port is started, since its queue is there, which is used on this thread alone; the call knows the thread.
+            unsafe { sys::dpdk_sys_eth_rx_intr_watch(self.port().get(), self.id(), 0) };
+        }
+    }
+
+    fn check_interrupts(&self) -> Result<(), PortError> {
         let device = self.device();
         if device.is_forked() {
             // The error of all that a child cannot do.
             drop(device.control()?);
         }
-        if !device.has_rx_interrupts() {
-            return Err(device.lacks("RX interrupts, as it was configured"));
+        if device.has_rx_interrupts() { Ok(()) } else { Err(device.lacks("RX interrupts, as it was configured")) }
+    }
+
+    /// The result of switching the interrupt. That of a device without a switch is always on, if there is one.
+    fn check_switch(&self, call: &'static str, result: i32, verb: &str) -> Result<(), PortError> {
+        let result = if result == -sys::ENOTSUP.cast_signed() { 0 } else { result };
+        self.device().check(call, result, format!("{verb} the interrupt of RX queue {}", self.id()))
+    }
+}
+
+impl<P: PrivateData> Drop for RxQueue<P> {
+    fn drop(&mut self) {
+        if !self.device().is_forked() {
+            self.unwatch();
         }
-        // SAFETY: the port is started, since its queue is there, which is used on this thread alone.
-        let watched = unsafe { sys::dpdk_sys_eth_rx_intr_watch(port, queue, 1) };
-        device.check("rte_eth_dev_rx_intr_ctl_q", watched, format!("wait for RX queue {queue}"))?;
-        // SAFETY: the port is started, since its queue is there, which is used on this thread alone.
-        let enabled = unsafe { sys::rte_eth_dev_rx_intr_enable(port, queue) };
-        // Those of some devices, such as `net_tap`, are always on.
-        let enabled = if enabled == -sys::ENOTSUP.cast_signed() { 0 } else { enabled };
-        let mut told = 0;
-        if enabled >= 0 {
-            let millis = i32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
-            // SAFETY: the call waits for what this thread has added: the interrupt of this queue.
-            told = unsafe { sys::dpdk_sys_epoll_wait(millis) };
-            // SAFETY: the port is started, since its queue is there, which is used on this thread alone.
-            unsafe { sys::rte_eth_dev_rx_intr_disable(port, queue) };
-        }
-        // Another thread may have the queue when it next sleeps.
-        // SAFETY: the port is started, since its queue is there, which is used on this thread alone.
-        unsafe { sys::dpdk_sys_eth_rx_intr_watch(port, queue, 0) };
-        device.check("rte_eth_dev_rx_intr_enable", enabled, format!("enable the interrupt of RX queue {queue}"))?;
-        device.check("rte_epoll_wait", told, format!("wait for RX queue {queue}"))?;
-        Ok(told > 0)
     }
 }

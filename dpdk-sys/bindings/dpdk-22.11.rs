@@ -911,6 +911,12 @@ unsafe extern "C" {
         devname: *const ::core::ffi::c_char,
     ) -> ::core::ffi::c_int;
 }
+unsafe extern "C" {
+    pub fn rte_mcfg_tailq_read_lock();
+}
+unsafe extern "C" {
+    pub fn rte_mcfg_tailq_read_unlock();
+}
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_eth_stats {
@@ -4332,6 +4338,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_device_known__extern"]
     pub fn dpdk_sys_device_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_is_shared__extern"]
+    pub fn dpdk_sys_is_shared() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_log_warning__extern"]

@@ -41,6 +41,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_malloc_get_socket_stats",
     "rte_malloc_socket",
     "rte_mbuf_ext_refcnt_read",
+    "rte_mcfg_tailq_read_(lock|unlock)",
     "rte_pdump_init",
     "rte_mempool_(avail_count|create|free|get|in_use_count|lookup|obj_iter|put)",
     "rte_memzone_(free|lookup|reserve_aligned|walk)",

@@ -20,6 +20,7 @@
 #include <rte_devargs.h>
 #include <rte_dev.h>
 #include <rte_eal.h>
+#include <rte_eal_memconfig.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
@@ -306,6 +307,26 @@ dpdk_sys_device_known(const char *name)
 	/* What rte_devargs_reset() does, which is experimental. */
 	free(devargs.data);
 	return ret == 0;
+}
+
+static inline int
+ignore_message(const struct rte_mp_msg *message, const void *peer)
+{
+	(void)message;
+	(void)peer;
+	return 0;
+}
+
+/* Whether other processes can attach to this one: else it takes no messages from any. */
+static inline int
+dpdk_sys_is_shared(void)
+{
+	const char *name = "dpdk_sys_is_shared";
+
+	if (rte_mp_action_register(name, ignore_message) != 0)
+		return rte_errno == EEXIST;
+	rte_mp_action_unregister(name);
+	return 1;
 }
 
 /* A line in DPDK's log, at level WARNING. */

@@ -79,6 +79,7 @@ describe_options(FILE *out, const struct options *options, char *const argv[])
 		options->duration_s);
 	fprintf(out, "promiscuous %d, update macs %d\n", options->promiscuous,
 		options->update_macs);
+	fprintf(out, "idle sleep %d, capture %d\n", options->idle_sleep, options->capture);
 	/* Byte by byte: the name of a file must not change. */
 	fputs("statistics ", out);
 	for (const char *c = options->stats_json; c != NULL && *c != '\0'; c++)

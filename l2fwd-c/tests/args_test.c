@@ -5,7 +5,7 @@
 #include "../args.h"
 #include "check.h"
 
-#define ARGS_MAX 16
+#define ARGS_MAX 20
 #define GREATEST "18446744073709551616"
 
 struct line {
@@ -45,6 +45,8 @@ test_defaults(void)
 	CHECK_NUMBER(options.duration_s, 0);
 	CHECK(!options.promiscuous);
 	CHECK(options.update_macs);
+	CHECK(!options.idle_sleep);
+	CHECK(!options.capture);
 	CHECK(options.stats_json == NULL);
 }
 
@@ -54,10 +56,10 @@ test_all_options(void)
 	const struct line lines[] = {
 		{{"--", "-p", "0xF", "-q", "2", "-T", "0", "-P", "--portmap=(0,1),(3,3)",
 			"--no-mac-updating", "--burst=512", "--rxd=65535", "--txd=1",
-			"--queues=1024", "--mtu=68"}},
+			"--queues=1024", "--mtu=68", "--idle-sleep", "--capture"}},
 		/* Joined, abbreviated, clustered, repeated. */
 		{{"--", "-p1", "-q02", "-PT0", "-pf", "--po", "(0,1),(3,3)", "--no", "--b=512",
-			"--r", "65535", "--t=1", "--qu=1024", "--m=68"}},
+			"--r", "65535", "--t=1", "--qu=1024", "--m=68", "--i", "--c"}},
 	};
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -76,6 +78,8 @@ test_all_options(void)
 		CHECK_NUMBER(options.port_map.peer[1], 0);
 		CHECK_NUMBER(options.port_map.peer[3], 3);
 		CHECK(!options.update_macs);
+		CHECK(options.idle_sleep);
+		CHECK(options.capture);
 		CHECK_NUMBER(options.burst, 512);
 		CHECK_NUMBER(options.rx_descriptors, 65535);
 		CHECK_NUMBER(options.tx_descriptors, 1);
@@ -221,6 +225,8 @@ test_errors(void)
 		{{{"--", "-p"}}, "option '-p' needs a value"},
 		{{{"--", "-Pq"}}, "option '-q' needs a value"},
 		{{{"--", "--no-mac-updating=1"}}, "option '--no-mac-updating' takes no value"},
+		{{{"--", "--idle-sleep=1"}}, "option '--idle-sleep' takes no value"},
+		{{{"--", "--capture=x"}}, "option '--capture' takes no value"},
 		{{{"--", "--help="}}, "option '--help' takes no value"},
 		{{{"--", "-p3", "x"}}, "unexpected argument 'x'"},
 		{{{"--", "-p3", "-"}}, "unexpected argument '-'"},

@@ -6,7 +6,7 @@
 
 use std::env;
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "args.c",
     "error.c",
     "forward.c",
@@ -14,6 +14,7 @@ const SOURCES: [&str; 8] = [
     "fuzz/command_line.h",
     "fuzz/frames.c",
     "fuzz/frames.h",
+    "idle.c",
     "topology.c",
 ];
 /// libFuzzer itself comes with the crate libfuzzer-sys.

@@ -35,6 +35,10 @@ pub(crate) struct Options {
     pub(crate) duration_s: Option<u32>,
     pub(crate) promiscuous: bool,
     pub(crate) update_macs: bool,
+    /// An lcore that no frames come to sleeps.
+    pub(crate) idle_sleep: bool,
+    /// Other processes may capture frames.
+    pub(crate) capture: bool,
     /// File name, `-` for stdout.
     pub(crate) stats_json: Option<OsString>,
     /// `None`: only the MACs are written.
@@ -57,6 +61,8 @@ impl Default for Options {
             duration_s: None,
             promiscuous: false,
             update_macs: true,
+            idle_sleep: false,
+            capture: false,
             stats_json: None,
             #[cfg(feature = "rewrite")]
             rewrite: None,
@@ -91,6 +97,8 @@ const OPTIONS: &[&str] = &[
     "--mtu",
     "--stats-json",
     "--duration",
+    "--idle-sleep",
+    "--capture",
     #[cfg(feature = "rewrite")]
     "--rewrite",
     "--help",
@@ -168,6 +176,14 @@ fn parse_next(parser: &mut Parser, options: &mut Options) -> Result<Next, UsageE
         "--no-mac-updating" => {
             takes_no_value(parser, option)?;
             options.update_macs = false;
+        }
+        "--idle-sleep" => {
+            takes_no_value(parser, option)?;
+            options.idle_sleep = true;
+        }
+        "--capture" => {
+            takes_no_value(parser, option)?;
+            options.capture = true;
         }
         "-h" => return Ok(Next::Help),
         "--help" => return takes_no_value(parser, option).map(|()| Next::Help),
@@ -271,6 +287,9 @@ Options:
   --stats-json FILE   write statistics as JSON lines; with - to stdout, and
                       all text to stderr
   --duration SECONDS  stop by itself: after 1 to 31536000 s
+  --idle-sleep        an lcore that no frames come to sleeps until the devices
+                      tell of some; it polls where they cannot
+  --capture           let dpdk-dumpcap capture frames; needs hugepages
   -h, --help          print this text
   --version           print the version
 
@@ -318,6 +337,13 @@ mod tests {
     }
 
     #[test]
+    fn flags_are_off_until_given() {
+        let expected = Options { port_mask: 3, idle_sleep: true, capture: true, ..Options::default() };
+        assert_eq!(options(&["-p3", "--idle-sleep", "--capture"]), expected);
+        assert_eq!(options(&["-p3", "--i", "--c"]), expected);
+    }
+
+    #[test]
     fn errors_name_the_value() {
         for (own, message) in [
             (&[][..], "no port mask: give the ports to use with -p, for example -p 0x3"),
@@ -340,6 +366,8 @@ mod tests {
             (&["-p"], "option '-p' needs a value"),
             (&["-p3", "--burst"], "option '--burst' needs a value"),
             (&["-p3", "--no-mac-updating=1"], "option '--no-mac-updating' takes no value"),
+            (&["-p3", "--idle-sleep=1"], "option '--idle-sleep' takes no value"),
+            (&["-p3", "--capture=x"], "option '--capture' takes no value"),
             (&["-p3", "--portmap=(0,5)"], "port map '(0,5)' names port 5, which is not in port mask 0x3"),
         ] {
             assert_eq!(parse(own).unwrap_err().to_string(), message, "{own:?}");

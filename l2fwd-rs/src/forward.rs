@@ -3,9 +3,9 @@
 
 //! The data path.
 
-use crate::args::BURST_MAX;
 #[cfg(feature = "rewrite")]
 use crate::rewrite::{Rewrite, Rewriter};
+use crate::{args::BURST_MAX, idle::Idle};
 use dpdk_rs::{Burst, Clock, MacAddr, Packet, RxQueue, Tsc, TxBuffer, TxQueue};
 use std::{
     sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
@@ -212,6 +212,15 @@ impl<'a> QueuePair<'a> {
         self.publish();
     }
 
+    /// Frames that have come so far.
+    pub(crate) const fn received(&self) -> u64 {
+        self.counts.rx_packets
+    }
+
+    pub(crate) const fn rx_queue(&mut self) -> &mut RxQueue {
+        &mut self.rx
+    }
+
     /// Frames in the TX buffer.
     pub(crate) fn buffered(&self) -> usize {
         self.tx.len()
@@ -224,23 +233,26 @@ fn flush_buffers(pairs: &mut [QueuePair<'_>]) {
     pairs.iter_mut().for_each(QueuePair::flush_buffer);
 }
 
-/// Forwards until the stop flag is set. `periodic` is called every 100 µs.
+/// Forwards until the stop flag is set. `periodic` is called every 100 µs, or after each sleep.
 /// A function of its own in the program, which the testbed looks for when it counts instructions.
 #[inline(never)]
 pub(crate) fn forward_loop(
     pairs: &mut [QueuePair<'_>],
     stop: &AtomicBool,
     clock: Clock,
+    mut idle: Idle,
     mut periodic: impl FnMut(Tsc),
 ) {
     let interval = clock.cycles(FLUSH_INTERVAL);
     let mut due = clock.now().after(interval);
+    idle.check(pairs);
     while !stop.load(Relaxed) {
         let now = clock.now();
         if now >= due {
             flush_buffers(pairs);
             periodic(now);
-            due = now.after(interval);
+            // After a sleep it is due again once all queues were polled.
+            due = if idle.see_to(pairs) { now } else { now.after(interval) };
         }
         if pairs.is_empty() {
             // An idle lcore leaves its core to others, but must still see the flag soon.

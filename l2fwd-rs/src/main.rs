@@ -7,6 +7,8 @@
 mod args;
 mod error;
 mod forward;
+mod idle;
+mod observation;
 mod port;
 #[cfg(feature = "rewrite")]
 mod rewrite;
@@ -22,6 +24,8 @@ use dpdk_rs::{
 };
 use error::{Error, UsageError};
 use forward::{QueueCounters, QueuePair, forward_loop};
+use idle::Idle;
+use observation::{enable_capture, start_telemetry};
 use port::{ForwardingPort, Pools, Queues, check_limits, check_mask, report_links, setup_port};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use stats::{Snapshot, collect, print_stats};
@@ -74,9 +78,13 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     let stop = install_signals()?;
     let clock = eal.clock();
     let (pairs, assignments) = plan(&eal, options)?;
+    if options.capture {
+        enable_capture(&eal)?;
+    }
     let (mut ports, queues) = setup_ports(&eal, options, &pairs)?;
-    let counters: Vec<QueueCounters> = assignments.iter().map(|_| QueueCounters::default()).collect();
+    let counters: Arc<[QueueCounters]> = assignments.iter().map(|_| QueueCounters::default()).collect();
     let mut work = hand_out_work(options, &ports, queues, &assignments, &counters, clock);
+    let _telemetry = start_telemetry(&eal, &ports, &assignments, &counters)?;
 
     let mut text: Box<dyn Write> = if json.is_stdout() { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
     let _ = print_start(&mut text, options, &ports, &assignments);
@@ -84,7 +92,7 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
 
     let mut timer = Timer::new(options, clock);
     let mut before = Snapshot::default();
-    forward(&eal, &mut work, &stop, clock, |now| match timer.see_to_time(now) {
+    forward(&eal, &mut work, &stop, clock, options.idle_sleep, |now| match timer.see_to_time(now) {
         Due::Statistics => {
             let snapshot = collect(&ports, &assignments, &counters, timer.seconds(now));
             let _ = print_stats(&mut text, &snapshot, &before);
@@ -282,6 +290,7 @@ fn forward(
     work: &mut BTreeMap<u32, Vec<QueuePair<'_>>>,
     stop: &AtomicBool,
     clock: Clock,
+    idle_sleep: bool,
     see_to_time: impl FnMut(Tsc),
 ) -> Result<(), Error> {
     let main = eal.main_lcore().get();
@@ -293,14 +302,15 @@ fn forward(
             if *lcore == main {
                 own = pairs;
             } else if let Some(worker) = workers.iter().find(|worker| worker.id().get() == *lcore) {
-                launched = scope.launch(worker.id(), || forward_loop(pairs, stop, clock, |_| {})).map(drop);
+                let idle = Idle::new(*lcore, idle_sleep);
+                launched = scope.launch(worker.id(), || forward_loop(pairs, stop, clock, idle, |_| {})).map(drop);
             }
             if launched.is_err() {
                 stop.store(true, Relaxed);
                 break;
             }
         }
-        forward_loop(own, stop, clock, see_to_time);
+        forward_loop(own, stop, clock, Idle::new(main, idle_sleep), see_to_time);
         launched.map_err(Error::from)
     })?
 }

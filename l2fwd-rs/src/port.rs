@@ -159,7 +159,8 @@ pub(crate) fn setup_port(
         .rx_queues(options.queues_per_port)
         .tx_queues(options.queues_per_port)
         .rx_descriptors(options.rx_descriptors)
-        .tx_descriptors(options.tx_descriptors);
+        .tx_descriptors(options.tx_descriptors)
+        .rx_interrupts(options.idle_sleep);
     if let Some(mtu) = options.mtu {
         config = config.mtu(mtu).scatter(mtu > ETHER_MTU);
     }

@@ -64,25 +64,20 @@ fn load(counter: &AtomicU64) -> u64 {
     counter.load(Relaxed)
 }
 
-/// Reads the counters of all ports and queue pairs; the lcores may be forwarding.
-pub(crate) fn collect(
-    ports: &[ForwardingPort],
-    assignments: &[QueueAssignment],
-    counters: &[QueueCounters],
-    time_s: f64,
-) -> Snapshot {
+/// Adds up the counters of the queue pairs, by port and in total; the lcores may be forwarding.
+pub(crate) fn add_up(ports: &[u16], assignments: &[QueueAssignment], counters: &[QueueCounters]) -> Snapshot {
     let pairs = || assignments.iter().zip(counters);
-    let mut snapshot = Snapshot { time_s, ..Snapshot::default() };
+    let mut snapshot = Snapshot::default();
     // What has left first, of all ports, so that more does not leave than has come.
-    for port in ports {
-        let mut stats = PortTotals { port: port.port.id().get(), ..PortTotals::default() };
+    for &port in ports {
+        let mut stats = PortTotals { port, ..PortTotals::default() };
         for (_, counters) in pairs().filter(|(assignment, _)| assignment.peer == stats.port) {
             stats.totals.tx_packets += load(&counters.tx_packets);
             stats.totals.tx_dropped += load(&counters.tx_dropped);
         }
         snapshot.ports.push(stats);
     }
-    for (port, stats) in ports.iter().zip(&mut snapshot.ports) {
+    for stats in &mut snapshot.ports {
         for (_, counters) in pairs().filter(|(assignment, _)| assignment.port == stats.port) {
             stats.totals.rx_short += load(&counters.rx_short);
             stats.totals.rx_packets += load(&counters.rx_packets);
@@ -90,10 +85,25 @@ pub(crate) fn collect(
             stats.totals.rx_polls += load(&counters.rx_polls);
         }
         snapshot.total.add(&stats.totals);
+    }
+    snapshot.in_flight = snapshot.total.rx_packets.saturating_sub(snapshot.total.gone());
+    snapshot
+}
+
+/// The counters of all ports and queue pairs.
+pub(crate) fn collect(
+    ports: &[ForwardingPort],
+    assignments: &[QueueAssignment],
+    counters: &[QueueCounters],
+    time_s: f64,
+) -> Snapshot {
+    let numbers: Vec<u16> = ports.iter().map(|port| port.port.id().get()).collect();
+    let mut snapshot = add_up(&numbers, assignments, counters);
+    snapshot.time_s = time_s;
+    for (port, stats) in ports.iter().zip(&mut snapshot.ports) {
         // A port that was unplugged has no statistics any more.
         stats.device = port.port.stats().unwrap_or_default();
     }
-    snapshot.in_flight = snapshot.total.rx_packets.saturating_sub(snapshot.total.gone());
     snapshot
 }
 

@@ -9,7 +9,7 @@ use crate::{
     process::{eal_args, folder, isolated, isolated_bare, isolated_in},
 };
 use dpdk_rs::{
-    Burst, Eal, MacAddr, Mempool, PortConfig, PortError,
+    Burst, Eal, MacAddr, Mempool, PortConfig, PortError, RxQueue,
     port::{FlowControl, RssFields},
 };
 use std::{
@@ -268,5 +268,50 @@ fn a_queue_sleeps_until_frames_come() {
 
         let (_null, mut rx, _tx) = ports.next().unwrap().configure(&config, &pool).unwrap().start().unwrap();
         assert_eq!(errno(rx[0].wait(Duration::from_secs(5))), ENOTSUP);
+        assert_eq!(errno(RxQueue::wait_any(&mut rx, Duration::from_secs(5))), ENOTSUP);
+    });
+}
+
+#[test]
+fn several_queues_are_waited_for_together() {
+    if !Path::new("/dev/net/tun").exists() {
+        println!("skipped: the kernel has no /dev/net/tun");
+        return;
+    }
+    let Some(namespace) = namespace("") else { return };
+    isolated_in(&namespace, &["net_tap0,iface=sleeper0", "net_tap1,iface=sleeper1"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let config = PortConfig::default().rx_interrupts(true).rx_descriptors(64);
+        let mut queues = Vec::new();
+        let mut kept = Vec::new();
+        for (number, port) in eal.ports().into_iter().enumerate() {
+            let (port, rx, tx) = port.configure(&config, &pool).unwrap().start().unwrap();
+            shell(&format!(
+                "ip address add 192.0.{number}.2/24 dev sleeper{number}; ip link set sleeper{number} addrgenmode none up"
+            ));
+            queues.extend(rx);
+            kept.push((port, tx));
+        }
+        queues.iter_mut().try_for_each(RxQueue::enable_interrupt).unwrap();
+        let mut burst = Burst::<(), 32>::new();
+        for number in [0, 1, 1, 0] {
+            // What the kernel has sent on its own account.
+            while queues.iter_mut().map(|rx| rx.rx(&mut burst)).sum::<usize>() > 0 {
+                burst.clear();
+            }
+            let socket = UdpSocket::bind(format!("192.0.{number}.2:0")).unwrap();
+            until("a frame arrives at this queue", || {
+                let _ = socket.send_to(b"anybody", format!("192.0.{number}.1:9"));
+                RxQueue::wait_any(&mut queues, Duration::from_secs(5)).unwrap() && queues[number].rx(&mut burst) > 0
+            });
+            burst.clear();
+        }
+        queues.iter_mut().try_for_each(RxQueue::disable_interrupt).unwrap();
+        // Ports stop after their queues have been waited for, and start again.
+        for ((port, tx), rx) in kept.into_iter().zip(queues) {
+            let (_port, mut rx, _tx) = port.stop(vec![rx], tx).unwrap().start().unwrap();
+            rx[0].wait(Duration::ZERO).unwrap();
+        }
+        assert!(!RxQueue::<()>::wait_any([], Duration::ZERO).unwrap());
     });
 }

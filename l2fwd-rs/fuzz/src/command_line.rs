@@ -57,6 +57,8 @@ fn describe_run(eal_args: &[String], options: &Options) -> String {
     let _ = writeln!(text, "period {period_s}, duration {}", options.duration_s.unwrap_or(0));
     let [promiscuous, update_macs] = [options.promiscuous, options.update_macs].map(u8::from);
     let _ = writeln!(text, "promiscuous {promiscuous}, update macs {update_macs}");
+    let [idle_sleep, capture] = [options.idle_sleep, options.capture].map(u8::from);
+    let _ = writeln!(text, "idle sleep {idle_sleep}, capture {capture}");
     let file = options.stats_json.as_deref().map(OsStr::as_bytes);
     let file = file.map_or("none".to_owned(), |file| file.iter().map(|byte| format!("{byte:02x}")).collect());
     let _ = writeln!(text, "statistics {file}");

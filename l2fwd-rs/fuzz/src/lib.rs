@@ -21,6 +21,9 @@ mod args;
 #[path = "../../src/forward.rs"]
 mod forward;
 #[allow(dead_code)]
+#[path = "../../src/idle.rs"]
+mod idle;
+#[allow(dead_code)]
 #[path = "../../src/topology.rs"]
 mod topology;
 
