@@ -67,6 +67,8 @@ def ask(file_prefix: str, *commands: str) -> list[Any]:
 def captured(file_prefix: str, folder: Path, which: str) -> list[bytes]:
     """At least so many frames on port 0 that a filter lets pass, as the tool captures them: it ends with a burst."""
     path = folder / "captured.pcapng"
+    # The tool writes over a file that is there, but does not cut it.
+    path.unlink(missing_ok=True)
     options = ["-i", "net_pcap0", "-f", which, "-c", str(CAPTURED), "-q", "-w", str(path)]
     completed("dumpcap", ["dpdk-dumpcap", f"--file-prefix={file_prefix}", *options], folder, TIMEOUT_S)
     with path.open("rb") as file:
