@@ -4,13 +4,20 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
+import stand_in
 from typer.testing import CliRunner
 
-from testbed.campaign.backend import GeneratorError
+from testbed.campaign.backend import GeneratorError, Pauses
+from testbed.campaign.devices.ground import Here
+from testbed.campaign.devices.l2fwd import L2fwd
+from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
 from testbed.campaign.guest import generator as guest_generator
 from testbed.campaign.guest import machine
 from testbed.campaign.guest.generator import GuestGenerator
@@ -19,11 +26,14 @@ from testbed.campaign.guest.tap import Tap, TapError
 from testbed.campaign.guest.wire import GuestWire
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.scenario import ScenarioError, find_scenario, parse_scenario, read_scenario
+from testbed.campaign.trial import Place, TrialPlan
 from testbed.campaign.workshop import Programs, generator_cpu, workshop
 from testbed.cli import app
+from testbed.lcores import LcorePlan
 from testbed.process import ProcessError
-from testbed.programs import Program
+from testbed.programs import Program, find_program
 from testbed.vm import VmMissing
+from testbed.wire import VirtualWire
 
 SCENARIO = read_scenario(find_scenario(Path("vm-e1000e")))
 HOST = Host(name="127.0.0.1", port=4022, user="root", lcore=1)
@@ -178,3 +188,52 @@ def test_interface_says_nothing_and_goes_with_its_last_file() -> None:
 
 def test_nics_addresses_are_those_that_the_generator_sends_to() -> None:
     assert [GuestWire.forwarder_mac(port) for port in range(2)] == ["02:00:00:00:01:00", "02:00:00:00:01:01"]
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+class StandInWire(GuestWire):
+    """Where stand-ins meet, which have no packet sockets."""
+
+    def __init__(self, inner: VirtualWire) -> None:
+        super().__init__(["testbed0"], ["0000:01:00.0"])
+        self.forwarder_vdevs = inner.forwarder_vdevs
+        self.inner = inner
+
+    @property
+    def generator_vdevs(self) -> tuple[str, ...]:
+        return self.inner.generator_vdevs
+
+
+def test_generator_asks_for_no_more_than_told_and_what_the_interface_refuses_is_lost_on_the_wire(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stack: ExitStack
+) -> None:
+    folder = stand_in.install(tmp_path / "bin")
+    monkeypatch.setenv("STAND_IN", json.dumps({"l2fwd-c": {"every": 0.02}}))
+    forwarder, program = (find_program(name, [folder]) for name in ("l2fwd-c", "generator"))
+    wire = stack.enter_context(VirtualWire(1))
+    setup = EmbeddedSetup(
+        device="l2fwd-c",
+        kind=L2fwd(forwarder, (), Here()),
+        generator=program,
+        sizes=(64,),
+        directions=1,
+        lcores=LcorePlan(0, 0),
+        hugepages=False,
+        pauses=Pauses(before_s=0, residual_s=0, settle_s=0),
+        raw=tmp_path / "raw",
+        wire=StandInWire(wire),
+        most_fps=1000.0,
+        bursts=False,
+    )
+    generator = EmbeddedGenerator(setup)
+    assert generator.capabilities().max_fps(64) == pytest.approx(1000.0)
+    lost = generator.run(TrialPlan(size=64, load_fps=1000, duration_s=1)).lost_at
+    assert (lost.get(Place.IMISSED), lost[Place.WIRE] >= 12345) == (None, True), lost
+    generator.close()
+    (command,) = (tmp_path / "raw").glob("*/forwarder-1.command")
+    assert "--allow=0000:01:00.0" in command.read_text()

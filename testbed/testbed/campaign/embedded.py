@@ -23,6 +23,7 @@ from testbed.campaign.devices.device import (
     RunningDevice,
     wait_for_load,
 )
+from testbed.campaign.guest.wire import GuestWire
 from testbed.campaign.sizes import Size, in_runs, longest, size_in_words
 from testbed.campaign.trial import (
     AnyPlan,
@@ -158,8 +159,8 @@ class EmbeddedGenerator:
             *counts,
             raw,
             macs_checked=self._setup.kind.macs is not Macs.ANY,
-            # Of a veth pair the queue is the kernel's.
-            refused=Place.WIRE if isinstance(self._wire, VethWire) else Place.IMISSED,
+            # Of a veth pair and of a TAP interface the queue is the kernel's.
+            refused=Place.WIRE if isinstance(self._wire, VethWire | GuestWire) else Place.IMISSED,
         )
         time.sleep(self._setup.pauses.settle_s)
         disturbances = [
