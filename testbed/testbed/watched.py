@@ -76,6 +76,10 @@ class Watched(abc.ABC):
         """CPU time that it has used; None once it has ended, and where that is not known."""
 
     @abc.abstractmethod
+    def waited_seconds(self) -> float | None:
+        """Time that its threads were ready to run but had no CPU; None once it has ended, and where nobody knows."""
+
+    @abc.abstractmethod
     def write(self, text: str) -> None:
         """Types `text` into the stdin of a program that was started for that.
 

@@ -67,6 +67,10 @@ class RemoteProcess(Watched):
         """Not known."""
         return None
 
+    def waited_seconds(self) -> float | None:
+        """Not known."""
+        return None
+
     def write(self, text: str) -> None:
         """Types `text` into its stdin.
 
