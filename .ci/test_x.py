@@ -374,6 +374,8 @@ def test_what_no_version_of_dpdk_changes_is_left_out_by_name(tree, extent, left_
         "rehearsal": any("-m pytest" in call and "test_rehearsal" not in call for call in tree.calls),
         "python": any("-m pytest" in call for call in tree.calls),
     }
+    workers = [call for call in tree.calls if "-m pytest" in call and " -n 2 --dist loadfile " in call]
+    assert len(workers) == called["python"]
     if "python" in left_out:
         left_out += ["python-without-our-programs", "rehearsal"]
     assert [name for name, was in called.items() if not was] == sorted(left_out, key=list(called).index)
@@ -386,6 +388,7 @@ def test_virtual_machines_alone(tree):
     tree.answers("guest-kernel", ":", ".ci/guest-kernel")
     tree.x("test", "vm")
     (tests,) = [call for call in tree.calls if "-m pytest" in call]
+    assert " -n 2 --dist loadfile " in tests
     names = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehearsal_campaign", "rehearsal_service")
     assert tests.endswith(" ".join(f"tests/test_{name}.py" for name in names))
     judged = "build-rust:step build-static:step rust-examples:step guest-kernel:step python:pytest"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from longest import longest_first
 
 from testbed.eal import hugepages_wanted, unique_file_prefix
 from testbed.programs import Program, ProgramMissing, find_program
@@ -21,11 +22,13 @@ from testbed.vm import need_tools as need_vm_tools
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What asks for a built program runs it."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What asks for a built program runs it. Workers are handed the files in this order."""
     for item in items:
         if "program" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.e2e)
+    if hasattr(config, "workerinput"):
+        longest_first(items)
 
 
 @pytest.fixture(scope="session")
