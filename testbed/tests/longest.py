@@ -12,6 +12,8 @@ LONGEST = (
     "test_rehearsal_nics.py",
     "test_rehearsal_failures.py",
     "test_diagnosis_vm.py",
+    "test_rehearsal_campaign.py",
+    "test_rehearsal_service.py",
     "test_bench_e2e.py",
     "test_demo_e2e.py",
     "test_l2fwd_traffic.py",
