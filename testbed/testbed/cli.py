@@ -19,6 +19,7 @@ from testbed.doctor.command import doctor
 from testbed.eal import hugepages_wanted
 from testbed.frames import CaptureError, read_frames
 from testbed.host.command import app as host
+from testbed.nics.command import profile
 from testbed.process import ProcessError
 from testbed.programs import repository_root
 from testbed.report import write_report
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.add_typer(bench, name="bench")
 app.add_typer(host, name="host")
 app.command()(doctor)
+app.command()(profile)
 add_commands(app)
 add_testbed_commands(app)
 

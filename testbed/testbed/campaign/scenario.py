@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -245,6 +247,28 @@ class Scenario(Record):
         return self
 
     @model_validator(mode="after")
+    def _nics_can_do_it(self) -> Self:
+        generator = self.generator
+        forwarder = generator.forwarder if isinstance(generator, Trex) else None
+        if forwarder is None or (known := forwarder.profile) is None:
+            return self
+        rate = generator.line_rate_bps
+        speeds = [1e9 * speed for speed in known.speeds_gbps]
+        if rate is not None and speeds and rate not in speeds:
+            listed = ", ".join(f"{speed:g}" for speed in speeds)
+            fault = f"{rate:g} is no rate of {known.name}: give one of {listed}, or another nic"
+            place = {"place": ("generator", "line_rate_bps"), "fault": fault}
+            raise PydanticCustomError("nic", "{fault}", place)
+        for number, device in enumerate(self.devices):
+            for option, limits in (("--rxd", known.rx), ("--txd", known.tx)):
+                count = _number_of(option, device.options)
+                if count is not None and (wrong := limits.fault(count)):
+                    fault = f"device '{device.name}': {option}: {wrong} ({known.name})"
+                    place = {"place": ("devices", number, "options"), "fault": fault}
+                    raise PydanticCustomError("nic", "{fault}", place)
+        return self
+
+    @model_validator(mode="after")
     def _ports_suit_the_directions(self) -> Self:
         if isinstance(self.generator, Trex) and max(self.frames.directions) > len(self.generator.ports):
             fault = "traffic in both directions needs two ports of TRex, and there is one"
@@ -305,6 +329,13 @@ def _fault_in_a_guest(device: Device) -> str | None:
     if device.program == TESTPMD or (device.command is not None and "/" not in device.command[0]):
         return f"the generator's guest has no such program: give {' or '.join(FORWARDERS)}, or a command with a path"
     return None
+
+
+def _number_of(option: str, words: Sequence[str]) -> int | None:
+    """What a device's options say last of this one; None if they do not, or no number."""
+    values = [word.removeprefix(f"{option}=") for word in words if word.startswith(f"{option}=")]
+    values += [value for word, value in pairwise(words) if word == option]
+    return int(values[-1]) if values and values[-1].isdigit() else None
 
 
 def scenarios_folder() -> Path:

@@ -15,7 +15,7 @@ from testbed.campaign.scenario import Measurement, Scenario, Simulated
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.sizes import sizes_in_words
 from testbed.campaign.trex_abilities import abilities
-from testbed.campaign.trex_settings import Trex
+from testbed.campaign.trex_settings import Trex, TrexForwarder
 from testbed.campaign.trial import ResetKind, Stream
 
 # What the embedded generator does is known only when it runs. The lengths of searches hardly depend on the rate.
@@ -85,6 +85,8 @@ def print_plan(scenario: Scenario, console: Console) -> None:
         f"Frames: {sizes_in_words(frames.sizes)}; directions {', '.join(map(str, frames.directions))}; "
         f"flows {', '.join(map(str, frames.flows))}",
     ]
+    if isinstance(scenario.generator, Trex) and scenario.generator.forwarder is not None:
+        lines += _nics_in_words(scenario.generator.forwarder)
     for test, fields in scenario.settings.items():
         told = ", ".join(f"{name} {value}" for name, value in fields.items())
         lines.append(f"{test.value.replace('_', ' ')} with {told}, not as preset {scenario.preset} has it")
@@ -111,6 +113,18 @@ def print_plan(scenario: Scenario, console: Console) -> None:
 
 def _named(measurement: Measurement) -> str:
     return measurement.value.replace("_", " ")
+
+
+def _nics_in_words(forwarder: TrexForwarder) -> list[str]:
+    known = forwarder.profile
+    if known is None:
+        return []
+    received, sent = forwarder.descriptors or (0, 0)
+    return [
+        f"NICs of the devices: {', '.join(forwarder.allowed_nics)}: {known.name}, {received} RX and {sent} TX "
+        f"descriptors, {known.queues} queue pair; {len(known.traps)} things to mind: ./x testbed profile "
+        f"{forwarder.nic}"
+    ]
 
 
 def _in_words(whole: Estimate) -> str:

@@ -31,11 +31,12 @@ class JoinedDevice:
             lcore=settings.lcore,
             hugepages=hugepages,
             vdevs=tuple(settings.vdevs),
-            nics=tuple(settings.nics),
+            nics=settings.allowed_nics,
             ports=len(settings.nics or settings.vdevs),
             # Bytes of the longest frame to come, with FCS.
             longest=longest,
             log_dir=log_dir,
+            descriptors=settings.descriptors,
         )
         self._cleanup = contextlib.ExitStack()
         self._device: RunningDevice | None = None

@@ -11,6 +11,8 @@ from pydantic import Field, model_validator
 
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.trial import Record
+from testbed.nics.profile import Profile
+from testbed.nics.table import profile_named
 
 Port = Annotated[int, Field(ge=0, le=255)]
 TcpPort = Annotated[int, Field(ge=1, le=65535)]
@@ -48,7 +50,33 @@ class TrexForwarder(Record):
     # PCI addresses, or virtual devices in DPDK's words.
     nics: list[str] = Field(default_factory=list)
     vdevs: list[str] = Field(default_factory=list)
+    nic: str | None = Field(None, description="what the NICs are: a name of ./x testbed profile")
     hugepages: bool | None = Field(None, description="without a word: if there are some")
+
+    @model_validator(mode="after")
+    def _profile_is_known(self) -> Self:
+        if self.nic is not None:
+            profile_named(self.nic)
+            if not self.nics:
+                raise ValueError("nic says what nics (PCI addresses) are, and there are none")
+        return self
+
+    @property
+    def profile(self) -> Profile | None:
+        """What is known of its NICs."""
+        return None if self.nic is None else profile_named(self.nic)
+
+    @property
+    def allowed_nics(self) -> tuple[str, ...]:
+        """PCI addresses, with the device arguments of the profile where none are given."""
+        known = self.profile
+        return tuple(known.allow(nic) if known is not None and "," not in nic else nic for nic in self.nics)
+
+    @property
+    def descriptors(self) -> tuple[int, int] | None:
+        """Those of an RX and of a TX queue, if the profile advises any."""
+        known = self.profile
+        return None if known is None else (known.rx.advised, known.tx.advised)
 
     @property
     def memif_clients(self) -> bool:

@@ -22,10 +22,41 @@ PROFILES: tuple[Profile, ...] = (
     IGB,
 )
 
+# As scenarios and the command line name them.
+NAMES: dict[str, Profile] = {
+    "xxv710": XXV710,
+    "x710": X710,
+    "e810": E810,
+    "connectx-5": CONNECTX5,
+    "connectx-6": CONNECTX6,
+    "connectx-7": CONNECTX7,
+    "x520": X520,
+    "virtio": VIRTIO,
+    "vmxnet3": VMXNET3,
+    "ena": ENA,
+    "e1000": E1000,
+    "igb": IGB,
+}
+
 _BY_ID = {ids: profile for profile in PROFILES for ids in profile.ids}
 
 # DPDK shares these vendors' NICs with the kernel: NVIDIA (Mellanox) and Microsoft.
 _BIFURCATED_VENDORS = (0x15B3, 0x1414)
+
+
+class NoProfile(ValueError):  # noqa: N818 (reads better where it is caught)
+    """Nothing is known of such a NIC; the message says of which there is."""
+
+
+def profile_named(name: str) -> Profile:
+    """The profile of this name, or of a NIC by vendor and device.
+
+    Raises `NoProfile`.
+    """
+    found = NAMES.get(name.lower()) or profile_of(name.lower())
+    if found is None:
+        raise NoProfile(f"there is no profile of a NIC '{name}': give one of {', '.join(NAMES)}, or vendor:device")
+    return found
 
 
 def profile_of(ids: str) -> Profile | None:

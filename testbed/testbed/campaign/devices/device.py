@@ -64,6 +64,8 @@ class Joint:
     longest: int
     # For its output.
     log_dir: Path
+    # Of an RX and of a TX queue; without a word as many as the device takes by itself.
+    descriptors: tuple[int, int] | None = None
 
     @property
     def port_mask(self) -> str:

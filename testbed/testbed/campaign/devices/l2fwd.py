@@ -36,6 +36,8 @@ class L2fwd:
         eal = EalOptions(joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics)
         options = ["-p", joint.port_mask, "-q", str(joint.ports), f"--portmap=(0,{joint.ports - 1})"]
         options += ["--mtu", str(joint.longest - BESIDE_MTU_BYTES)] if joint.longest > STANDARD_BYTES else []
+        for option, count in zip(("--rxd", "--txd"), joint.descriptors or (), strict=False):
+            options += [option, str(count)]
         forwarder = Forwarder(
             self.program,
             eal,

@@ -66,9 +66,10 @@ class Testpmd:
         # The main lcore only reads the prompt: it sleeps on the CPU where the other one forwards.
         lcores = (f"--lcores=0@{joint.lcore},1@{joint.lcore}",)
         eal = EalOptions(joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics, lcores)
-        mbufs = max(_POOL_MIN, joint.ports * (2 * _DESCRIPTORS + _BURST + _POOL_CACHE))
+        received, sent = joint.descriptors or (_DESCRIPTORS, _DESCRIPTORS)
+        mbufs = max(_POOL_MIN, joint.ports * (received + sent + _BURST + _POOL_CACHE))
         words = ["-i", f"--forward-mode={self.mode}", f"--portmask={joint.port_mask}", "--nb-cores=1"]
-        words += [f"--burst={_BURST}", f"--rxd={_DESCRIPTORS}", f"--txd={_DESCRIPTORS}"]
+        words += [f"--burst={_BURST}", f"--rxd={received}", f"--txd={sent}"]
         words += [f"--total-num-mbufs={mbufs}", f"--mbcache={_POOL_CACHE}"]
         if joint.longest > STANDARD_BYTES:
             room = joint.longest + _HEADROOM_BYTES

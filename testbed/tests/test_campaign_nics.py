@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a scenario takes from the profile of its NICs, what it refuses, and `./x testbed profile`. No NIC is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from testbed.campaign.devices import l2fwd
+from testbed.campaign.devices.ground import Here
+from testbed.campaign.devices.testpmd import Testpmd
+from testbed.campaign.scenario import ScenarioError, parse_scenario, read_scenario, scenarios_folder
+from testbed.campaign.trex_device import JoinedDevice
+from testbed.cli import app
+from testbed.eal import EalOptions
+from testbed.nics.table import NAMES, PROFILES
+from testbed.programs import Program
+
+TEXT = """\
+name: s
+generator:
+  kind: trex
+  line_rate_bps: 25.0e+9
+  ports: [0]
+  forwarder: {lcore: 2, nics: ["0000:18:00.0"], nic: xxv710}
+devices:
+  - name: l2fwd-c
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "nic"), [("xxv710-25g", "xxv710"), ("e810-25g", "e810"), ("connectx-25g", "connectx-5")]
+)
+def test_the_ready_scenarios_say_what_their_nics_are(name: str, nic: str) -> None:
+    forwarder = read_scenario(scenarios_folder() / f"{name}.yaml").generator.forwarder
+    assert forwarder.profile is NAMES[nic]
+    assert all(25 in NAMES[nic].speeds_gbps for _ in forwarder.nics)
+
+
+def test_device_arguments_and_descriptors_are_the_profile_s(tmp_path: Path) -> None:
+    def joint(text: str):
+        settings = parse_scenario(text, "s.yaml").generator.forwarder
+        return JoinedDevice(Testpmd((), "mac", Here()), settings, False, 64, tmp_path)._joint
+
+    intel = joint(TEXT)
+    assert (intel.nics, intel.descriptors) == (("0000:18:00.0",), (2048, 2048))
+    nvidia = joint(TEXT.replace("xxv710", "connectx-6"))
+    assert (nvidia.nics, nvidia.descriptors) == (("0000:18:00.0,mprq_en=1,rxqs_min_mprq=1",), (1024, 1024))
+    # Arguments of one's own stay alone.
+    own = joint(TEXT.replace("xxv710", "connectx-6").replace('00.0"', '00.0,mprq_en=0"'))
+    assert own.nics == ("0000:18:00.0,mprq_en=0",)
+    words = Testpmd((), "mac", Here()).argv(intel)
+    assert {"--rxd=2048", "--txd=2048", "--allow=0000:18:00.0"} <= set(words)
+    assert joint(TEXT.replace(", nic: xxv710", "")).descriptors is None
+
+
+def test_the_twins_are_told_the_descriptors_before_their_own_options(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    told = []
+
+    class Started(SimpleNamespace):
+        def __init__(self, program: Program, eal: EalOptions, options: list[str], *_: object, **__: object) -> None:
+            told.append((eal.nics, options))
+            super().__init__(process=SimpleNamespace(start=lambda: None))
+
+    monkeypatch.setattr(l2fwd, "Forwarder", Started)
+    settings = parse_scenario(TEXT, "s.yaml").generator.forwarder
+    kind = l2fwd.L2fwd(Program("l2fwd-c", "C", Path("x")), ("--rxd", "512"), Here())
+    joined = JoinedDevice(kind, settings, False, 64, tmp_path)
+    joined._kind.begin(joined._joint, "one")
+    ((nics, options),) = told
+    assert nics == ("0000:18:00.0",)
+    assert options[-6:] == ["--rxd", "2048", "--txd", "2048", "--rxd", "512"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("xxv710", "xyz9"), r"s\.yaml:6: .*no profile of a NIC 'xyz9': give one of xxv710, x710, e810, "),
+        (
+            ("25.0e", "10.0e"),
+            r"s\.yaml:4: .*1e\+10 is no rate of Intel XXV710 .*: give one of 2\.5e\+10, or",
+        ),
+        (
+            ("name: l2fwd-c", "{name: l2fwd-c, options: [--rxd, '100']}"),
+            r"s\.yaml:8: .*device 'l2fwd-c': --rxd: 100 descriptors: the device takes 64 to 4096, a multiple of 32",
+        ),
+        (
+            ("name: l2fwd-c", "{name: l2fwd-c, options: [--txd=64, --txd=8192]}"),
+            r"--txd: 8192 descriptors: the device takes 64 to 4096",
+        ),
+        (
+            ('nics: ["0000:18:00.0"]', "vdevs: [net_null0]"),
+            r"nic says what nics \(PCI addresses\) are, and there are",
+        ),
+    ],
+)
+def test_what_the_nics_cannot_do_is_refused(change: tuple[str, str], message: str) -> None:
+    old, new = change
+    with pytest.raises(ScenarioError, match=message):
+        parse_scenario(TEXT.replace(old, new), "s.yaml")
+    assert parse_scenario(TEXT.replace("l2fwd-c", "l2fwd-c\n    options: [--rxd, '4096']"), "s.yaml")
+
+
+def test_the_plan_names_the_nics(tmp_path: Path) -> None:
+    done = CliRunner().invoke(app, ["plan", "--scenario", "connectx-25g", "--preset", "quick", "--sizes", "64"])
+    assert done.exit_code == 0
+    assert "0000:18:00.0,mprq_en=1,rxqs_min_mprq=1" in done.output
+    assert "1024 RX and 1024 TX descriptors, 1 queue pair; 5 things to mind: ./x testbed profile" in done.output
+
+
+def test_each_profile_has_a_name_and_is_shown() -> None:
+    assert set(map(id, NAMES.values())) == set(map(id, PROFILES))
+    listed = CliRunner().invoke(app, ["profile"]).output
+    assert all(name in listed for name in NAMES)
+    for name, known in NAMES.items():
+        by_name = CliRunner().invoke(app, ["profile", name])
+        assert by_name.exit_code == 0
+        assert [known.name in by_name.output, known.driver in by_name.output] == [True, True]
+        assert all(trap.text in by_name.output for trap in known.traps)
+        assert CliRunner().invoke(app, ["profile", next(iter(known.ids))]).output == by_name.output
+    strange = CliRunner().invoke(app, ["profile", "rtl8139"])
+    assert strange.exit_code == 1
+    assert "no profile of a NIC 'rtl8139': give one of xxv710" in strange.output
