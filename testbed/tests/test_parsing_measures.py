@@ -15,7 +15,7 @@ from testbed.parsing.count import CountError, kernel_count
 from testbed.parsing.libraries import LibraryError, Listed, chosen_libraries, take_verdicts
 from testbed.parsing.matrix import CROSS_LANGUAGE, cargo_environment, refusal, variants
 from testbed.parsing.record import LTO_FAT, LTO_OFF, Library, Lto, Outcome, Panic, Residency, Target, Variant, Workload
-from testbed.parsing.source import SourceError, crate_versions, kernel_lines
+from testbed.parsing.source import SourceError, crate_versions, kernel_lines, source_digest
 from testbed.parsing.timing import TimingError, read_timing
 from testbed.parsing.versions import caches, compilers, memory
 
@@ -239,6 +239,30 @@ def test_lines_of_a_kernel_in_c(tmp_path: Path) -> None:
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "kernels.c").write_text(KERNELS)
     assert kernel_lines("c_gcc", tmp_path) == {Workload.W1: 8 + 5}
+
+
+def test_the_digest_tells_of_every_change(tmp_path: Path) -> None:
+    for name in ("Cargo.lock", "Cargo.toml", "parsing-bench/Cargo.toml", "parsing-bench/src/impls/some.rs"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    for folder in ("build", "c", "examples"):
+        (tmp_path / "parsing-bench" / folder).mkdir()
+    before = source_digest(tmp_path)
+    # What a run writes is not among them.
+    (tmp_path / "parsing-bench" / "RESULTS.md").touch()
+    assert source_digest(tmp_path) == before
+    seen = {before}
+    for change in (
+        lambda: (tmp_path / "Cargo.lock").write_text("other"),
+        lambda: (tmp_path / "parsing-bench/src/impls/some.rs").rename(tmp_path / "parsing-bench/src/impls/other.rs"),
+        lambda: (tmp_path / "parsing-bench/c/new.c").touch(),
+    ):
+        change()
+        seen.add(source_digest(tmp_path))
+    assert len(seen) == 4
+    (tmp_path / "Cargo.toml").unlink()
+    with pytest.raises(SourceError, match=r"cannot read '.*Cargo\.toml'"):
+        source_digest(tmp_path)
 
 
 def test_versions_of_crates(tmp_path: Path) -> None:

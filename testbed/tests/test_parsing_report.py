@@ -17,7 +17,20 @@ from typer.testing import CliRunner
 from testbed.cli import app
 from testbed.parsing import results_page
 from testbed.parsing.conclusion import conclusion, tiles
-from testbed.parsing.record import LTO_FAT, GateVerdict, Outcome, ParsingRecord, Way, Workload, write_record
+from testbed.parsing.matrix import variants
+from testbed.parsing.matrix_tables import matrix_tables
+from testbed.parsing.plan import left_out
+from testbed.parsing.record import (
+    LTO_FAT,
+    GateVerdict,
+    Outcome,
+    Panic,
+    ParsingRecord,
+    Way,
+    Workload,
+    read_record,
+    write_record,
+)
 from testbed.parsing.report import render
 from testbed.parsing.results_page import markdown, markdown_table, refusal, renew_results
 from testbed.results import ResultsError
@@ -134,6 +147,24 @@ def test_what_follows_tells_of_faults_and_of_work_that_cannot_be_done() -> None:
     assert dict(conclusion(record))["For building packets"] == "No library that builds packets anew has a figure."
 
 
+def test_a_quick_run_says_what_it_leaves_out() -> None:
+    record = small_record()
+    without_builds(record)
+    assert left_out(record) == []
+    assert "Less than a run" not in render(record)
+    record.quick, record.alone = True, False
+    text = render(record)
+    assert len(left_out(record)) == 5
+    for what in (
+        "2 of 4 variants: not thin LTO, 1 codegen unit, x86-64, cross-language LTO; not fat LTO, 1 codegen unit, x86-",
+        "none of frames in the L2 cache or in memory",
+        "10 samples in 0.15 s for each time, instead of 30 samples in 0.8 s",
+        "5,000 drawn frames a workload in the gate, instead of 100,000",
+        "no library built alone",
+    ):
+        assert what in text
+
+
 def test_lto_that_matters_nowhere() -> None:
     record = full_record()
     assert "pdu 2.00 times as many in W" in dict(conclusion(record))["Link-time optimisation"]
@@ -222,9 +253,65 @@ def test_the_results_are_written(tmp_path: Path) -> None:
     assert "--text:" in chart
 
 
+def full_matrix() -> ParsingRecord:
+    """Counted only; with 16 codegen units pnet executes 20 % more, and where panics abort smoltcp does 10 % less."""
+    record = small_record()
+    record.libraries.append(full_record().libraries[4])
+    record.matrix, record.times, record.alone = "full", False, False
+    template = full_record().builds[1]
+    record.builds = []
+    for variant in variants("full", quick=False):
+        build = template.model_copy(deep=True, update={"variant": variant, "loop_timings": {}})
+        build.kernels = [kernel for kernel in build.kernels if record.library(kernel.library)]
+        for kernel in build.kernels:
+            kernel.timings = []
+            assert kernel.instructions_per_frame is not None
+            if kernel.library == "pnet" and variant.codegen_units == 16:
+                kernel.instructions_per_frame *= 1.2
+            if kernel.library == "smoltcp" and kernel.workload is Workload.W2 and variant.panic is Panic.ABORT:
+                kernel.instructions_per_frame *= 0.9
+        record.builds.append(build)
+    return record
+
+
+def test_the_tables_of_the_full_matrix() -> None:
+    spread, *others, aborting = matrix_tables(full_matrix())
+    assert spread.title == "Instructions per frame in the best of 26 variants, and the worst"
+    assert spread.columns[:3] == ["Library", "W1, least", "most / least"]
+    rows = {row.cells[0]: row.cells[1:] for row in spread.rows}
+    assert rows["pnet"] == ["24.0", "1.20", "60.0", "1.20", "120.0", "1.20", "180.0", "1.20"]
+    assert rows["smoltcp"][2:4] == ["55.8", "1.11"]
+    assert [table.title for table in others[:2]] == [
+        f"W1: instructions per frame, {target}" for target in ("x86-64", "x86-64-v3")
+    ]
+    assert len(others) == 2 * 4
+    # Six of LTO and codegen units, and cross-language LTO.
+    assert others[0].columns == ["Library", "off-16", "fat-1", "thin-1-cross", "thin-16", "fat-16", "off-1", "thin-1"]
+    assert [row.cells for row in aborting.rows] == [["smoltcp", "W2", "thin-16-v3", "62.0", "55.8", "0.90"]]
+
+
+def test_the_full_matrix_is_kept_beside_the_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Charts take seconds, and have tests of their own.
+    monkeypatch.setattr(results_page, "figures", lambda _: {})
+    monkeypatch.setattr(results_page, "render", lambda _: "")
+    with pytest.raises(ResultsError, match="has no measurement yet"):
+        renew_results(full_matrix(), tmp_path)
+    renew_results(full_record(), tmp_path)
+    page = renew_results(full_matrix(), tmp_path).read_text()
+    assert read_record(tmp_path / "results" / "matrix.json") == full_matrix()
+    assert read_record(tmp_path / "results" / "summary.json") == full_record()
+    # Times are of the measurement, variants of the matrix; a new measurement leaves it where it is.
+    assert "Hot [ns]" in page
+    assert "in the best of 26 variants" in page
+    assert "Repeat it: `./x bench parsing --matrix full --no-times`" in page
+    assert renew_results(full_record(), tmp_path).read_text() == page
+
+
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
+        (lambda record: setattr(record, "times", False), "leave out --no-times"),
+        (lambda record: setattr(record, "only", ["pnet"]), "leave out --libs"),
         (lambda record: setattr(record, "quick", True), "leave out --quick"),
         (one_workload, "nothing of W1, W2, W3"),
         (without_builds, "no LTO, 16 codegen units, x86-64: not measured"),

@@ -5,9 +5,9 @@
 
 use parsing_bench::{
     contract::{FiveTuple, Rejected, Rule, Workload},
-    impls::{Entry, LIBRARIES, Reader, Writer},
+    impls::{self, Entry, LIBRARIES, Reader, Writer},
 };
-use std::hint::black_box;
+use std::{error::Error, hint::black_box};
 
 /// The name of the kernels that do nothing.
 pub(crate) const NOTHING: &str = "nothing";
@@ -23,7 +23,7 @@ pub(crate) enum Kernel {
 pub(crate) struct Cell {
     pub(crate) library: &'static str,
     pub(crate) workload: Workload,
-    /// The unmangled symbol; empty for the kernel that does nothing.
+    /// The unmangled symbol.
     pub(crate) symbol: String,
     pub(crate) kernel: Kernel,
 }
@@ -44,32 +44,38 @@ impl Choice {
             .filter(|cell| self.is_chosen(cell.library))
     }
 
-    /// The kernels that do nothing, where these are chosen.
-    pub(crate) fn nothing(&self) -> impl Iterator<Item = Cell> {
-        let chosen = self.is_chosen(NOTHING);
-        self.workloads.iter().filter(move |_| chosen).map(|workload| Cell {
-            library: NOTHING,
-            workload: *workload,
-            symbol: String::new(),
-            kernel: if *workload == Workload::W4 {
-                Kernel::Reader(read_nothing)
-            } else {
-                Kernel::Writer(write_nothing)
-            },
-        })
-    }
-
     fn is_chosen(&self, name: &str) -> bool {
         self.libraries.as_ref().is_none_or(|names| names.iter().any(|one| one == name))
     }
 }
 
 fn cell(entry: &'static Entry, workload: Workload) -> Option<Cell> {
-    let kernel = match workload {
-        Workload::W4 => Kernel::Reader(entry.reader()?),
-        _ => Kernel::Writer(entry.writer(workload)?),
-    };
-    Some(Cell { library: entry.name, workload, symbol: entry.symbol(workload), kernel })
+    Some(Cell { library: entry.name, workload, symbol: entry.symbol(workload), kernel: kernel(entry, workload)? })
+}
+
+fn kernel(entry: &Entry, workload: Workload) -> Option<Kernel> {
+    match workload {
+        Workload::W4 => entry.reader().map(Kernel::Reader),
+        _ => entry.writer(workload).map(Kernel::Writer),
+    }
+}
+
+/// That of a library, or the one that does nothing.
+pub(crate) fn find(name: &str, workload: Workload) -> Result<Kernel, Box<dyn Error>> {
+    if name == NOTHING {
+        return Ok(match workload {
+            Workload::W4 => Kernel::Reader(read_nothing),
+            _ => Kernel::Writer(write_nothing),
+        });
+    }
+    let entry = impls::find(name).ok_or_else(|| missing(name))?;
+    kernel(entry, workload).ok_or_else(|| format!("{name} has no kernel for {workload}").into())
+}
+
+/// That there is no library of that name.
+pub(crate) fn missing(name: &str) -> String {
+    let names: Vec<_> = LIBRARIES.iter().map(|entry| entry.name).collect();
+    format!("no library '{name}' is built in: there are {}", names.join(", "))
 }
 
 #[inline(never)]

@@ -5,8 +5,7 @@
 //!
 //! - `list` says which libraries are in it, and what is to be known of them.
 //! - `count` runs each kernel over the same frames, for callgrind.
-//! - `time` times each kernel with criterion, in bursts of 32, in each residency; criterion writes what it finds below
-//!   the folder that `CRITERION_HOME` names.
+//! - `serve` runs bursts of 32 frames as it is told on stdin, and tells how long they took: `parsing-timer` asks.
 //!
 //! All of them print one JSON object a line. The kernels are called through the table of the crate, so that what is
 //! timed and counted is the function whose machine code can be looked at: `objdump --disassemble=pb_w2_smoltcp`.
@@ -19,11 +18,11 @@ mod list;
 mod options;
 mod pool;
 mod prefetch;
-mod time;
+mod serve;
 
 use options::{Mode, Options};
 use serde_json::json;
-use std::{error::Error, process::ExitCode};
+use std::{error::Error, io::stdin, process::ExitCode};
 
 fn main() -> ExitCode {
     match run() {
@@ -40,7 +39,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     match mode {
         Mode::List => list::print(),
         Mode::Count { passes } => count::run(&choice, passes)?,
-        Mode::Time(settings) => time::run(&choice, &settings)?,
+        Mode::Serve => serve::run(stdin().lock())?,
     }
     // A reader knows by this that nothing is missing.
     tell(&json!({ "type": "end" }));

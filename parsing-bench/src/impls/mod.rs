@@ -83,6 +83,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 // A section of its own keeps LLVM from merging kernels that compile to the same code: each is to be found by name.
+#[allow(unused_macros, reason = "there may be no library")]
 macro_rules! kernel {
     ($workload:literal, $module:ident, fn $name:ident($($argument:ident: $type:ty),*) -> $output:ty, $library:ty) => {
         /// The kernel of that workload, under an unmangled symbol.

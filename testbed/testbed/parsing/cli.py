@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -39,12 +40,22 @@ def parsing(
     fresh: Annotated[bool, typer.Option("--fresh", help="Build from nothing, to learn how long that takes.")] = False,
     alone: Annotated[
         bool | None,
-        typer.Option("--alone/--no-alone", help="What each library alone adds to a program. Default: unless --quick."),
+        typer.Option(
+            "--alone/--no-alone",
+            help="What each library alone adds to a program. Default: unless --quick or --no-times.",
+        ),
     ] = None,
+    times: Annotated[
+        bool, typer.Option("--times/--no-times", help="Whether kernels are timed: a busy machine can only count.")
+    ] = True,
     json: Annotated[Path | None, typer.Option(metavar="FILE", help="Write summary.json here too.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Where the results folder is made. Default: results/ of the source tree."),
+    ] = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Go on with the run of a results folder that was cut short, as it was begun."),
     ] = None,
     renew: Annotated[
         bool, typer.Option("--renew", help="Count only, and write the figures that are checked in.")
@@ -69,6 +80,10 @@ def parsing(
         raise typer.BadParameter(
             "give it without --quick, --workload and --libs: all is wanted", param_hint="--renew-results"
         )
+    if renew_results and not times and matrix != "full":
+        raise typer.BadParameter("without times only a run with --matrix full is kept", param_hint="--renew-results")
+    if resume is not None:
+        _check_resume(resume, [workloads, libs, matrix != "default", quick, fresh, alone is not None, not times, raw])
     # Imported here: these take a second, which --help need not.
     from testbed.bench.binary import BinaryError
     from testbed.bench.figures import FiguresError
@@ -89,7 +104,9 @@ def parsing(
         matrix=matrix,
         quick=quick,
         fresh=fresh,
-        alone=not quick if alone is None else alone,
+        alone=times and not quick if alone is None else alone,
+        times=times,
+        resume=resume.absolute() if resume else None,
         out=(out or repository_root() / "results").absolute(),
         json=json.absolute() if json else None,
         command=shlex.join(["./x", "bench", NAME, *words]),
@@ -120,6 +137,15 @@ def parsing(
 
 # A log file has no width to respect.
 _LOG_WIDTH = 160
+
+
+def _check_resume(folder: Path, others: Sequence[object]) -> None:
+    if not folder.is_dir():
+        raise typer.BadParameter(f"there is no folder '{folder}'", param_hint="--resume")
+    if any(others):
+        raise typer.BadParameter(
+            "the run goes on as it was begun: leave out what says what is measured", param_hint="--resume"
+        )
 
 
 def _workloads(text: str | None) -> tuple[Workload, ...]:

@@ -224,30 +224,6 @@ def _text(value: object) -> str:
     return ABSENT if value is None else str(value)
 
 
-def variant_table(record: ParsingRecord) -> Table:
-    """One row a variant: what it takes to build, and whether clang's code became part of Rust's."""
-    table = Table("Variants", ["Variant", "Build [s]", "Program [kB]", "clang's code inlined"])
-    for build in record.builds:
-        inlined = ABSENT if build.cross_language is None else "yes" if build.cross_language.inlined else "no"
-        size = build.binary_bytes / 1000 if build.binary_bytes else None
-        cells = [build.variant.describe(), figure(build.seconds, ".1f"), figure(size, ",.0f"), inlined]
-        table.rows.append(Row(cells, kind="without" if build.reason else "plain", reason=build.reason))
-    return table
-
-
-def matrix_table(record: ParsingRecord, workload: Workload) -> Table | None:
-    """Instructions of one workload, one row a library and one column a variant; None for fewer than three variants."""
-    builds = [build for build in record.builds if any(k.instructions_per_frame is not None for k in build.kernels)]
-    if len(builds) < 3:
-        return None
-    table = Table(f"{workload}: instructions per frame", ["Library", *(build.variant.name for build in builds)])
-    for library in record.libraries:
-        values = [value_of(build, library.name, workload, INSTRUCTIONS) for build in builds]
-        if any(value is not None for value in values):
-            table.rows.append(Row([library.name, *(figure(value, ",.1f") for value in values)]))
-    return table if table.rows else None
-
-
 def loop_text(record: ParsingRecord, workload: Workload) -> str | None:
     """What of the times is the loop's around a kernel."""
     fat = record.build(LTO_FAT)

@@ -21,7 +21,8 @@ from testbed.process import ProcessError, completed
 
 # Valgrind makes a program some fifty times slower, and other programs may be running.
 _PATIENCE_S = 600.0
-# Every frame of a workload so often, so that it meets both rules; the figures do not depend on it otherwise.
+# Every frame of a workload so often, so that it meets both rules; once in W4, which has none. Otherwise the figures do
+# not depend on it.
 PASSES = 2
 
 

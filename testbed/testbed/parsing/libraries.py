@@ -11,20 +11,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from testbed.parsing.build import Built, build_program, target_folder
+from testbed.parsing.build import GATE, Built, build_program, target_folder
 from testbed.parsing.crate import crate_facts, locked_version
 from testbed.parsing.matrix import cargo_environment
-from testbed.parsing.record import LTO_FAT, LTO_OFF, Alone, GateVerdict, Library, Versions, Way, Workload
+from testbed.parsing.record import LTO_FAT, Alone, GateVerdict, Library, Versions, Way, Workload
 from testbed.parsing.source import kernel_lines
 from testbed.process import Process, ProcessError, completed
 
 # To list takes no time, the gate at most minutes.
 _PATIENCE_S = 900.0
-GATE = "parsing-gate"
 # A program as small as one that uses a library can be.
 ALONE = "parsing-frame"
-# Drawn for each workload, beside all mutants.
-_FRAMES_QUICK = 5000
 
 
 class LibraryError(Exception):
@@ -83,20 +80,14 @@ def chosen_libraries(listed: Sequence[Listed], names: Sequence[str]) -> list[Lis
     return [one for one in listed if not names or one.library.name in names]
 
 
-def judge(
-    libraries: Sequence[Library], workloads: Sequence[Workload], quick: bool, folder: Path, tell: Callable[[str], None]
-) -> None:
-    """Runs the gate, and puts its verdicts into `libraries`.
+def judge(libraries: Sequence[Library], workloads: Sequence[Workload], frames: int, gate: Path, folder: Path) -> None:
+    """Runs the gate on all mutants and so many drawn frames a workload, and puts its verdicts into `libraries`.
 
-    Raises `BuildError`, `BinaryError` and `LibraryError`.
+    Raises `LibraryError`.
     """
-    tell("building the gate")
-    gate = build_program(["--bin", GATE], target_folder(), cargo_environment(LTO_OFF), folder, "build-gate")
-    tell("judging the libraries")
-    argv = [str(gate.program), "--json", "--libs", ",".join(library.name for library in libraries)]
+    argv = [str(gate), "--json", "--libs", ",".join(library.name for library in libraries)]
     argv += [word for workload in workloads for word in ("--workload", workload)]
-    argv += ["--frames", str(_FRAMES_QUICK)] if quick else []
-    take_verdicts(_run("gate", argv, folder).stdout_text, libraries)
+    take_verdicts(_run("gate", [*argv, "--frames", str(frames)], folder).stdout_text, libraries)
 
 
 def take_verdicts(text: str, libraries: Sequence[Library]) -> None:
@@ -114,13 +105,16 @@ def take_verdicts(text: str, libraries: Sequence[Library]) -> None:
 
 
 def weigh_alone(listed: Sequence[Listed], folder: Path, tell: Callable[[str], None], done: Callable[[], None]) -> None:
-    """Builds a program with one library after the other, from nothing, and one with none to compare with.
+    """Builds a program with one library after the other, from nothing, and one with none to compare with. What is known
+    already is kept.
 
     Raises `BuildError` and `BinaryError`.
     """
+    features = dict.fromkeys(one.feature for one in listed if one.library.alone is None)
+    if not features:
+        return
     nothing = _build_alone(None, folder, tell)
-    done()
-    for feature in dict.fromkeys(one.feature for one in listed):
+    for feature in features:
         built = _build_alone(feature, folder, tell)
         alone = Alone(
             build_seconds=built.seconds or 0,

@@ -294,12 +294,17 @@ class ParsingRecord(Record):
     reason: str | None = None
     started: datetime
     finished: datetime | None = None
+    resumed: list[datetime] = Field(default_factory=list, description="when it was gone on with")
     command: str
     quick: bool
+    times: bool = Field(True, description="whether kernels were to be timed")
+    alone: bool = Field(True, description="whether each library was to be built alone")
     workloads: list[Workload]
+    only: list[str] = Field(default_factory=list, description="the libraries that were asked for; all if none was")
     matrix: str = Field(description="'default' or 'full'")
     environment: Environment
     versions: Versions
+    sources: str = Field("", description="digest of what the programs are built from")
     memory: Memory
     libraries: list[Library] = Field(default_factory=list, description="in the order of the source")
     builds: list[Build] = Field(default_factory=list)

@@ -12,6 +12,8 @@ from testbed import __version__
 from testbed.parsing import comparison_tables as tables
 from testbed.parsing import conclusion
 from testbed.parsing.comparison import HOT, INSTRUCTIONS, Quantity
+from testbed.parsing.matrix_tables import matrix_tables, variant_table
+from testbed.parsing.plan import briefly, left_out
 from testbed.parsing.record import LTO_FAT, LTO_OFF, ParsingRecord, Workload, read_record
 from testbed.report import page_templates
 from testbed.results import write_atomically
@@ -32,7 +34,6 @@ def render(record: ParsingRecord) -> str:
     # Imported here: matplotlib takes a second, which the command line's own errors need not.
     from testbed.parsing import charts
 
-    matrices = [tables.matrix_table(record, workload) for workload in record.workloads]
     return (
         page_templates()
         .get_template("parsing.html")
@@ -59,9 +60,11 @@ def render(record: ParsingRecord) -> str:
             ease=tables.ease_table(record),
             crates=tables.crate_table(record),
             has_alone=any(library.alone for library in record.libraries),
-            variants=tables.variant_table(record),
+            variants=variant_table(record),
             has_build_times=any(build.seconds is not None for build in record.builds),
-            matrices=[content for content in matrices if content],
+            matrices=matrix_tables(record),
+            left_out=left_out(record),
+            briefly=briefly(record),
             tools=tables.tools(record),
         )
     )
@@ -100,5 +103,6 @@ def command(record: ParsingRecord, workload: Workload | None = None) -> str:
     """What measures one workload of a record again, and nothing that does not belong to it."""
     words = ["./x", "bench", "parsing", "--no-alone"]
     words += ["--quick"] if record.quick else []
+    words += [] if record.times else ["--no-times"]
     words += ["--workload", workload] if workload else []
     return shlex.join(words)

@@ -12,7 +12,9 @@ from pathlib import Path
 from testbed.parsing import comparison_tables as tables
 from testbed.parsing.comparison import INSTRUCTIONS
 from testbed.parsing.conclusion import conclusion
-from testbed.parsing.record import LTO_FAT, LTO_OFF, ParsingRecord, Workload, write_record
+from testbed.parsing.matrix import variants
+from testbed.parsing.matrix_tables import matrix_tables, variant_table
+from testbed.parsing.record import LTO_FAT, LTO_OFF, ParsingRecord, Workload, read_record, write_record
 from testbed.parsing.report import command, render, shown_quantity
 from testbed.programs import repository_root
 from testbed.results import ResultsError, write_atomically
@@ -21,6 +23,8 @@ from testbed.tables import markdown_table, markdown_text
 PAGE = "RESULTS.md"
 # Beside the page.
 FOLDER = "results"
+# In it the record of the full matrix, which is counted only.
+MATRIX = "matrix.json"
 IN_FORWARDER = "./x bench overload --wire net_pcap rewrite:none rewrite:raw rewrite:smoltcp"
 RENEW = "./x bench parsing --renew-results"
 
@@ -29,25 +33,37 @@ _FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 
 def renew_results(record: ParsingRecord, home: Path | None = None) -> Path:
-    """Writes the page of a record that is a measurement, its charts and its data; returns the page's path.
+    """Writes the page of a record that is a measurement, its charts and its data; returns the page's path. A record of
+    the full matrix without times takes its place beside the measurement that is there.
 
-    Raises `ResultsError` for a record that is none.
+    Raises `ResultsError` for a record that is neither.
     """
     if reason := refusal(record):
         raise ResultsError(f"{PAGE} is not renewed: {reason}")
     home = home or repository_root() / "parsing-bench"
-    drawn = figures(record)
     folder = home / FOLDER
+    kept = folder / MATRIX
+    matrix = read_record(kept) if kept.is_file() else None
+    if not record.times:
+        measured = folder / "summary.json"
+        if not measured.is_file():
+            raise ResultsError(f"{PAGE} has no measurement yet, which comes first: {RENEW}")
+        record, matrix = read_record(measured), record
+    drawn = figures(record)
     try:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
     except OSError as error:
         raise ResultsError(f"cannot make '{folder}': {error.strerror}") from error
     write_record(folder / "summary.json", record)
+    if matrix is not None:
+        # All that is in it for each of 26 programs: without the lines that make it easy to read.
+        write_atomically(kept, matrix.model_dump_json(exclude_none=True) + "\n")
     write_atomically(folder / "report.html", render(record))
     for name, (_, chart) in drawn.items():
         write_atomically(folder / name, chart)
-    write_atomically(home / PAGE, markdown(record, {name: caption for name, (caption, _) in drawn.items()}))
+    captions = {name: caption for name, (caption, _) in drawn.items()}
+    write_atomically(home / PAGE, markdown(record, captions, matrix))
     return home / PAGE
 
 
@@ -57,7 +73,12 @@ def refusal(record: ParsingRecord) -> str | None:
         return "a quick run is no measurement: leave out --quick"
     if missing := [workload for workload in Workload if workload not in record.workloads]:
         return f"it has nothing of {', '.join(missing)}: leave out --workload"
-    for variant in (LTO_OFF, LTO_FAT):
+    if record.only:
+        return "it has not all libraries: leave out --libs"
+    if not record.times and record.matrix != "full":
+        return "it has no times: leave out --no-times"
+    wanted = (LTO_OFF, LTO_FAT) if record.times else variants("full", quick=False)
+    for variant in wanted:
         build = record.build(variant)
         if build is None or build.reason:
             return f"{variant.describe()}: {build.reason if build else 'not measured'}"
@@ -92,8 +113,8 @@ def stand_alone(chart: str) -> str:
     return f'{opening} width="540">{style}{rest}'
 
 
-def markdown(record: ParsingRecord, captions: dict[str, str]) -> str:
-    """The page; `captions` are those of the charts by the names of their files."""
+def markdown(record: ParsingRecord, captions: dict[str, str], matrix: ParsingRecord | None = None) -> str:
+    """The page; `captions` are those of the charts by the names of their files, `matrix` has more variants."""
     blocks = [
         "# Results",
         f"Made from a run by `{RENEW}`; change what makes it, not this page. The same as a page with all charts: "
@@ -124,13 +145,28 @@ def markdown(record: ParsingRecord, captions: dict[str, str]) -> str:
         "Version: from Cargo.lock. Released, newest: from cargo's copy of the registry's index. unsafe: how often the "
         "package's source says that word, without comments, strings and tests; dependencies are not counted."
     )
-    blocks += ["## Variants", markdown_table(tables.variant_table(record))]
-    for workload in record.workloads:
-        if (table := tables.matrix_table(record, workload)) is not None:
-            blocks += [f"### {table.title}", markdown_table(table)]
-    blocks.append(_repeat(f"./x bench parsing --matrix {record.matrix}"))
+    blocks += _variants(record, matrix)
     blocks += ["## Tools and caches", "\n".join(f"- {name}: {version}" for name, version in tables.tools(record))]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _variants(record: ParsingRecord, matrix: ParsingRecord | None) -> list[str]:
+    shown = matrix or record
+    blocks = ["## Variants"]
+    if matrix is not None:
+        versions = f"rustc {matrix.versions.rustc}, gcc {matrix.versions.gcc}, clang {matrix.versions.clang}"
+        blocks.append(
+            f"Counted apart, without times, with {versions}: {_machine(matrix)} All of it: "
+            f"[{FOLDER}/{MATRIX}]({FOLDER}/{MATRIX})."
+        )
+    blocks.append(markdown_table(variant_table(shown)))
+    for table in matrix_tables(shown):
+        blocks += [f"### {table.title}", markdown_table(table)]
+    blocks.append(
+        "Variants: LTO and codegen units; v3: x86-64-v3; abort: panics abort; cross: C by clang is linked as bitcode."
+    )
+    words = f"./x bench parsing --matrix {shown.matrix}" + ("" if shown.times else " --no-times")
+    return [*blocks, _repeat(words)]
 
 
 def _machine(record: ParsingRecord) -> str:
@@ -170,7 +206,7 @@ def _code(record: ParsingRecord) -> list[str]:
     ]
     for table in contents:
         blocks += [f"### {table.title}", markdown_table(table)]
-    return [*blocks, _repeat("objdump --disassemble=pb_w2_smoltcp target/parsing/fat-1/*/release/examples/measure")]
+    return [*blocks, _repeat("objdump --disassemble=pb_w2_smoltcp results/bench-parsing-*/programs/fat-1/measure")]
 
 
 def _bad_input(record: ParsingRecord) -> list[str]:

@@ -10,6 +10,7 @@ indentation is met again.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable
@@ -46,6 +47,39 @@ def crate_versions(lock: Path | None = None) -> dict[str, str]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SourceError(f"'{path}' cannot be read as cargo writes it: {error}") from error
     return found
+
+
+# What programs are built from, below the top of the source tree.
+_BUILT_FROM = (
+    "Cargo.lock",
+    "Cargo.toml",
+    "parsing-bench/Cargo.toml",
+    "parsing-bench/build",
+    "parsing-bench/c",
+    "parsing-bench/examples",
+    "parsing-bench/src",
+)
+
+
+def source_digest(top: Path | None = None) -> str:
+    """Of all that a program is built from: by it is seen that nothing has changed, whatever the commit.
+
+    Raises `SourceError`.
+    """
+    top = top or repository_root()
+    digest = hashlib.sha256()
+    try:
+        for place in _BUILT_FROM:
+            path = top / place
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                if file.is_dir():
+                    continue
+                content = file.read_bytes()
+                digest.update(f"{file.relative_to(top)}\0{len(content)}\0".encode())
+                digest.update(content)
+    except OSError as error:
+        raise SourceError(f"cannot read '{error.filename}': {error.strerror}") from error
+    return digest.hexdigest()
 
 
 def kernel_lines(module: str, folder: Path | None = None) -> dict[Workload, int]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from testbed.parsing.plan import left_out
 from testbed.parsing.record import (
     LTO_FAT,
     LTO_OFF,
@@ -108,7 +109,7 @@ def build_table(record: ParsingRecord) -> Table:
 
 def remarks(record: ParsingRecord) -> list[str]:
     """What to know when reading the tables."""
-    found = []
+    found = [f"less than a run without options has: {what}" for what in left_out(record)]
     for workload in record.workloads:
         for library in record.libraries:
             verdict = library.gate.get(workload)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""Time per frame: the program `measure` runs criterion, and what criterion writes is read here."""
+"""Time per frame: `parsing-timer` runs criterion over a program's kernels, and what criterion writes is read here."""
 
 from __future__ import annotations
 
@@ -29,18 +29,21 @@ class TimingError(Exception):
 
 @dataclass(frozen=True)
 class Protocol:
-    """How long each kernel is timed."""
+    """How long each kernel is timed, and how many resamples its interval is of."""
 
     samples: int
     seconds: float
     warm_up_s: float
+    resamples: int = 10_000
 
     def expected_s(self) -> float:
         """For one kernel in one residency."""
         return self.seconds + self.warm_up_s
 
 
-QUICK = Protocol(samples=10, seconds=0.1, warm_up_s=0.05)
+# A check, a look at many variants, and a measurement.
+QUICK = Protocol(samples=10, seconds=0.1, warm_up_s=0.05, resamples=1000)
+BRIEF = Protocol(samples=10, seconds=0.2, warm_up_s=0.1)
 USUAL = Protocol(samples=30, seconds=0.6, warm_up_s=0.2)
 
 
@@ -62,6 +65,7 @@ class Pool:
 
 
 def time_kernels(
+    timer: Path,
     program: Path,
     workloads: Sequence[Workload],
     libraries: Sequence[str],
@@ -76,9 +80,10 @@ def time_kernels(
     Raises `TimingError`.
     """
     home = folder / f"{name}-criterion"
-    argv = [str(program), "time", *selection(workloads, [NOTHING, *libraries])]
+    argv = [str(timer), str(program), *selection(workloads, [NOTHING, *libraries])]
     argv += ["--residencies", ",".join(residencies), "--samples", str(protocol.samples)]
     argv += ["--seconds", f"{protocol.seconds:g}", "--warm-up", f"{protocol.warm_up_s:g}"]
+    argv += ["--resamples", str(protocol.resamples)]
     argv += ["--l2-bytes", str(memory.pool_bytes[Residency.L2]), "--memory", str(memory.most_bytes)]
     argv += ["--cold-bytes", str(memory.pool_bytes[Residency.COLD])]
     patience_s = _PATIENCE_S + protocol.expected_s()
