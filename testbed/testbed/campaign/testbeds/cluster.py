@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import sys
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
@@ -73,8 +74,14 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
         else:
             # Whoever can reach the scheduler can run programs as this user: only those with its certificate may.
             security = Security.temporary()
+            # Its warnings are of workers that end when all is done; of one that is lost the dispatcher tells.
             local = LocalCluster(
-                n_workers=0, host="127.0.0.1", protocol="tls://", security=security, dashboard_address=None
+                n_workers=0,
+                host="127.0.0.1",
+                protocol="tls://",
+                security=security,
+                dashboard_address=None,
+                silence_logs=logging.ERROR,
             )
             cleanup.callback(local.close)
             client = _connected(local.scheduler_address, security)
