@@ -208,5 +208,5 @@ def _time_axis(axes: Axes, unit: str, what: str) -> None:
 def _line(axes: Axes, line: Line, points: Sequence[tuple[float, float]]) -> None:
     axes.plot(
         [place for place, _ in points], [value for _, value in points], color=line.colour, linewidth=1.4,
-        marker=line.marker, markersize=5, label=line.label,
+        marker=line.marker, markersize=5, label=line.label, clip_on=False,
     )  # fmt: skip

@@ -178,7 +178,7 @@ def measure_back_to_back(
     if not capabilities.burst:
         raise NotCapable(f"the generator '{capabilities.generator}' does not send bursts")
     if is_mixture(stream.size):
-        raise NotCapable(f"a burst has frames of one size (RFC 9004, section 3), and no mixture such as {stream.size}")
+        raise NotCapable("a burst has frames of one size (RFC 9004, section 3), and no mixture")
     rate, line = capabilities.max_fps(stream.size), capabilities.line_rate_fps(stream.size)
     limit, most = (max(1, int(seconds * rate)) for seconds in (settings.limit_s, settings.most_limit_s))
     # The search for the throughput begins with the highest rate.
