@@ -8,7 +8,7 @@
 //! | [`Eal`] | the initialised environment | [`Eal::init`] | [`ports`](Eal::ports), [`lcores`](Eal::lcores), [`clock`](Eal::clock) | clean-up, after everything made from it |
 //! | [`Mempool`] | a pool of mbufs | [`Mempool::builder`] | [`alloc`](Mempool::alloc), [`alloc_bulk`](Mempool::alloc_bulk) | freed once every mbuf is back |
 //! | [`Port`] | one Ethernet device | [`Eal::ports`] | [`configure`](Port::configure), [`start`](Port::start), [`stop`](Port::stop), [`stats`](Port::stats), [`link`](Port::link) | stop and close, with its last queue |
-//! | [`RxQueue`], [`TxQueue`] | a queue of a started port, for one thread at a time | [`Port::start`] | [`rx`](RxQueue::rx), [`tx`](TxQueue::tx) | given back to [`Port::stop`], or dropped |
+//! | [`RxQueue`], [`TxQueue`] | a queue of a started port, for one thread at a time | [`Port::start`] | [`rx`](RxQueue::rx), [`tx`](TxQueue::tx), [`stop`](RxQueue::stop) | given back to [`Port::stop`], or dropped |
 //! | [`Packet`] | a frame: one mbuf, or a chain | [`RxQueue::rx`], [`Mempool::alloc`] | [`data`](Packet::data), [`data_mut`](Packet::data_mut), [`append`](Packet::append), [`prepend`](Packet::prepend), [`adj`](Packet::adj), [`trim`](Packet::trim), [`segments`](Packet::segments), [`share`](Packet::share), [`copy`](Packet::copy) | returned to its pool |
 //! | [`Burst`] | up to `N` packets in place | [`Burst::new`] | [`push`](Burst::push), [`pop`](Burst::pop), [`drain`](Burst::drain), [`retain`](Burst::retain), [`clear`](Burst::clear); is a slice | returned in bulk |
 //! | [`TxBuffer`] | a queue with frames waiting for it | [`TxBuffer::new`] | [`push`](TxBuffer::push), [`append`](TxBuffer::append), [`drain`](TxBuffer::drain), [`flush`](TxBuffer::flush) | dropped and counted |
@@ -69,6 +69,7 @@ mod object;
 mod packet;
 pub mod port;
 mod queue;
+mod queue_state;
 pub mod ring;
 mod rx_interrupt;
 mod segment;
@@ -91,6 +92,7 @@ pub use packet::{Packet, PacketError, Segments, SegmentsMut};
 #[doc(inline)]
 pub use port::{Port, PortConfig, PortError, PortId};
 pub use queue::{RxQueue, TxQueue};
+pub use queue_state::{QueueRefused, StoppedRxQueue, StoppedTxQueue};
 #[doc(inline)]
 pub use ring::Ring;
 pub use tx_buffer::TxBuffer;

@@ -285,6 +285,10 @@ impl TxQueue {
         Arc::ptr_eq(&self.device, device)
     }
 
+    pub(crate) fn device(&self) -> &Device {
+        &self.device
+    }
+
     /// `rte_eth_tx_burst`: how many of `count` mbufs were taken.
     #[inline(always)]
     fn tx_burst(&mut self, mbufs: *mut *mut rte_mbuf, mut count: u16) -> usize {

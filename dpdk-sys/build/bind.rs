@@ -28,13 +28,14 @@ const FUNCTIONS: &[&str] = &[
     "rte_eth_find_next",
     "rte_eth_macaddr_get",
     "rte_eth_(rx|tx)_queue_setup",
+    "rte_eth_dev_(rx|tx)_queue_(start|stop)",
     "rte_eth_stats_(get|reset)",
     "rte_eth_xstats_(get|get_names|reset)",
     "rte_flow_destroy",
     "rte_free",
     "rte_get_(main_lcore|timer_hz|tsc_hz)",
     "rte_get_next_lcore",
-    "rte_hash_(add_key_data|count|create|del_key|free|iterate|lookup_bulk_data|lookup_data)",
+    "rte_hash_(add_key_data|count|create|del_key|free|free_key_with_position|iterate|lookup_bulk_data|lookup_data)",
     "rte_lcore_(count|id|to_socket_id)",
     "rte_lpm6_(create|delete_all|free)",
     "rte_lpm_(add|create|delete|delete_all|free|is_rule_present|lookup|lookup_bulk_func)",
@@ -46,6 +47,8 @@ const FUNCTIONS: &[&str] = &[
     "rte_mempool_(avail_count|create|free|get|in_use_count|lookup|obj_iter|put)",
     "rte_memzone_(free|lookup|reserve_aligned|walk)",
     "rte_pktmbuf_(alloc|alloc_bulk|clone|copy|data_room_size|free|free_bulk|pool_create|priv_size)",
+    "rte_rcu_qsbr_(check|get_memsize|init|quiescent|start)",
+    "rte_rcu_qsbr_thread_(offline|online|register|unregister)",
     "rte_rdtsc",
     "rte_ring_(count|create|create_elem|dequeue|free|lookup)",
     "rte_ring_(dequeue|enqueue)_(bulk|burst)_elem",
@@ -85,7 +88,7 @@ const VARIABLES: &[&str] = &[
     "RTE_ETH_(DEV_FALLBACK_RX_RINGSIZE|NAME_MAX_LEN)",
     "RTE_ETH_RETA_GROUP_SIZE",
     "RTE_ETH_VLAN_(FILTER|STRIP)_OFFLOAD",
-    "RTE_HASH_(EXTRA_FLAGS_EXT_TABLE|EXTRA_FLAGS_RW_CONCURRENCY|LOOKUP_BULK_MAX)",
+    "RTE_HASH_(EXTRA_FLAGS_EXT_TABLE|EXTRA_FLAGS_RW_CONCURRENCY|EXTRA_FLAGS_RW_CONCURRENCY_LF|LOOKUP_BULK_MAX)",
     "RTE_LPM_LOOKUP_SUCCESS",
     "RTE_MAX_(ETHPORTS|LCORE|QUEUES_PER_PORT)",
     "RTE_MBUF_DEFAULT_(BUF_SIZE|DATAROOM)",
@@ -115,6 +118,7 @@ pub fn generate(dpdk: &Dpdk, out: &Path) -> Result<(), String> {
         .opaque_type("rte_mbuf")
         .opaque_type("rte_mempool")
         .opaque_type("rte_memzone.*")
+        .opaque_type("rte_rcu_qsbr")
         .opaque_type("rte_ring.*")
         .opaque_type("rte_timer")
         .opaque_type("rte_eth_(fdir_conf|dcb_.*|vmdq_.*)")

@@ -37,6 +37,7 @@
 #include <rte_mempool.h>
 #include <rte_memzone.h>
 #include <rte_pdump.h>
+#include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
 #include <rte_telemetry.h>
 #include <rte_timer.h>

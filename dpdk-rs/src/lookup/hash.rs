@@ -19,7 +19,7 @@ use dpdk_sys as sys;
 use std::sync::Arc;
 
 /// DPDK puts `HT_EXT_` before the name of a ring, of 28 bytes.
-const HASH: Kind = Kind { name: "hash table", call: "rte_hash_create", longest_name: 21 };
+pub(super) const HASH: Kind = Kind { name: "hash table", call: "rte_hash_create", longest_name: 21 };
 
 /// Keys of one call of `rte_hash_lookup_bulk_data`.
 pub(super) const BULK: usize = sys::RTE_HASH_LOOKUP_BULK_MAX as usize;
@@ -349,8 +349,35 @@ impl<K: HashKey> Entries<K> {
         unsafe { sys::rte_hash_del_key(self.table.as_ptr(), key) >= 0 }
     }
 
+    /// Removes a key from a table whose readers have no lock; its place, which stays taken.
+    ///
+    /// # Safety
+    /// Nobody else changes the table at the same time, and it was made for readers without a lock.
+    pub(super) unsafe fn take_position(&self, key: &K) -> Option<i32> {
+        let key = ptr::from_ref(key).cast();
+        // SAFETY: the table is live as long as its handle, and its keys are as long as a `K`, whose bytes are all
+        // initialised. The caller sees to it that nobody else changes it.
+        let position = unsafe { sys::rte_hash_del_key(self.table.as_ptr(), key) };
+        (position >= 0).then_some(position)
+    }
+
+    /// Frees the place of a key that was removed.
+    ///
+    /// # Safety
+    /// `position` is from [`Self::take_position`], was not freed since, and no reader can be looking at it any more. Nobody else
+    /// changes the table at the same time.
+    pub(super) unsafe fn free_position(&self, position: i32) {
+        // SAFETY: the table is live as long as its handle, and the caller promises a place that was given up.
+        unsafe { sys::rte_hash_free_key_with_position(self.table.as_ptr(), position) };
+    }
+
+    /// Whether this is a child made by `fork`, to which nothing in DPDK's memory belongs.
+    pub(super) fn is_forked(&self) -> bool {
+        self.table.is_forked()
+    }
+
     /// The entry at `next`, which goes on to the one behind. Only while nobody changes the table: the key is read from it.
-    fn step(&self, next: &mut u32) -> Option<(K, *mut c_void)> {
+    pub(super) fn step(&self, next: &mut u32) -> Option<(K, *mut c_void)> {
         let (mut key, mut data) = (ptr::null(), ptr::null_mut());
         let next = ptr::from_mut(next);
         // SAFETY: the table is live as long as its handle; the call writes to three variables of this function's callers.

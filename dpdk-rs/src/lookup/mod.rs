@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`HashTable`] | a value by its key | `&mut self` |
 //! | [`HashReader`] | a copy of a small value, while [`HashWriter`] changes the table | the one writer |
+//! | [`RcuReader`] | a value by its key, without locks, while [`RcuWriter`] changes the table | the one writer |
 //! | [`Lpm`], [`Lpm6`] | the next hop of an IPv4 or IPv6 address | `&mut self` |
 //! | [`Acl`] | the rule of highest priority that matches a header | a new table |
 //!
@@ -17,10 +18,12 @@ mod acl;
 mod hash;
 mod lpm;
 mod lpm6;
+mod rcu_hash;
 mod shared_hash;
 
 pub use acl::{Acl, AclBuilder, AclError, AclRule, FieldDef, FieldKind, FieldMatch};
 pub use hash::{HashBuilder, HashIter, HashKey, HashTable};
 pub use lpm::{Lpm, LpmBuilder, LpmError};
 pub use lpm6::Lpm6;
+pub use rcu_hash::{RcuReader, RcuWriter};
 pub use shared_hash::{HashReader, HashWriter, SmallValue};

@@ -20,6 +20,7 @@ pub struct PortConfig {
     /// `None`: what is usual, with several RX queues.
     pub(super) rss: Option<RssFields>,
     pub(super) rss_key: Option<Vec<u8>>,
+    pub(super) deferred_start: bool,
     pub(super) vlan_filter: bool,
     pub(super) vlan_strip: bool,
     pub(super) link_interrupts: bool,
@@ -37,6 +38,7 @@ impl Default for PortConfig {
             scatter: false,
             rss: None,
             rss_key: None,
+            deferred_start: false,
             vlan_filter: false,
             vlan_strip: false,
             link_interrupts: false,
@@ -98,6 +100,16 @@ impl PortConfig {
     /// device's own unless given.
     pub fn rss_key(mut self, key: impl Into<Vec<u8>>) -> Self {
         self.rss_key = Some(key.into());
+        self
+    }
+
+    /// Let the queues of the started port wait until each is started ([`Port::start_stopped`](super::Port::start_stopped)), so
+    /// that none has received a frame before. A device that cannot start and stop single queues refuses the configuration:
+    /// then it is closed.
+    #[doc(alias = "rx_deferred_start")]
+    #[doc(alias = "tx_deferred_start")]
+    pub const fn deferred_start(mut self, on: bool) -> Self {
+        self.deferred_start = on;
         self
     }
 

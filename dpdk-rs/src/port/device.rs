@@ -3,7 +3,10 @@
 
 //! A device as the port and its queues share it: the calls of DPDK's control plane, and the end.
 
-use super::{Link, PortConfig, PortError, PortId, PortInfo, PortStats, RssFields, driver, info::offload_names};
+use super::{
+    Direction, Link, PortConfig, PortError, PortId, PortInfo, PortStats, RssFields, driver, info::offload_names,
+    single_queue,
+};
 use crate::{
     Errno, MacAddr,
     eal::{Control, Environment},
@@ -42,6 +45,10 @@ struct Setup {
     left: bool,
     rx_queues: u16,
     tx_queues: u16,
+    /// Of these, those that have to come back before the device is stopped.
+    queues_out: (u16, u16),
+    /// The queues of the device wait to be started when it is.
+    deferred_start: bool,
     /// The device tells when its link changes.
     link_interrupts: bool,
     /// It was asked to tell when frames have come.
@@ -355,6 +362,8 @@ impl Device {
             left: false,
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
+            queues_out: (0, 0),
+            deferred_start: config.deferred_start,
             link_interrupts,
             rx_interrupts: config.rx_interrupts,
             flows: Flows::default(),
@@ -383,6 +392,7 @@ impl Device {
         for queue in 0..config.rx_queues {
             let mut rx = info.default_rxconf;
             rx.offloads = conf.rxmode.offloads;
+            rx.rx_deferred_start = u8::from(config.deferred_start);
             // SAFETY: the port was configured with this queue a few lines before and is not started; `_pool` keeps the
             // pool until the device is closed.
             let result = unsafe {
@@ -396,22 +406,35 @@ impl Device {
                 )
             };
             setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
+            self.check_deferred(config, result)?;
             self.check("rte_eth_rx_queue_setup", result, format!("set up RX queue {queue}"))?;
         }
         for queue in 0..config.tx_queues {
             let mut tx = info.default_txconf;
             tx.offloads = conf.txmode.offloads;
+            tx.tx_deferred_start = u8::from(config.deferred_start);
             // SAFETY: the port was configured with this queue a few lines before and is not started; the call copies
             // `tx`.
             let result =
                 unsafe { sys::rte_eth_tx_queue_setup(self.id, queue, config.tx_descriptors, socket, &raw const tx) };
+            self.check_deferred(config, result)?;
             self.check("rte_eth_tx_queue_setup", result, format!("set up TX queue {queue}"))?;
+        }
+        if config.deferred_start {
+            // They are stopped, of course; but with older releases only these calls tell whether the driver has them.
+            self.switch_all((config.rx_queues, config.tx_queues), false)?;
         }
         Ok(())
     }
 
-    /// Starts the device; the numbers of its RX and TX queues.
-    pub(super) fn start(&self) -> Result<(u16, u16), PortError> {
+    /// Newer releases look whether the driver can start a queue that it is told not to start.
+    fn check_deferred(&self, config: &PortConfig, result: i32) -> Result<(), PortError> {
+        let lacks = config.deferred_start && result == -sys::ENOTSUP.cast_signed();
+        if lacks { Err(self.lacks(single_queue::LACKING)) } else { Ok(()) }
+    }
+
+    /// Starts the device, with its queues running or stopped; the numbers of its RX and TX queues.
+    pub(super) fn start(&self, running: bool) -> Result<(u16, u16), PortError> {
         let control = self.control()?;
         let mut setup = self.setup();
         // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
@@ -424,8 +447,16 @@ impl Device {
             result = -sys::ENOTSUP.cast_signed();
         }
         self.check("rte_eth_dev_start", result, "start the port")?;
+        let queues = (setup.rx_queues, setup.tx_queues);
+        if !running || setup.deferred_start {
+            self.switch_all(queues, running).inspect_err(|_| {
+                // SAFETY: the port has just been started, and nobody has its queues yet; the control plane is locked.
+                unsafe { sys::rte_eth_dev_stop(self.id) };
+            })?;
+        }
         setup.started = true;
-        Ok((setup.rx_queues, setup.tx_queues))
+        setup.queues_out = queues;
+        Ok(queues)
     }
 
     /// Stops the device. The caller has taken back all queues.
@@ -441,9 +472,17 @@ impl Device {
         Ok(())
     }
 
+    /// How many queues have to come back before the device is stopped.
     pub(crate) fn queue_counts(&self) -> (usize, usize) {
-        let setup = self.setup();
-        (usize::from(setup.rx_queues), usize::from(setup.tx_queues))
+        let (rx, tx) = self.setup().queues_out;
+        (usize::from(rx), usize::from(tx))
+    }
+
+    /// A queue is given up by its only owner until the device is started again.
+    pub(crate) fn take_back_queue(&self, direction: Direction) {
+        let (rx, tx) = &mut self.setup().queues_out;
+        let count = if direction == Direction::Rx { rx } else { tx };
+        *count = count.saturating_sub(1);
     }
 
     pub(super) fn mac_addr(&self) -> Result<MacAddr, PortError> {

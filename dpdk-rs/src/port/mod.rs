@@ -29,6 +29,7 @@ mod info;
 mod link_watch;
 mod reception;
 mod rss;
+mod single_queue;
 mod status;
 mod xstats;
 
@@ -40,12 +41,15 @@ pub use rss::{RssFields, RssHash};
 pub use status::{Link, PortStats};
 pub use xstats::Xstat;
 
-use crate::{Errno, Mempool, PrivateData, RxQueue, SocketId, TxQueue, eal::Environment};
+use crate::{
+    Errno, Mempool, PrivateData, RxQueue, SocketId, StoppedRxQueue, StoppedTxQueue, TxQueue, eal::Environment,
+};
 use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
 pub(crate) use device::{Device, close_rest, has_port, in_use_of};
+pub(crate) use single_queue::Direction;
 
 /// The number of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -167,6 +171,9 @@ pub struct Port<S = Started> {
 /// A started port with its queues, in the order of their numbers.
 pub type StartedPort<P> = (Port<Started<P>>, Vec<RxQueue<P>>, Vec<TxQueue>);
 
+/// A started port whose queues are stopped, in the order of their numbers.
+pub type StoppedQueues<P> = (Port<Started<P>>, Vec<StoppedRxQueue<P>>, Vec<StoppedTxQueue>);
+
 pub(crate) fn take_all(environment: &Arc<Environment>) -> Vec<Port<Unconfigured>> {
     device::take_all(environment).into_iter().map(|device| Port::of(Arc::new(device))).collect()
 }
@@ -262,9 +269,23 @@ impl<P: PrivateData> Port<Configured<P>> {
     /// [`PortError::Refused`] if the device refuses: it is closed.
     #[doc(alias = "rte_eth_dev_start")]
     pub fn start(self) -> Result<StartedPort<P>, PortError> {
-        let (rx, tx) = self.device.start()?;
+        let (rx, tx) = self.device.start(true)?;
         let rx = (0..rx).map(|queue| RxQueue::new(&self.device, queue)).collect();
         let tx = (0..tx).map(|queue| TxQueue::new(&self.device, queue)).collect();
+        Ok((Port::of(self.device), rx, tx))
+    }
+
+    /// Starts the port with its queues stopped, to be started one by one. Without
+    /// [`PortConfig::deferred_start`] each of them may receive frames before it is stopped here.
+    ///
+    /// # Errors
+    /// [`PortError::Lacks`] if the device cannot stop single queues, [`PortError::Refused`] if it refuses: it is closed.
+    #[doc(alias = "rte_eth_dev_start")]
+    #[doc(alias = "rx_deferred_start")]
+    pub fn start_stopped(self) -> Result<StoppedQueues<P>, PortError> {
+        let (rx, tx) = self.device.start(false)?;
+        let rx = (0..rx).map(|queue| StoppedRxQueue::new(RxQueue::new(&self.device, queue))).collect();
+        let tx = (0..tx).map(|queue| StoppedTxQueue::new(TxQueue::new(&self.device, queue))).collect();
         Ok((Port::of(self.device), rx, tx))
     }
 
@@ -284,7 +305,7 @@ impl<P: PrivateData> Port<Configured<P>> {
 }
 
 impl<P: PrivateData> Port<Started<P>> {
-    /// Stops the port. Its queues come back, so that nobody can use them any more.
+    /// Stops the port. Its queues come back, so that nobody can use them any more; a stopped one is started before, or given back.
     ///
     /// # Errors
     /// [`StopError::Queues`] if a queue is missing, or is one of another port: with everything that was passed.

@@ -6,7 +6,7 @@
 //!
 //! A sequence (`operation.rs`) is drawn from its number, and carried out in a process with an EAL (`world.rs`): pools of
 //! several types and sizes, virtual devices that are attached at run time, packets, bursts, queues, closures on lcores and
-//! threads, panics, `mem::forget`, drops in any order. Beside every object lies a model of it (`model.rs`), and after every step
+//! threads, tables, rings, panics, `mem::forget`, drops in any order. Beside every object lies a model of it (`model.rs`), and after every step
 //! the two are compared: the bytes of each packet, the mbufs in each pool, the frames in each ring. At the end everything
 //! is dropped, and DPDK's memory must be what it was before.
 //!
@@ -32,6 +32,7 @@ mod process;
 mod queues;
 mod raw;
 mod shelf;
+mod tables;
 mod world;
 
 use std::env;

@@ -88,6 +88,9 @@ pub(crate) enum Step {
         #[proptest(strategy = "mask()")]
         mask: u32,
     },
+    /// Tables, a ring and a pool of objects, made for this step.
+    #[proptest(weight = 400)]
+    Tables(#[proptest(strategy = "any::<TablePlan>().boxed()")] TablePlan),
     #[proptest(weight = 40)]
     InitAgain,
     /// Ends the EAL for this process, once everything else is dropped.
@@ -125,6 +128,57 @@ pub(crate) struct PoolPlan {
         3 => prop::sample::select(&[0_u16, 1, 127, 128, 129]), 3 => 128_u16..1000,
         6 => prop::sample::select(&[2176_u16, 2048, 9216])]")]
     pub(crate) data_room: u16,
+}
+
+/// Rounds of work on tables; a reader holds what it finds until its round ends.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct TablePlan {
+    #[proptest(strategy = "vec(vec(any::<TableDeed>(), 0..40), 1..4)")]
+    pub(crate) rounds: Vec<Vec<TableDeed>>,
+    pub(crate) reader_first: bool,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) enum TableDeed {
+    #[proptest(weight = 8)]
+    Insert {
+        #[proptest(strategy = "key()")]
+        key: u32,
+        value: u16,
+    },
+    #[proptest(weight = 3)]
+    Remove {
+        #[proptest(strategy = "key()")]
+        key: u32,
+    },
+    #[proptest(weight = 4)]
+    Find {
+        #[proptest(strategy = "key()")]
+        key: u32,
+    },
+    #[proptest(weight = 4)]
+    Enqueue {
+        value: u16,
+    },
+    #[proptest(weight = 2)]
+    Dequeue,
+    #[proptest(weight = 2)]
+    Box {
+        value: u16,
+    },
+    Unbox {
+        place: u8,
+    },
+    #[proptest(weight = 2)]
+    Borrow,
+    GiveBack {
+        place: u8,
+    },
+}
+
+/// More of them than a table has room for. One of zeros has a test of its own.
+fn key() -> impl Strategy<Value = u32> {
+    1_u32..28
 }
 
 /// A virtual device.

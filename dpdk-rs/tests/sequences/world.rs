@@ -11,6 +11,7 @@ use crate::{
     operation::{PoolPlan, Sequence, Step, Work},
     raw::{self, Usage},
     shelf::{Hands, Kind, PoolHeld, PortHeld, Thing, with_kind},
+    tables,
 };
 use dpdk_rs::{Eal, EalError, Mempool, MempoolError, lcore};
 use std::{
@@ -104,6 +105,12 @@ impl World<'_> {
             Step::Pool(plan) => return with_kind!(plan.on, P => self.pool::<P>(plan)),
             Step::Attach(plan) => return self.eal.is_some() && self.devices.attach(plan),
             Step::TakePorts => return self.take_ports(),
+            Step::Tables(plan) => {
+                let Some((eal, _)) = &self.eal else { return false };
+                // What can be freed is freed first, so that it does not count.
+                empty_scope(eal);
+                tables::run(eal, self.number, plan);
+            }
             Step::InitAgain => {
                 let error = Eal::init(["again"]).expect_err("the EAL was initialized");
                 assert_eq!(error, EalError::AlreadyInitialized);

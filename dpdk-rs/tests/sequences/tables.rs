@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Hash tables, a ring, an object pool and values in DPDK's heap, between whatever else a sequence does. They are made, used
+//! beside a model, and dropped within one step.
+
+use crate::{
+    operation::{TableDeed, TablePlan},
+    raw::Usage,
+};
+use dpdk_rs::{
+    Eal, Ring,
+    lookup::{HashTable, RcuReader, RcuWriter},
+    memory::{DpdkBox, Object, ObjectPool},
+};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+/// How much fits in.
+const ENTRIES: usize = 16;
+const RING: usize = 8;
+const OBJECTS: usize = 3;
+
+/// Counts how many of them there are.
+struct Counted(u16, Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.1.fetch_sub(1, SeqCst);
+    }
+}
+
+struct Tables<'pool> {
+    alive: Arc<AtomicUsize>,
+    eal: &'pool Eal,
+    hash: HashTable<u32, Counted>,
+    writer: RcuWriter<u32, Counted>,
+    /// What both of them hold.
+    model: BTreeMap<u32, u16>,
+    /// Places in the table with RCU whose keys were removed since its reader was last quiescent.
+    waiting: usize,
+    /// Values that its reader may still hold.
+    retired: usize,
+    ring: Ring<Box<Counted>>,
+    queue: VecDeque<u16>,
+    boxes: Vec<(DpdkBox<Counted>, u16)>,
+    pool: &'pool ObjectPool<u64>,
+    lent: Vec<Object<'pool, u64>>,
+}
+
+/// Carries out the rounds of a plan. What they make is named after the sequence.
+pub(crate) fn run(eal: &Eal, number: u64, plan: &TablePlan) {
+    let before = Usage::now();
+    let alive: Arc<AtomicUsize> = Arc::default();
+    let name = |kind: &str| format!("t{number}-{kind}");
+    let entries = ENTRIES as u32;
+    let pool = ObjectPool::builder(name("o")).size(OBJECTS as u32).cache(0).build(eal, |place| place as u64).unwrap();
+    let writer = HashTable::builder(name("r")).entries(entries).build_rcu(eal, 1).unwrap();
+    let mut reader = writer.reader().unwrap();
+    let mut tables = Tables {
+        alive: Arc::clone(&alive),
+        eal,
+        hash: HashTable::builder(name("h")).entries(entries).build(eal).unwrap(),
+        writer,
+        model: BTreeMap::new(),
+        waiting: 0,
+        retired: 0,
+        ring: Ring::builder(name("q")).capacity(RING as u32).build(eal).unwrap(),
+        queue: VecDeque::new(),
+        boxes: Vec::new(),
+        pool: &pool,
+        lent: Vec::new(),
+    };
+    for round in &plan.rounds {
+        tables.round(&reader, round);
+        reader.quiescent();
+        assert_eq!(tables.writer.reclaim(), tables.retired);
+        (tables.waiting, tables.retired) = (0, 0);
+        tables.verify();
+    }
+    // Either end goes first.
+    if plan.reader_first {
+        drop(reader);
+        drop(tables);
+    } else {
+        drop(tables);
+        drop(reader);
+    }
+    drop(pool);
+    assert_eq!(alive.load(SeqCst), 0, "values that were not dropped");
+    assert_eq!(Usage::now(), before, "tables that are gone hold memory");
+}
+
+impl Tables<'_> {
+    fn counted(&self, value: u16) -> Counted {
+        self.alive.fetch_add(1, SeqCst);
+        Counted(value, Arc::clone(&self.alive))
+    }
+
+    /// Does what is to be done, while what the reader finds is held.
+    fn round(&mut self, reader: &RcuReader<u32, Counted>, deeds: &[TableDeed]) {
+        let mut held: Vec<(&Counted, u16)> = Vec::new();
+        for deed in deeds {
+            match *deed {
+                TableDeed::Insert { key, value } => self.insert(key, value),
+                TableDeed::Remove { key } => self.remove(key),
+                TableDeed::Find { key } => {
+                    let expected = self.model.get(&key);
+                    assert_eq!(self.hash.get(&key).map(|found| &found.0), expected);
+                    let found = reader.get(&key);
+                    assert_eq!(found.map(|found| &found.0), expected);
+                    held.extend(found.map(|found| (found, found.0)));
+                }
+                TableDeed::Enqueue { value } => match self.ring.enqueue(Box::new(self.counted(value))) {
+                    Ok(()) => self.queue.push_back(value),
+                    Err(full) => assert_eq!((full.0.0, self.queue.len()), (value, RING)),
+                },
+                TableDeed::Dequeue => {
+                    assert_eq!(self.ring.dequeue().map(|element| element.0), self.queue.pop_front());
+                }
+                TableDeed::Box { value } => {
+                    let boxed = self.eal.heap().boxed(self.counted(value)).unwrap();
+                    self.boxes.push((boxed, value));
+                }
+                TableDeed::Unbox { place } => {
+                    if !self.boxes.is_empty() {
+                        let (boxed, value) = self.boxes.swap_remove(usize::from(place) % self.boxes.len());
+                        assert_eq!(boxed.0, value);
+                    }
+                }
+                TableDeed::Borrow => match self.pool.get() {
+                    Ok(object) => self.lent.push(object),
+                    Err(_) => assert_eq!(self.lent.len(), OBJECTS),
+                },
+                TableDeed::GiveBack { place } => {
+                    if !self.lent.is_empty() {
+                        drop(self.lent.swap_remove(usize::from(place) % self.lent.len()));
+                    }
+                }
+            }
+        }
+        assert!(held.iter().all(|(found, value)| found.0 == *value), "a value changed while it was held");
+    }
+
+    fn insert(&mut self, key: u32, value: u16) {
+        let former = self.model.get(&key).copied();
+        let room = self.model.len() < ENTRIES;
+        match self.hash.insert(key, self.counted(value)) {
+            Ok(replaced) => {
+                assert_eq!(replaced.map(|replaced| replaced.0), former);
+                assert!(former.is_some() || room);
+            }
+            Err(full) => {
+                assert!(full.0.0 == value && former.is_none() && !room);
+                return;
+            }
+        }
+        let room = self.model.len() + self.waiting < ENTRIES;
+        match self.writer.insert(key, self.counted(value)) {
+            Ok(()) => {
+                assert!(former.is_some() || room);
+                self.retired += usize::from(former.is_some());
+            }
+            Err(full) => {
+                assert!(full.0.0 == value && former.is_none() && !room);
+                // Both tables stay the same.
+                assert!(self.hash.remove(&key).is_some());
+                return;
+            }
+        }
+        self.model.insert(key, value);
+    }
+
+    fn remove(&mut self, key: u32) {
+        let former = self.model.remove(&key);
+        assert_eq!(self.hash.remove(&key).map(|removed| removed.0), former);
+        assert_eq!(self.writer.remove(&key), former.is_some());
+        self.waiting += usize::from(former.is_some());
+        self.retired += usize::from(former.is_some());
+    }
+
+    fn verify(&self) {
+        assert_eq!((self.hash.len(), self.writer.len()), (self.model.len(), self.model.len()));
+        let listed: BTreeMap<u32, u16> = self.hash.iter().map(|(key, value)| (key, value.0)).collect();
+        assert_eq!(listed, self.model);
+        assert_eq!(self.ring.len(), self.queue.len());
+        assert_eq!(self.pool.available() + self.lent.len(), OBJECTS);
+        let mut numbers: Vec<u64> = self.lent.iter().map(|object| **object).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), self.lent.len(), "an object was lent twice");
+        let alive = 2 * self.model.len() + self.queue.len() + self.boxes.len();
+        assert_eq!(self.alive.load(SeqCst), alive, "values");
+    }
+}
