@@ -6,13 +6,16 @@
 
 use bytemuck::NoUninit;
 use dpdk_rs::{
-    lookup::{HashReader, HashTable},
+    lookup::{HashReader, HashTable, RcuReader, RcuWriter},
     memory::ObjectPool,
     timer::{Timer, Timers},
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
 };
 
 fn main() {}
@@ -52,4 +55,34 @@ fn timer_closure_borrows(timers: &Timers, count: Arc<AtomicU64>) -> Timer {
 
 fn timer_closure_not_send(timers: &Timers, text: Arc<str>) -> Timer {
     timers.timer(move || assert!(text.len() > 0))
+}
+
+fn hash_value_kept_over_insert(table: &mut HashTable<u64, String>) -> usize {
+    let len = table.get(&1).unwrap().len();
+    table.insert(2, String::new()).unwrap();
+    len
+}
+
+fn rcu_value_kept_over_quiescent(reader: &mut RcuReader<u64, String>) -> usize {
+    let len = reader.get(&1).unwrap().len();
+    reader.quiescent();
+    len
+}
+
+fn rcu_value_outlives_reader(reader: RcuReader<u64, String>) -> usize {
+    let len = reader.get(&1).unwrap().len();
+    drop(reader);
+    len
+}
+
+fn rcu_writer_cloned(writer: &RcuWriter<u64, String>) -> RcuReader<u64, String> {
+    writer.reader().unwrap()
+}
+
+fn rcu_value_not_sync(_reader: &RcuReader<u64, AtomicU64>) {}
+
+fn pool_of_objects_not_send(pool: &ObjectPool<Arc<str>>) {
+    thread::scope(|scope| {
+        scope.spawn(|| drop(pool.get()));
+    });
 }
