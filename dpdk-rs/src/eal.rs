@@ -235,8 +235,7 @@ static ARGV: AtomicPtr<*mut c_char> = AtomicPtr::new(ptr::null_mut());
 
 /// Calls `rte_eal_init`; the arguments that it left. The strings are leaked: DPDK keeps pointers into them.
 fn start(args: Vec<CString>) -> Result<Vec<String>, EalError> {
-    // SAFETY: DPDK lets the log be directed at any time, also before it is initialised; `stderr` is never closed.
-    unsafe { sys::dpdk_sys_log_to_stderr() };
+    crate::log::begin();
     let mut argv: Vec<*mut c_char> = args.into_iter().map(CString::into_raw).collect();
     let argc = c_int::try_from(argv.len()).unwrap_or(c_int::MAX);
     argv.push(ptr::null_mut());

@@ -47,7 +47,8 @@
 //! pools: what DPDK asks of its callers is a type here, or a check, or a reference that keeps alive what is in use.
 //!
 //! Features: `static` links DPDK's archives and a list of drivers in place of the shared libraries; `serde` makes what a
-//! port counts serialisable; `smoltcp` makes a queue pair a device of that TCP/IP stack.
+//! port counts serialisable; `smoltcp` makes a queue pair a device of that TCP/IP stack; `tracing` lets DPDK's
+//! [log] go there, or come from there.
 
 mod burst;
 mod callback;
@@ -60,7 +61,9 @@ pub mod flow;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 mod hotplug;
+pub mod latency;
 pub mod lcore;
+pub mod log;
 pub mod lookup;
 mod mac;
 pub mod memory;

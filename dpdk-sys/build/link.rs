@@ -42,6 +42,8 @@ const WHOLE: &[&str] = &["ethdev", "mempool", "eal", "telemetry", "log", "argpar
 
 /// What those two lists and the bindings refer to, in the order of the linker's single pass.
 const REFERRED: &[&str] = &[
+    "latencystats",
+    "metrics",
     "pdump",
     "pcapng",
     "acl",

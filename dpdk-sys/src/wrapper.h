@@ -8,6 +8,11 @@
 #ifndef DPDK_SYS_WRAPPER_H
 #define DPDK_SYS_WRAPPER_H
 
+/* For fopencookie(). */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +32,7 @@
 #include <rte_flow.h>
 #include <rte_hash.h>
 #include <rte_interrupts.h>
+#include <rte_latencystats.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_log.h>
@@ -36,6 +42,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 #include <rte_memzone.h>
+#include <rte_metrics.h>
 #include <rte_pdump.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
@@ -328,6 +335,56 @@ dpdk_sys_is_shared(void)
 		return rte_errno == EEXIST;
 	rte_mp_action_unregister(name);
 	return 1;
+}
+
+/* What is given each line of the log, with its level and type. */
+typedef void (*dpdk_sys_log_fn)(uint32_t level, uint32_t type, const char *text, size_t len);
+
+static inline ssize_t
+write_log(void *cookie, const char *text, size_t len)
+{
+	((dpdk_sys_log_fn)cookie)(rte_log_cur_msg_loglevel(), rte_log_cur_msg_logtype(), text, len);
+	return len;
+}
+
+/* Sends the log to a function. Without a buffer, in which lines of several threads would mix. */
+static inline int
+dpdk_sys_log_to(dpdk_sys_log_fn function)
+{
+	const cookie_io_functions_t functions = {.write = write_log};
+	FILE *stream = fopencookie((void *)function, "w", functions);
+
+	if (stream == NULL)
+		return -1;
+	setvbuf(stream, NULL, _IONBF, 0);
+	return rte_openlog_stream(stream);
+}
+
+/* All types of the log with their numbers, names and levels, a line each; NULL without memory. */
+static inline char *
+dpdk_sys_log_types(void)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *stream = open_memstream(&text, &len);
+
+	if (stream == NULL)
+		return NULL;
+	rte_log_dump(stream);
+	fclose(stream);
+	return text;
+}
+
+static inline void
+dpdk_sys_log_types_free(char *types)
+{
+	free(types);
+}
+
+static inline void
+dpdk_sys_log(uint32_t level, uint32_t type, const char *line)
+{
+	rte_log(level, type, "%s\n", line);
 }
 
 /* A line in DPDK's log, at level WARNING. */

@@ -17,7 +17,9 @@ mod frames;
 mod holes;
 mod hotplug;
 mod init;
+mod latency;
 mod lcores;
+mod log;
 mod lookups;
 mod memory;
 #[path = "../faults/namespace.rs"]

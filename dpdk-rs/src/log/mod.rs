@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! DPDK's log: levels by type, and lines of the program's own. With the feature `tracing` it goes to that, or comes from it.
+//!
+//! Each line has a type, such as `lib.eal` or `pmd.net.ixgbe.init`, and a level. What is above the level of its type is left out.
+//! The log goes to stderr.
+//!
+//! ```no_run
+//! use dpdk_rs::log::{self, Level, LogType};
+//!
+//! let (_eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+//! log::set_level("pmd.net.*", Level::Debug)?;
+//! log::write(LogType::User1, Level::Notice, "the table was read again");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#[cfg(feature = "tracing")]
+mod events;
+#[cfg(feature = "tracing")]
+mod subscriber;
+
+#[cfg(feature = "tracing")]
+pub use events::to_tracing;
+#[cfg(feature = "tracing")]
+pub use subscriber::LogSubscriber;
+
+use dpdk_sys as sys;
+use std::{ffi::CString, io};
+
+/// How much a line matters; the lower, the more.
+#[doc(alias = "RTE_LOG_INFO")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u32)]
+pub enum Level {
+    /// The system is unusable.
+    Emergency = sys::RTE_LOG_EMERG,
+    /// Something must be done at once.
+    Alert = sys::RTE_LOG_ALERT,
+    /// A part has failed.
+    Critical = sys::RTE_LOG_CRIT,
+    /// Something has failed.
+    Error = sys::RTE_LOG_ERR,
+    /// Something may fail.
+    Warning = sys::RTE_LOG_WARNING,
+    /// Normal, but of interest.
+    Notice = sys::RTE_LOG_NOTICE,
+    /// What is going on.
+    Info = sys::RTE_LOG_INFO,
+    /// For those who look for a mistake.
+    Debug = sys::RTE_LOG_DEBUG,
+}
+
+/// The types of an application's lines. Each has a level of its own, and is named in the log.
+#[doc(alias = "RTE_LOGTYPE_USER1")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum LogType {
+    /// `user1`.
+    User1 = sys::RTE_LOGTYPE_USER1,
+    /// `user2`.
+    User2 = sys::RTE_LOGTYPE_USER2,
+    /// `user3`.
+    User3 = sys::RTE_LOGTYPE_USER3,
+    /// `user4`.
+    User4 = sys::RTE_LOGTYPE_USER4,
+    /// `user5`.
+    User5 = sys::RTE_LOGTYPE_USER5,
+    /// `user6`.
+    User6 = sys::RTE_LOGTYPE_USER6,
+    /// `user7`.
+    User7 = sys::RTE_LOGTYPE_USER7,
+    /// `user8`.
+    User8 = sys::RTE_LOGTYPE_USER8,
+}
+
+/// Why the log is not as it was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The pattern has a NUL byte.
+    #[error("pattern {0:?} of log types contains a NUL byte")]
+    Pattern(String),
+    /// No memory is left for the pattern, or for the stream that leads to `tracing`.
+    #[error("no memory is left for the log")]
+    NoMemory,
+}
+
+/// Sets the level of all types whose names a pattern matches, such as `pmd.net.*`; `*` is all. The EAL's option `--log-level` does
+/// the same, and for types too that a driver adds later.
+///
+/// # Errors
+/// See [`LogError`].
+#[doc(alias = "rte_log_set_level_pattern")]
+pub fn set_level(pattern: &str, level: Level) -> Result<(), LogError> {
+    let text = CString::new(pattern).map_err(|_| LogError::Pattern(pattern.to_owned()))?;
+    // SAFETY: the call reads a string of ours, and sets numbers in DPDK's table, which is there without an EAL too.
+    if unsafe { sys::rte_log_set_level_pattern(text.as_ptr(), level as u32) } < 0 {
+        return Err(LogError::NoMemory);
+    }
+    Ok(())
+}
+
+/// Leaves out what is above this level, of whatever type. At first nothing is.
+#[doc(alias = "rte_log_set_global_level")]
+pub fn set_global_level(level: Level) {
+    // SAFETY: the call sets a number, which is there without an EAL too.
+    unsafe { sys::rte_log_set_global_level(level as u32) };
+}
+
+/// Whether lines of this type and level are written.
+#[doc(alias = "rte_log_can_log")]
+#[must_use]
+pub fn is_enabled(log_type: LogType, level: Level) -> bool {
+    // SAFETY: the call compares numbers, which are there without an EAL too.
+    unsafe { sys::rte_log_can_log(log_type as u32, level as u32) }
+}
+
+/// Writes a line. A text with a NUL byte ends there.
+#[doc(alias = "rte_log")]
+pub fn write(log_type: LogType, level: Level, line: &str) {
+    let until = line.find('\0').unwrap_or(line.len());
+    let line = line.get(..until).and_then(|line| CString::new(line).ok()).unwrap_or_default();
+    // SAFETY: the line is a string of ours, to which the call keeps no pointer.
+    unsafe { sys::dpdk_sys_log(level as u32, log_type as u32, line.as_ptr()) };
+}
+
+/// Sends the log to stderr, unless it goes to `tracing`.
+pub(crate) fn begin() {
+    #[cfg(feature = "tracing")]
+    if events::is_on() {
+        return;
+    }
+    // SAFETY: DPDK lets the log be directed at any time, also before it is initialised; `stderr` is never closed.
+    unsafe { sys::dpdk_sys_log_to_stderr() };
+}
+
+/// Writes each line that is written to it to DPDK's log: for a logger of another kind.
+///
+/// ```no_run
+/// use dpdk_rs::log::{Level, LogType, LogWriter};
+/// use std::io::Write;
+///
+/// writeln!(LogWriter::new(LogType::User2, Level::Info), "{} routes", 7)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct LogWriter {
+    log_type: LogType,
+    level: Level,
+    line: Vec<u8>,
+}
+
+impl LogWriter {
+    /// Lines of this type and level.
+    #[must_use]
+    pub const fn new(log_type: LogType, level: Level) -> Self {
+        Self { log_type, level, line: Vec::new() }
+    }
+}
+
+impl io::Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(piece.strip_suffix(b"\n").unwrap_or(piece));
+            if piece.ends_with(b"\n") {
+                write(self.log_type, self.level, &String::from_utf8_lossy(&self.line));
+                self.line.clear();
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    /// Writes the line so far, if there is one.
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.line.is_empty() {
+            write(self.log_type, self.level, &String::from_utf8_lossy(&self.line));
+            self.line.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for LogWriter {
+    fn drop(&mut self) {
+        let _ = io::Write::flush(self);
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! DPDK's log: its levels, lines of the program's own, and to `tracing` and back.
+
+use crate::process::{eal_args, isolated, isolated_bare};
+use dpdk_rs::{
+    Eal,
+    log::{self, Level, LogError, LogSubscriber, LogType, LogWriter},
+};
+use std::{
+    fmt::{self, Write as _},
+    io::Write as _,
+    sync::{Arc, Mutex},
+};
+use tracing::{
+    Event, Metadata, Subscriber,
+    field::{Field, Visit},
+    span,
+};
+
+/// Keeps events as lines.
+#[derive(Clone, Default)]
+struct Events(Arc<Mutex<Vec<String>>>);
+
+struct Line(String);
+
+impl Visit for Line {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        write!(self.0, " {}={value}", field.name()).unwrap();
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        write!(self.0, " {}={value:?}", field.name()).unwrap();
+    }
+}
+
+impl Events {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut self.0.lock().unwrap())
+    }
+}
+
+impl Subscriber for Events {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(format!("{} {}", event.metadata().level(), event.metadata().target()));
+        event.record(&mut line);
+        assert!(!line.0.contains("panic now"), "as asked for");
+        // What is logged while a line is told of is dropped.
+        log::write(LogType::User3, Level::Error, "again");
+        self.0.lock().unwrap().push(line.0);
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+#[test]
+fn lines_become_events() {
+    let output = isolated_bare(|| {
+        let events = Events::default();
+        tracing::subscriber::set_global_default(events.clone()).unwrap();
+        log::to_tracing().unwrap();
+        log::to_tracing().unwrap();
+        let args = eal_args(&["net_null0"]);
+        let (eal, _) = Eal::init(args.into_iter().chain(["--log-level=lib.eal:debug".to_owned()])).unwrap();
+        let started = events.take();
+        let of_the_eal = |level| {
+            let is_so = |line: &String| line.starts_with(level) && line.ends_with(" logtype=lib.eal");
+            started.iter().any(is_so)
+        };
+        assert!(of_the_eal("INFO dpdk message=EAL: ") && of_the_eal("DEBUG dpdk message=EAL: "), "{started:#?}");
+        assert!(started.iter().all(|line| !line.contains('\n')), "{started:#?}");
+
+        // Which tells of changes too.
+        log::set_level("lib.eal", Level::Notice).unwrap();
+        log::set_level("user[12]", Level::Debug).unwrap();
+        events.take();
+        let told = [
+            (Level::Emergency, "ERROR"),
+            (Level::Alert, "ERROR"),
+            (Level::Critical, "ERROR"),
+            (Level::Error, "ERROR"),
+            (Level::Warning, "WARN"),
+            (Level::Notice, "INFO"),
+            (Level::Info, "INFO"),
+            (Level::Debug, "DEBUG"),
+        ];
+        for (level, tracing) in told {
+            log::write(LogType::User2, level, "a line");
+            assert_eq!(events.take(), [format!("{tracing} dpdk message=a line logtype=user2")]);
+        }
+        log::write(LogType::User1, Level::Error, "two\nlines\n");
+        let two = ["ERROR dpdk message=two logtype=user1", "ERROR dpdk message=lines logtype=user1"];
+        assert_eq!(events.take(), two);
+
+        log::set_level("user2", Level::Warning).unwrap();
+        assert!(log::is_enabled(LogType::User2, Level::Warning) && !log::is_enabled(LogType::User2, Level::Notice));
+        log::write(LogType::User2, Level::Notice, "left out");
+        assert_eq!(events.take(), [""; 0]);
+        log::set_global_level(Level::Critical);
+        log::write(LogType::User2, Level::Error, "left out");
+        log::set_global_level(Level::Debug);
+        assert_eq!(events.take(), [""; 0]);
+
+        std::panic::set_hook(Box::new(|_| {}));
+        log::write(LogType::User1, Level::Error, "panic now");
+        log::write(LogType::User1, Level::Error, "and go on");
+        assert_eq!(events.take(), ["ERROR dpdk message=and go on logtype=user1"]);
+        drop(eal);
+    });
+    assert!(!output.contains("EAL: "), "nothing goes to stderr:\n{output}");
+}
+
+#[test]
+fn events_become_lines() {
+    let output = isolated(&[], |_eal| {
+        log::set_level("user4", Level::Info).unwrap();
+        tracing::subscriber::with_default(LogSubscriber::new(LogType::User4), || {
+            let span = tracing::info_span!("not told", request = 7);
+            let _entered = span.enter();
+            tracing::warn!(port = 3, peer = "left", "the link is {}", "down");
+            tracing::debug!("left out");
+            tracing::error!(target: "dpdk", "from there");
+        });
+        let mut writer = LogWriter::new(LogType::User5, Level::Error);
+        write!(writer, "a line in ").unwrap();
+        write!(writer, "pieces\nand the ").unwrap();
+        writer.write_all(b"next").unwrap();
+        drop(writer);
+        log::write(LogType::User5, Level::Error, "until here\0and no further");
+        assert_eq!(log::set_level("a\0b", Level::Debug), Err(LogError::Pattern("a\0b".to_owned())));
+    });
+    let lines: Vec<&str> = output.lines().collect();
+    for line in ["the link is down port=3 peer=left", "a line in pieces", "and the next", "until here"] {
+        assert!(lines.contains(&line), "{line:?} is missing:\n{output}");
+    }
+    for text in ["left out", "not told", "from there", "no further"] {
+        assert!(!output.contains(text), "{text:?}:\n{output}");
+    }
+}
