@@ -5,7 +5,7 @@
 
 use crate::{
     Clock, Errno, Port,
-    lcore::{Lcore, LcoreId, Occupation},
+    lcore::{Lcore, LcoreId, Occupation, Registrar},
     memory::Heap,
     port::{self, Unconfigured},
 };
@@ -204,6 +204,13 @@ impl Eal {
         LcoreId(unsafe { sys::rte_get_main_lcore() })
     }
 
+    /// Makes lcores of threads that the EAL did not make.
+    #[doc(alias = "rte_thread_register")]
+    #[must_use]
+    pub fn registrar(&self) -> Registrar {
+        Registrar::new(Arc::clone(&self.environment))
+    }
+
     /// DPDK's heap, for data of the program's own.
     #[doc(alias = "rte_malloc")]
     #[must_use]
@@ -277,7 +284,7 @@ pub(crate) struct Environment {
     /// The process that initialised it.
     process: u32,
     main_thread: ThreadId,
-    /// How many `lcore::scope`s are open.
+    /// How many `lcore::scope`s are open, and how many threads of the program are lcores.
     scopes: AtomicUsize,
     /// By lcore.
     occupations: [Occupation; LCORES],

@@ -7,7 +7,11 @@
 //! compiler can inline them: through the exported table of fast-path functions, with the callbacks that packet capture
 //! and latency statistics register.
 
-use crate::{Burst, Packet, PortId, PrivateData, port::Device, segment::Segment};
+use crate::{
+    Burst, Packet, PortId, PrivateData,
+    port::{Device, TxOffloads},
+    segment::Segment,
+};
 use core::{
     ffi::c_void,
     fmt,
@@ -55,6 +59,7 @@ pub struct TxQueue {
     /// The driver sends only segments right that have room in the mbufs of the first one's pool.
     trusts_lengths: bool,
     rejected: u64,
+    offloads: TxOffloads,
     threads: PhantomData<*mut OneThreadAtATime>,
 }
 
@@ -227,6 +232,7 @@ impl TxQueue {
             most_segments,
             trusts_lengths,
             rejected: 0,
+            offloads: device.tx_offloads(),
             threads: PhantomData,
         }
     }
@@ -287,6 +293,16 @@ impl TxQueue {
 
     pub(crate) fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// What the device can be asked to do with frames.
+    pub(crate) const fn offloads(&self) -> TxOffloads {
+        self.offloads
+    }
+
+    /// The longest headers of a frame that it can be asked to cut into segments, in bytes.
+    pub(crate) fn most_headers(&self) -> usize {
+        self.device.most_headers()
     }
 
     /// `rte_eth_tx_burst`: how many of `count` mbufs were taken.

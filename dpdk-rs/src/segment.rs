@@ -46,7 +46,11 @@ impl Segment {
     field!(data_off, set_data_off: u16 = sys::mbuf_data_off);
     field!(segment_count, set_segment_count: u16 = sys::mbuf_nb_segs);
     field!(port, set_port: u16 = sys::mbuf_port);
-    field!(ol_flags: u64 = sys::mbuf_ol_flags);
+    field!(ol_flags, set_ol_flags: u64 = sys::mbuf_ol_flags);
+    field!(packet_type: u32 = sys::mbuf_packet_type);
+    field!(vlan_tci, set_vlan_tci: u16 = sys::mbuf_vlan_tci);
+    field!(hash_rss: u32 = sys::mbuf_hash_rss);
+    field!(tx_offload, set_tx_offload: u64 = sys::mbuf_tx_offload);
     field!(pkt_len, set_pkt_len: u32 = sys::mbuf_pkt_len);
     field!(data_len, set_data_len: u16 = sys::mbuf_data_len);
     field!(buf_len: u16 = sys::mbuf_buf_len);
@@ -60,6 +64,28 @@ impl Segment {
     #[inline(always)]
     pub(crate) const unsafe fn new(mbuf: NonNull<rte_mbuf>) -> Self {
         Self(mbuf)
+    }
+
+    /// The bytes of a dynamic field, which DPDK has placed at `offset`.
+    #[inline]
+    pub(crate) fn dynamic<T: bytemuck::Pod>(self, offset: usize) -> T {
+        // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used; offsets are only
+        // those of `DynField`, where DPDK has reserved the size of a `T` within the mbuf.
+        let field = unsafe { self.0.as_ptr().byte_add(offset).cast::<T>() };
+        // SAFETY: DPDK has aligned the field as a `T`, and every pattern of bytes is one; mbufs are never uninitialised, and
+        // whoever writes borrows the packet exclusively.
+        unsafe { field.read() }
+    }
+
+    /// Writes to a dynamic field, which DPDK has placed at `offset`.
+    #[inline]
+    pub(crate) fn set_dynamic<T: bytemuck::Pod>(self, offset: usize, value: T) {
+        // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used; offsets are only
+        // those of `DynField`, where DPDK has reserved the size of a `T` within the mbuf.
+        let field = unsafe { self.0.as_ptr().byte_add(offset).cast::<T>() };
+        // SAFETY: DPDK has aligned the field as a `T` and reserved it for this use, and writers are called only by methods that
+        // borrow the packet exclusively.
+        unsafe { field.write(value) };
     }
 
     /// The segment behind this one.

@@ -39,6 +39,10 @@ field!(mbuf_buf_len, "buf_len", DPDK_SYS_MBUF_BUF_LEN, u16);
 field!(mbuf_pool, "pool", DPDK_SYS_MBUF_POOL, *mut rte_mempool);
 field!(mbuf_next, "next", DPDK_SYS_MBUF_NEXT, *mut rte_mbuf);
 field!(mbuf_priv_size, "priv_size", DPDK_SYS_MBUF_PRIV_SIZE, u16);
+field!(mbuf_packet_type, "packet_type", DPDK_SYS_MBUF_PACKET_TYPE, u32);
+field!(mbuf_vlan_tci, "vlan_tci", DPDK_SYS_MBUF_VLAN_TCI, u16);
+field!(mbuf_hash_rss, "hash.rss", DPDK_SYS_MBUF_HASH_RSS, u32);
+field!(mbuf_tx_offload, "tx_offload", DPDK_SYS_MBUF_TX_OFFLOAD, u64);
 field!(mbuf_shinfo, "shinfo", DPDK_SYS_MBUF_SHINFO, *mut rte_mbuf_ext_shared_info);
 
 const _: () = {

@@ -40,9 +40,11 @@
 #include <rte_lpm6.h>
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
 #include <rte_memzone.h>
 #include <rte_metrics.h>
+#include <rte_net.h>
 #include <rte_pdump.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
@@ -64,6 +66,10 @@ enum {
 	DPDK_SYS_MBUF_NEXT = offsetof(struct rte_mbuf, next),
 	DPDK_SYS_MBUF_PRIV_SIZE = offsetof(struct rte_mbuf, priv_size),
 	DPDK_SYS_MBUF_SHINFO = offsetof(struct rte_mbuf, shinfo),
+	DPDK_SYS_MBUF_PACKET_TYPE = offsetof(struct rte_mbuf, packet_type),
+	DPDK_SYS_MBUF_VLAN_TCI = offsetof(struct rte_mbuf, vlan_tci),
+	DPDK_SYS_MBUF_HASH_RSS = offsetof(struct rte_mbuf, hash.rss),
+	DPDK_SYS_MBUF_TX_OFFLOAD = offsetof(struct rte_mbuf, tx_offload),
 	DPDK_SYS_MBUF_SIZE = sizeof(struct rte_mbuf),
 };
 
@@ -77,13 +83,46 @@ _Static_assert(sizeof(((struct rte_mbuf *)0)->pkt_len) == 4, "rte_mbuf.pkt_len")
 _Static_assert(sizeof(((struct rte_mbuf *)0)->data_len) == 2, "rte_mbuf.data_len");
 _Static_assert(sizeof(((struct rte_mbuf *)0)->buf_len) == 2, "rte_mbuf.buf_len");
 _Static_assert(sizeof(((struct rte_mbuf *)0)->priv_size) == 2, "rte_mbuf.priv_size");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->packet_type) == 4, "rte_mbuf.packet_type");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->vlan_tci) == 2, "rte_mbuf.vlan_tci");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->hash.rss) == 4, "rte_mbuf.hash.rss");
+_Static_assert(sizeof(((struct rte_mbuf *)0)->tx_offload) == 8, "rte_mbuf.tx_offload");
 
 /* Macros with casts, which bindgen cannot evaluate. */
 static const uint64_t DPDK_SYS_MBUF_F_INDIRECT = RTE_MBUF_F_INDIRECT;
 static const uint64_t DPDK_SYS_MBUF_F_EXTERNAL = RTE_MBUF_F_EXTERNAL;
+static const uint64_t DPDK_SYS_MBUF_F_RX_RSS_HASH = RTE_MBUF_F_RX_RSS_HASH;
+static const uint64_t DPDK_SYS_MBUF_F_RX_VLAN = RTE_MBUF_F_RX_VLAN;
+static const uint64_t DPDK_SYS_MBUF_F_RX_VLAN_STRIPPED = RTE_MBUF_F_RX_VLAN_STRIPPED;
+static const uint64_t DPDK_SYS_MBUF_F_RX_IP_CKSUM_MASK = RTE_MBUF_F_RX_IP_CKSUM_MASK;
+static const uint64_t DPDK_SYS_MBUF_F_RX_IP_CKSUM_BAD = RTE_MBUF_F_RX_IP_CKSUM_BAD;
+static const uint64_t DPDK_SYS_MBUF_F_RX_IP_CKSUM_GOOD = RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+static const uint64_t DPDK_SYS_MBUF_F_RX_IP_CKSUM_NONE = RTE_MBUF_F_RX_IP_CKSUM_NONE;
+static const uint64_t DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK = RTE_MBUF_F_RX_L4_CKSUM_MASK;
+static const uint64_t DPDK_SYS_MBUF_F_RX_L4_CKSUM_BAD = RTE_MBUF_F_RX_L4_CKSUM_BAD;
+static const uint64_t DPDK_SYS_MBUF_F_RX_L4_CKSUM_GOOD = RTE_MBUF_F_RX_L4_CKSUM_GOOD;
+static const uint64_t DPDK_SYS_MBUF_F_RX_L4_CKSUM_NONE = RTE_MBUF_F_RX_L4_CKSUM_NONE;
+static const uint64_t DPDK_SYS_MBUF_F_TX_IP_CKSUM = RTE_MBUF_F_TX_IP_CKSUM;
+static const uint64_t DPDK_SYS_MBUF_F_TX_IPV4 = RTE_MBUF_F_TX_IPV4;
+static const uint64_t DPDK_SYS_MBUF_F_TX_IPV6 = RTE_MBUF_F_TX_IPV6;
+static const uint64_t DPDK_SYS_MBUF_F_TX_TCP_CKSUM = RTE_MBUF_F_TX_TCP_CKSUM;
+static const uint64_t DPDK_SYS_MBUF_F_TX_UDP_CKSUM = RTE_MBUF_F_TX_UDP_CKSUM;
+static const uint64_t DPDK_SYS_MBUF_F_TX_TCP_SEG = RTE_MBUF_F_TX_TCP_SEG;
+static const uint64_t DPDK_SYS_MBUF_F_TX_VLAN = RTE_MBUF_F_TX_VLAN;
+static const uint64_t DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK = RTE_MBUF_F_TX_OFFLOAD_MASK;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_IPV4_CKSUM = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_UDP_CKSUM = RTE_ETH_RX_OFFLOAD_UDP_CKSUM;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_TCP_CKSUM = RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_RSS_HASH = RTE_ETH_RX_OFFLOAD_RSS_HASH;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_TIMESTAMP = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_SCATTER = RTE_ETH_RX_OFFLOAD_SCATTER;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_VLAN_FILTER = RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_VLAN_STRIP = RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
+static const uint64_t DPDK_SYS_TX_OFFLOAD_IPV4_CKSUM = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
+static const uint64_t DPDK_SYS_TX_OFFLOAD_UDP_CKSUM = RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+static const uint64_t DPDK_SYS_TX_OFFLOAD_TCP_CKSUM = RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+static const uint64_t DPDK_SYS_TX_OFFLOAD_TCP_TSO = RTE_ETH_TX_OFFLOAD_TCP_TSO;
+static const uint64_t DPDK_SYS_TX_OFFLOAD_VLAN_INSERT = RTE_ETH_TX_OFFLOAD_VLAN_INSERT;
 static const uint64_t DPDK_SYS_TX_OFFLOAD_MULTI_SEGS = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 static const uint64_t DPDK_SYS_RSS_IP = RTE_ETH_RSS_IP;
 static const uint64_t DPDK_SYS_RSS_UDP = RTE_ETH_RSS_UDP;
@@ -164,6 +203,35 @@ dpdk_sys_epoll_wait(int timeout_ms)
 
 	return rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, timeout_ms);
 }
+
+/* rte_mbuf.tx_offload: the lengths of three headers and of a segment's payload, in bytes. */
+static inline uint64_t
+dpdk_sys_mbuf_tx_offload(uint8_t l2_len, uint16_t l3_len, uint8_t l4_len, uint16_t segment_len)
+{
+	return rte_mbuf_tx_offload(l2_len, l3_len, l4_len, segment_len, 0, 0, 0);
+}
+
+/* What rte_mbuf.packet_type says, without tunnels. */
+enum {
+	DPDK_SYS_PTYPE_L2_MASK = RTE_PTYPE_L2_MASK,
+	DPDK_SYS_PTYPE_L2_ETHER = RTE_PTYPE_L2_ETHER,
+	DPDK_SYS_PTYPE_L2_ETHER_ARP = RTE_PTYPE_L2_ETHER_ARP,
+	DPDK_SYS_PTYPE_L2_ETHER_VLAN = RTE_PTYPE_L2_ETHER_VLAN,
+	DPDK_SYS_PTYPE_L2_ETHER_QINQ = RTE_PTYPE_L2_ETHER_QINQ,
+	DPDK_SYS_PTYPE_L3_MASK = RTE_PTYPE_L3_MASK,
+	DPDK_SYS_PTYPE_L3_IPV4 = RTE_PTYPE_L3_IPV4,
+	DPDK_SYS_PTYPE_L3_IPV4_EXT = RTE_PTYPE_L3_IPV4_EXT,
+	DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN = RTE_PTYPE_L3_IPV4_EXT_UNKNOWN,
+	DPDK_SYS_PTYPE_L3_IPV6 = RTE_PTYPE_L3_IPV6,
+	DPDK_SYS_PTYPE_L3_IPV6_EXT = RTE_PTYPE_L3_IPV6_EXT,
+	DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN = RTE_PTYPE_L3_IPV6_EXT_UNKNOWN,
+	DPDK_SYS_PTYPE_L4_MASK = RTE_PTYPE_L4_MASK,
+	DPDK_SYS_PTYPE_L4_TCP = RTE_PTYPE_L4_TCP,
+	DPDK_SYS_PTYPE_L4_UDP = RTE_PTYPE_L4_UDP,
+	DPDK_SYS_PTYPE_L4_FRAG = RTE_PTYPE_L4_FRAG,
+	DPDK_SYS_PTYPE_L4_SCTP = RTE_PTYPE_L4_SCTP,
+	DPDK_SYS_PTYPE_L4_ICMP = RTE_PTYPE_L4_ICMP,
+};
 
 /* The mode of flow control is an enum: 1 is RX_PAUSE, 2 TX_PAUSE, 3 both. */
 _Static_assert(RTE_ETH_FC_RX_PAUSE == 1 && RTE_ETH_FC_TX_PAUSE == 2 && RTE_ETH_FC_FULL == 3, "rte_eth_fc_mode");

@@ -3,8 +3,10 @@
 
 //! Logical cores, and closures that run on them.
 
+mod registered;
 mod scope;
 
+pub use registered::{RegisterError, Registered, Registrar};
 pub(crate) use scope::Occupation;
 pub use scope::{JoinHandle, LaunchError, Panicked, Scope, scope};
 
@@ -76,7 +78,7 @@ pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
     lcores
 }
 
-/// The lcore of the calling thread; `None` for a thread that the EAL did not make.
+/// The lcore of the calling thread; `None` for a thread that is none: the EAL did not make it, and no [`Registrar`] either.
 #[doc(alias = "rte_lcore_id")]
 #[must_use]
 pub fn current() -> Option<LcoreId> {

@@ -5,9 +5,11 @@
 
 mod chain;
 mod length;
+mod received;
 mod share;
 
 pub use chain::{Segments, SegmentsMut};
+pub use received::{Checksum, Headers, L2, L3, L4, PacketType};
 
 use crate::{PortId, PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, ptr::NonNull};
@@ -75,6 +77,11 @@ impl<P: PrivateData> Packet<P> {
         // SAFETY: the packet owns the mbuf until it is dropped or sent, and no method lets the segment outlive its
         // borrow of the packet.
         unsafe { Segment::new(self.mbuf) }
+    }
+
+    /// The head of the chain, for calls of DPDK that only read.
+    pub(crate) const fn mbuf(&self) -> *const rte_mbuf {
+        self.mbuf.as_ptr()
     }
 
     /// The bytes of the first segment: the whole frame if [`Self::is_contiguous`].

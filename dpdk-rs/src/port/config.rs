@@ -3,7 +3,7 @@
 
 //! How a port is to be set up.
 
-use super::{DescriptorLimits, PortError, PortInfo, RssFields, device::Device};
+use super::{DescriptorLimits, PortError, PortInfo, RssFields, RxOffloads, TxOffloads, device::Device};
 
 /// How to set a port up. The default: one queue each way, 1,024 descriptors a queue, everything else as the device
 /// has it.
@@ -25,6 +25,8 @@ pub struct PortConfig {
     pub(super) vlan_strip: bool,
     pub(super) link_interrupts: bool,
     pub(super) rx_interrupts: bool,
+    pub(super) rx_offloads: RxOffloads,
+    pub(super) tx_offloads: TxOffloads,
 }
 
 impl Default for PortConfig {
@@ -43,6 +45,8 @@ impl Default for PortConfig {
             vlan_strip: false,
             link_interrupts: false,
             rx_interrupts: false,
+            rx_offloads: RxOffloads::NONE,
+            tx_offloads: TxOffloads::NONE,
         }
     }
 }
@@ -143,6 +147,22 @@ impl PortConfig {
         self
     }
 
+    /// What the device is to find out about received frames, all of which it must offer
+    /// ([`PortInfo::offers_rx`](super::PortInfo::offers_rx)).
+    #[doc(alias = "RTE_ETH_RX_OFFLOAD_CHECKSUM")]
+    pub const fn rx_offloads(mut self, offloads: RxOffloads) -> Self {
+        self.rx_offloads = offloads;
+        self
+    }
+
+    /// What the device can be asked to do with frames that it sends ([`TxQueue::prepare`](crate::TxQueue::prepare)), all of which
+    /// it must offer ([`PortInfo::offers_tx`](super::PortInfo::offers_tx)).
+    #[doc(alias = "RTE_ETH_TX_OFFLOAD_TCP_TSO")]
+    pub const fn tx_offloads(mut self, offloads: TxOffloads) -> Self {
+        self.tx_offloads = offloads;
+        self
+    }
+
     /// Compares every number, and the data room of the pool's mbufs, with what the device supports.
     pub(super) fn check(&self, device: &Device, data_room: u16) -> Result<(), PortError> {
         let info = device.info()?;
@@ -155,9 +175,14 @@ impl PortConfig {
             (self.link_interrupts, info.link_interrupts, "link interrupts"),
         ];
         match wanted.into_iter().find(|(wanted, there, _)| *wanted && !there) {
-            Some((.., what)) => Err(device.lacks(what)),
-            None => Ok(()),
+            Some((.., what)) => return Err(device.lacks(what)),
+            None => (),
         }
+        let (rx, tx) = (self.rx_offloads.without(info.offers_rx), self.tx_offloads.without(info.offers_tx));
+        if rx != RxOffloads::NONE {
+            return Err(device.lacks(format!("{rx} for received frames")));
+        }
+        if tx == TxOffloads::NONE { Ok(()) } else { Err(device.lacks(format!("{tx} for frames that it sends"))) }
     }
 
     /// What does not fit: what it is, how many were asked for, and what the device supports.
@@ -190,7 +215,7 @@ impl PortConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::{DescriptorLimits, PortConfig, PortInfo, RssFields};
+    use super::{DescriptorLimits, PortConfig, PortInfo, RssFields, RxOffloads, TxOffloads};
 
     fn info() -> PortInfo {
         PortInfo {
@@ -209,6 +234,8 @@ mod tests {
             vlan_filter: false,
             vlan_strip: false,
             link_interrupts: false,
+            offers_rx: RxOffloads::NONE,
+            offers_tx: TxOffloads::NONE,
             rx_offloads: Vec::new(),
             tx_offloads: Vec::new(),
         }

@@ -4,8 +4,8 @@
 //! A device as the port and its queues share it: the calls of DPDK's control plane, and the end.
 
 use super::{
-    Direction, Link, PortConfig, PortError, PortId, PortInfo, PortStats, RssFields, driver, info::offload_names,
-    single_queue,
+    Direction, Link, PortConfig, PortError, PortId, PortInfo, PortStats, RssFields, RxOffloads, TxOffloads, driver,
+    info::offload_names, single_queue,
 };
 use crate::{
     Errno, MacAddr,
@@ -41,6 +41,10 @@ struct Setup {
     trusts_lengths: bool,
     /// The driver loses parts of some received frames.
     miscounts: bool,
+    /// What the device can be asked to do with frames that it sends.
+    tx_offloads: TxOffloads,
+    /// The longest headers of a frame that it can be asked to cut, in bytes.
+    most_headers: usize,
     /// A call failed after which the driver cannot close the device.
     left: bool,
     rx_queues: u16,
@@ -230,6 +234,16 @@ impl Device {
         self.setup().trusts_lengths
     }
 
+    /// What the device can be asked to do with frames that it sends.
+    pub(crate) fn tx_offloads(&self) -> TxOffloads {
+        self.setup().tx_offloads
+    }
+
+    /// The longest headers of a frame that it can be asked to cut into segments, in bytes.
+    pub(crate) fn most_headers(&self) -> usize {
+        self.setup().most_headers
+    }
+
     /// Whether received frames may be shorter than they say.
     pub(crate) fn miscounts(&self) -> bool {
         self.setup().miscounts
@@ -305,6 +319,8 @@ impl Device {
             rss_table_len: info.reta_size,
             vlan_filter: info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_FILTER != 0,
             link_interrupts,
+            offers_rx: RxOffloads::from_bits(info.rx_offload_capa),
+            offers_tx: TxOffloads::from_bits(info.tx_offload_capa),
             rx_offloads: offload_names(info.rx_offload_capa, sys::rte_eth_dev_rx_offload_name),
             tx_offloads: offload_names(info.tx_offload_capa, sys::rte_eth_dev_tx_offload_name),
         })
@@ -323,6 +339,8 @@ impl Device {
         ] {
             conf.rxmode.offloads |= if wanted { offload } else { 0 };
         }
+        conf.rxmode.offloads |= config.rx_offloads.bits();
+        conf.txmode.offloads |= config.tx_offloads.bits();
         let usual = RssFields::IP | RssFields::UDP | RssFields::TCP;
         let offered = RssFields::from_bits(info.flow_type_rss_offloads);
         let usual = (config.rx_queues > 1).then(|| usual.intersection(offered));
@@ -359,6 +377,8 @@ impl Device {
             most_segments: driver::most_segments(&driver, &info, conf.txmode.offloads),
             trusts_lengths: driver::trusts_lengths(&driver),
             miscounts: driver::miscounts(&driver),
+            tx_offloads: config.tx_offloads,
+            most_headers: driver::most_headers(&driver),
             left: false,
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,

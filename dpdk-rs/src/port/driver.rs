@@ -15,6 +15,9 @@ const CHAIN_SENDERS: &[&str] =
 /// small one. The kernel takes 1,024 pieces at once (`IOV_MAX`), of which one is the driver's own.
 const TAP_SEGMENTS: u16 = 1023;
 
+/// `net_tap` cuts TCP segments itself, and copies their headers into mbufs with so many bytes of room, without a look at it.
+const TAP_HEADERS: usize = 128;
+
 /// `net_pcap` counts in 16 bits what it copies of a captured frame, and in 32 bits what there was: of more than 65,535 bytes it
 /// loses a multiple of 65,536, and its own transmit function looks for them behind the last segment.
 ///
@@ -57,6 +60,11 @@ pub(super) fn strips_blindly(driver: &str) -> bool {
     BLIND_STRIPPERS.contains(&driver)
 }
 
+/// The longest headers of a frame that the driver cuts into TCP segments right, in bytes.
+pub(super) fn most_headers(driver: &str) -> usize {
+    if driver == "net_tap" { TAP_HEADERS } else { usize::from(u16::MAX) }
+}
+
 pub(super) fn miscounts(driver: &str) -> bool {
     MISCOUNTERS.contains(&driver)
 }
@@ -95,6 +103,7 @@ pub(super) fn danger(info: &sys::rte_eth_dev_info, room: u32, owned: bool) -> Op
     let look = match name(info).as_str() {
         "net_null" => null_danger,
         "net_bonding" => bonding_danger,
+        "net_vhost" => vhost_danger,
         _ => return None,
     };
     look(&args(info)?, room)
@@ -133,6 +142,13 @@ fn bonding_danger(args: &str, _room: u32) -> Option<(&'static str, u32, String)>
     Some(("as argument 'mode' of net_bonding", mode, "any other than broadcast, 3".to_owned()))
 }
 
+/// `net_vhost` with `legacy-ol-flags` marks received frames as if this process wanted its peer's wishes done: another device
+/// that they are sent to would cut them by lengths that the peer has made up.
+fn vhost_danger(args: &str, _room: u32) -> Option<(&'static str, u32, String)> {
+    let legacy = values(args, "legacy-ol-flags").find(|legacy| *legacy != 0)?;
+    Some(("as argument 'legacy-ol-flags' of net_vhost", legacy, "0 only".to_owned()))
+}
+
 /// The values of one of a device's arguments.
 fn values<'a>(args: &'a str, key: &'a str) -> impl Iterator<Item = u32> + 'a {
     let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
@@ -152,7 +168,7 @@ fn number(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{bonding_danger, null_danger, number};
+    use super::{bonding_danger, null_danger, number, vhost_danger};
 
     #[test]
     fn numbers_are_those_of_strtoul() {
@@ -187,5 +203,13 @@ mod tests {
             assert_eq!(bonding_danger(harmless, 2048), None, "{harmless}");
         }
         assert!(bonding_danger("slave=net_ring0,mode=3", 2048).is_some());
+    }
+    #[test]
+    fn vhost_may_not_pass_on_its_peers_wishes() {
+        for harmless in ["", "iface=/tmp/sock,queues=1", "legacy-ol-flags=0"] {
+            assert_eq!(vhost_danger(harmless, 2048), None, "{harmless}");
+        }
+        let found = vhost_danger("iface=/tmp/sock,legacy-ol-flags=1", 2048).map(|(_, value, _)| value);
+        assert_eq!(found, Some(1));
     }
 }

@@ -3,7 +3,7 @@
 
 //! What a device can do.
 
-use super::RssFields;
+use super::{RssFields, RxOffloads, TxOffloads};
 use core::{
     ffi::{CStr, c_char},
     fmt,
@@ -45,9 +45,13 @@ pub struct PortInfo {
     pub vlan_strip: bool,
     /// Whether it can tell when its link changes.
     pub link_interrupts: bool,
-    /// What else it can do with received frames, by DPDK's names, such as `RSS_HASH`.
+    /// What it can find out about received frames.
+    pub offers_rx: RxOffloads,
+    /// What it can be asked to do with frames that it sends.
+    pub offers_tx: TxOffloads,
+    /// All that it can do with received frames, by DPDK's names, such as `RSS_HASH`.
     pub rx_offloads: Vec<String>,
-    /// What it can do with frames that it sends, such as `MULTI_SEGS`.
+    /// All that it can do with frames that it sends, such as `MULTI_SEGS`.
     pub tx_offloads: Vec<String>,
 }
 

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Fields and flags of mbufs that programs and drivers agree on at run time.
+
+use crate::{Eal, Errno, Packet, PrivateData, segment::Segment};
+use core::{ffi::c_char, marker::PhantomData};
+use dpdk_sys as sys;
+
+/// Why a field or a flag was not registered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DynamicError {
+    /// The name cannot be used.
+    #[error(
+        "name {0:?} cannot be used: give 1 to 63 bytes without NUL, which do not begin with 'rte_', as DPDK's own do"
+    )]
+    Name(String),
+    /// A child made by `fork` cannot register anything: mbufs are its parent's.
+    #[error("cannot register '{0}': this process is a fork of the one that initialized the EAL")]
+    Forked(String),
+    /// DPDK refused: `EEXIST` for a name with another size or alignment, `ENOSPC` if mbufs have no such room left.
+    #[error("cannot register '{name}', {len} bytes of every mbuf: {errno}")]
+    Field {
+        /// The name.
+        name: String,
+        /// The size of the type in bytes.
+        len: usize,
+        /// DPDK's error.
+        errno: Errno,
+    },
+    /// DPDK refused: `ENOSPC` if mbufs have no flag left.
+    #[error("cannot register '{name}', a flag of every mbuf: {errno}")]
+    Flag {
+        /// The name.
+        name: String,
+        /// DPDK's error.
+        errno: Errno,
+    },
+}
+
+/// A field of every mbuf, of plain bytes, for as long as the process runs. A copy is the same field.
+///
+/// It is the mbuf's, as the private area is: neither copied with the data nor cleared when the mbuf is used again, so what
+/// has not been written holds any value. A [`DynFlag`] tells what has: flags are cleared.
+///
+/// ```no_run
+/// # fn example(eal: &dpdk_rs::Eal, packet: &mut dpdk_rs::Packet) -> Result<(), dpdk_rs::DynamicError> {
+/// let received = dpdk_rs::DynField::<u64>::register(eal, "example_received_ns")?;
+/// packet.set_field(received, 1_000);
+/// assert_eq!(packet.field(received), 1_000);
+/// # Ok(()) }
+/// ```
+#[doc(alias = "rte_mbuf_dynfield")]
+#[derive(Debug)]
+pub struct DynField<T: PrivateData> {
+    offset: usize,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T: PrivateData> Clone for DynField<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: PrivateData> Copy for DynField<T> {}
+
+impl<T: PrivateData> DynField<T> {
+    /// Registers a field under a name. Whoever registers the same name, with a type of this size and alignment, has the same
+    /// field.
+    ///
+    /// # Errors
+    /// See [`DynamicError`]. Of all mbufs' 128 bytes some 36 are free for this.
+    #[doc(alias = "rte_mbuf_dynfield_register")]
+    pub fn register(eal: &Eal, name: &str) -> Result<Self, DynamicError> {
+        let c_name = checked(eal, name)?;
+        let field = sys::rte_mbuf_dynfield { name: c_name, size: size_of::<T>(), align: align_of::<T>(), flags: 0 };
+        let _control = eal.environment().control();
+        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies the
+        // struct.
+        let offset = unsafe { sys::rte_mbuf_dynfield_register(&raw const field) };
+        match usize::try_from(offset) {
+            Ok(offset) => Ok(Self { offset, value: PhantomData }),
+            Err(_) => Err(DynamicError::Field { name: name.to_owned(), len: size_of::<T>(), errno: Errno::last() }),
+        }
+    }
+}
+
+/// A flag of every mbuf, for as long as the process runs; false in a packet that comes from a pool or a device.
+#[doc(alias = "rte_mbuf_dynflag")]
+#[derive(Clone, Copy, Debug)]
+pub struct DynFlag(u64);
+
+impl DynFlag {
+    /// Registers a flag under a name. Whoever registers the same name has the same flag.
+    ///
+    /// # Errors
+    /// See [`DynamicError`]. All mbufs' flags are 64, of which 18 are free for this.
+    #[doc(alias = "rte_mbuf_dynflag_register")]
+    pub fn register(eal: &Eal, name: &str) -> Result<Self, DynamicError> {
+        let flag = sys::rte_mbuf_dynflag { name: checked(eal, name)?, flags: 0 };
+        let _control = eal.environment().control();
+        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies the
+        // struct.
+        let bit = unsafe { sys::rte_mbuf_dynflag_register(&raw const flag) };
+        match u32::try_from(bit) {
+            Ok(bit) => Ok(Self(1 << bit)),
+            Err(_) => Err(DynamicError::Flag { name: name.to_owned(), errno: Errno::last() }),
+        }
+    }
+}
+
+/// The field and the flag in which devices say when a frame came.
+#[doc(alias = "rte_mbuf_dyn_rx_timestamp_register")]
+#[derive(Clone, Copy, Debug)]
+pub struct RxTimestamp {
+    field: DynField<u64>,
+    flag: u64,
+}
+
+impl RxTimestamp {
+    /// Registers them, or finds them where a driver has done so.
+    ///
+    /// # Errors
+    /// [`DynamicError::Field`] if mbufs have no room left, or [`DynamicError::Forked`].
+    pub fn register(eal: &Eal) -> Result<Self, DynamicError> {
+        const NAME: &str = "rte_dynfield_timestamp";
+        let environment = eal.environment();
+        if environment.is_forked() {
+            return Err(DynamicError::Forked(NAME.to_owned()));
+        }
+        let (mut offset, mut flag) = (0, 0);
+        let _control = environment.control();
+        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call writes two
+        // numbers of ours.
+        let result = unsafe { sys::rte_mbuf_dyn_rx_timestamp_register(&raw mut offset, &raw mut flag) };
+        match usize::try_from(offset) {
+            Ok(offset) if result >= 0 => Ok(Self { field: DynField { offset, value: PhantomData }, flag }),
+            _ => Err(DynamicError::Field { name: NAME.to_owned(), len: size_of::<u64>(), errno: Errno::last() }),
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn field(&self) -> DynField<u64> {
+        self.field
+    }
+
+    #[inline]
+    pub(crate) const fn flag(&self) -> u64 {
+        self.flag
+    }
+}
+
+/// The name as DPDK wants it, if it may be registered.
+fn checked(eal: &Eal, name: &str) -> Result<[c_char; sys::RTE_MBUF_DYN_NAMESIZE as usize], DynamicError> {
+    let mut array: [c_char; sys::RTE_MBUF_DYN_NAMESIZE as usize] = [0; _];
+    // DPDK's own fields hold pointers, lengths and the like, which drivers trust.
+    if name.is_empty() || name.len() >= array.len() || name.contains('\0') || name.starts_with("rte_") {
+        return Err(DynamicError::Name(name.to_owned()));
+    }
+    if eal.environment().is_forked() {
+        return Err(DynamicError::Forked(name.to_owned()));
+    }
+    for (to, from) in array.iter_mut().zip(name.bytes()) {
+        *to = from.cast_signed();
+    }
+    Ok(array)
+}
+
+impl<P: PrivateData> Packet<P> {
+    /// The value of a field.
+    #[doc(alias = "RTE_MBUF_DYNFIELD")]
+    #[inline]
+    #[must_use]
+    pub fn field<T: PrivateData>(&self, field: DynField<T>) -> T {
+        self.head().dynamic(field.offset)
+    }
+
+    /// Writes to a field.
+    #[doc(alias = "RTE_MBUF_DYNFIELD")]
+    #[inline]
+    pub fn set_field<T: PrivateData>(&mut self, field: DynField<T>, value: T) {
+        self.head().set_dynamic(field.offset, value);
+    }
+
+    /// Whether a flag is set.
+    #[inline]
+    #[must_use]
+    pub fn flag(&self, flag: DynFlag) -> bool {
+        self.head().ol_flags() & flag.0 != 0
+    }
+
+    /// Sets a flag, or takes it away.
+    #[inline]
+    pub fn set_flag(&mut self, flag: DynFlag, on: bool) {
+        let head: Segment = self.head();
+        let others = head.ol_flags() & !flag.0;
+        head.set_ol_flags(if on { others | flag.0 } else { others });
+    }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Fields and flags of mbufs that are agreed on at run time.
+
+use crate::{
+    frames::{frame, only_port, packet, pool, receive, send, start},
+    process::{eal_args, folder, isolated, isolated_bare},
+};
+use dpdk_rs::{DynField, DynFlag, DynamicError, Eal, Mempool, RxTimestamp};
+use std::fs;
+
+const EEXIST: i32 = 17;
+const ENOENT_TO_ENOSPC: [i32; 2] = [2, 28];
+
+#[test]
+fn fields_and_flags_travel_with_the_packet() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let (_port, mut rx, mut tx) = start(only_port(&eal), &pool);
+        let wide = DynField::<u64>::register(&eal, "test_wide").unwrap();
+        let narrow = DynField::<[u8; 3]>::register(&eal, "test_narrow").unwrap();
+        let (first, second) =
+            (DynFlag::register(&eal, "test_first").unwrap(), DynFlag::register(&eal, "test_second").unwrap());
+        let mut sent = packet(&pool, &frame(1, 64));
+        assert!(!sent.flag(first) && !sent.flag(second));
+        sent.set_field(wide, u64::MAX - 1);
+        sent.set_field(narrow, [1, 2, 3]);
+        sent.set_flag(first, true);
+        sent.set_flag(second, true);
+        sent.set_flag(second, false);
+        assert_eq!((sent.data(), sent.len()), (frame(1, 64).as_slice(), 64));
+        send(&mut tx, sent);
+        let received = receive(&mut rx);
+        assert_eq!((received.field(wide), received.field(narrow)), (u64::MAX - 1, [1, 2, 3]));
+        assert!(received.flag(first) && !received.flag(second));
+        assert_eq!(received.data(), frame(1, 64));
+        drop(received);
+        // A packet of the pool begins without flags.
+        let all: Vec<_> = std::iter::from_fn(|| pool.alloc()).collect();
+        assert!(all.len() == pool.size() && !all.iter().any(|packet| packet.flag(first)));
+    });
+}
+
+#[test]
+fn a_name_is_one_field() {
+    isolated(&["net_null0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let mut packet = pool.alloc().unwrap();
+        let unsigned = DynField::<u32>::register(&eal, "test_same").unwrap();
+        let signed = DynField::<i32>::register(&eal, "test_same").unwrap();
+        packet.set_field(unsigned, u32::MAX);
+        assert_eq!(packet.field(signed), -1);
+        match DynField::<u64>::register(&eal, "test_same").unwrap_err() {
+            DynamicError::Field { name, len: 8, errno } => {
+                assert_eq!((name.as_str(), errno.get()), ("test_same", EEXIST));
+            }
+            other => panic!("{other:?}"),
+        }
+        for name in ["", "rte_mine", "with\0nul", &"x".repeat(64)] {
+            assert_eq!(DynField::<u8>::register(&eal, name).unwrap_err(), DynamicError::Name(name.to_owned()));
+            assert_eq!(DynFlag::register(&eal, name).unwrap_err(), DynamicError::Name(name.to_owned()));
+        }
+        DynFlag::register(&eal, &"x".repeat(63)).unwrap();
+        let mut given = 0;
+        let error = loop {
+            match DynField::<u64>::register(&eal, &format!("test_{given}")) {
+                Ok(_) => given += 1,
+                Err(error) => break error,
+            }
+        };
+        let DynamicError::Field { errno, .. } = &error else { panic!("{error:?}") };
+        assert!((1..16).contains(&given) && ENOENT_TO_ENOSPC.contains(&errno.get()), "{given}: {error}");
+        assert!(error.to_string().starts_with(&format!("cannot register 'test_{given}', 8 bytes of every mbuf: ")));
+        let flags = (0..64).take_while(|number| DynFlag::register(&eal, &format!("flag_{number}")).is_ok()).count();
+        assert!((1..=18).contains(&flags), "{flags}");
+    });
+}
+
+/// A capture with one frame, of 14 bytes, at 3.000005 s.
+const CAPTURE: [u8; 24 + 16 + 14] = {
+    let mut file = [0; 54];
+    let head = [0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0];
+    let record = [3, 0, 0, 0, 5, 0, 0, 0, 14, 0, 0, 0, 14, 0, 0, 0];
+    let mut place = 0;
+    while place < head.len() {
+        file[place] = head[place];
+        place += 1;
+    }
+    while place < head.len() + record.len() {
+        file[place] = record[place - head.len()];
+        place += 1;
+    }
+    file
+};
+
+#[test]
+fn devices_say_when_a_frame_came() {
+    isolated_bare(|| {
+        let path = folder().join("timed.pcap");
+        fs::write(&path, CAPTURE).unwrap();
+        let (eal, _) = Eal::init(eal_args(&[&format!("net_pcap0,rx_pcap={}", path.display())])).unwrap();
+        let pool: Mempool = pool(&eal, "pool");
+        let timestamp = RxTimestamp::register(&eal).unwrap();
+        let (_port, mut rx, _tx) = start(only_port(&eal), &pool);
+        assert_eq!(receive(&mut rx).rx_timestamp(&timestamp), Some(3_000_005));
+        assert_eq!(pool.alloc().unwrap().rx_timestamp(&timestamp), None);
+    });
+}
