@@ -540,22 +540,6 @@ pub const EEXIST: u32 = 17;
 pub const EINVAL: u32 = 22;
 pub const EALREADY: u32 = 114;
 pub const ENOTSUP: u32 = 95;
-pub const RTE_LOGTYPE_USER1: u32 = 24;
-pub const RTE_LOGTYPE_USER2: u32 = 25;
-pub const RTE_LOGTYPE_USER3: u32 = 26;
-pub const RTE_LOGTYPE_USER4: u32 = 27;
-pub const RTE_LOGTYPE_USER5: u32 = 28;
-pub const RTE_LOGTYPE_USER6: u32 = 29;
-pub const RTE_LOGTYPE_USER7: u32 = 30;
-pub const RTE_LOGTYPE_USER8: u32 = 31;
-pub const RTE_LOG_EMERG: u32 = 1;
-pub const RTE_LOG_ALERT: u32 = 2;
-pub const RTE_LOG_CRIT: u32 = 3;
-pub const RTE_LOG_ERR: u32 = 4;
-pub const RTE_LOG_WARNING: u32 = 5;
-pub const RTE_LOG_NOTICE: u32 = 6;
-pub const RTE_LOG_INFO: u32 = 7;
-pub const RTE_LOG_DEBUG: u32 = 8;
 pub const LCORE_ID_ANY: u32 = 4294967295;
 pub const SOCKET_ID_ANY: i32 = -1;
 pub const RTE_ACL_MAX_FIELDS: u32 = 64;
@@ -578,12 +562,12 @@ pub const RTE_ETHER_ADDR_LEN: u32 = 6;
 pub const RTE_ETHER_CRC_LEN: u32 = 4;
 pub const RTE_ETHER_HDR_LEN: u32 = 14;
 pub const RTE_ETHER_MTU: u32 = 1500;
+pub const RTE_MBUF_DYN_NAMESIZE: u32 = 64;
 pub const RTE_ETH_DEV_FALLBACK_RX_RINGSIZE: u32 = 512;
 pub const RTE_ETH_NAME_MAX_LEN: u32 = 64;
 pub const RTE_HASH_LOOKUP_BULK_MAX: u32 = 64;
 pub const RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY: u32 = 4;
 pub const RTE_HASH_EXTRA_FLAGS_EXT_TABLE: u32 = 8;
-pub const RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF: u32 = 32;
 pub const RTE_LPM_LOOKUP_SUCCESS: u32 = 16777216;
 pub const RTE_TEL_MAX_STRING_LEN: u32 = 128;
 pub const RTE_TEL_MAX_SINGLE_STRING_LEN: u32 = 8192;
@@ -591,15 +575,6 @@ pub const RTE_TEL_MAX_DICT_ENTRIES: u32 = 256;
 pub const RTE_TEL_MAX_ARRAY_ENTRIES: u32 = 512;
 unsafe extern "C" {
     pub fn rte_version() -> *const ::core::ffi::c_char;
-}
-unsafe extern "C" {
-    pub fn rte_log_set_global_level(level: u32);
-}
-unsafe extern "C" {
-    pub fn rte_log_can_log(logtype: u32, loglevel: u32) -> bool;
-}
-unsafe extern "C" {
-    pub fn rte_log_set_level_pattern(pattern: *const ::core::ffi::c_char, level: u32) -> ::core::ffi::c_int;
 }
 pub const RTE_PROC_AUTO: rte_proc_type_t = -1;
 pub const RTE_PROC_PRIMARY: rte_proc_type_t = 0;
@@ -660,6 +635,12 @@ unsafe extern "C" {
         skip_main: ::core::ffi::c_int,
         wrap: ::core::ffi::c_int,
     ) -> ::core::ffi::c_uint;
+}
+unsafe extern "C" {
+    pub fn rte_thread_register() -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_thread_unregister();
 }
 unsafe extern "C" {
     pub fn rte_get_tsc_hz() -> u64;
@@ -936,12 +917,6 @@ unsafe extern "C" {
         busname: *const ::core::ffi::c_char,
         devname: *const ::core::ffi::c_char,
     ) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_mcfg_tailq_read_lock();
-}
-unsafe extern "C" {
-    pub fn rte_mcfg_tailq_read_unlock();
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -2705,6 +2680,66 @@ const _: () = {
     ["Alignment of rte_ether_addr"][::core::mem::align_of::<rte_ether_addr>() - 2usize];
     ["Offset of field: rte_ether_addr::addr_bytes"][::core::mem::offset_of!(rte_ether_addr, addr_bytes) - 0usize];
 };
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_mbuf_dynfield {
+    pub name: [::core::ffi::c_char; 64usize],
+    pub size: usize,
+    pub align: usize,
+    pub flags: ::core::ffi::c_uint,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_mbuf_dynfield"][::core::mem::size_of::<rte_mbuf_dynfield>() - 88usize];
+    ["Alignment of rte_mbuf_dynfield"][::core::mem::align_of::<rte_mbuf_dynfield>() - 8usize];
+    ["Offset of field: rte_mbuf_dynfield::name"][::core::mem::offset_of!(rte_mbuf_dynfield, name) - 0usize];
+    ["Offset of field: rte_mbuf_dynfield::size"][::core::mem::offset_of!(rte_mbuf_dynfield, size) - 64usize];
+    ["Offset of field: rte_mbuf_dynfield::align"][::core::mem::offset_of!(rte_mbuf_dynfield, align) - 72usize];
+    ["Offset of field: rte_mbuf_dynfield::flags"][::core::mem::offset_of!(rte_mbuf_dynfield, flags) - 80usize];
+};
+impl Default for rte_mbuf_dynfield {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_mbuf_dynflag {
+    pub name: [::core::ffi::c_char; 64usize],
+    pub flags: ::core::ffi::c_uint,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_mbuf_dynflag"][::core::mem::size_of::<rte_mbuf_dynflag>() - 68usize];
+    ["Alignment of rte_mbuf_dynflag"][::core::mem::align_of::<rte_mbuf_dynflag>() - 4usize];
+    ["Offset of field: rte_mbuf_dynflag::name"][::core::mem::offset_of!(rte_mbuf_dynflag, name) - 0usize];
+    ["Offset of field: rte_mbuf_dynflag::flags"][::core::mem::offset_of!(rte_mbuf_dynflag, flags) - 64usize];
+};
+impl Default for rte_mbuf_dynflag {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    pub fn rte_mbuf_dynfield_register(params: *const rte_mbuf_dynfield) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_mbuf_dynflag_register(params: *const rte_mbuf_dynflag) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_mbuf_dyn_rx_timestamp_register(
+        field_offset: *mut ::core::ffi::c_int,
+        rx_flag: *mut u64,
+    ) -> ::core::ffi::c_int;
+}
 pub const RTE_FLOW_ITEM_TYPE_END: rte_flow_item_type = 0;
 pub const RTE_FLOW_ITEM_TYPE_VOID: rte_flow_item_type = 1;
 pub const RTE_FLOW_ITEM_TYPE_INVERT: rte_flow_item_type = 2;
@@ -3635,18 +3670,6 @@ unsafe extern "C" {
     pub fn rte_eth_dev_is_valid_port(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
-    pub fn rte_eth_dev_rx_queue_start(port_id: u16, rx_queue_id: u16) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_eth_dev_rx_queue_stop(port_id: u16, rx_queue_id: u16) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_eth_dev_tx_queue_start(port_id: u16, tx_queue_id: u16) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_eth_dev_tx_queue_stop(port_id: u16, tx_queue_id: u16) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
     pub fn rte_eth_dev_start(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
@@ -3906,57 +3929,9 @@ unsafe extern "C" {
         opaque: *mut ::core::ffi::c_void,
     ) -> u16;
 }
-#[repr(C)]
-#[repr(align(64))]
-#[derive(Debug, Copy, Clone)]
-pub struct rte_rcu_qsbr {
-    pub _bindgen_opaque_blob: __BindgenOpaqueArray64<[u8; 128usize]>,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of rte_rcu_qsbr"][::core::mem::size_of::<rte_rcu_qsbr>() - 128usize];
-    ["Alignment of rte_rcu_qsbr"][::core::mem::align_of::<rte_rcu_qsbr>() - 64usize];
-};
-impl Default for rte_rcu_qsbr {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
 unsafe extern "C" {
-    pub fn rte_rcu_qsbr_get_memsize(max_threads: u32) -> usize;
-}
-unsafe extern "C" {
-    pub fn rte_rcu_qsbr_init(v: *mut rte_rcu_qsbr, max_threads: u32) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_rcu_qsbr_thread_register(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_rcu_qsbr_thread_unregister(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    #[link_name = "rte_rcu_qsbr_thread_online__extern"]
-    pub fn rte_rcu_qsbr_thread_online(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint);
-}
-unsafe extern "C" {
-    #[link_name = "rte_rcu_qsbr_thread_offline__extern"]
-    pub fn rte_rcu_qsbr_thread_offline(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint);
-}
-unsafe extern "C" {
-    #[link_name = "rte_rcu_qsbr_start__extern"]
-    pub fn rte_rcu_qsbr_start(v: *mut rte_rcu_qsbr) -> u64;
-}
-unsafe extern "C" {
-    #[link_name = "rte_rcu_qsbr_quiescent__extern"]
-    pub fn rte_rcu_qsbr_quiescent(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint);
-}
-unsafe extern "C" {
-    #[link_name = "rte_rcu_qsbr_check__extern"]
-    pub fn rte_rcu_qsbr_check(v: *mut rte_rcu_qsbr, t: u64, wait: bool) -> ::core::ffi::c_int;
+    #[link_name = "rte_eth_tx_prepare__extern"]
+    pub fn rte_eth_tx_prepare(port_id: u16, queue_id: u16, tx_pkts: *mut *mut rte_mbuf, nb_pkts: u16) -> u16;
 }
 pub type rte_hash_function =
     ::core::option::Option<unsafe extern "C" fn(key: *const ::core::ffi::c_void, key_len: u32, init_val: u32) -> u32>;
@@ -4024,9 +3999,6 @@ unsafe extern "C" {
     pub fn rte_hash_del_key(h: *const rte_hash, key: *const ::core::ffi::c_void) -> i32;
 }
 unsafe extern "C" {
-    pub fn rte_hash_free_key_with_position(h: *const rte_hash, position: i32) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
     pub fn rte_hash_lookup_data(
         h: *const rte_hash,
         key: *const ::core::ffi::c_void,
@@ -4049,53 +4021,6 @@ unsafe extern "C" {
         data: *mut *mut ::core::ffi::c_void,
         next: *mut u32,
     ) -> i32;
-}
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct rte_metric_name {
-    pub name: [::core::ffi::c_char; 64usize],
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of rte_metric_name"][::core::mem::size_of::<rte_metric_name>() - 64usize];
-    ["Alignment of rte_metric_name"][::core::mem::align_of::<rte_metric_name>() - 1usize];
-    ["Offset of field: rte_metric_name::name"][::core::mem::offset_of!(rte_metric_name, name) - 0usize];
-};
-impl Default for rte_metric_name {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
-#[repr(C)]
-#[derive(Debug, Default, Copy, Clone)]
-pub struct rte_metric_value {
-    pub key: u16,
-    pub value: u64,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of rte_metric_value"][::core::mem::size_of::<rte_metric_value>() - 16usize];
-    ["Alignment of rte_metric_value"][::core::mem::align_of::<rte_metric_value>() - 8usize];
-    ["Offset of field: rte_metric_value::key"][::core::mem::offset_of!(rte_metric_value, key) - 0usize];
-    ["Offset of field: rte_metric_value::value"][::core::mem::offset_of!(rte_metric_value, value) - 8usize];
-};
-unsafe extern "C" {
-    pub fn rte_metrics_init(socket_id: ::core::ffi::c_int) -> ::core::ffi::c_int;
-}
-pub type rte_latency_stats_flow_type_fn =
-    ::core::option::Option<unsafe extern "C" fn(pkt: *mut rte_mbuf, user_param: *mut ::core::ffi::c_void) -> u16>;
-unsafe extern "C" {
-    pub fn rte_latencystats_init(samp_intvl: u64, user_cb: rte_latency_stats_flow_type_fn) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_latencystats_get_names(names: *mut rte_metric_name, size: u16) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    pub fn rte_latencystats_get(values: *mut rte_metric_value, size: u16) -> ::core::ffi::c_int;
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -4199,6 +4124,35 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_lpm6_delete_all(lpm: *mut rte_lpm6);
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_net_hdr_lens {
+    pub l2_len: u8,
+    pub inner_l2_len: u8,
+    pub l3_len: u16,
+    pub inner_l3_len: u16,
+    pub tunnel_len: u16,
+    pub l4_len: u8,
+    pub inner_l4_len: u8,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_net_hdr_lens"][::core::mem::size_of::<rte_net_hdr_lens>() - 10usize];
+    ["Alignment of rte_net_hdr_lens"][::core::mem::align_of::<rte_net_hdr_lens>() - 2usize];
+    ["Offset of field: rte_net_hdr_lens::l2_len"][::core::mem::offset_of!(rte_net_hdr_lens, l2_len) - 0usize];
+    ["Offset of field: rte_net_hdr_lens::inner_l2_len"]
+        [::core::mem::offset_of!(rte_net_hdr_lens, inner_l2_len) - 1usize];
+    ["Offset of field: rte_net_hdr_lens::l3_len"][::core::mem::offset_of!(rte_net_hdr_lens, l3_len) - 2usize];
+    ["Offset of field: rte_net_hdr_lens::inner_l3_len"]
+        [::core::mem::offset_of!(rte_net_hdr_lens, inner_l3_len) - 4usize];
+    ["Offset of field: rte_net_hdr_lens::tunnel_len"][::core::mem::offset_of!(rte_net_hdr_lens, tunnel_len) - 6usize];
+    ["Offset of field: rte_net_hdr_lens::l4_len"][::core::mem::offset_of!(rte_net_hdr_lens, l4_len) - 8usize];
+    ["Offset of field: rte_net_hdr_lens::inner_l4_len"]
+        [::core::mem::offset_of!(rte_net_hdr_lens, inner_l4_len) - 9usize];
+};
+unsafe extern "C" {
+    pub fn rte_net_get_ptype(m: *const rte_mbuf, hdr_lens: *mut rte_net_hdr_lens, layers: u32) -> u32;
 }
 unsafe extern "C" {
     pub fn rte_pdump_init() -> ::core::ffi::c_int;
@@ -4314,13 +4268,46 @@ pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_25 = 56;
 pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_25 = 64;
 pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_25 = 88;
 pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_25 = 80;
+pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_25 = 32;
+pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_25 = 42;
+pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_25 = 44;
+pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_25 = 72;
 pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_25 = 128;
 pub type _bindgen_ty_25 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;
 pub const DPDK_SYS_MBUF_F_EXTERNAL: u64 = 2305843009213693952;
+pub const DPDK_SYS_MBUF_F_RX_RSS_HASH: u64 = 2;
+pub const DPDK_SYS_MBUF_F_RX_VLAN: u64 = 1;
+pub const DPDK_SYS_MBUF_F_RX_VLAN_STRIPPED: u64 = 64;
+pub const DPDK_SYS_MBUF_F_RX_IP_CKSUM_MASK: u64 = 144;
+pub const DPDK_SYS_MBUF_F_RX_IP_CKSUM_BAD: u64 = 16;
+pub const DPDK_SYS_MBUF_F_RX_IP_CKSUM_GOOD: u64 = 128;
+pub const DPDK_SYS_MBUF_F_RX_IP_CKSUM_NONE: u64 = 144;
+pub const DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK: u64 = 264;
+pub const DPDK_SYS_MBUF_F_RX_L4_CKSUM_BAD: u64 = 8;
+pub const DPDK_SYS_MBUF_F_RX_L4_CKSUM_GOOD: u64 = 256;
+pub const DPDK_SYS_MBUF_F_RX_L4_CKSUM_NONE: u64 = 264;
+pub const DPDK_SYS_MBUF_F_TX_IP_CKSUM: u64 = 18014398509481984;
+pub const DPDK_SYS_MBUF_F_TX_IPV4: u64 = 36028797018963968;
+pub const DPDK_SYS_MBUF_F_TX_IPV6: u64 = 72057594037927936;
+pub const DPDK_SYS_MBUF_F_TX_TCP_CKSUM: u64 = 4503599627370496;
+pub const DPDK_SYS_MBUF_F_TX_UDP_CKSUM: u64 = 13510798882111488;
+pub const DPDK_SYS_MBUF_F_TX_TCP_SEG: u64 = 1125899906842624;
+pub const DPDK_SYS_MBUF_F_TX_VLAN: u64 = 144115188075855872;
+pub const DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK: u64 = 2305840810190438400;
+pub const DPDK_SYS_RX_OFFLOAD_IPV4_CKSUM: u64 = 2;
+pub const DPDK_SYS_RX_OFFLOAD_UDP_CKSUM: u64 = 4;
+pub const DPDK_SYS_RX_OFFLOAD_TCP_CKSUM: u64 = 8;
+pub const DPDK_SYS_RX_OFFLOAD_RSS_HASH: u64 = 524288;
+pub const DPDK_SYS_RX_OFFLOAD_TIMESTAMP: u64 = 16384;
 pub const DPDK_SYS_RX_OFFLOAD_SCATTER: u64 = 8192;
 pub const DPDK_SYS_RX_OFFLOAD_VLAN_FILTER: u64 = 512;
 pub const DPDK_SYS_RX_OFFLOAD_VLAN_STRIP: u64 = 1;
+pub const DPDK_SYS_TX_OFFLOAD_IPV4_CKSUM: u64 = 2;
+pub const DPDK_SYS_TX_OFFLOAD_UDP_CKSUM: u64 = 4;
+pub const DPDK_SYS_TX_OFFLOAD_TCP_CKSUM: u64 = 8;
+pub const DPDK_SYS_TX_OFFLOAD_TCP_TSO: u64 = 32;
+pub const DPDK_SYS_TX_OFFLOAD_VLAN_INSERT: u64 = 1;
 pub const DPDK_SYS_TX_OFFLOAD_MULTI_SEGS: u64 = 32768;
 pub const DPDK_SYS_RSS_IP: u64 = 41868;
 pub const DPDK_SYS_RSS_UDP: u64 = 133152;
@@ -4375,8 +4362,31 @@ unsafe extern "C" {
     #[link_name = "dpdk_sys_epoll_wait__extern"]
     pub fn dpdk_sys_epoll_wait(timeout_ms: ::core::ffi::c_int) -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_26 = 64;
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mbuf_tx_offload__extern"]
+    pub fn dpdk_sys_mbuf_tx_offload(l2_len: u8, l3_len: u16, l4_len: u8, segment_len: u16) -> u64;
+}
+pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_26 = 15;
+pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_26 = 1;
+pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_26 = 3;
+pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_26 = 6;
+pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_26 = 7;
+pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_26 = 240;
+pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_26 = 16;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_26 = 48;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_26 = 144;
+pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_26 = 64;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_26 = 192;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_26 = 224;
+pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_26 = 3840;
+pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_26 = 256;
+pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_26 = 512;
+pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_26 = 768;
+pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_26 = 1024;
+pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_26 = 1280;
 pub type _bindgen_ty_26 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_27 = 64;
+pub type _bindgen_ty_27 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_flow_validate__extern"]
     pub fn dpdk_sys_flow_validate(
@@ -4478,28 +4488,6 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_device_known__extern"]
     pub fn dpdk_sys_device_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    #[link_name = "dpdk_sys_is_shared__extern"]
-    pub fn dpdk_sys_is_shared() -> ::core::ffi::c_int;
-}
-pub type dpdk_sys_log_fn =
-    ::core::option::Option<unsafe extern "C" fn(level: u32, type_: u32, text: *const ::core::ffi::c_char, len: usize)>;
-unsafe extern "C" {
-    #[link_name = "dpdk_sys_log_to__extern"]
-    pub fn dpdk_sys_log_to(function: dpdk_sys_log_fn) -> ::core::ffi::c_int;
-}
-unsafe extern "C" {
-    #[link_name = "dpdk_sys_log_types__extern"]
-    pub fn dpdk_sys_log_types() -> *mut ::core::ffi::c_char;
-}
-unsafe extern "C" {
-    #[link_name = "dpdk_sys_log_types_free__extern"]
-    pub fn dpdk_sys_log_types_free(types: *mut ::core::ffi::c_char);
-}
-unsafe extern "C" {
-    #[link_name = "dpdk_sys_log__extern"]
-    pub fn dpdk_sys_log(level: u32, type_: u32, line: *const ::core::ffi::c_char);
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_log_warning__extern"]

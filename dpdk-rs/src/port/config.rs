@@ -174,9 +174,8 @@ impl PortConfig {
             (self.vlan_strip, info.vlan_strip, "VLAN strip"),
             (self.link_interrupts, info.link_interrupts, "link interrupts"),
         ];
-        match wanted.into_iter().find(|(wanted, there, _)| *wanted && !there) {
-            Some((.., what)) => return Err(device.lacks(what)),
-            None => (),
+        if let Some((.., what)) = wanted.into_iter().find(|(wanted, there, _)| *wanted && !there) {
+            return Err(device.lacks(what));
         }
         let (rx, tx) = (self.rx_offloads.without(info.offers_rx), self.tx_offloads.without(info.offers_tx));
         if rx != RxOffloads::NONE {
