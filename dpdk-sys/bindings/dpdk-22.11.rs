@@ -568,6 +568,7 @@ pub const RTE_ETH_NAME_MAX_LEN: u32 = 64;
 pub const RTE_HASH_LOOKUP_BULK_MAX: u32 = 64;
 pub const RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY: u32 = 4;
 pub const RTE_HASH_EXTRA_FLAGS_EXT_TABLE: u32 = 8;
+pub const RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF: u32 = 32;
 pub const RTE_LPM_LOOKUP_SUCCESS: u32 = 16777216;
 pub const RTE_TEL_MAX_STRING_LEN: u32 = 128;
 pub const RTE_TEL_MAX_SINGLE_STRING_LEN: u32 = 8192;
@@ -917,6 +918,12 @@ unsafe extern "C" {
         busname: *const ::core::ffi::c_char,
         devname: *const ::core::ffi::c_char,
     ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_mcfg_tailq_read_lock();
+}
+unsafe extern "C" {
+    pub fn rte_mcfg_tailq_read_unlock();
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -3670,6 +3677,18 @@ unsafe extern "C" {
     pub fn rte_eth_dev_is_valid_port(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    pub fn rte_eth_dev_rx_queue_start(port_id: u16, rx_queue_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_rx_queue_stop(port_id: u16, rx_queue_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_tx_queue_start(port_id: u16, tx_queue_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_tx_queue_stop(port_id: u16, tx_queue_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     pub fn rte_eth_dev_start(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
@@ -3933,6 +3952,58 @@ unsafe extern "C" {
     #[link_name = "rte_eth_tx_prepare__extern"]
     pub fn rte_eth_tx_prepare(port_id: u16, queue_id: u16, tx_pkts: *mut *mut rte_mbuf, nb_pkts: u16) -> u16;
 }
+#[repr(C)]
+#[repr(align(64))]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_rcu_qsbr {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray64<[u8; 128usize]>,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_rcu_qsbr"][::core::mem::size_of::<rte_rcu_qsbr>() - 128usize];
+    ["Alignment of rte_rcu_qsbr"][::core::mem::align_of::<rte_rcu_qsbr>() - 64usize];
+};
+impl Default for rte_rcu_qsbr {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    pub fn rte_rcu_qsbr_get_memsize(max_threads: u32) -> usize;
+}
+unsafe extern "C" {
+    pub fn rte_rcu_qsbr_init(v: *mut rte_rcu_qsbr, max_threads: u32) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_rcu_qsbr_thread_register(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_rcu_qsbr_thread_unregister(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "rte_rcu_qsbr_thread_online__extern"]
+    pub fn rte_rcu_qsbr_thread_online(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint);
+}
+unsafe extern "C" {
+    #[link_name = "rte_rcu_qsbr_thread_offline__extern"]
+    pub fn rte_rcu_qsbr_thread_offline(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint);
+}
+unsafe extern "C" {
+    #[link_name = "rte_rcu_qsbr_start__extern"]
+    pub fn rte_rcu_qsbr_start(v: *mut rte_rcu_qsbr) -> u64;
+}
+unsafe extern "C" {
+    #[link_name = "rte_rcu_qsbr_quiescent__extern"]
+    pub fn rte_rcu_qsbr_quiescent(v: *mut rte_rcu_qsbr, thread_id: ::core::ffi::c_uint);
+}
+unsafe extern "C" {
+    #[link_name = "rte_rcu_qsbr_check__extern"]
+    pub fn rte_rcu_qsbr_check(v: *mut rte_rcu_qsbr, t: u64, wait: bool) -> ::core::ffi::c_int;
+}
 pub type rte_hash_function =
     ::core::option::Option<unsafe extern "C" fn(key: *const ::core::ffi::c_void, key_len: u32, init_val: u32) -> u32>;
 #[repr(C)]
@@ -3997,6 +4068,9 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_hash_del_key(h: *const rte_hash, key: *const ::core::ffi::c_void) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_hash_free_key_with_position(h: *const rte_hash, position: i32) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     pub fn rte_hash_lookup_data(
@@ -4488,6 +4562,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_device_known__extern"]
     pub fn dpdk_sys_device_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_is_shared__extern"]
+    pub fn dpdk_sys_is_shared() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_log_warning__extern"]
