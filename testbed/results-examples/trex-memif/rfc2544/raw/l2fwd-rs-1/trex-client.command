@@ -1,1 +1,1 @@
-testbed/.venv/bin/python -u testbed/trex/bridge.py /opt/trex/v3.08
+python -u testbed/trex/bridge.py /opt/trex/v3.08
