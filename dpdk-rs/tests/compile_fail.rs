@@ -16,6 +16,8 @@ use std::{
 };
 
 const CASES: &str = "tests/compile_fail";
+/// Where trybuild builds, below the folder for what cargo builds.
+const TRYBUILD_FOLDER: &str = "tests/trybuild";
 const WORDS_OF: &str = "rustc 1.95.";
 
 /// Set for the second process: where the copies of the programs are.
@@ -35,7 +37,7 @@ fn promises_can_be_kept() {
     if elsewhere() {
         return;
     }
-    trybuild::TestCases::new().pass(format!("{CASES}/kept/*.rs"));
+    cases().pass(format!("{CASES}/kept/*.rs"));
 }
 
 #[test]
@@ -125,13 +127,27 @@ fn broken(folder: &str, prefix: &str) {
     }
 }
 
-fn compile(cases: &[PathBuf]) {
-    let test = trybuild::TestCases::new();
-    if cases.iter().any(|case| case.parent().unwrap().ends_with("built")) {
+fn compile(programs: &[PathBuf]) {
+    let test = cases();
+    if programs.iter().any(|program| program.parent().unwrap().ends_with("built")) {
         // One that is run makes all of them be built.
         test.pass(format!("{CASES}/kept/pools.rs"));
     }
-    cases.iter().for_each(|case| test.compile_fail(case));
+    programs.iter().for_each(|program| test.compile_fail(program));
+}
+
+/// trybuild, whose cargo is told by a file to keep what it makes on the way where everybody does: build scripts and
+/// macros, bindgen first of all, are there already if they are built with the same settings, those of the root's `Cargo.toml`.
+fn cases() -> trybuild::TestCases {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let folder = target.join(TRYBUILD_FOLDER).join(".cargo");
+    fs::create_dir_all(&folder).unwrap();
+    // Tests run side by side, and none may read half a file.
+    let part = folder.join(format!("config.{:?}", thread::current().id()));
+    let told = format!("[build]\nbuild-dir = {:?}\n", target.to_str().unwrap());
+    fs::write(&part, told + "[profile.dev]\ndebug = false\nbuild-override.debug = false\n").unwrap();
+    fs::rename(part, folder.join("config.toml")).unwrap();
+    trybuild::TestCases::new()
 }
 
 fn compiler() -> String {
