@@ -108,7 +108,7 @@ def test_parsers_that_rewrite(tmp_path: Path):
 
 
 def test_parsers_that_are_not_built(tmp_path: Path):
-    with pytest.raises(ContestantError, match="with --profile rewrite"):
+    with pytest.raises(ContestantError, match="with --target-dir target/rewrite"):
         find_contestant("rewrite:raw", [tmp_path])
 
 

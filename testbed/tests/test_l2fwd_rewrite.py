@@ -23,9 +23,9 @@ HEADER = bytes.fromhex("020000000001020000000002")
 def rewriting() -> Program:
     """l2fwd-rs with the option."""
     try:
-        return find_program("l2fwd-rs", [repository_root() / "target/rewrite"])
+        return find_program("l2fwd-rs", [repository_root() / "target/rewrite/release"])
     except ProgramMissing as error:
-        pytest.skip(f"{error}, with --profile rewrite and its feature of that name")
+        pytest.skip(f"{error}, with --target-dir target/rewrite and the feature rewrite")
 
 
 def ipv4(payload: dpkt.Packet, protocol: int, **fields: object) -> bytes:

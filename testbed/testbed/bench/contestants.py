@@ -25,9 +25,9 @@ from testbed.programs import Program, ProgramMissing, find_program, repository_r
 _STATIC_FOLDERS = ("build-static/l2fwd-c", "target/static/release")
 _TWINS = ("l2fwd-rs", "l2fwd-c")
 _TESTPMD_MODES = ("mac", "io", "macswap")
-# What l2fwd-rs can let rewrite its frames, where `cargo build --profile rewrite` puts it; without, it writes the MACs.
+# What l2fwd-rs can let rewrite its frames, where `build_rewrite` of `x` puts it; without, it writes the MACs.
 REWRITE = "rewrite"
-_REWRITE_FOLDER = "target/rewrite"
+_REWRITE_FOLDER = "target/rewrite/release"
 _PARSERS = ("none", "raw", "zerocopy", "smoltcp", "pnet", "etherparse")
 _WORKLOADS = ("w1", "w2", "w3")
 EXAMPLE = "dpdk-l2fwd"
@@ -170,7 +170,7 @@ def _rewriting(word: str, what: str, folders: Sequence[Path]) -> Contestant:
     try:
         program = find_program("l2fwd-rs", list(folders) or [repository_root() / _REWRITE_FOLDER])
     except ProgramMissing as error:
-        raise ContestantError(f"{word}: {error}, with --profile rewrite and its feature of that name") from error
+        raise ContestantError(f"{word}: {error}, with --target-dir target/rewrite and the feature {REWRITE}") from error
     rewrite = [] if parser == "none" else [f"--rewrite={what}"]
 
     def command(setup: Setup) -> list[str]:
