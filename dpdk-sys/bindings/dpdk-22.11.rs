@@ -540,6 +540,22 @@ pub const EEXIST: u32 = 17;
 pub const EINVAL: u32 = 22;
 pub const EALREADY: u32 = 114;
 pub const ENOTSUP: u32 = 95;
+pub const RTE_LOGTYPE_USER1: u32 = 24;
+pub const RTE_LOGTYPE_USER2: u32 = 25;
+pub const RTE_LOGTYPE_USER3: u32 = 26;
+pub const RTE_LOGTYPE_USER4: u32 = 27;
+pub const RTE_LOGTYPE_USER5: u32 = 28;
+pub const RTE_LOGTYPE_USER6: u32 = 29;
+pub const RTE_LOGTYPE_USER7: u32 = 30;
+pub const RTE_LOGTYPE_USER8: u32 = 31;
+pub const RTE_LOG_EMERG: u32 = 1;
+pub const RTE_LOG_ALERT: u32 = 2;
+pub const RTE_LOG_CRIT: u32 = 3;
+pub const RTE_LOG_ERR: u32 = 4;
+pub const RTE_LOG_WARNING: u32 = 5;
+pub const RTE_LOG_NOTICE: u32 = 6;
+pub const RTE_LOG_INFO: u32 = 7;
+pub const RTE_LOG_DEBUG: u32 = 8;
 pub const LCORE_ID_ANY: u32 = 4294967295;
 pub const SOCKET_ID_ANY: i32 = -1;
 pub const RTE_ACL_MAX_FIELDS: u32 = 64;
@@ -576,6 +592,15 @@ pub const RTE_TEL_MAX_DICT_ENTRIES: u32 = 256;
 pub const RTE_TEL_MAX_ARRAY_ENTRIES: u32 = 512;
 unsafe extern "C" {
     pub fn rte_version() -> *const ::core::ffi::c_char;
+}
+unsafe extern "C" {
+    pub fn rte_log_set_global_level(level: u32);
+}
+unsafe extern "C" {
+    pub fn rte_log_can_log(logtype: u32, loglevel: u32) -> bool;
+}
+unsafe extern "C" {
+    pub fn rte_log_set_level_pattern(pattern: *const ::core::ffi::c_char, level: u32) -> ::core::ffi::c_int;
 }
 pub const RTE_PROC_AUTO: rte_proc_type_t = -1;
 pub const RTE_PROC_PRIMARY: rte_proc_type_t = 0;
@@ -4097,6 +4122,53 @@ unsafe extern "C" {
     ) -> i32;
 }
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_metric_name {
+    pub name: [::core::ffi::c_char; 64usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_metric_name"][::core::mem::size_of::<rte_metric_name>() - 64usize];
+    ["Alignment of rte_metric_name"][::core::mem::align_of::<rte_metric_name>() - 1usize];
+    ["Offset of field: rte_metric_name::name"][::core::mem::offset_of!(rte_metric_name, name) - 0usize];
+};
+impl Default for rte_metric_name {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_metric_value {
+    pub key: u16,
+    pub value: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_metric_value"][::core::mem::size_of::<rte_metric_value>() - 16usize];
+    ["Alignment of rte_metric_value"][::core::mem::align_of::<rte_metric_value>() - 8usize];
+    ["Offset of field: rte_metric_value::key"][::core::mem::offset_of!(rte_metric_value, key) - 0usize];
+    ["Offset of field: rte_metric_value::value"][::core::mem::offset_of!(rte_metric_value, value) - 8usize];
+};
+unsafe extern "C" {
+    pub fn rte_metrics_init(socket_id: ::core::ffi::c_int) -> ::core::ffi::c_int;
+}
+pub type rte_latency_stats_flow_type_fn =
+    ::core::option::Option<unsafe extern "C" fn(pkt: *mut rte_mbuf, user_param: *mut ::core::ffi::c_void) -> u16>;
+unsafe extern "C" {
+    pub fn rte_latencystats_init(samp_intvl: u64, user_cb: rte_latency_stats_flow_type_fn) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_latencystats_get_names(names: *mut rte_metric_name, size: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_latencystats_get(values: *mut rte_metric_value, size: u16) -> ::core::ffi::c_int;
+}
+#[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_lpm_config {
     pub max_rules: u32,
@@ -4566,6 +4638,24 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_is_shared__extern"]
     pub fn dpdk_sys_is_shared() -> ::core::ffi::c_int;
+}
+pub type dpdk_sys_log_fn =
+    ::core::option::Option<unsafe extern "C" fn(level: u32, type_: u32, text: *const ::core::ffi::c_char, len: usize)>;
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_log_to__extern"]
+    pub fn dpdk_sys_log_to(function: dpdk_sys_log_fn) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_log_types__extern"]
+    pub fn dpdk_sys_log_types() -> *mut ::core::ffi::c_char;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_log_types_free__extern"]
+    pub fn dpdk_sys_log_types_free(types: *mut ::core::ffi::c_char);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_log__extern"]
+    pub fn dpdk_sys_log(level: u32, type_: u32, line: *const ::core::ffi::c_char);
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_log_warning__extern"]
