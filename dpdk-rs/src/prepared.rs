@@ -36,6 +36,8 @@ const IPV4: u16 = 20;
 const IPV6: u16 = 40;
 const UDP: u8 = 8;
 const TCP: u8 = 20;
+/// A VLAN tag, in bytes.
+const VLAN: usize = 4;
 /// Bits of the lengths in an mbuf.
 const LONGEST_L2: u8 = (1 << 7) - 1;
 const LONGEST_L3: u16 = (1 << 9) - 1;
@@ -198,6 +200,9 @@ pub enum RequestError {
     /// So many bytes of data in a segment are not possible.
     #[error("{0} bytes of data in each TCP segment are not possible: give 1 to 65,535 less the headers")]
     Segment(u16),
+    /// There is no room for a VLAN tag in front of the data.
+    #[error("there is no headroom for a VLAN tag: keep {VLAN} bytes in front of the frame")]
+    NoHeadroom,
     /// The burst is full.
     #[error("the burst is full: send it first")]
     Full,
@@ -270,6 +275,10 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
         }
         if request.needs != TxOffloads::NONE && packet.is_shared() {
             return Err(RequestError::Shared);
+        }
+        // Where putting it in fails, net_vhost frees the frame, and counts it among those that it did not take.
+        if request.vlan_tci.is_some() && packet.headroom() < VLAN {
+            return Err(RequestError::NoHeadroom);
         }
         request.fits(packet.data(), self.most_headers)
     }

@@ -236,7 +236,16 @@ fn vlan_tags_are_put_in_and_taken_off() {
 
         send(&mut tap.tx, received);
         let received = receive(&mut socket.rx);
-        assert_eq!((bytes(&received), received.stripped_vlan()), (plain, Some(tci)));
+        assert_eq!((bytes(&received), received.stripped_vlan()), (plain.clone(), Some(tci)));
+
+        // Some drivers free a frame that they cannot put a tag into, and say that they have not taken it.
+        let mut full = packet(pool, &plain);
+        full.prepend(full.headroom() - 3).unwrap().fill(0);
+        let mut burst = socket.tx.prepare::<_, 1>();
+        let (error, mut full) = burst.push(full, &TxRequest::new().insert_vlan(tci)).unwrap_err();
+        assert_eq!(error, RequestError::NoHeadroom);
+        full.adj(1).unwrap();
+        burst.push(full, &TxRequest::new().insert_vlan(tci)).unwrap();
     });
 }
 
