@@ -25,10 +25,10 @@ from testbed.campaign.journal import read_journal
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.summary import CampaignSummary, Finding, read_campaign_summary
-from testbed.campaign.trial import TrialPlan
+from testbed.campaign.trial import TrialPlan, TrialResult
 from testbed.campaign.validity import NotMeasured
 from testbed.campaign.view import Interval, View
-from testbed.results import Status
+from testbed.results import ResultsError, Status
 
 SCRIPT = Path(campaign_process.__file__)
 
@@ -167,6 +167,50 @@ def test_a_dead_generator_and_an_interrupt_end_it_and_it_goes_on(undisturbed: Pa
     assert "interrupted" in read_campaign_summary(campaign.folder).reason
     assert Campaign.resume(campaign.folder, workshop).run(console()) is Status.PASSED
     assert compared(read_campaign_summary(campaign.folder)) == compared(read_campaign_summary(undisturbed))
+
+
+def test_what_has_failed_is_measured_again_if_asked(undisturbed: Path, tmp_path: Path) -> None:
+    busy = True
+
+    class Busy(SimulatedGenerator):
+        """Of one device at one size no trial counts as long as the machine is busy."""
+
+        def run(self, plan: TrialPlan) -> TrialResult:
+            result = super().run(plan)
+            return result.invalidated(["busy"] if busy and (self.name, plan.size) == ("two", 512) else [])
+
+    def start(scenario: object, device: str, directions: int, raw: Path) -> SimulatedGenerator:
+        real = campaign_process.start(scenario, device, directions, raw)
+        return Busy(real.model.model_copy(update={"noise": 0.0}), name=real.name)
+
+    workshop = replace(campaign_process.WORKSHOP, start=start)
+    campaign = campaign_process.begin(tmp_path, workshop)
+    assert campaign.run(console()) is Status.FAILED
+    folder = campaign.folder
+    summary = read_campaign_summary(folder)
+    failed, skipped = [one for one in summary.findings if one.status != "done"]
+    assert (failed.status, skipped.status) == ("failed", "skipped")
+    assert summary.reason.splitlines()[-1] == f"to try them again: ./x testbed resume {folder} --retry-failed"
+    trials = read_journal(folder / "journal.jsonl")
+    busy = False
+    # Without being asked it stays as it is, and nothing is measured.
+    assert Campaign.resume(folder, workshop).run(console()) is Status.FAILED
+    assert read_journal(folder / "journal.jsonl") == trials
+    assert Campaign.resume(folder, workshop, retry_failed=True).run(console()) is Status.PASSED
+    again = read_campaign_summary(folder)
+    assert again.reason is None
+    assert [one for one in again.findings if one.place not in (failed.place, skipped.place)] == [
+        one for one in summary.findings if one.status == "done"
+    ]
+    rate = next(one for one in again.findings if one.place == failed.place).result["fps"]
+    assert rate == pytest.approx(4e6, rel=0.001)
+    # Nothing is lost, and going on once more needs no trial.
+    journal = read_journal(folder / "journal.jsonl")
+    assert journal[: len(trials)] == trials
+    assert Campaign.resume(folder, workshop).run(console()) is Status.PASSED
+    assert read_journal(folder / "journal.jsonl") == journal
+    with pytest.raises(ResultsError, match="has failed: leave out --retry-failed"):
+        Campaign.resume(folder, workshop, retry_failed=True)
 
 
 def test_what_cannot_be_measured_is_skipped_and_what_fails_fails_alone(tmp_path: Path) -> None:

@@ -149,14 +149,17 @@ class Campaign:
         return cls(folder, settings, journal, summary, workshop)
 
     @classmethod
-    def resume(cls, folder: Path, workshop: Workshop) -> Campaign:
-        """Opens the folder of a campaign that was cut short.
+    def resume(cls, folder: Path, workshop: Workshop, retry_failed: bool = False) -> Campaign:
+        """Opens the folder of a campaign that was cut short; measurements that failed can be tried again.
 
         Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
         settings = read_settings(folder)
+        failed = _failed(folder) if retry_failed else []
         environment = workshop.environment(settings.scenario)
         journal = Journal.resume(folder / JOURNAL, settings.campaign)
+        if failed:
+            journal.measure_again(failed)
         settings.runs.append(datetime.now(UTC))
         number = len(settings.runs) - 1
         _write(folder / SETTINGS, settings)
@@ -296,10 +299,12 @@ class Campaign:
     def _verdict(self) -> tuple[Status, str | None]:
         failed = [finding for finding in self.summary.findings if finding.status == "failed"]
         if failed:
-            return (
-                Status.FAILED,
-                f"{len(failed)} measurements failed; the first is {failed[0].place}: {failed[0].reason}",
-            )
+            reason = f"{len(failed)} measurements failed; the first is {failed[0].place}: {failed[0].reason}"
+            # Over several testbeds the journal is put together of what each has measured.
+            if not self.settings.testbeds:
+                again = f"./x testbed resume {shlex.quote(str(self.folder))} --retry-failed"
+                reason += f"\nto try them again: {again}"
+            return Status.FAILED, reason
         if all(finding.status == "skipped" for finding in self.summary.findings):
             return Status.FAILED, "nothing could be measured"
         return Status.PASSED, None
@@ -355,6 +360,18 @@ def read_settings(folder: Path) -> Settings:
     Raises `ResultsError`.
     """
     return read_record(folder / SETTINGS, Settings, "the settings of a campaign", "a campaign")
+
+
+def _failed(folder: Path) -> list[str]:
+    """The places of the measurements that have failed so far.
+
+    Raises `ResultsError` if there are none.
+    """
+    findings = read_campaign_summary(folder).findings if (folder / SUMMARY).exists() else []
+    places = [finding.place for finding in findings if finding.status == "failed"]
+    if not places:
+        raise ResultsError(f"no measurement in '{folder}' has failed: leave out --retry-failed")
+    return places
 
 
 def is_finished(folder: Path) -> bool:

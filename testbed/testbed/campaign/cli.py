@@ -196,6 +196,9 @@ def resume(
     changed_programs: Annotated[
         bool, typer.Option("--changed-programs", help="Go on though the programs are others than at the beginning.")
     ] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Measure again what has failed, and keep all else as it is.")
+    ] = False,
 ) -> None:
     """Goes on with a campaign where it stopped, in the middle of a search if need be."""
     from testbed.campaign.campaign import Campaign, read_settings
@@ -210,6 +213,10 @@ def resume(
 
     try:
         compared = is_comparison(folder)
+        if retry_failed and (compared or is_spread(folder)):
+            _fail(
+                "--retry-failed is for a campaign on one testbed: leave it out, or begin a new one for what has failed"
+            )
         settings = read_comparison_settings(folder) if compared else read_settings(folder)
         programs = find_programs(settings.scenario, settings.bin_dirs)
         if changed := [name for name, hashed in programs.hashes().items() if settings.programs.get(name) != hashed]:
@@ -224,7 +231,7 @@ def resume(
         with _workshop(settings.scenario, programs) as shop:
             if compared:
                 _run_comparison(ComparisonRun.resume(folder.absolute(), shop))
-            _run(Campaign.resume(folder.absolute(), shop))
+            _run(Campaign.resume(folder.absolute(), shop, retry_failed))
     except (ResultsError, JournalError, ProgramMissing, ProcessError, VmMissing) as error:
         _fail(str(error))
 

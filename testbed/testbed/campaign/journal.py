@@ -3,8 +3,9 @@
 """The journal: each trial is on the disk before it is used, so that a campaign goes on where it was cut off.
 
 JSON lines, appended only. The first one says what kind of journal it is; then come the generators' capabilities and the
-results, each with the place in the campaign that it belongs to. A line that a crash has cut short is taken off again,
-and said so; any other damage is an error, since what follows it could be anything.
+results, each with the place in the campaign that it belongs to, and between them which places are to be measured again.
+A line that a crash has cut short is taken off again, and said so; any other damage is an error, since what follows it
+could be anything.
 """
 
 from __future__ import annotations
@@ -57,7 +58,15 @@ class Measured(Record):
     result: AnyResult
 
 
-Entry = Annotated[Head | Joined | Measured, Field(discriminator="type")]
+class Again(Record):
+    """Somebody wants these places measured again: what was measured there before is kept, and not used any more."""
+
+    type: Literal["again"] = "again"
+    places: list[str] = Field(description="each with all of its trials until here")
+    asked: datetime
+
+
+Entry = Annotated[Head | Joined | Measured | Again, Field(discriminator="type")]
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
@@ -143,8 +152,14 @@ class Journal:
         return self._trials
 
     def results(self, place: str) -> list[AnyResult]:
-        """The trials of one place, in the order in which they were run."""
-        return [entry.result for entry in self._entries if isinstance(entry, Measured) and entry.place == place]
+        """The trials of one place that are of use, in the order in which they were run."""
+        found: list[AnyResult] = []
+        for entry in self._entries:
+            if isinstance(entry, Measured) and entry.place == place:
+                found.append(entry.result)
+            elif isinstance(entry, Again) and place in entry.places:
+                found.clear()
+        return found
 
     def all_results(self) -> list[tuple[str, AnyResult]]:
         """Every trial, with its place."""
@@ -170,6 +185,13 @@ class Journal:
         """
         self._append(Measured(number=self._trials + 1, place=place, ended=datetime.now(UTC), result=result))
         self._trials += 1
+
+    def measure_again(self, places: list[str]) -> None:
+        """Lets nobody use what was measured at these places so far.
+
+        Raises `JournalError`.
+        """
+        self._append(Again(places=places, asked=datetime.now(UTC)))
 
     def close(self) -> None:
         """Lets others have it. May be called again."""
