@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from testbed.campaign.backend import Capabilities
 from testbed.campaign.journal import JOURNAL, Head, Joined, Measured, as_text, read_entries, read_journal
 from testbed.campaign.scenario import ScenarioError, parse_scenario
 from testbed.campaign.summary import CampaignSummary, read_campaign_summary
+from testbed.campaign.testbeds.cluster import library_logs
 from testbed.campaign.testbeds.inventory import Inventory, Testbed, read_inventory
 from testbed.campaign.testbeds.merge import keep, kept, merged
 from testbed.campaign.testbeds.part import Job, Part, measure_part
@@ -218,6 +220,20 @@ def test_an_interrupt_keeps_the_parts_that_are_done(alone: Path, tmp_path: Path,
     assert run_testbed("resume", folder).returncode == 0
     same_as(alone, folder)
     assert [entry for entry in read_journal(folder / JOURNAL) if entry in before] == before
+
+
+def test_what_the_library_says_is_kept_in_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    loggers = [logging.getLogger(name) for name in ("distributed.worker", "tornado.application")]
+    with library_logs(tmp_path / "raw"):
+        for logger in loggers:
+            logger.error("inside")
+    logged = (tmp_path / "raw" / "dask.log").read_text().splitlines()
+    assert [line.split(" ", 2)[2] for line in logged] == [f"{logger.name} ERROR: inside" for logger in loggers]
+    assert capfd.readouterr().err == ""
+    # Afterwards it speaks where it did before.
+    for logger in loggers:
+        logger.error("outside")
+    assert (tmp_path / "raw" / "dask.log").read_text().splitlines() == logged
 
 
 def test_a_testbed_that_fails_is_given_nothing_more(tmp_path: Path) -> None:

@@ -27,6 +27,28 @@ _LOOK_S = 1.0
 _FETCH_S = 60.0
 
 
+# Those that have a handler of their own for stderr once `distributed` is imported.
+_LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application")
+
+
+@contextlib.contextmanager
+def library_logs(folder: Path) -> Iterator[None]:
+    """What Dask and Tornado say goes to `dask.log` there: of ends that were wanted they print stacks at times."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(folder / "dask.log", delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(name)s %(levelname)s: %(message)s"))
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    before = [(logger.handlers[:], logger.propagate) for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.handlers[:], logger.propagate = [handler], False
+        yield
+    finally:
+        for logger, (handlers, propagate) in zip(loggers, before, strict=True):
+            logger.handlers[:], logger.propagate = handlers, propagate
+        handler.close()
+
+
 class Cluster:
     """A connection to the scheduler."""
 
@@ -68,6 +90,7 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
     Raises `ProcessError` if they cannot be had.
     """
     with contextlib.ExitStack() as cleanup:
+        cleanup.enter_context(library_logs(logs))
         if inventory.scheduler is not None:
             client = _connected(inventory.scheduler, None)
             cleanup.callback(client.close)
