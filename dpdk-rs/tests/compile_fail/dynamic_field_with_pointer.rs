@@ -5,7 +5,7 @@
 
 use dpdk_rs::{DynField, Eal};
 
-fn example(eal: &Eal) {
+fn dynamic_field_with_pointer(eal: &Eal) {
     DynField::<&'static str>::register(eal, "example").unwrap();
 }
 

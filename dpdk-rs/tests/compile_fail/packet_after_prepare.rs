@@ -5,7 +5,7 @@
 
 use dpdk_rs::{Packet, TxQueue, TxRequest};
 
-fn example(tx: &mut TxQueue, mut packet: Packet) {
+fn packet_after_prepare(tx: &mut TxQueue, mut packet: Packet) {
     let mut burst = tx.prepare::<_, 32>();
     burst.push(packet, &TxRequest::ipv4(14, 20).ip_checksum()).unwrap();
     packet.trim(20).unwrap();

@@ -5,7 +5,7 @@
 
 use dpdk_rs::{Burst, Packet, TxQueue, TxRequest};
 
-fn example(tx: &mut TxQueue, packet: Packet, burst: &mut Burst) {
+fn queue_used_beside_prepared(tx: &mut TxQueue, packet: Packet, burst: &mut Burst) {
     let mut prepared = tx.prepare::<_, 32>();
     prepared.push(packet, &TxRequest::new()).unwrap();
     tx.tx(burst);

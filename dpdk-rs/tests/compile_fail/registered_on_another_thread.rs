@@ -5,7 +5,7 @@
 
 use dpdk_rs::lcore::Registrar;
 
-fn example(registrar: &Registrar) {
+fn registered_on_another_thread(registrar: &Registrar) {
     let registered = registrar.register().unwrap();
     std::thread::spawn(move || drop(registered));
 }

@@ -6,7 +6,7 @@
 
 use dpdk_rs::{
     Eal,
-    lcore::{self, JoinHandle, Lcore, LcoreId},
+    lcore::{self, JoinHandle, Lcore, LcoreId, Registrar},
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,4 +80,8 @@ fn lcore_id_made_by_hand(eal: &Eal) -> LcoreId {
 
 fn lcore_made_by_hand(worker: Lcore) -> bool {
     worker.is_main()
+}
+
+fn registered_on_another_thread(registrar: Registrar) {
+    std::thread::spawn(move || drop(registrar.register().unwrap()));
 }

@@ -4,7 +4,7 @@
 //! The promises about packets, kept.
 #![allow(dead_code)]
 
-use dpdk_rs::{Burst, Mempool, Packet, PacketError, Segments, TxBuffer, TxQueue};
+use dpdk_rs::{Burst, DynField, Eal, Mempool, Packet, PacketError, Segments, TxBuffer, TxQueue, TxRequest};
 
 fn main() {}
 
@@ -17,6 +17,17 @@ fn packet_after_buffer(buffer: &mut TxBuffer, packet: Packet) -> usize {
     let len = packet.len();
     buffer.push(packet);
     len
+}
+
+fn packet_after_prepare(tx: &mut TxQueue, mut packet: Packet) {
+    let mut burst = tx.prepare::<_, 32>();
+    packet.trim(20).unwrap();
+    burst.push(packet, &TxRequest::ipv4(14, 20).ip_checksum()).unwrap();
+    burst.send();
+}
+
+fn dynamic_field_with_pointer(eal: &Eal) {
+    DynField::<u64>::register(eal, "example").unwrap();
 }
 
 fn packet_after_chain(head: &mut Packet, tail: Packet) -> usize {

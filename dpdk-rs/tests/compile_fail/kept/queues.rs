@@ -5,7 +5,7 @@
 #![allow(dead_code)]
 
 use dpdk_rs::{
-    Burst, Eal, Packet, Port, RxQueue, TxBuffer, TxQueue, lcore,
+    Burst, Eal, Packet, Port, RxQueue, TxBuffer, TxQueue, TxRequest, lcore,
     port::{Configured, Started},
 };
 use std::time::Duration;
@@ -110,4 +110,12 @@ fn queue_beside_its_buffer(eal: &Eal, tx: TxQueue, burst: &mut Burst) {
 
 fn buffer_of_another_type(buffer: &mut TxBuffer<u32>, packet: Packet<u32>) {
     buffer.push(packet);
+}
+
+fn queue_used_beside_prepared(tx: &mut TxQueue, packet: Packet, burst: &mut Burst) {
+    let mut prepared = tx.prepare::<_, 32>();
+    prepared.push(packet, &TxRequest::new()).unwrap();
+    prepared.send();
+    drop(prepared);
+    tx.tx(burst);
 }

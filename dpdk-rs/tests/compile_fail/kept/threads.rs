@@ -4,8 +4,9 @@
 //! What may go to other threads, and what they may share.
 
 use dpdk_rs::{
-    Burst, Clock, Mempool, Packet, Port, Ring, RxQueue, TxBuffer, TxQueue,
-    lcore::{JoinHandle, Lcore, Scope},
+    Burst, Clock, DynField, DynFlag, Mempool, Packet, Port, PreparedBurst, Ring, RxQueue, RxTimestamp, TxBuffer,
+    TxQueue,
+    lcore::{JoinHandle, Lcore, Registrar, Scope},
     lookup::{Acl, HashReader, HashTable, HashWriter, Lpm, Lpm6},
     memory::{DpdkBox, Heap, Memzone, Object, ObjectPool},
     port::{Configured, Started, Unconfigured},
@@ -30,6 +31,8 @@ fn main() {
     send_and_share::<JoinHandle<'_, String>>();
     send_and_share::<Acl<5>>();
     send_and_share::<DpdkBox<u64>>();
+    send_and_share::<DynField<u64>>();
+    send_and_share::<DynFlag>();
     send_and_share::<HashReader<u32, u32>>();
     send_and_share::<HashTable<u32, String>>();
     send_and_share::<HashWriter<u32, u32>>();
@@ -39,13 +42,16 @@ fn main() {
     send_and_share::<Memzone>();
     send_and_share::<Object<'_, u64>>();
     send_and_share::<ObjectPool<Cell<u64>>>();
+    send_and_share::<Registrar>();
     send_and_share::<Ring<Cell<u64>>>();
+    send_and_share::<RxTimestamp>();
     send_and_share::<Timer>();
     send_and_share::<Timers>();
     send::<Consumer<u64>>();
     send::<DpdkBox<Cell<u64>>>();
     send::<HashTable<u32, Cell<u64>>>();
     send::<Object<'_, Cell<u64>>>();
+    send::<PreparedBurst<'_, u64, 4>>();
     send::<Producer<u64>>();
     send::<RxQueue<u64>>();
     send::<TxQueue>();
