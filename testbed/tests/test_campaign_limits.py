@@ -76,7 +76,10 @@ def test_a_campaign_does_not_begin(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         return dict.fromkeys(nics, "8086:158b")
 
     monkeypatch.setattr(workshops, "ids_here", here)
-    changed = scenario.changed(devices=[device("--rxd", "33").model_dump()])
+    # A scenario that does not say what its NICs are: those that are there are asked.
+    generator = scenario.generator.model_dump()
+    generator["forwarder"]["nic"] = None
+    changed = scenario.changed(generator=generator, devices=[device("--rxd", "33").model_dump()])
     with pytest.raises(OptionsError, match=rf"NIC {address} is .*--rxd 33 descriptors: the device takes 64 to 4096"):
         workshop(Programs({}, None)).environment(changed)
     assert asked == [[address]]
