@@ -87,13 +87,25 @@ class VethWire:
 
     def _make(self, port: int) -> None:
         ours, theirs = self.interfaces(port)
-        run_tool("ip", "link", "add", ours, "type", "veth", "peer", "name", theirs)
+        index, peer_index = (str(number) for number in interface_indexes(os.getpid(), port))
+        run_tool("ip", "link", "add", ours, "index", index, "type", "veth", "peer", "index", peer_index, "name", theirs)
         run_tool("ip", "link", "set", theirs, "address", self.forwarder_mac(port))
         for interface in (ours, theirs):
             # Else the kernel looks for neighbours and routers, whose frames nobody has sent.
             if Path("/proc/sys/net/ipv6").exists():
                 run_tool("ip", "link", "set", interface, "addrgenmode", "none")
             run_tool("ip", "link", "set", interface, "mtu", str(_MTU), "up")
+
+
+def interface_indexes(owner: int, port: int) -> tuple[int, int]:
+    """The kernel's numbers for both ends of a pair of the process `owner`.
+
+    af_packet names its sockets' group by the lower 16 bits of its process's number xor the interface's, and the kernel
+    refuses a name that a socket on another interface has. Processes that start one after the other have neighbouring
+    numbers, so those of the ends differ in a higher bit.
+    """
+    group = (owner & 0x3FFF) << 16 | port
+    return group | 0x4000, group | 0xC000
 
 
 def remove_stale(interfaces: Path = _INTERFACES) -> list[str]:

@@ -22,7 +22,7 @@ from testbed.lcores import plan_lcores
 from testbed.namespaces import NamespacesUnavailable
 from testbed.process import ProcessError
 from testbed.programs import Program
-from testbed.veth import VethWire, remove_stale
+from testbed.veth import VethWire, interface_indexes, remove_stale
 
 
 @pytest.fixture
@@ -58,6 +58,23 @@ def test_each_port_has_a_pair_that_goes_away(asked: list[str], tmp_path: Path) -
     assert not list(tmp_path.iterdir())
     # The names are as long as the kernel allows, whatever the process.
     assert len(f"tb{4 * 1024 * 1024}g15") <= 15
+
+
+@pytest.mark.parametrize("first", [1, 9780, 32_700, 4_194_000])
+def test_neighbouring_processes_have_groups_of_their_own(first: int) -> None:
+    # As af_packet names them: a generator, and a forwarder that was started around the same time.
+    groups = [
+        {
+            (process ^ interface_indexes(first, port)[end]) & 0xFFFF
+            for process in range(first, first + 50)
+            for port in (0, 1)
+        }
+        for end in (0, 1)
+    ]
+    assert groups[0].isdisjoint(groups[1])
+    indexes = [index for port in range(16) for index in interface_indexes(first, port)]
+    assert len(set(indexes)) == 32
+    assert 0 < min(indexes) <= max(indexes) < 2**31
 
 
 def test_long_frames_have_long_slots() -> None:
