@@ -207,7 +207,7 @@ _WORDS = {
     Verdict.FASTER: "{a} is better than {b}",
     Verdict.EQUIVALENT: f"{{a}} and {{b}} are equal within {100 * EQUIVALENCE:g} %",
     Verdict.SLOWER: "{a} is worse than {b}",
-    Verdict.INCONCLUSIVE: "nothing can be said of {a} and {b}",
+    Verdict.INCONCLUSIVE: "{a} against {b} is inconclusive",
 }
 
 # Starts a device for a visit, and gives what measures a figure at a size. Raises `NotMeasured`.
