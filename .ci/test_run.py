@@ -44,7 +44,7 @@ def run(tmp_path):
             (tmp_path / name).write_text(f"#!/bin/sh\n{shell}\n")
             (tmp_path / name).chmod(0o755)
         (tmp_path / ".ci").mkdir(exist_ok=True)
-        for name in ("run", "tally.py"):
+        for name in ("run", "tally.py", "failures.py"):
             shutil.copy(CI / name, tmp_path / ".ci")
         script = tmp_path / ".ci/run"
         assert "NEWEST_AFTER=480\n" in script.read_text()
