@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from testbed.campaign.devices.device import Counts
-from testbed.campaign.trex_account import Ran, Route, account, marked_frames
+from testbed.campaign.trex_account import Ran, Route, account, marked_frames, reset_account
 from testbed.campaign.trex_latency import latency
-from testbed.campaign.trial import Place, TrialPlan, TrialResult
+from testbed.campaign.trial import Place, ResetKind, ResetPlan, TrialPlan, TrialResult
 from testbed.campaign.validity import judged
 
 RECORDED = json.loads((Path(__file__).parent / "trex_recorded.json").read_text())
@@ -116,6 +116,16 @@ def test_without_the_devices_counters_what_is_lost_is_lost_there() -> None:
 def test_a_trial_that_does_not_count(changes: dict[str, Any], reason: str) -> None:
     reasons = judged(result("lossless", **changes)).reasons
     assert any(reason in found for found in reasons), reasons
+
+
+@pytest.mark.parametrize(("share", "kept"), [(1.0, True), (0.5, False), (1.5, False)])
+def test_a_reset_counts_only_if_trex_kept_its_rate(share: float, kept: bool) -> None:
+    ran = told("lossless", measured_s=10.0)
+    load_fps = ran.ports[0].opackets / ran.measured_s / share
+    reset = ResetPlan(size=64, load_fps=load_fps, kind=ResetKind.PROCESS, patience_s=5)
+    found = reset_account(reset, ran, ROUTE)
+    assert found.valid is kept
+    assert kept or any("TRex did not keep its rate" in reason and "--queue-drop" in reason for reason in found.reasons)
 
 
 def test_latency_is_that_of_the_stamped_frames_only() -> None:

@@ -95,14 +95,13 @@ def test_one_that_ignores_sigterm_is_killed_and_reported(tmp_path: Path):
 
 
 def test_a_clean_stop_gives_the_status(tmp_path: Path):
+    # Blocked until it is waited for: Python would sleep on if a signal came just before it began to sleep.
     code = """
-import signal, sys, time
-def stop(*_):
-    print('{"type": "final"}')
-    sys.exit(0)
-signal.signal(signal.SIGTERM, stop)
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
 print('ready')
-time.sleep(600)
+signal.sigwait({signal.SIGTERM})
+print('{"type": "final"}')
 """
     with python(tmp_path, code) as process:
         process.wait_for_line("ready", PATIENCE_S)
