@@ -96,7 +96,8 @@ def forward(name: str, wish: dict) -> int:
         ):
             say(statistics("period", len(ports), int(rx * share), int(tx * share), polls, empty))
         final = (rx, tx, 50_000_000, 49_000_000)
-        listen(wire(vdevs[0], "path"), tx)
+        if ",path=" in vdevs[0]:
+            listen(wire(vdevs[0], "path"), tx)
     while not stopped:
         time.sleep(wish.get("every", 0.01))
         if "every" in wish:

@@ -202,7 +202,7 @@ def rising(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vdevs: list[str], **
 
 
 RESET = ResetPlan(size=64, load_fps=1000, kind=ResetKind.PROCESS, patience_s=5)
-NULLS = ["net_null0,path=/none", "net_null1,path=/none"]
+NULLS = ["net_null0", "net_null1"]
 
 
 def test_a_reset_is_timed_by_what_it_loses(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -238,7 +238,7 @@ def test_a_reset_that_does_not_count(
 def test_over_memif_the_client_can_be_reset(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, role: str, able: bool
 ) -> None:
-    memif = f"role={role},socket-abstract=no,socket={tmp_path}/run/wire,path=/none"
+    memif = f"role={role},socket-abstract=no,socket={tmp_path}/run/wire"
     vdevs = [f"net_memif{port},id={port},{memif}" for port in (0, 1)]
     device = rising(tmp_path, monkeypatch, vdevs)
     generator = make({"forwarder": {"lcore": 0, "vdevs": vdevs}}, {"joined": device})
@@ -272,7 +272,7 @@ def test_the_device_is_started_counted_and_ended(make: Make, tmp_path: Path, mon
 
 def test_a_device_that_dies_ends_the_campaign(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = stand_in.install(tmp_path / "bin")
-    joined = TrexForwarder(lcore=0, vdevs=["net_null0,path=/none"] * 2)
+    joined = TrexForwarder(lcore=0, vdevs=["net_null0"] * 2)
     device = JoinedDevice(L2fwd(find_program("l2fwd-c", [folder]), (), Here()), joined, False, 64, tmp_path)
     monkeypatch.setenv("STAND_IN", json.dumps({"l2fwd-c": {"die": "no such device"}}))
     with pytest.raises(GeneratorError, match="no such device"):
