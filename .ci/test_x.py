@@ -250,6 +250,14 @@ def test_enough_free_hugepages_are_used_and_none_taken(tree):
     assert tree.total == 300
 
 
+@pytest.mark.parametrize("command", ["doctor", "host", "profile", "plan", "report", "diff"])
+def test_what_measures_nothing_builds_nothing_and_takes_no_hugepages(tree, command):
+    tree.set_hugepages(total=100, free=10, available_mb=8192)
+    done = tree.x("testbed", command, "DIR")
+    assert "total=100" in done.stdout
+    assert not any(call.startswith("cargo build") for call in tree.calls)
+
+
 @pytest.mark.parametrize("status", [0, 7])
 def test_taken_hugepages_are_given_back_whatever_the_outcome(tree, status):
     tree.set_hugepages(total=100, free=10, available_mb=8192)

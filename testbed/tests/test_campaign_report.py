@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import shutil
@@ -33,9 +34,11 @@ from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import MARKDOWN, REPORT, write_report
 from testbed.campaign.report_charts import labelled
 from testbed.campaign.report_curves import left_out, time_unit
+from testbed.campaign.report_evidence import waiting_caution
 from testbed.campaign.scenario import Measurement, parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
+from testbed.campaign.trial import TrialPlan, TrialResult
 from testbed.cli import app
 from testbed.results import ResultsError, Status
 
@@ -162,6 +165,38 @@ def test_trials_are_counted_with_their_reasons(campaign: Path, page: str) -> Non
         assert is_cell(page, reason)
     assert is_cell(page, "drift, measured again")
     assert "checks sequence, length, addresses and payload" in page
+
+
+@pytest.mark.parametrize(
+    ("lost", "share", "told"),
+    [
+        # While it waited 0.01 s of 2 s, 1,000 of its 100,000 frames/s came.
+        ((1000, 900, 100_000), 0.005, "In 2 of 3 trials with loss no more .* 0.5 % of the time or more"),
+        ((1001, 1002, 900), 0.005, None),
+        ((0, 0, 0), 0.5, None),
+        ((100, 100, 100), 0.0, None),
+        ((100, 100, 100), None, None),
+    ],
+)
+def test_losses_of_a_busy_machine_are_not_put_down_to_the_device(
+    campaign: Path, lost: tuple[int, ...], share: float | None, told: str | None
+) -> None:
+    plan = TrialPlan(size=64, load_fps=100_000.0, duration_s=2.0)
+    trials = [
+        TrialResult(
+            plan=plan,
+            sent=200_000,
+            received=200_000 - count,
+            lost=count,
+            offered_fps=100_000.0,
+            duration_s=2.0,
+            raw={} if share is None else {"device_waited_share": share},
+        )
+        for count in lost
+    ]
+    evidence = dataclasses.replace(read_folder(campaign).evidence, trials=[("place", one) for one in trials])
+    found = waiting_caution(evidence)
+    assert found is None if told is None else re.search(told, found or "")
 
 
 def test_what_was_not_measured_is_absent_and_said(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from testbed import __version__
 from testbed.campaign.differences import Difference, between, flat
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence, read_folder
+from testbed.campaign.report_evidence import waiting_caution
 from testbed.campaign.report_sections import Section, campaign_sections, comparison_sections
 from testbed.campaign.report_verdict import gravest, overall_grade, sentence
 from testbed.campaign.scenario import Preset, Simulated
@@ -120,12 +121,14 @@ def _cautions(record: CampaignFolder | ComparisonFolder) -> list[str]:
     machine = record.evidence.environment
     if isinstance(record.settings.scenario.generator, Simulated):
         return ["Simulated devices: the figures are those of a model, and say nothing of any machine."]
+    waiting = waiting_caution(record.evidence)
+    cautions = [waiting] if waiting else []
     if machine.is_virtual:
-        return [
+        cautions.append(
             f"Measured on a virtual machine ({machine.cpu.hypervisor}) that may share its processor with others: the "
             "absolute figures describe this machine at that time."
-        ]
-    return []
+        )
+    return cautions
 
 
 def _surroundings(found: Evidence) -> dict[str, object]:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from statistics import median
 
 from testbed.campaign.folder import Evidence
 from testbed.campaign.trial import AnyResult, Place, StepPlan, TrialPlan, TrialResult
@@ -38,6 +39,29 @@ def validity_lines(evidence: Evidence) -> list[str]:
     for words in dict.fromkeys(_generator_words(evidence, rig) for rig in sorted(evidence.joined)):
         lines.append(words)
     return lines
+
+
+def waiting_caution(evidence: Evidence) -> str | None:
+    """Whether it was the machine that lost the frames, not the device; None if most losses have another reason.
+
+    The kernel counts how long the device's threads were ready to run and had no CPU. A trial that lost no more frames
+    than were offered in that time would have lost none, had the device had its core for itself.
+    """
+    lossy = explained = 0
+    shares = []
+    for _, result in evidence.trials:
+        share = result.raw.get("device_waited_share")
+        if isinstance(result, TrialResult) and result.valid and result.lost > 0 and share is not None:
+            lossy += 1
+            shares.append(share)
+            explained += result.lost <= share * result.offered_fps * result.plan.directions * result.duration_s
+    if 2 * explained <= lossy:
+        return None
+    return (
+        f"In {explained:,} of {lossy:,} trials with loss no more frames were lost than were offered while the device "
+        f"had no CPU because of others (in half of these trials {100 * median(shares):.2g} % of the time or more): "
+        "with a core of its own it forwards more without loss."
+    )
 
 
 def _generator_words(evidence: Evidence, rig: str) -> str:
