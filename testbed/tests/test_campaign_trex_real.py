@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -19,9 +21,12 @@ from testbed.campaign.backend import GeneratorError, NotCapable, Pauses
 from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.l2fwd import L2fwd
 from testbed.campaign.scenario import find_scenario, read_scenario
+from testbed.campaign.sizes import Size
 from testbed.campaign.trex import TrexGenerator, TrexSetup, trex_home
+from testbed.campaign.trex_account import Ran
 from testbed.campaign.trex_bridge import TrexBridge, TrexError, trex_folder
 from testbed.campaign.trex_device import JoinedDevice
+from testbed.campaign.trex_mixture import composition
 from testbed.campaign.trex_settings import Trex
 from testbed.campaign.trial import ResetKind, ResetPlan, StepPlan, StepResult, TrialPlan, TrialResult
 from testbed.programs import Program
@@ -119,6 +124,19 @@ def test_every_frame_comes_back(generator: TrexGenerator, size: int, flows: int)
     assert (result.lost, result.lost_at) == (0, {})
 
 
+@pytest.mark.parametrize("size", ["imix", "imix:3afd"])
+def test_a_mixture_has_each_size_as_often_as_it_says(generator: TrexGenerator, size: str) -> None:
+    directions = directions_of(generator)
+    plan = TrialPlan(size=size, directions=directions, load_fps=RATE, duration_s=1)
+    result = lossless(lambda: generator.run(plan))
+    assert (result.sent, result.lost, result.lost_at) == (RATE * directions, 0, {})
+    told = {str(one): directions * frames for one, frames in composition(size, round(RATE)).items()}
+    assert result.raw["sizes"] == {one: {"sent": frames, "received": frames} for one, frames in told.items()}
+    # TRex counts bytes with FCS.
+    ports = result.raw["generator"]["ports"]
+    assert sum(ports[port]["ibytes"] for port in ports) == sum(int(one) * frames for one, frames in told.items())
+
+
 def test_a_burst_has_its_length(generator: TrexGenerator) -> None:
     directions = directions_of(generator)
     plan = TrialPlan(size=64, directions=directions, load_fps=RATE, duration_s=0.05, kind="burst", burst_frames=1000)
@@ -136,14 +154,43 @@ def test_latency_is_measured(generator: TrexGenerator) -> None:
     assert 0 < result.latency.p50 <= result.latency.p99_9
 
 
-def test_loads_follow_each_other_without_a_pause(generator: TrexGenerator) -> None:
+@pytest.mark.parametrize(("size", "sent"), [(64, 20_000), ("imix", 1667 * 12)])
+def test_loads_follow_each_other_without_a_pause(generator: TrexGenerator, size: Size, sent: int) -> None:
     """At rates that are far from an overload: each slice has its number of frames, and none is lost."""
     directions = directions_of(generator)
-    plan = StepPlan(size=64, directions=directions, loads_fps=(RATE, RATE / 2), durations_s=(1, 2))
+    plan = StepPlan(size=size, directions=directions, loads_fps=(RATE, RATE / 2), durations_s=(1, 2))
     result = lossless(lambda: generator.step(plan))
-    assert result.sent == [RATE * directions, RATE * directions]
+    assert result.sent == [sent * directions, sent * directions]
     assert (result.lost, result.last_loss_s) == ([0, 0], 0.0)
     assert len(result.raw["slices"]) > 20
+
+
+def test_losses_after_the_overload_are_timed(generator: TrexGenerator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The forwarder stands still until the lower load has gone on for a second: its queue overflows for so long."""
+    still_s, durations_s = 2.0, (1.0, 4.0)
+    process = generator._device._running().process.pid
+    counted = generator._counted
+
+    def stopped(*asked: object, **words: object) -> Ran:
+        os.kill(process, signal.SIGSTOP)
+        goes_on = threading.Timer(still_s, os.kill, (process, signal.SIGCONT))
+        goes_on.start()
+        try:
+            return counted(*asked, **words)
+        finally:
+            goes_on.join()
+
+    monkeypatch.setattr(generator, "_counted", stopped)
+    plan = StepPlan(size=64, directions=directions_of(generator), loads_fps=(RATE, RATE / 2), durations_s=durations_s)
+    result = generator.step(plan)
+    assert result.valid, result.reasons
+    assert all(lost > 0 for lost in result.lost)
+    # The slice in which it went on begins before that, and ends a seventh of its time later at most.
+    recovered_s = still_s - durations_s[0]
+    assert 0.8 * recovered_s < result.last_loss_s < durations_s[1]
+    lossy = [one["lost"] > 0 for one in result.raw["slices"]]
+    assert lossy == sorted(lossy, reverse=True)
+    assert not lossy[-1]
 
 
 def test_a_reset_leaves_a_gap_where_the_wire_can_be_joined_again(generator: TrexGenerator) -> None:
@@ -176,13 +223,18 @@ def test_a_server_that_is_not_there(tmp_path: Path) -> None:
         TrexGenerator(TrexSetup(settings=settings, sizes=(64,), flows=(1,), directions=1, pauses=Pauses(), **setup))
 
 
-def test_the_articles_profile_runs_in_trex_console(generator: TrexGenerator, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        "-m 1kpps -d 2 -p 0 -t size=64,flows=1000,vary=article,latency_pps=10",
+        "-d 2 -p 0 -t mix=64x7+594x4+1518,pps=1e3",
+    ],
+)
+def test_the_profile_runs_in_trex_console(generator: TrexGenerator, tmp_path: Path, words: str) -> None:
     """As docs/trex.md tells it, in the real console on the real server."""
     profile = trex_folder() / "l2fwd.py"
     batch = tmp_path / "batch"
-    batch.write_text(
-        f"start -f {profile} -m 1kpps -d 2 -p 0 -t size=64,flows=1000,vary=article,latency_pps=10\nstats\n"
-    )
+    batch.write_text(f"start -f {profile} -d 2 -p 0 {words}\nstats\n")
     home = trex_home(Trex(kind="trex"))
     argv = [str(home / "trex-console"), "-u", "testbed", "-f", "--batch", str(batch)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False, cwd=home, timeout=120)

@@ -90,3 +90,86 @@ def test_a_sequence_goes_one_behind_the_other_with_a_mark_each(streams: Streams)
     assert [stream.isg for stream in (first, second, third)] == [0, 100, 100]
     both = [stream.flow_stats.pg_id for direction in (0, 1) for stream in streams(*sequence, direction=direction)]
     assert len(set(both)) == 6
+
+
+IMIX = "64+594+64x2+594+64+1518+594+64x2+594+64"
+
+
+def due(all_streams: list) -> list[tuple[float, int]]:
+    """When each frame is due, in seconds, and its size: streams that begin by themselves, then those behind them."""
+    named = {stream.name: stream for stream in all_streams if hasattr(stream, "name")}
+    found = []
+    for first in all_streams:
+        stream, at_s = first, 0.0
+        if not getattr(first, "self_start", True):
+            continue
+        while stream is not None:
+            at_s += stream.isg / 1e6
+            found += [(at_s + n / stream.mode.pps, len(stream.packet.pkt) + 4) for n in range(stream.mode.total_pkts)]
+            at_s = found[-1][0]
+            stream = named.get(getattr(stream, "next", None))
+    return sorted(found)
+
+
+def test_a_mixture_goes_out_in_its_order_at_equal_distances(streams: Streams) -> None:
+    # Two rounds and a half.
+    frames = due(streams("--mix", "64x3+1280+512", "--pps", "1000", "--packets", "12"))
+    assert [size for _, size in frames] == [64, 64, 64, 1280, 512] * 2 + [64, 64]
+    assert [at_s for at_s, _ in frames] == pytest.approx([n / 1000 for n in range(12)])
+
+
+def test_a_mixture_has_a_mark_for_each_size_and_way(streams: Streams) -> None:
+    marks = {
+        (way, len(stream.packet.pkt) + 4): stream.flow_stats.pg_id
+        for way in (0, 1)
+        for stream in streams("--mix", IMIX, "--pps", "1e6", direction=way)
+    }
+    assert marks == {(0, 64): 10, (0, 594): 12, (0, 1518): 14, (1, 64): 11, (1, 594): 13, (1, 1518): 15}
+    endless = streams("--mix", IMIX, "--pps", "1e6", "--flow_stats", "0")
+    assert {type(stream.mode) for stream in endless} == {STLTXCont}
+    assert {stream.flow_stats for stream in endless} == {None}
+    assert sum(stream.mode.pps for stream in endless) == pytest.approx(1e6)
+
+
+def test_latency_frames_of_a_mixture_are_a_stream_of_each_size(streams: Streams) -> None:
+    told = streams("--mix", IMIX, "--pps", "100", "--packets", "24", "--latency_pps", "13", "--latency_packets", "15")
+    stamped = [stream for stream in told if isinstance(stream.flow_stats, STLFlowLatencyStats)]
+    # Of 15 frames the first twelve are a whole round.
+    assert [(len(one.packet.pkt) + 4, one.mode.total_pkts, one.flow_stats.pg_id) for one in stamped] == [
+        (64, 9, 16),
+        (594, 5, 18),
+        (1518, 1, 20),
+    ]
+    assert sum(one.mode.pps for one in stamped) == pytest.approx(13)
+
+
+def test_fewer_frames_than_a_mixture_has_leave_streams_out(streams: Streams) -> None:
+    stamped = ("--latency_pps", "9", "--latency_packets", "1")
+    told = streams("--mix", "64+594+1518", "--pps", "9", "--packets", "2", *stamped)
+    assert [(len(one.packet.pkt) + 4, one.mode.total_pkts) for one in told] == [(64, 1), (594, 1), (64, 1)]
+
+
+def test_the_loads_of_a_mixture_follow_each_other_without_a_pause(streams: Streams) -> None:
+    told = streams("--mix", "64x3+1280+512", "--sequence", "2000:10+1000:15")
+    frames = due(told)
+    assert [size for _, size in frames] == [64, 64, 64, 1280, 512] * 5
+    # The first frame at the lower rate comes one of its own distances behind the last at the higher one.
+    times = [n / 2000 for n in range(10)] + [9 / 2000 + n / 1000 for n in range(1, 16)]
+    assert [at_s for at_s, _ in frames] == pytest.approx(times)
+    assert {stream.flow_stats.pg_id for stream in told} == {10, 12}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--mix", "64x0+1518"), "'64x0' is no size: give bytes such as 64, or 64x7"),
+        (("--mix", "64,1518"), "'64,1518' is no size"),
+        (("--mix", "64+594+1518", "--sequence", "9:3+9:4"), "numbers of frames that are multiples of 3, as mix has"),
+    ],
+)
+def test_a_mixture_that_cannot_be_read(
+    streams: Streams, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(SystemExit):
+        streams(*words)
+    assert message in capsys.readouterr().err

@@ -182,6 +182,23 @@ class PortOf:
         return True
 
 
+def ends_s(streams):
+    """When the last of them ends, of which some begin behind others."""
+    named = {stream.name: stream for stream in streams if hasattr(stream, "name")}
+    ends = []
+    for stream in streams:
+        if not getattr(stream, "self_start", True):
+            continue
+        at_s, last = 0.0, stream
+        while stream is not None:
+            last = stream
+            at_s += getattr(stream, "isg", 0.0) / 1e6 + (stream.mode.total_pkts - 1) / stream.mode.pps
+            stream = named.get(getattr(stream, "next", None))
+        # Until the next frame would be due.
+        ends.append(at_s + 1 / last.mode.pps)
+    return max(ends, default=0.0)
+
+
 class STLClient:
     """A client of two ports that are wired crosswise."""
 
@@ -229,7 +246,7 @@ class STLClient:
             "link": link,
             "is_virtual": virtual,
             "speed": 10,
-            "driver": "net_memif",
+            "driver": _wish().get("driver", "net_memif"),
             "src_mac": f"02:00:00:00:01:0{port}",
         }
 
@@ -270,8 +287,7 @@ class STLClient:
         modes = [stream.mode for streams in self.streams.values() for stream in streams]
         takes_s = self.duration
         if all(mode.total_pkts for mode in modes):
-            # One behind the other, as many on one port as on the other.
-            takes_s = sum(mode.total_pkts / mode.pps for mode in modes) / len(self.streams)
+            takes_s = max(ends_s(streams) for streams in self.streams.values())
         if takes_s > 0 and time.monotonic() >= self.began + takes_s:
             self.ended, self.running = time.monotonic(), []
         return self.running
@@ -287,14 +303,19 @@ class STLClient:
                 stamped = isinstance(stream.flow_stats, STLFlowLatencyStats)
                 came = 0 if stamped and wish.get("no_latency") else sent - (0 if stamped else wish.get("lost", 0))
                 came = 0 if wish.get("cut_off") else came
-                if stream.flow_stats is not None:
-                    came -= wish.get("lost_of", {}).get(str(stream.flow_stats.pg_id), 0)
+                mark = None if stream.flow_stats is None else stream.flow_stats.pg_id
+                if mark is not None and mark not in flow_stats:
+                    flow_stats[mark] = {"tx_pkts": {port: 0, "total": 0}, "rx_pkts": {1 - port: 0, "total": 0}}
+                    # Once, of all the streams that share it.
+                    came -= wish.get("lost_of", {}).get(str(mark), 0)
+                    short = wish.get("short_of", {}).get(str(mark), 0)
+                    sent, came = sent - short, came - short
                 counts[port]["opackets"] += sent
                 counts[1 - port]["ipackets"] += came + (0 if stamped else wish.get("foreign", 0))
-                if stream.flow_stats is None:
+                if mark is None:
                     continue
-                mark = stream.flow_stats.pg_id
-                flow_stats[mark] = {"tx_pkts": {port: sent, "total": sent}, "rx_pkts": {1 - port: came, "total": came}}
+                for what, count in (("tx_pkts", sent), ("rx_pkts", came)):
+                    flow_stats[mark][what] = {name: told + count for name, told in flow_stats[mark][what].items()}
                 if stamped:
                     told = {"total_min": 4, "total_max": 90, "average": 20.5, "jitter": 3, "histogram": {20: came}}
                     errors = {"dropped": 0, "out_of_order": 0, "dup": 0, "seq_too_high": 0, "seq_too_low": 0}

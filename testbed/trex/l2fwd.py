@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""TRex's stream profile for a layer-2 forwarder: IPv4 and UDP, one size, many flows.
+"""TRex's stream profile for a layer-2 forwarder: IPv4 and UDP, one size or a mixture, many flows.
 
 In trex-console: ``start -f l2fwd.py -m 1mpps -t size=64,flows=1000`` (``-t --help`` lists the tunables). It imports
 nothing but the client of the TRex tree that loads it.
+
+A mixture has a stream for each of its frames: ``start -f l2fwd.py -t mix=64x7+594x4+1518,pps=1e6``. Each begins a frame
+later than the one before, so that they take turns. With ``-m`` they would begin as far apart as at the rate of ``pps``.
 """
 
 import argparse
+import re
 
 from trex.stl.api import (
     IP,
@@ -37,9 +41,14 @@ class L2fwd:
 
     def get_streams(self, port_id=0, direction=0, tunables=(), **_):
         """The streams that TRex asks for, a list of `STLStream`."""
-        asked = _parser().parse_args(list(tunables))
+        parser = _parser()
+        asked = parser.parse_args(list(tunables))
         if asked.sequence:
+            if any(frames % len(asked.mix or [0]) for _, frames in asked.sequence):
+                parser.error(f"--sequence: give numbers of frames that are multiples of {len(asked.mix)}, as mix has")
             return _one_behind_the_other(asked, direction)
+        if asked.mix:
+            return _taking_turns(asked, direction)
         pg_id = asked.pg_id + port_id
         streams = []
         if asked.pps > 0:
@@ -47,13 +56,13 @@ class L2fwd:
             if asked.packets:
                 mode = STLTXSingleBurst(total_pkts=asked.packets, pps=asked.pps)
             counted = STLFlowStats(pg_id=pg_id) if asked.flow_stats else None
-            streams.append(STLStream(packet=_packet(asked, direction), mode=mode, flow_stats=counted))
+            streams.append(STLStream(packet=_packet(asked, asked.size, direction), mode=mode, flow_stats=counted))
         if asked.latency_pps > 0:
             mode = STLTXCont(pps=asked.latency_pps)
             if asked.latency_packets:
                 mode = STLTXSingleBurst(total_pkts=asked.latency_packets, pps=asked.latency_pps)
             stamped = STLFlowLatencyStats(pg_id=pg_id + _LATENCY_PG_ID)
-            streams.append(STLStream(packet=_packet(asked, direction), mode=mode, flow_stats=stamped))
+            streams.append(STLStream(packet=_packet(asked, asked.size, direction), mode=mode, flow_stats=stamped))
         return streams
 
 
@@ -66,6 +75,7 @@ def _parser():
     parser = argparse.ArgumentParser(prog="l2fwd.py", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     add = parser.add_argument
     add("--size", type=int, default=64, help="bytes of a frame, with FCS; from 64")
+    add("--mix", type=_sizes, default=[], help="sizes in place of size, in their order: 64x7+594x4+1518")
     add("--flows", type=int, default=1, help="flows, told apart by the destination address")
     add("--vary", choices=["destination", "article"], default="destination", help="article: both addresses, both ports")
     add("--pps", type=float, default=1.0, help="frames a second; -m multiplies it, but not that of latency frames")
@@ -84,29 +94,90 @@ def _parts(text):
     return [(float(rate), int(frames)) for rate, frames in pairs]
 
 
-def _one_behind_the_other(asked, direction):
-    """Bursts without a pause between them. Each has a mark of its own, in each of two directions."""
-    packet, streams = _packet(asked, direction), []
-    for number, (rate, frames) in enumerate(asked.sequence):
-        streams.append(
-            STLStream(
-                name=f"part{number}",
-                next=f"part{number + 1}" if number + 1 < len(asked.sequence) else None,
-                self_start=number == 0,
-                # A burst begins with the last frame of the one before: its own distance behind that, in microseconds.
-                isg=1e6 / rate if number else 0.0,
-                packet=packet,
-                mode=STLTXSingleBurst(total_pkts=frames, pps=rate),
-                flow_stats=STLFlowStats(pg_id=asked.pg_id + 2 * number + direction),
-            )
-        )
+def _sizes(text):
+    """Sizes of frames in their order, of which a number behind an x repeats one."""
+    sizes = []
+    for part in text.split("+"):
+        found = re.fullmatch(r"([1-9][0-9]*)(?:x([1-9][0-9]*))?", part)
+        if not found:
+            raise argparse.ArgumentTypeError(f"'{part}' is no size: give bytes such as 64, or 64x7 for seven frames")
+        sizes += [int(found[1])] * int(found[2] or 1)
+    return sizes
+
+
+def _taking_turns(asked, direction):
+    """A stream for each frame of a mixture, in its order. The frames of a size have a mark, and so have latency's."""
+    sizes, turns = sorted(set(asked.mix)), len(asked.mix)
+    marks = {size: asked.pg_id + 2 * number + direction for number, size in enumerate(sizes)}
+    streams = []
+    for place, size in enumerate(asked.mix if asked.pps > 0 else []):
+        mode = STLTXCont(pps=asked.pps / turns)
+        if asked.packets:
+            frames = _share(asked.packets, turns, place)
+            if frames == 0:
+                continue
+            mode = STLTXSingleBurst(total_pkts=frames, pps=asked.pps / turns)
+        counted = STLFlowStats(pg_id=marks[size]) if asked.flow_stats else None
+        packet = _packet(asked, size, direction)
+        streams.append(STLStream(isg=1e6 * place / asked.pps, packet=packet, mode=mode, flow_stats=counted))
+    for size in sizes if asked.latency_pps > 0 else []:
+        places = [place for place, other in enumerate(asked.mix) if other == size]
+        rate = asked.latency_pps * len(places) / turns
+        mode = STLTXCont(pps=rate)
+        if asked.latency_packets:
+            frames = sum(_share(asked.latency_packets, turns, place) for place in places)
+            if frames == 0:
+                continue
+            mode = STLTXSingleBurst(total_pkts=frames, pps=rate)
+        # TRex lets a stream of such frames have its mark alone.
+        stamped = STLFlowLatencyStats(pg_id=marks[size] + 2 * len(sizes))
+        packet = _packet(asked, size, direction)
+        streams.append(STLStream(isg=1e6 * places[0] / asked.latency_pps, packet=packet, mode=mode, flow_stats=stamped))
     return streams
 
 
-def _packet(asked, direction):
+def _share(frames, turns, place):
+    """How many of so many frames are the turn of this place; the last round may end before it."""
+    return frames // turns + (place < frames % turns)
+
+
+def _one_behind_the_other(asked, direction):
+    """Bursts without a pause between them. Each has a mark of its own, in each of two directions.
+
+    The frames of a mixture take turns, each in a chain of its own.
+    """
+    sizes, streams = asked.mix or [asked.size], []
+    turns = len(sizes)
+    for place, size in enumerate(sizes):
+        packet = _packet(asked, size, direction)
+        for number, (rate, frames) in enumerate(asked.sequence):
+            # In microseconds. A burst begins with the last frame of the one before: behind that come the frames whose
+            # turn it is before the round ends, and at its own rate those that begin the next one.
+            delay = place * 1e6 / rate
+            if number:
+                delay = (turns - 1 - place) * 1e6 / asked.sequence[number - 1][0] + (1 + place) * 1e6 / rate
+            streams.append(
+                STLStream(
+                    name=_part(number, place),
+                    next=_part(number + 1, place) if number + 1 < len(asked.sequence) else None,
+                    self_start=number == 0,
+                    isg=delay,
+                    packet=packet,
+                    mode=STLTXSingleBurst(total_pkts=frames // turns, pps=rate / turns),
+                    flow_stats=STLFlowStats(pg_id=asked.pg_id + 2 * number + direction),
+                )
+            )
+    return streams
+
+
+def _part(number, place):
+    return f"part{number}" + (f"-{place}" if place else "")
+
+
+def _packet(asked, size, direction):
     source, destination = (_DESTINATION, _SOURCE) if direction else (_SOURCE, _DESTINATION)
     base = Ether() / IP(src=source, dst=destination) / UDP(sport=_UDP_PORT, dport=_UDP_PORT)
-    padding = b"\0" * max(0, asked.size - _FCS_BYTES - len(base))
+    padding = b"\0" * max(0, size - _FCS_BYTES - len(base))
     if asked.flows > 1:
         return STLPktBuilder(pkt=base / padding, vm=_fields(asked, source, destination))
     return STLPktBuilder(pkt=base / padding)

@@ -12,7 +12,8 @@ from testbed.campaign.sizes import frames_of, is_mixture
 from testbed.campaign.trex_settings import Trex
 
 _FCS = "FCS of 4 bytes, which sizes count."
-_MIXED = "Of the mixture {name} the frames have, in this order again and again, {sizes} bytes."
+_MIXED = "Of the mixture {name} the frames have, in this order again and again, {sizes} bytes{proof}."
+_UNPROVEN = "; so they are due, each from a stream of its own, and the order in which they left is not proven"
 _MOST_LISTED = 24
 
 
@@ -26,7 +27,9 @@ def frame_format(scenario: Scenario) -> list[str]:
     else:
         return []
     mixtures = [str(size) for size in scenario.frames.sizes if is_mixture(size)]
-    return [*parts, _FCS, *(_MIXED.format(name=name, sizes=_listed(frames_of(name))) for name in mixtures)]
+    proof = _UNPROVEN if isinstance(generator, Trex) else ""
+    told = [_MIXED.format(name=name, sizes=_listed(frames_of(name)), proof=proof) for name in mixtures]
+    return [*parts, _FCS, *told]
 
 
 def _embedded(flows: int) -> list[str]:

@@ -26,8 +26,8 @@ from testbed.campaign.guest.settings import Guest
 from testbed.campaign.presets import PRESETS, MeasurementSettings, SettingsError, changed_settings
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.simulated import DeviceModel
-from testbed.campaign.sizes import RFC_SIZES, Size, expanded, frames_of, is_mixture
-from testbed.campaign.trex_settings import Trex
+from testbed.campaign.sizes import RFC_SIZES, Size, expanded, frames_of
+from testbed.campaign.trex_settings import MOST_MIXED_FRAMES, Trex
 from testbed.campaign.trial import Record
 from testbed.programs import FORWARDERS, repository_root
 
@@ -239,11 +239,15 @@ class Scenario(Record):
 
     @model_validator(mode="after")
     def _mixtures_suit_the_generator(self) -> Self:
-        mixtures = [(number, size) for number, size in enumerate(self.frames.sizes) if is_mixture(size)]
-        if isinstance(self.generator, Trex) and mixtures:
-            number, name = mixtures[0]
-            fault = f"TRex sends one size at a time here, and no mixture such as '{name}': use the embedded generator"
-            raise PydanticCustomError("frames", "{fault}", {"place": ("frames", "sizes", number), "fault": fault})
+        if isinstance(self.generator, Trex):
+            for number, size in enumerate(self.frames.sizes):
+                if (frames := len(frames_of(size))) > MOST_MIXED_FRAMES:
+                    fault = (
+                        f"TRex has a stream for each frame of a mixture here, and {MOST_MIXED_FRAMES} at most, not "
+                        f"{frames}: give a shorter sequence of the same shares"
+                    )
+                    place = {"place": ("frames", "sizes", number), "fault": fault}
+                    raise PydanticCustomError("frames", "{fault}", place)
         return self
 
     @model_validator(mode="after")

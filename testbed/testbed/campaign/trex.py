@@ -17,11 +17,13 @@ from pydantic import ValidationError
 
 from testbed.campaign.backend import Capabilities, GeneratorError, NotCapable, Pauses
 from testbed.campaign.devices.device import Counts
+from testbed.campaign.sizes import Size, frames_of, is_mixture, longest, size_in_words
 from testbed.campaign.trex_abilities import abilities
 from testbed.campaign.trex_account import Ran, Route, account, reset_account
 from testbed.campaign.trex_bridge import TrexBridge, TrexError, trex_folder
 from testbed.campaign.trex_device import JoinedDevice
 from testbed.campaign.trex_latency import latency
+from testbed.campaign.trex_mixture import counted_out, tunable, with_sizes
 from testbed.campaign.trex_server import TrexServer, start_server
 from testbed.campaign.trex_settings import Trex
 from testbed.campaign.trex_step import parts, sequence, step_account
@@ -73,7 +75,7 @@ class TrexSetup:
     # None: somebody else runs it.
     joined: JoinedDevice | None
     # Of all trials to come: their highest rates are found out before the first.
-    sizes: tuple[int, ...]
+    sizes: tuple[Size, ...]
     flows: tuple[int, ...]
     directions: int
     pauses: Pauses
@@ -171,7 +173,7 @@ class TrexGenerator:
             raise NotCapable(capabilities.why_not("step", "cannot do it"))
         capabilities.check(plan)
         sent, seconds = parts(plan), sum(plan.durations_s)
-        words = {"sequence": sequence(sent), "pg_id": _FIRST_MARK}
+        words = {"sequence": sequence(sent)}
         try:
             ran = self._ran(plan, words, 0.0, seconds * (1 + _LATE_SHARE) + _LATE_S)
         except TrexError as error:
@@ -315,20 +317,22 @@ class TrexGenerator:
 
     def _latency_comes_back(self) -> bool:
         """Whether one frame that measures latency, there and back, is known as such: some NICs lose each of them."""
-        stream = Stream(size=min(self._setup.sizes), directions=self._setup.directions)
+        smallest = min(frame for size in self._setup.sizes for frame in frames_of(size))
+        stream = Stream(size=smallest, directions=self._setup.directions)
         ran = self._ran(stream, {"latency_packets": 1, "latency_pps": _PROBE_FPS, "pps": 0}, _PROBE_S, _TELL_S)
         return latency(ran.latency, ran.flow_stats) is not None
 
-    def _highest_rate(self, size: int, overheads: list[float]) -> float:
+    def _highest_rate(self, size: Size, overheads: list[float]) -> float:
         """The link's rate if it is kept, else a little less than a rate that it was seen to keep, found from above."""
         whole_bytes = self._abilities().one_piece_bytes
-        flows = 1 if whole_bytes is not None and size > whole_bytes else max(self._setup.flows)
+        flows = 1 if whole_bytes is not None and longest((size,)) > whole_bytes else max(self._setup.flows)
         stream = Stream(size=size, directions=self._setup.directions, flows=flows)
         line_fps = line_rate_fps(size, self._line_rate_bps or _UNKNOWN_BPS)
         rate_fps, seconds = line_fps, self._setup.settings.warm_up_s
         for _ in range(_CALIBRATIONS):
             begin = time.monotonic()
-            ran = self._ran(stream, {"pps": rate_fps}, seconds, seconds + _LATE_S)
+            words, for_s = self._load(stream, rate_fps, 0.0, seconds)
+            ran = self._ran(stream, words, for_s, seconds + _LATE_S)
             pauses = self._setup.pauses
             overheads.append(time.monotonic() - begin - ran.measured_s - pauses.before_s - pauses.residual_s)
             sent = sum(ran.ports[port].opackets for port in self._route.tx_ports) + (ran.queue_drop or 0)
@@ -347,18 +351,31 @@ class TrexGenerator:
             if rate_fps <= 0:
                 break
         raise GeneratorError(
-            f"TRex kept no rate in {_CALIBRATIONS} tries with {size} bytes: give it more cores (-c), or see what else "
-            "its CPUs do"
+            f"TRex kept no rate in {_CALIBRATIONS} tries with {size_in_words(size)}: give it more cores (-c), or see "
+            "what else its CPUs do"
         )
 
     def _trial(self, plan: TrialPlan) -> TrialResult:
         stamped_fps = min(self._setup.settings.latency_fps, plan.load_fps / 2) if plan.latency else 0.0
-        words: dict[str, Any] = {"pps": plan.load_fps - stamped_fps, "latency_pps": stamped_fps}
-        words |= {"packets": plan.burst_frames} if plan.burst_frames is not None else {}
-        seconds = 0.0 if plan.kind == "burst" else plan.duration_s
+        words, seconds = self._load(plan, plan.load_fps, stamped_fps, plan.duration_s)
+        if plan.burst_frames is not None:
+            words, seconds = words | {"packets": plan.burst_frames}, 0.0
         ran = self._ran(plan, words, seconds, plan.duration_s * (1 + _LATE_SHARE) + _LATE_S)
         before, self._counts = self._counts, self._settled()
-        return judged(account(plan, ran, self._route, before, self._counts))
+        result = account(plan, ran, self._route, before, self._counts)
+        if is_mixture(plan.size):
+            counts = words["packets"], words["latency_packets"]
+            result = with_sizes(result, ran, self._route, _FIRST_MARK, counts)
+        return judged(result)
+
+    @staticmethod
+    def _load(stream: Stream, fps: float, stamped_fps: float, seconds: float) -> tuple[dict[str, Any], float]:
+        """What the profile is told, and how long the server is to send: 0 where the frames are counted out."""
+        words: dict[str, Any] = {"pps": fps - stamped_fps, "latency_pps": stamped_fps}
+        if not is_mixture(stream.size):
+            return words, seconds
+        plain, stamped = counted_out(fps, stamped_fps, seconds)
+        return words | {"packets": plain, "latency_packets": stamped}, 0.0
 
     def _ran(self, stream: Stream, words: dict[str, Any], seconds: float, limit_s: float) -> Ran:
         """Loads streams, lets them run and tells what TRex counted."""
@@ -376,11 +393,13 @@ class TrexGenerator:
     def _prepare(self, stream: Stream, words: dict[str, Any]) -> None:
         """Loads streams, and sends learning frames if the scenario says so."""
         settings, pauses = self._setup.settings, self._setup.pauses
+        frames = {"mix": tunable(stream.size)} if is_mixture(stream.size) else {"size": stream.size}
         tunables = {
-            "size": stream.size,
+            **frames,
             "flows": stream.flows,
             "vary": settings.vary,
             "flow_stats": int(settings.flow_stats),
+            "pg_id": _FIRST_MARK,
             **words,
         }
         self._ask(

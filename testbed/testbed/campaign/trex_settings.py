@@ -17,6 +17,9 @@ from testbed.nics.table import profile_named
 Port = Annotated[int, Field(ge=0, le=255)]
 TcpPort = Annotated[int, Field(ge=1, le=65535)]
 
+# Of a mixture's sequence: each is a stream on each port, which takes the client about a millisecond to load.
+MOST_MIXED_FRAMES = 256
+
 
 class TrexLaunch(Record):
     """A server that the campaign starts, and ends."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
+from testbed.campaign.sizes import frames_of
 from testbed.campaign.trex_account import Ran, Route, port_checks
 from testbed.campaign.trial import StepPlan, StepResult
 
@@ -35,19 +36,28 @@ class Part(BaseModel):
 
 
 def parts(plan: StepPlan) -> list[Part]:
-    """What is sent in each direction: a part for each load but the last, whose slices follow."""
+    """What is sent in each direction: a part for each load but the last, whose slices follow.
+
+    Of a mixture each part has whole repetitions.
+    """
+    round_frames = len(frames_of(plan.size))
+
+    def rounds(load: float, seconds: float) -> int:
+        return max(1, round(load * seconds / round_frames))
+
     found = [
-        Part(load_fps=load, frames=max(1, round(load * seconds)), end_s=seconds)
+        Part(load_fps=load, frames=round_frames * rounds(load, seconds), end_s=seconds)
         for load, seconds in zip(plan.loads_fps[:-1], plan.durations_s[:-1], strict=True)
     ]
     load, seconds = plan.loads_fps[-1], plan.durations_s[-1]
-    whole = max(1, round(load * seconds))
+    whole = rounds(load, seconds)
     before = 0
     for number in range(_SLICES):
         share = _FIRST_SHARE ** (1 - number / (_SLICES - 1))
         until = whole if number == _SLICES - 1 else round(share * whole)
-        if until - before >= _LEAST_FRAMES or until == whole:
-            found.append(Part(load_fps=load, frames=until - before, end_s=seconds * until / whole))
+        frames = round_frames * (until - before)
+        if frames >= _LEAST_FRAMES or until == whole:
+            found.append(Part(load_fps=load, frames=frames, end_s=seconds * until / whole))
             before = until
         if until == whole:
             break
