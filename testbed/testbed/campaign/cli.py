@@ -184,11 +184,27 @@ def plan(
     devices: DevicesOption = None,
     tests: TestsOption = None,
 ) -> None:
-    """What a campaign would measure, and how long that takes about; measures nothing."""
+    """What a campaign would measure, how long that takes about, and what is missing here; measures nothing."""
+    from testbed.campaign.needs import needs
+    from testbed.campaign.scenario import ScenarioError
     from testbed.campaign.timeplan import print_plan
+    from testbed.host.files import Host
 
     chosen, _ = _chosen(scenario, preset, sizes, devices, tests, None)
-    print_plan(chosen, _console())
+    console = _console()
+    print_plan(chosen, console)
+    try:
+        wanted = needs(chosen)
+    except ScenarioError as error:
+        _fail(str(error))
+    missing = list(wanted.missing(Host()))
+    for line in missing:
+        console.print(f"Missing here: {line}", highlight=False, markup=False, soft_wrap=True)
+    if wanted.hosts:
+        console.print(f"Not looked at: {', '.join(wanted.hosts)}", highlight=False, markup=False, soft_wrap=True)
+    if missing:
+        name = shlex.quote(str(scenario))
+        console.print(f"All of it: ./x testbed doctor --scenario {name}", highlight=False, markup=False, soft_wrap=True)
 
 
 def resume(

@@ -62,6 +62,8 @@ class Question:
     nics: tuple[str, ...] = ()
     cores: tuple[int, ...] = ()
     trex_home: Path | None = None
+    # What TRex's server is started with; without it TRex looks in /etc.
+    trex_config: Path | None = None
     # What the programs were compiled for, as in -march: see `testbed.doctor.builds`.
     marches: tuple[str, ...] = ()
 

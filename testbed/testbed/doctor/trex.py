@@ -34,7 +34,9 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
     else:
         yield ok("tree", str(home.resolve()), why)
     why = "the server takes its NICs, cores and addresses from it"
-    if host.exists(_CONFIGURATION):
+    if question.trex_config is not None:
+        yield ok("configuration", str(question.trex_config), why)
+    elif host.exists(_CONFIGURATION):
         yield ok("configuration", _CONFIGURATION, why)
     else:
         remedy = f"cd {home} && ./dpdk_setup_ports.py -i"
