@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from campaign_folders import WORKSHOP, console
+from campaign_lab import Testbeds
 
 from testbed.bench.verdict import Verdict
 from testbed.campaign.compare import CompareSettings, Side
@@ -20,7 +21,7 @@ from testbed.campaign.report import write_report
 from testbed.campaign.scenario import parse_scenario
 from testbed.campaign.testbeds import comparison as spread
 from testbed.campaign.testbeds.inventory import Inventory
-from testbed.campaign.testbeds.part import Job, measure_part
+from testbed.campaign.testbeds.part import Job
 from testbed.results import Status
 
 TEXT = """\
@@ -43,33 +44,6 @@ devices:
     model: {<<: *one, throughput_fps: {64: 2.95e+6, 128: 2.9e+6, 512: 1.275e+6}, seed: 4}
 """
 EXPECTED = {64: Verdict.FASTER, 128: Verdict.SLOWER, 512: Verdict.EQUIVALENT}
-
-
-class Testbeds:
-    """In place of the connection to Dask's scheduler: a job is done at once, unless its testbed is lost with it."""
-
-    __test__ = False
-
-    def __init__(self, lost: tuple[str, ...] = ()) -> None:
-        self.alive = ["quick", "slow"]
-        self.jobs: list[Job] = []
-        self._lost = lost
-
-    def testbeds(self) -> dict[str, str]:
-        return {name: name for name in self.alive}
-
-    def submit(self, job: Job, address: str) -> Future:
-        assert address == job.testbed
-        self.jobs.append(job)
-        future: Future = Future()
-        if job.testbed in self._lost:
-            self.alive.remove(job.testbed)
-        else:
-            future.set_result(measure_part(job, []).model_dump_json())
-        return future
-
-    def wait_for(self, futures: list[Future]) -> None:
-        """They are done, or their testbed is gone."""
 
 
 @pytest.fixture

@@ -300,11 +300,7 @@ class Campaign:
         failed = [finding for finding in self.summary.findings if finding.status == "failed"]
         if failed:
             reason = f"{len(failed)} measurements failed; the first is {failed[0].place}: {failed[0].reason}"
-            # Over several testbeds the journal is put together of what each has measured.
-            if not self.settings.testbeds:
-                again = f"./x testbed resume {shlex.quote(str(self.folder))} --retry-failed"
-                reason += f"\nto try them again: {again}"
-            return Status.FAILED, reason
+            return Status.FAILED, f"{reason}\nto try them again: {retry_command(self.folder)}"
         if all(finding.status == "skipped" for finding in self.summary.findings):
             return Status.FAILED, "nothing could be measured"
         return Status.PASSED, None
@@ -370,8 +366,18 @@ def _failed(folder: Path) -> list[str]:
     findings = read_campaign_summary(folder).findings if (folder / SUMMARY).exists() else []
     places = [finding.place for finding in findings if finding.status == "failed"]
     if not places:
-        raise ResultsError(f"no measurement in '{folder}' has failed: leave out --retry-failed")
+        raise ResultsError(nothing_failed(folder))
     return places
+
+
+def nothing_failed(folder: Path) -> str:
+    """Why nothing is measured again."""
+    return f"no measurement in '{folder}' has failed: leave out --retry-failed"
+
+
+def retry_command(folder: Path) -> str:
+    """What measures again what has failed."""
+    return f"./x testbed resume {shlex.quote(str(folder))} --retry-failed"
 
 
 def is_finished(folder: Path) -> bool:

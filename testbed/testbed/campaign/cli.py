@@ -229,10 +229,6 @@ def resume(
 
     try:
         compared = is_comparison(folder)
-        if retry_failed and (compared or is_spread(folder)):
-            _fail(
-                "--retry-failed is for a campaign on one testbed: leave it out, or begin a new one for what has failed"
-            )
         settings = read_comparison_settings(folder) if compared else read_settings(folder)
         programs = find_programs(settings.scenario, settings.bin_dirs)
         if changed := [name for name, hashed in programs.hashes().items() if settings.programs.get(name) != hashed]:
@@ -243,10 +239,10 @@ def resume(
                 )
             typer.echo(f"testbed: warning: {', '.join(changed)} changed since the campaign began", err=True)
         if is_spread(folder):
-            _go_on_with_testbeds(folder.absolute(), settings, workshop(programs))
+            _go_on_with_testbeds(folder.absolute(), settings, workshop(programs), retry_failed)
         with _workshop(settings.scenario, programs) as shop:
             if compared:
-                _run_comparison(ComparisonRun.resume(folder.absolute(), shop))
+                _run_comparison(ComparisonRun.resume(folder.absolute(), shop, retry_failed))
             _run(Campaign.resume(folder.absolute(), shop, retry_failed))
     except (ResultsError, JournalError, ProgramMissing, ProcessError, VmMissing) as error:
         _fail(str(error))
@@ -357,15 +353,17 @@ def _spread_comparison(comparison: ComparisonRun, inventory: Inventory, shop: Wo
     _judge(comparison.folder, SpreadComparison.create(comparison, inventory, shop, console).run(), console)
 
 
-def _go_on_with_testbeds(folder: Path, settings: Settings | ComparisonSettings, shop: Workshop) -> NoReturn:
+def _go_on_with_testbeds(
+    folder: Path, settings: Settings | ComparisonSettings, shop: Workshop, retry_failed: bool
+) -> NoReturn:
     from testbed.campaign.comparison import ComparisonSettings
     from testbed.campaign.testbeds.comparison import SpreadComparison
     from testbed.campaign.testbeds.controller import Controller
 
     console = _console()
     if isinstance(settings, ComparisonSettings):
-        _judge(folder, SpreadComparison.resume(folder, settings, shop, console).run(), console)
-    _report(Controller.resume(folder, settings, shop, console).run())
+        _judge(folder, SpreadComparison.resume(folder, settings, shop, console, retry_failed).run(), console)
+    _report(Controller.resume(folder, settings, shop, console, retry_failed).run())
 
 
 def _report(campaign: Campaign) -> NoReturn:
@@ -390,9 +388,13 @@ def _run_comparison(comparison: ComparisonRun) -> None:
 
 def _judge(folder: Path, verdict: ComparisonVerdict, console: Console) -> NoReturn:
     """Tells what a comparison has found, and ends the program with its status."""
+    from testbed.campaign.campaign import retry_command
     from testbed.campaign.comparison import as_markdown
 
     console.print(as_markdown(verdict), highlight=False, markup=False, soft_wrap=True)
+    if verdict.comparison is not None and verdict.comparison.failures:
+        again = retry_command(folder)
+        console.print(f"To measure blocks that are not whole again: {again}", highlight=False, soft_wrap=True)
     _write_report(folder, console)
     if verdict.status is Status.FAILED:
         _fail(verdict.reason or "the comparison failed")

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from testbed.campaign import compare
 from testbed.campaign.backend import GeneratorError
-from testbed.campaign.campaign import Workshop, resumable
+from testbed.campaign.campaign import Workshop, nothing_failed, resumable
 from testbed.campaign.compare import CompareSettings, Comparison, Figure, Measure, Visit
 from testbed.campaign.csv_files import comparison_csv
 from testbed.campaign.journal import JOURNAL, Journal, JournalError
@@ -101,14 +101,17 @@ class ComparisonRun:
         return cls(folder, settings, Journal.create(folder / JOURNAL, settings.comparison), workshop)
 
     @classmethod
-    def resume(cls, folder: Path, workshop: Workshop) -> ComparisonRun:
-        """Opens the folder of a comparison that was cut short.
+    def resume(cls, folder: Path, workshop: Workshop, retry_failed: bool = False) -> ComparisonRun:
+        """Opens the folder of a comparison that was cut short; blocks that are not whole can be measured again.
 
         Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
         settings = read_comparison_settings(folder)
+        broken = broken_blocks(folder, settings) if retry_failed else {}
         environment = workshop.environment(settings.scenario)
         journal = Journal.resume(folder / JOURNAL, settings.comparison)
+        if broken:
+            journal.measure_again([place for places in broken.values() for place in places])
         settings.runs.append(datetime.now(UTC))
         _write(folder / SETTINGS, settings)
         number = len(settings.runs) - 1
@@ -267,6 +270,36 @@ def read_comparison_settings(folder: Path) -> ComparisonSettings:
     Raises `ResultsError`.
     """
     return read_record(folder / SETTINGS, ComparisonSettings, "the settings of a comparison", "a comparison")
+
+
+def broken_blocks(folder: Path, settings: ComparisonSettings) -> dict[Size, list[str]]:
+    """The places, by size, of all visits of the blocks that lack a figure.
+
+    A block with one of its visits later than the others would not be interleaved: it is measured again as a whole.
+
+    Raises `ResultsError` if there is none, or no verdict yet.
+    """
+    verdict = None
+    if (folder / VERDICT).exists():
+        verdict = read_record(folder / VERDICT, ComparisonVerdict, "a verdict", "a comparison")
+    if verdict is None or verdict.comparison is None:
+        raise ResultsError(
+            f"the comparison in '{folder}' has not reached its verdict: go on with it first, without --retry-failed"
+        )
+    lacking = {(_block(failure.place), failure.size, failure.figure) for failure in verdict.comparison.failures}
+    if not lacking:
+        raise ResultsError(nothing_failed(folder))
+    found: dict[Size, list[str]] = {}
+    for visit in settings.visits(bool(settings.testbeds)):
+        for figure, size in _measured(settings, visit):
+            if (_block(visit.place), size, figure) in lacking:
+                found.setdefault(size, []).append(place_of(visit, figure, size))
+    return found
+
+
+def _block(place: str) -> str:
+    """'pair/block3': the block of a visit, as the journal has it."""
+    return place.rpartition("/")[0]
 
 
 def is_comparison(folder: Path) -> bool:

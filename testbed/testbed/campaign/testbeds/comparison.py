@@ -12,7 +12,7 @@ from rich.console import Console
 
 from testbed.campaign.campaign import Workshop
 from testbed.campaign.compare import at_size
-from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict
+from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict, broken_blocks
 from testbed.campaign.journal import JOURNAL, JournalError
 from testbed.campaign.points import Point
 from testbed.campaign.sizes import Size
@@ -31,7 +31,13 @@ class SpreadComparison:
     """One comparison over several testbeds, in one results folder."""
 
     def __init__(
-        self, folder: Path, settings: ComparisonSettings, inventory: Inventory, workshop: Workshop, console: Console
+        self,
+        folder: Path,
+        settings: ComparisonSettings,
+        inventory: Inventory,
+        workshop: Workshop,
+        console: Console,
+        retry_failed: bool = False,
     ) -> None:
         self.folder = folder
         self.settings = settings
@@ -39,7 +45,9 @@ class SpreadComparison:
         self._workshop = workshop
         self._sizes = {self._frames(size): size for size in settings.compare.sizes}
         self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
-        self._dispatcher = Dispatcher(folder, list(self._sizes), self._scenarios, self._job, console)
+        broken = broken_blocks(folder, settings) if retry_failed else {}
+        retries = {self._frames(size): places for size, places in broken.items()}
+        self._dispatcher = Dispatcher(folder, list(self._sizes), self._scenarios, self._job, console, retries)
 
     @classmethod
     def create(
@@ -57,15 +65,20 @@ class SpreadComparison:
 
     @classmethod
     def resume(
-        cls, folder: Path, settings: ComparisonSettings, workshop: Workshop, console: Console
+        cls,
+        folder: Path,
+        settings: ComparisonSettings,
+        workshop: Workshop,
+        console: Console,
+        retry_failed: bool = False,
     ) -> SpreadComparison:
-        """Goes on with the comparison of a folder.
+        """Goes on with the comparison of a folder; blocks that are not whole can be measured again, each where it was.
 
         Raises `ResultsError`.
         """
         record = read_record(folder / INVENTORY, InventoryRecord, "an inventory", "a comparison over several testbeds")
         settings.runs.append(datetime.now(UTC))
-        return cls(folder, settings, record.inventory, workshop, console)
+        return cls(folder, settings, record.inventory, workshop, console, retry_failed)
 
     def run(self) -> ComparisonVerdict:
         """Measures what is missing, and judges if all is there.

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from testbed.campaign.backend import Generator, GeneratorError
-from testbed.campaign.campaign import Campaign, Extent, Settings, Workshop
+from testbed.campaign.campaign import Campaign, Extent, Settings, Workshop, nothing_failed
 from testbed.campaign.journal import JOURNAL, Joined, JournalError, read_entries
 from testbed.campaign.points import Point, ordered_points, rig_name
 from testbed.campaign.scenario import Scenario
@@ -31,7 +31,13 @@ class Controller:
     """One campaign over several testbeds, in one results folder."""
 
     def __init__(
-        self, folder: Path, settings: Settings, inventory: Inventory, workshop: Workshop, console: Console
+        self,
+        folder: Path,
+        settings: Settings,
+        inventory: Inventory,
+        workshop: Workshop,
+        console: Console,
+        retry_failed: bool = False,
     ) -> None:
         self.folder = folder
         self.settings = settings
@@ -40,7 +46,8 @@ class Controller:
         self._console = console
         frames = list(dict.fromkeys(point.frames for point in ordered_points(settings.scenario)))
         self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
-        self._dispatcher = Dispatcher(folder, frames, self._scenarios, self._job, console)
+        retries = _failed(folder, frames) if retry_failed else {}
+        self._dispatcher = Dispatcher(folder, frames, self._scenarios, self._job, console, retries)
 
     @classmethod
     def create(cls, campaign: Campaign, inventory: Inventory, workshop: Workshop, console: Console) -> Controller:
@@ -55,14 +62,16 @@ class Controller:
         return cls(campaign.folder, campaign.settings, inventory, workshop, console)
 
     @classmethod
-    def resume(cls, folder: Path, settings: Settings, workshop: Workshop, console: Console) -> Controller:
-        """Goes on with the campaign of a folder.
+    def resume(
+        cls, folder: Path, settings: Settings, workshop: Workshop, console: Console, retry_failed: bool = False
+    ) -> Controller:
+        """Goes on with the campaign of a folder; measurements that failed can be tried again, each where it was.
 
         Raises `ResultsError`.
         """
         record = read_record(folder / INVENTORY, InventoryRecord, "an inventory", "a campaign over several testbeds")
         settings.runs.append(datetime.now(UTC))
-        return cls(folder, settings, record.inventory, workshop, console)
+        return cls(folder, settings, record.inventory, workshop, console, retry_failed)
 
     def run(self) -> Campaign:
         """Measures what is missing, and returns the campaign with all that there is."""
@@ -96,11 +105,17 @@ class Controller:
 
     def _again(self, testbeds: Cluster) -> None:
         """The campaign's first rate once more, on the testbed that it is from, if that is still there."""
-        if self._dispatcher.missing or kept(self.folder, AGAIN) is not None:
+        job = None if self._dispatcher.missing else self._job_again()
+        if job is None or job.again is None:
             return
-        job = self._job_again()
-        address = testbeds.testbeds().get(job.testbed) if job is not None else None
-        if job is None or address is None:
+        earlier = kept(self.folder, AGAIN)
+        if earlier is not None:
+            if job.again.place in [finding.place for finding in earlier.findings]:
+                return
+            # Another rate is the first one now that what had failed has been measured.
+            job.earlier = earlier.journal
+        address = testbeds.testbeds().get(job.testbed)
+        if address is None:
             return
         future = testbeds.submit(job, address)
         while not future.done():
@@ -150,3 +165,15 @@ def nothing_starts(scenario: Scenario, device: str, directions: int, raw: Path) 
     Raises `GeneratorError`.
     """
     raise GeneratorError(f"a trial with {device} is missing in what the testbeds have measured")
+
+
+def _failed(folder: Path, frames: list[str]) -> dict[str, list[str]]:
+    """The places of the measurements that have failed, by the part that has them.
+
+    Raises `ResultsError` if there are none.
+    """
+    parts = {one: part for one in frames if (part := kept(folder, one)) is not None}
+    found = {one: [found.place for found in part.findings if found.status == "failed"] for one, part in parts.items()}
+    if not any(found.values()):
+        raise ResultsError(nothing_failed(folder))
+    return {one: places for one, places in found.items() if places}

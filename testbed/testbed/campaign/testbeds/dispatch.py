@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from distributed import Future
@@ -28,6 +28,7 @@ class Dispatcher:
         testbeds: Collection[str],
         job: Callable[[str, str], Job],
         console: Console,
+        retries: Mapping[str, list[str]] | None = None,
     ) -> None:
         self._folder = folder
         # In the order of the campaign.
@@ -37,6 +38,8 @@ class Dispatcher:
         self._job = job
         self._console = console
         self._parts = {one: part for one in frames if (part := kept(folder, one)) is not None}
+        # Of frames that were measured: the places that are measured again, on the same testbed.
+        self._retries = {one: places for one, places in (retries or {}).items() if one in self._parts}
         # Why a testbed is given nothing more.
         self._broken: dict[str, str] = {}
 
@@ -50,32 +53,52 @@ class Dispatcher:
         return {frames: self._parts[frames] for frames in self._frames if frames in self._parts}
 
     def measure(self, testbeds: Cluster) -> None:
-        """Until everything is measured, or no testbed is left.
+        """Until everything is measured, or no testbed is left that may do it.
 
         Raises `ResultsError`.
         """
         waiting = deque(self.missing)
         running: dict[str, tuple[Future, Job]] = {}
-        while waiting or running:
+        while waiting or running or self._retries:
             alive = {name: at for name, at in testbeds.testbeds().items() if name in self._testbeds}
             for name, (future, job) in list(running.items()):
                 if future.done():
                     del running[name]
                     if not self.take(job, part_of(future, job)):
-                        waiting.appendleft(job.frames)
+                        self._give_back(job, waiting)
                 elif name not in alive:
                     del running[name]
                     future.cancel()
-                    waiting.appendleft(job.frames)
-                    self.tell(f"{name} is gone: {job.frames} goes to another testbed")
+                    self._give_back(job, waiting)
+                    left = "is as it was" if job.retry else "goes to another testbed"
+                    self.tell(f"{name} is gone: {job.frames} {left}")
             for name, address in alive.items():
-                if waiting and name not in running and name not in self._broken:
-                    job = self._job(name, waiting.popleft())
-                    self.tell(f"{name}: {job.frames} begins")
-                    running[name] = testbeds.submit(job, address), job
+                if name in running or name in self._broken or (job := self._next(name, waiting)) is None:
+                    continue
+                self.tell(f"{name}: {job.frames}{' once more' if job.retry else ''} begins")
+                running[name] = testbeds.submit(job, address), job
             if not running:
-                return
+                break
             testbeds.wait_for([future for future, _ in running.values()])
+        for frames in self._retries:
+            # Another testbed would measure other things: what is compared must be from the same one.
+            name = self._parts[frames].testbed
+            self.tell(f"{frames}: what has failed stays so: testbed '{name}', which has the rest of it, is not there")
+
+    def _next(self, testbed: str, waiting: deque[str]) -> Job | None:
+        """What an idle testbed is given: what has failed there, or else what nobody has measured."""
+        for frames, places in self._retries.items():
+            part = self._parts[frames]
+            if part.testbed == testbed:
+                del self._retries[frames]
+                return self._job(testbed, frames).model_copy(update={"earlier": part.journal, "retry": places})
+        return self._job(testbed, waiting.popleft()) if waiting else None
+
+    def _give_back(self, job: Job, waiting: deque[str]) -> None:
+        if job.retry:
+            self._retries[job.frames] = job.retry
+        else:
+            waiting.appendleft(job.frames)
 
     def take(self, job: Job, part: Part | None) -> bool:
         """Keeps a part; whether it is there and has what it should.
@@ -93,7 +116,8 @@ class Dispatcher:
         if job.again is None:
             self._parts[job.frames] = part
         left = f", {len(self.missing)} to go" if self.missing else ""
-        self.tell(f"{job.testbed}: {job.frames}{' again' if job.again else ''} done{left}")
+        how = " again" if job.again else " once more" if job.retry else ""
+        self.tell(f"{job.testbed}: {job.frames}{how} done{left}")
         return True
 
     def write_environments(self) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from itertools import count
 from pathlib import Path, PurePosixPath
 
 from testbed.campaign.journal import Entry, Head, Joined, as_text, read_entries
@@ -19,9 +20,15 @@ AGAIN = "again"
 def keep(folder: Path, name: str, part: Part) -> None:
     """Writes a part down, with the output of what was started and what its testbed is.
 
+    One that is measured again takes the place of the earlier one, whose journal it has; the output of both is kept.
+
     Raises `ResultsError`.
     """
     own = name.replace("/", "-")
+    raw = folder / "raw" / part.testbed
+    output = raw / own
+    if _file(folder, name).exists():
+        output = next(path for number in count(2) if not (path := raw / f"{own}-{number}").exists())
     try:
         (folder / _PARTS).mkdir(exist_ok=True)
         for log, text in part.logs.items():
@@ -29,14 +36,14 @@ def keep(folder: Path, name: str, part: Part) -> None:
             # What comes over the network does not choose where it is written.
             if path.is_absolute() or ".." in path.parts:
                 continue
-            file = folder / "raw" / part.testbed / own / path
+            file = output / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
     except OSError as error:
         raise ResultsError(
             f"cannot write into '{folder}': {error.strerror}: make room, then go on by resume"
         ) from error
-    write_atomically(folder / _PARTS / f"{own}.json", part.model_copy(update={"logs": {}}).model_dump_json() + "\n")
+    write_atomically(_file(folder, name), part.model_copy(update={"logs": {}}).model_dump_json() + "\n")
 
 
 def kept(folder: Path, name: str) -> Part | None:
@@ -44,8 +51,12 @@ def kept(folder: Path, name: str) -> Part | None:
 
     Raises `ResultsError`.
     """
-    path = folder / _PARTS / f"{name.replace('/', '-')}.json"
+    path = _file(folder, name)
     return read_record(path, Part, "what a testbed has measured", "a campaign") if path.exists() else None
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / _PARTS / f"{name.replace('/', '-')}.json"
 
 
 def merged(campaign: str, begun: datetime, parts: dict[str, Part]) -> str:

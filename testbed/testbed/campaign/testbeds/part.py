@@ -28,7 +28,7 @@ from testbed.campaign.visits import Visits, both, place_of, rig_at
 from testbed.campaign.workshop import find_programs, workshop
 from testbed.process import ProcessError
 from testbed.programs import ProgramMissing
-from testbed.results import ResultsError
+from testbed.results import ResultsError, write_atomically
 from testbed.scratch import scratch_folder
 
 _MOST_LOG_BYTES = 4 << 20
@@ -62,6 +62,9 @@ class Job(BaseModel):
     again: Again | None = None
     # Of a comparison: at one size, that of the frames.
     compare: CompareSettings | None = None
+    # The journal of what the testbed has measured of this before, which counts, and the places of it that do not.
+    earlier: str = ""
+    retry: list[str] = Field(default_factory=list)
 
     def points(self) -> list[Point]:
         """What is to be visited, in the campaign's order."""
@@ -114,20 +117,31 @@ def _check_programs(job: Job, hashes: dict[str, str]) -> None:
 def _visit(job: Job, shop: Workshop, folder: Path, part: Part) -> None:
     raw = folder / "raw"
     raw.mkdir()
-    with Journal.create(folder / JOURNAL, job.campaign) as journal:
+    with _journal(job, folder / JOURNAL) as journal:
         if job.compare is not None:
             _compare(job, job.compare, Visits(job.scenario, job.compare, shop, journal, raw, Watcher()))
             return
         for point in job.points():
             start = partial(shop.start, job.scenario, point.device, point.directions, raw)
             name = rig_name(point, job.testbed)
-            if job.again is not None:
+            if job.again is not None and journal.capabilities(name) is None:
                 journal.join(name, job.again.capabilities)
             rig = Rig(name, start, journal, Watcher())
             try:
                 part.findings += _measured(job, shop, rig, point)
             finally:
                 rig.close()
+
+
+def _journal(job: Job, path: Path) -> Journal:
+    """A new one, or that of what is gone on with."""
+    if not job.earlier:
+        return Journal.create(path, job.campaign)
+    write_atomically(path, job.earlier)
+    journal = Journal.open(path, job.campaign)
+    if job.retry:
+        journal.measure_again(job.retry)
+    return journal
 
 
 def _compare(job: Job, told: CompareSettings, visits: Visits) -> None:

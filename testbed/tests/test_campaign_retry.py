@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""`resume --retry-failed` of comparisons, and of what is spread over several testbeds, on simulated devices."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from campaign_folders import WORKSHOP, console
+from campaign_lab import Testbeds
+from campaign_models import Tape
+from typer.testing import CliRunner
+
+from testbed.bench.verdict import Verdict
+from testbed.campaign.campaign import Campaign, Settings, Workshop, read_settings
+from testbed.campaign.compare import CompareSettings
+from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict, read_comparison_settings
+from testbed.campaign.journal import JOURNAL, read_journal
+from testbed.campaign.points import ordered_points
+from testbed.campaign.scenario import Scenario, parse_scenario
+from testbed.campaign.summary import Finding, read_campaign_summary
+from testbed.campaign.testbeds import comparison as spread_comparison
+from testbed.campaign.testbeds import controller as spread_campaign
+from testbed.campaign.testbeds.comparison import SpreadComparison
+from testbed.campaign.testbeds.controller import Controller
+from testbed.campaign.testbeds.inventory import Inventory
+from testbed.campaign.trial import AnyResult
+from testbed.cli import app
+from testbed.results import ResultsError, Status
+
+TEXT = """\
+name: retry
+generator: {kind: simulated}
+devices:
+  - name: one
+    model: &one {throughput_fps: {64: 12.4e+6, 512: 5.1e+6}, seed: 3, noise: 0.003}
+  - name: two
+    model: {<<: *one, throughput_fps: {64: 11.8e+6, 512: 5.1e+6}, seed: 4}
+frames: {sizes: [64, 512]}
+tests: [throughput, latency]
+preset: quick
+"""
+SCENARIO = parse_scenario(TEXT, "retry.yaml")
+INVENTORY = Inventory.model_validate({"testbeds": [{"name": "quick"}, {"name": "slow"}]})
+FIRST = ordered_points(SCENARIO)[0].device
+
+
+class Busy:
+    """A machine on which no trial of some starts counts: of those that `spoils` says yes to, as long as it is busy."""
+
+    def __init__(self, spoils: Callable[[int, str, int], bool]) -> None:
+        self.busy = True
+        self.starts = 0
+        self._spoils = spoils
+
+    def workshop(self, *_: Any) -> Workshop:
+        return replace(WORKSHOP, start=self._start)
+
+    def _start(self, scenario: Scenario, device: str, directions: int, raw: Path) -> Tape:
+        self.starts += 1
+        number = self.starts
+
+        def change(result: AnyResult) -> AnyResult:
+            spoiled = self.busy and self._spoils(number, device, result.plan.size)
+            return result.invalidated(["busy"] if spoiled else [])
+
+        return Tape(WORKSHOP.start(scenario, device, directions, raw), change=change)
+
+
+# The first device at the first size, whose throughput would be measured again for drift.
+def first_of_all() -> Busy:
+    return Busy(lambda _, device, size: (device, size) == (FIRST, 64))
+
+
+@pytest.fixture
+def lab(monkeypatch: pytest.MonkeyPatch) -> Callable[[Testbeds], None]:
+    """Puts functions in place of testbeds."""
+
+    def use(testbeds: Testbeds) -> None:
+        @contextlib.contextmanager
+        def cluster(*_: object) -> Iterator[Testbeds]:
+            yield testbeds
+
+        monkeypatch.setattr(spread_campaign, "cluster", cluster)
+        monkeypatch.setattr(spread_comparison, "cluster", cluster)
+
+    return use
+
+
+def begun(parent: Path) -> Controller:
+    settings = Settings(kind="rfc2544", command="a test", scenario=SCENARIO)
+    return Controller.create(Campaign.create(parent, settings, TEXT, WORKSHOP), INVENTORY, WORKSHOP, console())
+
+
+def gone_on_with(folder: Path, **more: bool) -> Controller:
+    return Controller.resume(folder, read_settings(folder), WORKSHOP, console(), **more)
+
+
+def places(findings: list[Finding], status: str) -> list[str]:
+    return [finding.place for finding in findings if finding.status == status]
+
+
+def test_what_failed_on_a_testbed_is_measured_there_again(tmp_path: Path, lab: Callable[[Testbeds], None]) -> None:
+    machine = first_of_all()
+    lab(Testbeds(make=machine.workshop))
+    folder = begun(tmp_path).run().folder
+    before = read_campaign_summary(folder)
+    assert before.status is Status.FAILED
+    assert before.reason.splitlines()[-1] == f"to try them again: ./x testbed resume {folder} --retry-failed"
+    failed, skipped = f"{FIRST}/64B/1way/1flows/throughput", f"{FIRST}/64B/1way/1flows/latency"
+    assert (places(before.findings, "failed"), places(before.findings, "skipped")) == ([failed], [skipped])
+    assert not before.drift.place.startswith(f"{FIRST}/64B/")
+    trials = read_journal(folder / JOURNAL)
+    machine.busy = False
+    # Without being asked it stays as it is, and nothing is measured.
+    testbeds = Testbeds(make=machine.workshop)
+    lab(testbeds)
+    assert gone_on_with(folder).run().summary.status is Status.FAILED
+    assert testbeds.jobs == []
+    # The whole part is not: only what failed, and what was skipped for want of it.
+    assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.PASSED
+    again = read_campaign_summary(folder)
+    part, drift = testbeds.jobs
+    assert (part.testbed, part.frames, part.retry) == ("quick", "64B/1way/1flows", [failed])
+    assert [one for one in again.findings if one.place not in (failed, skipped)] == [
+        one for one in before.findings if one.status == "done"
+    ]
+    assert places(again.findings, "done") == [finding.place for finding in again.findings]
+    # The campaign's first rate is another one now, and the machine's change is told by that.
+    assert (drift.again.place, again.drift.place) == (f"{failed}/again", failed)
+    # Nothing is lost, be it of any use or not.
+    journal = read_journal(folder / JOURNAL)
+    assert all(trial in journal for trial in trials)
+    assert len(journal) == again.trials.total > len(trials)
+    # It is over.
+    testbeds.jobs.clear()
+    assert gone_on_with(folder).run().summary.status is Status.PASSED
+    assert testbeds.jobs == []
+    assert read_journal(folder / JOURNAL) == journal
+    with pytest.raises(ResultsError, match="has failed: leave out --retry-failed"):
+        gone_on_with(folder, retry_failed=True)
+
+
+def test_the_output_of_both_attempts_is_kept(tmp_path: Path, lab: Callable[[Testbeds], None]) -> None:
+    machine = first_of_all()
+
+    def workshop(*_: Any) -> Workshop:
+        made = machine.workshop()
+
+        def start(scenario: Scenario, device: str, directions: int, raw: Path) -> Tape:
+            (raw / f"{device}.stdout").write_text("busy" if machine.busy else "idle")
+            return made.start(scenario, device, directions, raw)
+
+        return replace(made, start=start)
+
+    lab(Testbeds(make=workshop))
+    folder = begun(tmp_path).run().folder
+    machine.busy = False
+    gone_on_with(folder, retry_failed=True).run()
+    raw = folder / "raw" / "quick"
+    own = f"64B-1way-1flows/{FIRST}.stdout"
+    assert ((raw / own).read_text(), (raw / own.replace("/", "-2/")).read_text()) == ("busy", "idle")
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_no_other_testbed_measures_what_failed(tmp_path: Path, lab: Callable[[Testbeds], None], lost: bool) -> None:
+    """Those that are compared are from the same one."""
+    machine = first_of_all()
+    lab(Testbeds(make=machine.workshop))
+    folder = begun(tmp_path).run().folder
+    before = read_campaign_summary(folder)
+    machine.busy = False
+    testbeds = Testbeds(lost=("quick",), make=machine.workshop)
+    if not lost:
+        testbeds.alive = ["slow"]
+    lab(testbeds)
+    told = console()
+    campaign = Controller.resume(folder, read_settings(folder), WORKSHOP, told, retry_failed=True).run()
+    assert campaign.summary.status is Status.FAILED
+    assert [job.testbed for job in testbeds.jobs] == (["quick"] if lost else [])
+    text = told.file.getvalue()
+    assert ("quick is gone: 64B/1way/1flows is as it was" in text) is lost
+    assert "64B/1way/1flows: what has failed stays so: testbed 'quick', which has the rest of it, is not there" in text
+    assert read_campaign_summary(folder).findings == before.findings
+    # When it is there again, it can be asked again.
+    lab(Testbeds(make=machine.workshop))
+    assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.PASSED
+
+
+def test_what_fails_once_more_stays_as_it_was(tmp_path: Path, lab: Callable[[Testbeds], None]) -> None:
+    machine = first_of_all()
+    lab(Testbeds(make=machine.workshop))
+    folder = begun(tmp_path).run().folder
+    trials = read_journal(folder / JOURNAL)
+    assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.FAILED
+    # Each time its attempts are kept.
+    assert len(read_journal(folder / JOURNAL)) > len(trials)
+    machine.busy = False
+    assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.PASSED
+
+
+# In the third visit of the second block of A against B no trial at 512 bytes counts: one of 7 blocks of 4 visits each.
+BROKEN = 7 * 4 + 4 + 3
+
+
+def compared(**told: Any) -> ComparisonSettings:
+    told = {"a": "one", "b": "two", "sizes": (64, 512), "blocks": 7} | told
+    return ComparisonSettings(command="a test", scenario=SCENARIO, compare=CompareSettings(**told))
+
+
+def verdicts(found: ComparisonVerdict) -> dict[int, Verdict]:
+    return {one.size: one.verdict for one in found.comparison.verdicts}
+
+
+def test_a_block_that_is_not_whole_is_measured_again_as_a_whole(tmp_path: Path) -> None:
+    machine = Busy(lambda number, _, size: (number, size) == (BROKEN, 512))
+    run = ComparisonRun.create(tmp_path, compared(), TEXT, machine.workshop())
+    found = run.run(console())
+    (failure,) = found.comparison.failures
+    assert failure.place.startswith("pair/block2/turn3-")
+    assert (found.status, machine.starts) == (Status.PASSED, 2 * 7 * 4)
+    trials = read_journal(run.folder / JOURNAL)
+    again = ComparisonRun.resume(run.folder, machine.workshop(), retry_failed=True).run(console())
+    assert again.comparison.failures == []
+    # Its four visits, and at that size only.
+    assert machine.starts == 2 * 7 * 4 + 4
+    journal = read_journal(run.folder / JOURNAL)
+    assert journal[: len(trials)] == trials
+    visits = dict.fromkeys(place.rpartition("/")[0] for place, _ in trials if place.startswith("pair/block2/"))
+    mine = [visit for visit in visits if visit.endswith("/512B")]
+    assert [place.rpartition("/")[0] for place, _ in journal[len(trials) :]] == mine
+    assert verdicts(again) == {64: Verdict.FASTER, 512: Verdict.EQUIVALENT}
+    assert again.comparison.verdicts[1].ratio != found.comparison.verdicts[1].ratio
+    with pytest.raises(ResultsError, match="has failed: leave out --retry-failed"):
+        ComparisonRun.resume(run.folder, machine.workshop(), retry_failed=True)
+
+
+def test_a_comparison_without_a_verdict_goes_on_first(tmp_path: Path) -> None:
+    run = ComparisonRun.create(tmp_path, compared(), TEXT, WORKSHOP)
+    run.close()
+    with pytest.raises(ResultsError, match="has not reached its verdict: go on with it first, without --retry-failed"):
+        ComparisonRun.resume(run.folder, WORKSHOP, retry_failed=True)
+
+
+def test_a_spread_comparison_measures_a_block_again_where_it_was(
+    tmp_path: Path, lab: Callable[[Testbeds], None]
+) -> None:
+    # Size by size: first all visits at 64 bytes, on one testbed, then those at 512, on the other.
+    machine = Busy(lambda number, _, size: (number, size) == (2 * 7 * 4 + BROKEN, 512))
+    lab(Testbeds(make=machine.workshop))
+    begun = ComparisonRun.create(tmp_path, compared(), TEXT, WORKSHOP)
+    found = SpreadComparison.create(begun, INVENTORY, WORKSHOP, console()).run()
+    (failure,) = found.comparison.failures
+    assert (failure.size, failure.place.rpartition("-")[0].rpartition("-")[0]) == (512, "pair/block2/turn3")
+    assert machine.starts == 2 * 2 * 7 * 4
+    testbeds = Testbeds(make=machine.workshop)
+    lab(testbeds)
+    settings = read_comparison_settings(begun.folder)
+    again = SpreadComparison.resume(begun.folder, settings, WORKSHOP, console(), retry_failed=True).run()
+    (job,) = testbeds.jobs
+    assert (job.testbed, job.frames, len(job.retry)) == ("slow", "512B/1way/1flows", 4)
+    assert machine.starts == 2 * 2 * 7 * 4 + 4
+    assert again.comparison.failures == []
+    assert again.comparison.verdicts[0] == found.comparison.verdicts[0]
+    assert again.testbeds == {64: "quick", 512: "slow"}
+
+
+def test_the_command_line_says_how(tmp_path: Path) -> None:
+    file = tmp_path / "retry.yaml"
+    file.write_text(TEXT)
+    words = ["compare", "--scenario", str(file), "--sizes", "64", "--blocks", "6", "--out", str(tmp_path / "out")]
+    # Latency at more than the device forwards is no figure.
+    done = CliRunner().invoke(app, [*words, "--figure", "latency", "--latency-share", "0.99"])
+    (folder,) = (tmp_path / "out").iterdir()
+    assert done.exit_code == 0, done.output
+    assert f"blocks that are not whole again: ./x testbed resume {folder} --retry-failed" in done.output
+    before = len(read_journal(folder / JOURNAL))
+    done = CliRunner().invoke(app, ["resume", str(folder), "--retry-failed"])
+    assert done.exit_code == 0, done.output
+    assert len(read_journal(folder / JOURNAL)) == 2 * before
