@@ -191,7 +191,8 @@ struct Managing(());
 impl Managing {
     /// `None` if this thread is inside one.
     fn begin() -> Option<Self> {
-        (!MANAGING.replace(true)).then_some(Self(()))
+        // Made only then: its drop says that the call is over.
+        (!MANAGING.replace(true)).then(|| Self(()))
     }
 }
 

@@ -208,7 +208,10 @@ fn closures_may_set_stop_and_drop_timers() {
         let nested = Arc::new(AtomicUsize::new(0));
         let (inner, seen) = (timers.clone(), Arc::clone(&nested));
         let timer = timers.timer(move || {
-            assert!(matches!(inner.manage(), Err(ManageError::Nested)));
+            // However often it tries.
+            for _ in 0..2 {
+                assert!(matches!(inner.manage(), Err(ManageError::Nested)));
+            }
             seen.fetch_add(1, Ordering::SeqCst);
         });
         timer.arm(main, Duration::ZERO).unwrap();
