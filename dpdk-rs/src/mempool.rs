@@ -58,8 +58,8 @@ impl fmt::Display for SocketId {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MempoolError {
-    /// The name has a NUL byte.
-    #[error("pool name {0:?} contains a NUL byte")]
+    /// The name has a NUL byte, or a character that is not ASCII, which DPDK's telemetry reads wrong.
+    #[error("pool name {0:?} cannot be used: give ASCII characters, and no NUL byte")]
     Name(String),
     /// A child made by `fork` cannot make pools: DPDK's memory is its parent's.
     #[error("cannot create pool '{0}': this process is a fork of the one that initialized the EAL")]
@@ -265,7 +265,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
     /// [`MempoolError::Name`], [`MempoolError::Create`] or [`MempoolError::Forked`].
     #[doc(alias = "rte_pktmbuf_pool_create")]
     pub fn build(self, eal: &Eal) -> Result<Mempool<P>, MempoolError> {
-        let Ok(name) = CString::new(self.name.as_str()) else {
+        let Some(name) = CString::new(self.name.as_str()).ok().filter(|_| self.name.is_ascii()) else {
             return Err(MempoolError::Name(self.name));
         };
         let environment = eal.environment();

@@ -15,8 +15,9 @@ use std::{ffi::CString, sync::Arc};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// The name has a NUL byte, or is too long: DPDK would cut it, and two names could become one.
-    #[error("{kind} name {name:?} cannot be used: give at most {longest} bytes, and no NUL byte")]
+    /// The name has a NUL byte, or is too long: DPDK would cut it, and two names could become one. Or it has a character that is
+    /// not ASCII, which DPDK's telemetry reads wrong.
+    #[error("{kind} name {name:?} cannot be used: give at most {longest} ASCII characters, and no NUL byte")]
     Name {
         /// What was to be made, such as `ring`.
         kind: &'static str,
@@ -114,7 +115,8 @@ impl Kind {
         make: impl FnOnce(*const c_char) -> *mut T,
     ) -> Result<NonNull<T>, CreateError> {
         let name = name.to_owned();
-        let Some(c_name) = CString::new(name.as_str()).ok().filter(|_| name.len() <= self.longest_name) else {
+        let usable = |_: &CString| name.is_ascii() && name.len() <= self.longest_name;
+        let Some(c_name) = CString::new(name.as_str()).ok().filter(usable) else {
             return Err(CreateError::Name { kind: self.name, name, longest: self.longest_name });
         };
         if environment.is_forked() {

@@ -27,7 +27,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What a command answers; JSON on the socket. DPDK tells at most 16 kB.
+/// What a command answers; JSON on the socket, of at most 16,000 bytes. Texts are of ASCII: DPDK reads others wrong.
 #[doc(alias = "rte_tel_data")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -71,8 +71,8 @@ from!(String => Text, &str => Text, i32 => Int, u64 => Uint, u32 => Uint, u16 =>
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TelemetryError {
-    /// The command or its help has a NUL byte.
-    #[error("telemetry command {0:?} or its help contains a NUL byte")]
+    /// The command or its help has a NUL byte, or a character that is not ASCII.
+    #[error("telemetry command {0:?} or its help cannot be used: give ASCII characters, and no NUL byte")]
     Name(String),
     /// The program has such a command already.
     #[error("telemetry command '{0}' is registered already")]
@@ -142,7 +142,8 @@ impl Eal {
         if environment.is_forked() {
             return Err(TelemetryError::Forked(command.to_owned()));
         }
-        let (Ok(name), Ok(help)) = (CString::new(command), CString::new(help)) else {
+        let ascii = |text: &str| CString::new(text).ok().filter(|_| text.is_ascii());
+        let (Some(name), Some(help)) = (ascii(command), ascii(help)) else {
             return Err(TelemetryError::Name(command.to_owned()));
         };
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -202,7 +203,7 @@ unsafe extern "C" fn respond(command: *const c_char, parameters: *const c_char, 
     let Some(value) = COMMANDS.call(&command.to_owned(), |answer| answer(&parameters.to_string_lossy())) else {
         return -1;
     };
-    let told = limits(&value, 0).and_then(|()| {
+    let told = check(&value).and_then(|()| {
         // SAFETY: the caller promises data that may be filled.
         unsafe { fill(data, &value) }
     });
@@ -221,7 +222,37 @@ unsafe extern "C" fn respond(command: *const c_char, parameters: *const c_char, 
 /// The deepest dictionary in dictionaries: DPDK takes 16 kB of its thread's stack for each.
 const DEPTH: usize = 4;
 
+/// The most bytes of JSON. DPDK has 16,384 for the command, the value and what it puts between them, leaves out what does not
+/// fit, and up to 22.11 at least writes one byte too far if what is left over is as short as a quoted character.
+const MOST_JSON: usize = 16_000;
+
 /// Whether DPDK can tell a value.
+fn check(value: &Value) -> Result<(), String> {
+    limits(value, 0)?;
+    match json_len(value) {
+        0..=MOST_JSON => Ok(()),
+        len => Err(format!("{len} bytes of JSON, where {MOST_JSON} are the most")),
+    }
+}
+
+/// How many bytes of JSON a value is.
+fn json_len(value: &Value) -> usize {
+    // DPDK quotes some characters, and leaves some out.
+    let text =
+        |text: &str| 2 + text.bytes().map(|byte| if b"\"\\\n\r\t".contains(&byte) { 2 } else { 1 }).sum::<usize>();
+    // What is around them, and what is between them.
+    let many = |lens: &mut dyn Iterator<Item = usize>| 2 + lens.map(|len| len + 1).sum::<usize>().saturating_sub(1);
+    match value {
+        Value::Text(value) => text(value),
+        Value::Int(number) => 2 + number.to_string().len(),
+        Value::Uint(number) => 2 + number.to_string().len(),
+        Value::Texts(values) => many(&mut values.iter().map(|value| text(value))),
+        Value::Uints(values) => many(&mut values.iter().map(|number| number.to_string().len())),
+        Value::Dict(entries) => many(&mut entries.iter().map(|(name, value)| text(name) + 1 + json_len(value))),
+    }
+}
+
+/// Whether DPDK has room for each part of a value, and reads its texts right.
 fn limits(value: &Value, depth: usize) -> Result<(), String> {
     let within = |what, count: usize, most: u32| {
         if count <= most as usize { Ok(()) } else { Err(format!("{count} {what}, where {most} are the most")) }
@@ -229,6 +260,10 @@ fn limits(value: &Value, depth: usize) -> Result<(), String> {
     let text = |text: &str, most| {
         if text.contains('\0') {
             return Err("a text with a NUL byte".to_owned());
+        }
+        // DPDK looks up what to do with a character in a table, and takes bytes from 128 on for negative numbers.
+        if let Some(other) = text.chars().find(|character| !character.is_ascii()) {
+            return Err(format!("a text with {other:?}, where ASCII is all that it knows"));
         }
         within("bytes of text", text.len(), most - 1)
     };
@@ -345,7 +380,7 @@ fn told(result: c_int) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Value, limits};
+    use super::{Value, check};
 
     #[test]
     fn what_dpdk_can_tell_passes_and_the_rest_is_named() {
@@ -356,7 +391,7 @@ mod tests {
             Value::dict([("a_Z/9", Value::from("x".repeat(127))), ("b", Value::Int(-1))]),
             Value::dict([("a", Value::dict([("b", Value::dict([("c", Value::dict([("d", 1_u64.into())]))]))]))]),
         ] {
-            assert_eq!(limits(&good, 0), Ok(()));
+            assert_eq!(check(&good), Ok(()));
         }
         for (bad, reason) in [
             (Value::from("x".repeat(8192)), "8192 bytes of text, where 8191 are the most"),
@@ -364,11 +399,15 @@ mod tests {
             (Value::from(vec!["x".repeat(128)]), "128 bytes of text, where 127 are the most"),
             (Value::dict([("a b", 1_u64.into())]), "the name \"a b\", which may have letters, digits, '_' and '/'"),
             (Value::dict([("a", Value::from("x\0"))]), "a text with a NUL byte"),
+            (Value::from("Zürich"), "a text with 'ü', where ASCII is all that it knows"),
+            (Value::from("\"".repeat(8191)), "16384 bytes of JSON, where 16000 are the most"),
+            (Value::from(vec!["x".repeat(127); 124]), "16121 bytes of JSON, where 16000 are the most"),
             (Value::Dict(vec![(name, Value::Int(0)); 257]), "257 entries, where 256 are the most"),
         ] {
-            assert_eq!(limits(&bad, 0), Err(reason.to_owned()));
+            assert_eq!(check(&bad), Err(reason.to_owned()));
         }
+        assert_eq!(check(&Value::from(vec!["x".repeat(127); 123])), Ok(()));
         let deep = (0..6).fold(Value::Int(1), |value, _| Value::dict([("in", value)]));
-        assert_eq!(limits(&deep, 0), Err("5 dictionaries in each other, where 4 are the most".to_owned()));
+        assert_eq!(check(&deep), Err("5 dictionaries in each other, where 4 are the most".to_owned()));
     }
 }

@@ -22,14 +22,18 @@ const EEXIST: i32 = 17;
 const EINVAL: i32 = 22;
 
 /// Numbers without a pattern, the same each time (xorshift64).
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.next() >> 20) as usize % limit
     }
 }
 
@@ -119,6 +123,7 @@ fn hash_tables_that_cannot_be_made_say_why() {
         }
         let error = build("twenty-two-bytes-long!", 8).unwrap_err();
         assert!(matches!(error, CreateError::Name { longest: 21, .. }), "{error}");
+        assert!(matches!(build("Straße", 8), Err(CreateError::Name { .. })), "telemetry would read it wrong");
         let error = HashTable::<[u64; 8193], ()>::builder("long").build(&eal).unwrap_err();
         assert!(matches!(error, CreateError::TooLarge { len: 65_544, .. }), "{error}");
         assert!(HashTable::<[u8; 0], ()>::builder("nothing").build(&eal).is_err(), "a key has bytes");

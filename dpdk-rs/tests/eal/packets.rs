@@ -185,8 +185,10 @@ fn pools_that_cannot_be_made_say_why() {
         let _held: Mempool = pool(&eal, "taken");
         let error = Mempool::<()>::builder("taken").size(511).build(&eal).unwrap_err();
         assert_eq!(error.to_string(), "cannot create pool 'taken' of 511 mbufs on socket -1: File exists");
-        let error = Mempool::<()>::builder("nul\0").build(&eal).unwrap_err();
-        assert_eq!(error, MempoolError::Name("nul\0".to_owned()));
+        for name in ["nul\0", "für"] {
+            let error = Mempool::<()>::builder(name).build(&eal).unwrap_err();
+            assert_eq!(error, MempoolError::Name(name.to_owned()));
+        }
         assert_eq!(refused(&eal, 0, 0), "cannot create pool 'refused' of 0 mbufs on socket -1: Invalid argument");
         assert!(refused(&eal, 2048, 513).ends_with("Invalid argument"), "the cache is too large");
         assert!(refused(&eal, 1 << 24, 0).ends_with("Cannot allocate memory"));

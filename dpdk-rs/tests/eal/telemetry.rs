@@ -96,7 +96,14 @@ fn values_of_every_kind_come_out_as_json() {
         let numbers = eal.register_telemetry("/test/numbers", "", |_| Value::from((0..512).collect::<Vec<u64>>()));
         let bad = eal.register_telemetry("/test/bad", "", |_| Value::dict([("not a name", Value::Int(1))]));
         let panics = eal.register_telemetry("/test/panics", "", |_| std::panic::resume_unwind(Box::new(1)));
-        let answers = ask(&["/test/all", "/test/numbers", "/test/bad", "/test/panics"]);
+        // DPDK would look for 'ü' in front of a table, and write behind an array where so little room is left.
+        let foreign = eal.register_telemetry("/test/foreign", "", |_| Value::from("Zürich"));
+        let long = eal.register_telemetry("/test/long", "", |text| {
+            let rest = text.parse().unwrap_or_default();
+            let full = (0..125).map(|_| "x".repeat(127)).chain(["y".repeat(rest), "\"".repeat(3)]);
+            Value::from(full.collect::<Vec<_>>())
+        });
+        let answers = ask(&["/test/all", "/test/numbers", "/test/bad", "/test/panics", "/test/foreign"]);
         assert_eq!(
             answers[0],
             format!(
@@ -106,8 +113,11 @@ fn values_of_every_kind_come_out_as_json() {
             )
         );
         assert!(answers[1].ends_with("510, 511]}"), "{}", answers[1]);
-        assert_eq!(answers[2..], [r#"{"/test/bad": null}"#, r#"{"/test/panics": null}"#]);
-        for command in [all, numbers, bad, panics] {
+        assert_eq!(answers[2..], [r#"{"/test/bad": null}"#, r#"{"/test/panics": null}"#, r#"{"/test/foreign": null}"#]);
+        let ends: Vec<String> = (90..128).map(|rest| format!("/test/long,{rest}")).collect();
+        let ends: Vec<&str> = ends.iter().map(String::as_str).collect();
+        assert!(ask(&ends).iter().all(|answer| answer == r#"{"/test/long": null}"#));
+        for command in [all, numbers, bad, panics, foreign, long] {
             drop(command.unwrap());
         }
     });
@@ -123,6 +133,8 @@ fn what_cannot_be_registered_is_named() {
         }
         let nul = eal.register_telemetry("/a\0b", "", |_| Value::Int(0)).unwrap_err();
         assert_eq!(nul, TelemetryError::Name("/a\0b".to_owned()));
+        let foreign = eal.register_telemetry("/a", "für alle", |_| Value::Int(0)).unwrap_err();
+        assert_eq!(foreign, TelemetryError::Name("/a".to_owned()));
         // Without hugepages nobody could. Where somebody can, testbed/tests/test_l2fwd_observation.py captures.
         assert_eq!(eal.enable_capture(), Err(CaptureError::NotShared));
     });
