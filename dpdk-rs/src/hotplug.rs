@@ -11,8 +11,8 @@ use std::ffi::CString;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HotplugError {
-    /// The text has a NUL byte.
-    #[error("device {0:?} contains a NUL byte")]
+    /// The text has a NUL byte, or a name that is not of ASCII characters, which DPDK's telemetry reads wrong.
+    #[error("device {0:?} cannot be used: give a name of ASCII characters, and no NUL byte")]
     Name(String),
     /// A child made by `fork` has no devices: they are its parent's.
     #[error("device '{0}': this process is a fork of the one that initialized the EAL")]
@@ -56,6 +56,9 @@ impl HotplugError {
     }
 }
 
+/// What the names of virtual Ethernet devices begin with, which have ports; others are of cryptography or the like.
+const ETHERNET: &str = "net_";
+
 /// The bus of virtual devices.
 const BUS: &core::ffi::CStr = c"vdev";
 
@@ -65,11 +68,14 @@ impl Eal {
     /// ones among them. What the text says is trusted, as the EAL's command line is.
     ///
     /// # Errors
-    /// [`HotplugError::Exists`] for a name that is in use, [`HotplugError::Name`], [`HotplugError::Forked`], or
-    /// [`HotplugError::Refused`].
+    /// [`HotplugError::Exists`] for a name that is in use, also by a device whose port was closed and that was not detached;
+    /// [`HotplugError::Name`], [`HotplugError::Forked`], or [`HotplugError::Refused`].
     #[doc(alias = "rte_eal_hotplug_add")]
     pub fn attach(&self, device: &str) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
         let (name, args) = device.split_once(',').unwrap_or((device, ""));
+        if !name.is_ascii() {
+            return Err(HotplugError::Name(device.to_owned()));
+        }
         let environment = self.environment();
         with_names(environment, device, &[name, args], |[name, args]| {
             let control = environment.control();
@@ -80,7 +86,13 @@ impl Eal {
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies
             // the strings.
             let result = unsafe { sys::rte_eal_hotplug_add(BUS.as_ptr(), name.as_ptr(), args.as_ptr()) };
-            check(device, "attach", "rte_eal_hotplug_add", result)
+            check(device, "attach", "rte_eal_hotplug_add", result)?;
+            let name = name.to_string_lossy();
+            // Nor does it make a port again for a device whose port was closed.
+            if name.starts_with(ETHERNET) && !crate::port::has_port(&name, &control) {
+                return Err(HotplugError::Exists(name.into_owned()));
+            }
+            Ok(())
         })?;
         Ok(self.ports())
     }

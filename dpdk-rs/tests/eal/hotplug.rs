@@ -29,6 +29,8 @@ fn a_device_comes_works_and_goes_several_times() {
             drop((port, rx));
             assert_eq!(eal.detach("net_ring7"), Err(in_use));
             drop(tx);
+            // Its port is closed, and the device is still there.
+            assert_eq!(eal.attach("net_ring7").unwrap_err(), HotplugError::Exists("net_ring7".to_owned()));
             eal.detach("net_ring7").unwrap();
             assert!(matches!(eal.detach("net_ring7"), Err(HotplugError::Refused { .. })));
         }
@@ -50,7 +52,9 @@ fn what_cannot_be_attached_is_named() {
         let error = eal.attach("net_nosuch0,size=1").unwrap_err();
         assert!(error.to_string().starts_with("cannot attach device 'net_nosuch0,size=1': "), "{error}");
         assert_eq!(error.call(), Some("rte_eal_hotplug_add"));
-        assert_eq!(eal.attach("net\0").unwrap_err(), HotplugError::Name("net\0".to_owned()));
+        for name in ["net\0", "net_nullü"] {
+            assert_eq!(eal.attach(name).unwrap_err(), HotplugError::Name(name.to_owned()));
+        }
         let _held = eal.ports();
         let error = eal.detach("net_null0").unwrap_err();
         let expected = "device 'net_null0' is in use: drop its port 'net_null0' and the port's queues first";
