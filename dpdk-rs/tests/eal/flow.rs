@@ -5,6 +5,7 @@
 
 use crate::{
     frames::{only_port, pool, until},
+    lookups::Numbers,
     namespace::{namespace, shell},
     process::{isolated, isolated_in},
 };
@@ -184,6 +185,77 @@ fn a_rule_is_created_or_refused_with_words() {
             drop(port.stop(rx, tx).unwrap().start().unwrap());
         });
     });
+}
+
+/// Whatever headers and actions a rule has, the driver takes it or says what is wrong, the same each time, and what it has
+/// taken can be destroyed.
+#[test]
+fn rules_drawn_at_random_are_taken_or_refused_with_words() {
+    let Some(namespace) = with_tap("") else { return };
+    isolated_in(&namespace, &TAP, |eal| {
+        on_tap(eal, |_eal, port, rx, tx| {
+            let mut numbers = Numbers(11);
+            let mut valid = 0;
+            let mut held = Vec::new();
+            for _ in 0..400 {
+                let rule = drawn(&mut numbers);
+                let validated = port.validate_flow(&rule);
+                assert_eq!(port.validate_flow(&rule), validated, "{rule:?}");
+                valid += usize::from(validated.is_ok());
+                match port.create_flow(&rule) {
+                    Ok(flow) => {
+                        assert!(validated.is_ok(), "{rule:?} was created, and refused before: {validated:?}");
+                        held.push(flow);
+                    }
+                    Err(FlowError::Refused { errno, message, .. }) => {
+                        assert!(errno.get() > 0 && !message.is_empty(), "{rule:?}: {message} {errno}");
+                    }
+                    Err(error) => assert_eq!(Err(error), validated, "{rule:?}"),
+                }
+                if held.len() > 8 {
+                    held.swap_remove(numbers.below(8)).destroy().unwrap();
+                }
+            }
+            assert!((20..380).contains(&valid), "{valid} of 400 are valid");
+            // Some end with the port, and some before.
+            held.truncate(held.len() / 2);
+            drop(port.stop(rx, tx).unwrap().start().unwrap());
+        });
+    });
+}
+
+/// A rule of up to three headers, most of them in an order that frames have, and of an action or two.
+fn drawn(numbers: &mut Numbers) -> Rule {
+    let headers = numbers.below(4);
+    let mut rule = Rule::new().group(numbers.below(20) as u32 / 17).priority(numbers.below(40) as u32);
+    let mut least = 0;
+    for _ in 0..headers {
+        // From the outside in, or anywhere.
+        let kind = if numbers.below(8) == 0 { numbers.below(6) } else { least + numbers.below(6 - least) };
+        least = (kind + 1).min(5);
+        let (bytes, port) = (numbers.next().to_le_bytes(), numbers.next() as u16);
+        let [one, two, three, four, five, six, ..] = bytes;
+        rule = match kind {
+            0 if port % 3 == 0 => rule.item(Eth::any()),
+            0 => rule.item(Eth::any().dst(MacAddr([one & 0xfe, two, three, four, five, six]))),
+            1 => rule.item(Vlan::any().id(port & 0xfff)),
+            2 => rule.item(Ipv4::any().dst_net([one, two, three, four].into(), five % 33)),
+            3 => rule.item(Ipv6::any().src_net([port, port, 0, 0, 0, 0, 0, 1].into(), five % 129).next_header(six)),
+            4 => rule.item(Udp::any().dst_port(port)),
+            _ => rule.item(Tcp::any().src_port(port)),
+        };
+    }
+    for _ in 0..1 + numbers.below(8) / 7 {
+        rule = rule.action(match numbers.below(8) {
+            0 | 1 => Action::Drop,
+            2 | 3 => Action::Queue(numbers.below(3) as u16),
+            4 => Action::Mark(7),
+            5 => Action::Count,
+            6 => Action::Jump(numbers.below(3) as u32),
+            _ => Action::Rss { fields: RssFields::IP, queues: vec![1, 0] },
+        });
+    }
+    rule
 }
 
 /// Sends UDP from the kernel's side, again and again, until a queue has received it; the number of the queue.
