@@ -4,14 +4,15 @@
 //! The process that carries sequences out, one after the other on the same EAL.
 
 use crate::{
+    commands,
     context::{Tally, catch, panic_on_purpose},
-    devices,
+    devices, marks,
     operation::{self, PoolPlan, Sequence, Step},
     process::{FINISHED, eal_args, folder},
     raw::Usage,
     world,
 };
-use dpdk_rs::{Eal, lcore};
+use dpdk_rs::{Eal, lcore, timer::Timers};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
@@ -134,7 +135,8 @@ pub(crate) fn on_large_stack<T: Send>(closure: impl FnOnce() -> T + Send) -> T {
 }
 
 fn run(order: &Order) {
-    let mut args = eal_args(&[]);
+    // Telemetry commands are asked over its socket.
+    let mut args: Vec<String> = eal_args(&[]).into_iter().filter(|arg| arg != "--no-telemetry").collect();
     args.push("--log-level=error".to_owned());
     let (eal, _) = Eal::init(args).expect("the EAL starts");
     let progress = File::create(folder().join(PROGRESS)).expect("the file can be made");
@@ -163,6 +165,10 @@ fn run(order: &Order) {
 /// Has DPDK and the standard library allocate what they allocate once.
 fn warm_up(eal: Eal) -> Eal {
     devices::capture();
+    marks::register(&eal);
+    commands::warm_up(&eal);
+    // They stay ready until the EAL ends.
+    drop(Timers::new(&eal).expect("there is memory for them"));
     lcore::scope(&eal, |scope| {
         for lcore in eal.worker_lcores() {
             let touch = || {

@@ -18,7 +18,7 @@ use std::{
 };
 
 /// How many lcores the processes of the test have.
-const LCORES: usize = 3;
+pub(crate) const LCORES: usize = 3;
 
 /// The payload of every panic of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

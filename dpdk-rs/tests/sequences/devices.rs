@@ -5,28 +5,63 @@
 
 use crate::{
     model::{Behaviour, DeviceRecord, Frame, Stage, Wire, lock},
-    operation::{DevicePlan, Rings},
     raw::{self, Ring},
 };
+use proptest::prelude::*;
+use proptest_derive::Arbitrary;
 use std::{
     fs, mem,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock, atomic::Ordering},
 };
 
+/// A virtual device.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) enum DevicePlan {
+    /// net_ring on rings of the test's: what is sent comes back.
+    #[proptest(weight = 4)]
+    Loop(Rings),
+    /// Two of them: what one sends the other receives.
+    #[proptest(weight = 5)]
+    Pair(Rings),
+    /// net_ring with rings of its own, which go with it.
+    #[proptest(weight = 2)]
+    OwnRings,
+    /// net_null.
+    #[proptest(weight = 3)]
+    Null {
+        #[proptest(strategy = "prop::sample::select(&[64_u16, 0, 1, 128, 900, 1500, 2048, 2049, 9000, 65_535])")]
+        len: u16,
+        copy: bool,
+        deaf: bool,
+    },
+    /// net_pcap, which reads the test's file and drops what is sent.
+    #[proptest(weight = 2)]
+    Capture,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct Rings {
+    #[proptest(strategy = "1_u8..4")]
+    pub(crate) queues: u8,
+    /// Each ring holds one frame less than this power of two.
+    #[proptest(strategy = "1_u8..8")]
+    pub(crate) order: u8,
+}
+
 /// A sequence has no more devices than this.
-const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
 /// Rings that the driver net_ring makes by itself: how many, and how many frames each holds.
-const OWN_RINGS: usize = 16;
-const OWN_RING_FRAMES: usize = 1023;
+pub(crate) const OWN_RINGS: usize = 16;
+pub(crate) const OWN_RING_FRAMES: usize = 1023;
 
 /// The lengths of the frames in the file that net_pcap reads.
 const CAPTURED: [usize; 12] = [60, 0, 1, 64, 300, 1514, 2048, 2049, 3000, 9000, 14, 128];
 
 pub(crate) struct Devices {
-    sequence: u64,
-    records: Vec<Arc<DeviceRecord>>,
+    pub(crate) sequence: u64,
+    pub(crate) records: Vec<Arc<DeviceRecord>>,
     wires: Vec<Arc<Wire>>,
 }
 
@@ -108,7 +143,7 @@ impl Devices {
     /// A device exists until it is closed, and what was sent and not received lies in the rings.
     pub(crate) fn verify(&self) {
         let names = raw::port_names();
-        for device in &self.records {
+        for device in self.records.iter().filter(|device| !device.is_detached()) {
             let closed = *lock(&device.stage) == Stage::Closed;
             assert_ne!(names.contains(&device.name), closed, "{}, closed: {closed}", device.name);
         }
@@ -145,7 +180,7 @@ impl Devices {
     /// Detaches all devices, and frees the rings.
     pub(crate) fn detach(&self) {
         self.drain();
-        for device in &self.records {
+        for device in self.records.iter().filter(|device| !device.is_detached()) {
             raw::detach(&device.name);
         }
         self.wires.iter().filter_map(|wire| wire.ring).for_each(Ring::free);

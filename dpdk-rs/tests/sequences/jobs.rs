@@ -5,13 +5,13 @@
 
 use crate::{
     context::{Context, OnPurpose, catch, panic_on_purpose},
-    model::lock,
+    model::{count_lcore, lock},
     operation::{Act, Errand, Handle, Job, Outcome, Place, Shift},
     shelf::{Hands, Thing},
 };
 use dpdk_rs::{
     Eal,
-    lcore::{self, JoinHandle, LaunchError, Panicked, Scope},
+    lcore::{self, JoinHandle, LaunchError, Panicked, RegisterError, Registered, Registrar, Scope},
 };
 use std::{
     mem,
@@ -240,9 +240,14 @@ pub(crate) fn work(eal: Option<&Eal>, hands: &mut Hands, context: &Context, shif
         for job in &shift.jobs {
             match job.place {
                 Place::Lcore(lcore) if eal.is_some() => on_lcores.push((job, lcore)),
-                _ => {
+                place => {
                     let (task, part) = (Task::of_job(job, 0), hands.take(job.mask));
-                    on_threads.push((task, threads.spawn(move || task.run(part, Arc::default(), context))));
+                    let registrar = eal.filter(|_| matches!(place, Place::Registered)).map(Eal::registrar);
+                    let run = move || {
+                        let _registered = registrar.as_ref().map(register);
+                        task.run(part, Arc::default(), context)
+                    };
+                    on_threads.push((task, threads.spawn(run)));
                 }
             }
         }
@@ -256,6 +261,17 @@ pub(crate) fn work(eal: Option<&Eal>, hands: &mut Hands, context: &Context, shif
     });
     context.errands.fetch_sub(has_errands, Ordering::SeqCst);
     context.rest();
+}
+
+/// Makes the calling thread an lcore.
+fn register(registrar: &Registrar) -> Registered {
+    assert_eq!(lcore::current(), None);
+    let registered = registrar.register().expect("there are more lcores than threads");
+    let id = registered.id();
+    count_lcore(id.get());
+    assert_eq!(lcore::current(), Some(id));
+    assert_eq!(registrar.register().expect_err("it is one already"), RegisterError::IsLcore(id));
+    registered
 }
 
 fn work_in_scope(

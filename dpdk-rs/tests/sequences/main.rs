@@ -6,7 +6,7 @@
 //!
 //! A sequence (`operation.rs`) is drawn from its number, and carried out in a process with an EAL (`world.rs`): pools of
 //! several types and sizes, virtual devices that are attached at run time, packets, bursts, queues, closures on lcores and
-//! threads, tables, rings, panics, `mem::forget`, drops in any order. Beside every object lies a model of it (`model.rs`), and after every step
+//! threads, tables of all kinds, rings, zones, timers, telemetry commands, panics, `mem::forget`, drops in any order. Beside every object lies a model of it (`model.rs`), and after every step
 //! the two are compared: the bytes of each packet, the mbufs in each pool, the frames in each ring. At the end everything
 //! is dropped, and DPDK's memory must be what it was before.
 //!
@@ -18,22 +18,32 @@ mod acts;
 mod bursts;
 mod campaign;
 mod child;
+mod commands;
 mod context;
 mod devices;
+mod flows;
 mod holders;
 mod jobs;
+mod lists;
+mod marks;
 mod model;
 mod operation;
 mod packets;
+mod plugs;
 mod ports;
 #[allow(dead_code, reason = "shared with the tests of the folder `eal`")]
 #[path = "../eal/process.rs"]
 mod process;
 mod queues;
 mod raw;
+mod requests;
+mod routes;
 mod shelf;
+mod singles;
 mod tables;
+mod timers;
 mod world;
+mod zones;
 
 use std::env;
 

@@ -11,15 +11,26 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread::{self, ThreadId},
 };
 
-use crate::raw::{Ring, Usage};
+use crate::{
+    marks::Marked,
+    raw::{Ring, Usage},
+};
 
 /// Bytes in front of the data in a fresh mbuf, if its buffer is as long.
 const HEADROOM: usize = 128;
+
+/// How many lcores there have been in this process: those that the EAL made, and threads that have made themselves lcores.
+static LCORES: AtomicUsize = AtomicUsize::new(crate::context::LCORES);
+
+/// Takes down that there is, or was, an lcore of this number.
+pub(crate) fn count_lcore(number: u32) {
+    LCORES.fetch_max(number as usize + 1, Ordering::SeqCst);
+}
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -66,7 +77,8 @@ impl PoolRecord {
 
     /// Whether the pool may fail to give `count` mbufs although it has as many: caches of other lcores keep some.
     pub(crate) fn may_refuse(&self, count: usize) -> bool {
-        let cached = if self.cache == 0 { 0 } else { 3 * (self.cache + self.cache / 2) };
+        let caches = LCORES.load(Ordering::SeqCst);
+        let cached = if self.cache == 0 { 0 } else { caches * (self.cache + self.cache / 2) };
         count + self.out() + cached > self.size
     }
 
@@ -183,6 +195,8 @@ pub(crate) struct Frame {
     /// As much of the private area as was looked at.
     private: Vec<u8>,
     port: Option<u16>,
+    /// Its dynamic fields and flags.
+    pub(crate) marked: Marked,
 }
 
 impl Frame {
@@ -208,7 +222,8 @@ impl Frame {
             bytes: piece.bytes.clone(),
             ..*piece
         };
-        Self::of(self.pieces.iter().map(share).collect(), packet, self.port)
+        let twin = Self::of(self.pieces.iter().map(share).collect(), packet, self.port);
+        Self { marked: self.marked.of_twin(), ..twin }
     }
 
     /// A packet with a copy of the data in mbufs of `pool`.
@@ -220,11 +235,13 @@ impl Frame {
         if pieces.is_empty() {
             pieces.push(Piece::fresh(pool, offset, Vec::new()));
         }
-        Self::of(pieces, packet, self.port)
+        // One of a frame without bytes is a fresh packet.
+        let marked = if bytes.is_empty() { Marked::default() } else { self.marked.of_twin() };
+        Self { marked, ..Self::of(pieces, packet, self.port) }
     }
 
     fn of<P: PrivateData>(pieces: Vec<Piece>, packet: &Packet<P>, port: Option<u16>) -> Self {
-        let mut frame = Self { pieces, private: Vec::new(), port };
+        let mut frame = Self { pieces, private: Vec::new(), port, marked: Marked::default() };
         frame.look_at_private(packet);
         frame
     }
@@ -327,6 +344,7 @@ impl Frame {
         let private = bytemuck::bytes_of(packet.private());
         let known = self.private.len().min(private.len());
         assert_eq!(self.private[..known], private[..known], "the private data has changed");
+        self.marked.verify(packet);
         let shared = self.pieces.iter().any(Piece::is_shared);
         // Another thread may be dropping the other owner right now: what the model calls shared need not be any more.
         assert!(packet.is_shared() == shared || shared && !quiet, "shared: {} instead of {shared}", packet.is_shared());
@@ -378,6 +396,8 @@ pub(crate) struct DeviceRecord {
     pub(crate) name: String,
     pub(crate) behaviour: Behaviour,
     pub(crate) stage: Mutex<Stage>,
+    /// It was detached before the end of the sequence.
+    pub(crate) detached: AtomicBool,
     /// Allocations of DPDK's heap that the driver forgets.
     pub(crate) leaks: AtomicUsize,
     /// Frames that it forgets. They are out of their pools for ever.
@@ -390,9 +410,14 @@ impl DeviceRecord {
             name,
             behaviour,
             stage: Mutex::new(Stage::Free),
+            detached: AtomicBool::new(false),
             leaks: AtomicUsize::new(0),
             lost: Mutex::new(Vec::new()),
         }
+    }
+
+    pub(crate) fn is_detached(&self) -> bool {
+        self.detached.load(Ordering::SeqCst)
     }
 }
 
@@ -412,6 +437,8 @@ pub(crate) struct Setup {
     pub(crate) tx: u16,
     /// By RX queue: how many frames of the capture were read.
     pub(crate) read: Vec<usize>,
+    /// How many RX and TX queues have been given back since the port was started.
+    pub(crate) given_back: (u16, u16),
 }
 
 impl DeviceToken {
@@ -419,6 +446,21 @@ impl DeviceToken {
         let before = std::mem::replace(&mut *lock(&record.stage), Stage::Taken);
         assert_eq!(before, Stage::Free, "{} was handed out", record.name);
         Arc::new(Self { record: Arc::clone(record), setup: Mutex::default(), _environment: environment.clone() })
+    }
+
+    /// The port is started; how many RX and TX queues it has.
+    pub(crate) fn start(&self) -> (usize, usize) {
+        if let Some(setup) = lock(&self.setup).as_mut() {
+            setup.given_back = (0, 0);
+        }
+        self.queues_out()
+    }
+
+    /// How many RX and TX queues have to come back before the port is stopped.
+    pub(crate) fn queues_out(&self) -> (usize, usize) {
+        let setup = lock(&self.setup);
+        let setup = setup.as_ref().expect("the port is configured");
+        (usize::from(setup.rx - setup.given_back.0), usize::from(setup.tx - setup.given_back.1))
     }
 
     /// The pool that the device receives into.

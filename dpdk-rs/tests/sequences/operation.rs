@@ -6,6 +6,11 @@
 //! Numbers that choose an object count from the newest back, and round: 4 is the one before the newest of three. An
 //! operation for which there is no object does nothing.
 
+use crate::{
+    commands::CommandPlan, devices::DevicePlan, flows::RulePlan, lists::ListPlan, marks::Mark, plugs::PlugPlan,
+    requests::Preparation, routes::RoutePlan, singles::StoppedEnd, tables::TablePlan, timers::TimerPlan,
+    zones::ZonePlan,
+};
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
 
@@ -38,7 +43,13 @@ fn beginning() -> impl Strategy<Value = Vec<Step>> {
         // One stays as it is for now.
         let starts: Vec<Step> = ports.iter().skip(1).map(start).collect();
         let configure = |(on, _, pool)| act(on, Deed::Configure(PortPlan { pool, ..PortPlan::PLAIN }));
-        [vec![Step::TakePorts], ports.into_iter().map(configure).collect(), starts].concat()
+        // A few of the queues are stopped, where that is possible.
+        let stop = |(on, _, pool): &(u8, u8, u8)| match pool % 4 {
+            0 => vec![act(*on, Deed::StopRx { queue: 0 }), act(*on, Deed::StopTx { queue: 0 })],
+            _ => Vec::new(),
+        };
+        let stops: Vec<Step> = ports.iter().flat_map(stop).collect();
+        [vec![Step::TakePorts], ports.into_iter().map(configure).collect(), starts, stops].concat()
     });
     let packets = vec((shelf(), any::<u8>(), any::<Length>()), 0..8).prop_map(|packets| {
         let one = |(on, pool, len)| [act(on, Deed::Alloc { pool }), act(on, Deed::Append { packet: 0, len })];
@@ -88,9 +99,28 @@ pub(crate) enum Step {
         #[proptest(strategy = "mask()")]
         mask: u32,
     },
-    /// Tables, a ring and a pool of objects, made for this step.
+    /// Hash tables, a ring and a pool of objects, made for this step.
     #[proptest(weight = 400)]
     Tables(#[proptest(strategy = "any::<TablePlan>().boxed()")] TablePlan),
+    /// A table of routes, which takes 64 MiB: few of them.
+    #[proptest(weight = 15)]
+    Routes(#[proptest(strategy = "any::<RoutePlan>().boxed()")] RoutePlan),
+    /// An access control list.
+    #[proptest(weight = 100)]
+    List(#[proptest(strategy = "any::<ListPlan>().boxed()")] ListPlan),
+    #[proptest(weight = 200)]
+    Timers(#[proptest(strategy = "any::<TimerPlan>().boxed()")] TimerPlan),
+    #[proptest(weight = 200)]
+    Zones(#[proptest(strategy = "any::<ZonePlan>().boxed()")] ZonePlan),
+    /// Telemetry commands, asked over DPDK's socket.
+    #[proptest(weight = 200)]
+    Commands(#[proptest(strategy = "any::<CommandPlan>().boxed()")] CommandPlan),
+    /// A device is attached by the safe call.
+    #[proptest(weight = 300)]
+    Plug(PlugPlan),
+    /// A device is detached by the safe call.
+    #[proptest(weight = 400)]
+    Unplug { device: u8 },
     #[proptest(weight = 40)]
     InitAgain,
     /// Ends the EAL for this process, once everything else is dropped.
@@ -128,91 +158,6 @@ pub(crate) struct PoolPlan {
         3 => prop::sample::select(&[0_u16, 1, 127, 128, 129]), 3 => 128_u16..1000,
         6 => prop::sample::select(&[2176_u16, 2048, 9216])]")]
     pub(crate) data_room: u16,
-}
-
-/// Rounds of work on tables; a reader holds what it finds until its round ends.
-#[derive(Arbitrary, Clone, Debug)]
-pub(crate) struct TablePlan {
-    #[proptest(strategy = "vec(vec(any::<TableDeed>(), 0..40), 1..4)")]
-    pub(crate) rounds: Vec<Vec<TableDeed>>,
-    pub(crate) reader_first: bool,
-}
-
-#[derive(Arbitrary, Clone, Debug)]
-pub(crate) enum TableDeed {
-    #[proptest(weight = 8)]
-    Insert {
-        #[proptest(strategy = "key()")]
-        key: u32,
-        value: u16,
-    },
-    #[proptest(weight = 3)]
-    Remove {
-        #[proptest(strategy = "key()")]
-        key: u32,
-    },
-    #[proptest(weight = 4)]
-    Find {
-        #[proptest(strategy = "key()")]
-        key: u32,
-    },
-    #[proptest(weight = 4)]
-    Enqueue {
-        value: u16,
-    },
-    #[proptest(weight = 2)]
-    Dequeue,
-    #[proptest(weight = 2)]
-    Box {
-        value: u16,
-    },
-    Unbox {
-        place: u8,
-    },
-    #[proptest(weight = 2)]
-    Borrow,
-    GiveBack {
-        place: u8,
-    },
-}
-
-/// More of them than a table has room for. One of zeros has a test of its own.
-fn key() -> impl Strategy<Value = u32> {
-    1_u32..28
-}
-
-/// A virtual device.
-#[derive(Arbitrary, Clone, Debug)]
-pub(crate) enum DevicePlan {
-    /// net_ring on rings of the test's: what is sent comes back.
-    #[proptest(weight = 4)]
-    Loop(Rings),
-    /// Two of them: what one sends the other receives.
-    #[proptest(weight = 5)]
-    Pair(Rings),
-    /// net_ring with rings of its own, which go with it.
-    #[proptest(weight = 2)]
-    OwnRings,
-    /// net_null.
-    #[proptest(weight = 3)]
-    Null {
-        #[proptest(strategy = "prop::sample::select(&[64_u16, 0, 1, 128, 900, 1500, 2048, 2049, 9000, 65_535])")]
-        len: u16,
-        copy: bool,
-        deaf: bool,
-    },
-    /// net_pcap, which reads the test's file and drops what is sent.
-    #[proptest(weight = 2)]
-    Capture,
-}
-
-#[derive(Arbitrary, Clone, Debug)]
-pub(crate) struct Rings {
-    #[proptest(strategy = "1_u8..4")]
-    pub(crate) queues: u8,
-    /// Each ring holds one frame less than this power of two.
-    #[proptest(strategy = "1_u8..8")]
-    pub(crate) order: u8,
 }
 
 /// A configuration, and the pool it receives into: one of the acting shelf.
@@ -293,6 +238,9 @@ pub(crate) enum Deed {
     WriteSegments { packet: u8 },
     #[proptest(weight = 3)]
     WritePrivate { packet: u8 },
+    /// A dynamic field or flag is written.
+    #[proptest(weight = 3)]
+    Mark { packet: u8, mark: Mark },
     #[proptest(weight = 6)]
     Share {
         packet: u8,
@@ -371,6 +319,24 @@ pub(crate) enum Deed {
         to: u8,
     },
 
+    // Queues that are stopped one by one.
+    #[proptest(weight = 3)]
+    StopRx { queue: u8 },
+    #[proptest(weight = 3)]
+    StopTx { queue: u8 },
+    #[proptest(weight = 3)]
+    StartRx { queue: u8 },
+    #[proptest(weight = 3)]
+    StartTx { queue: u8 },
+    #[proptest(weight = 1)]
+    EndStoppedRx { queue: u8, end: StoppedEnd },
+    #[proptest(weight = 1)]
+    EndStoppedTx { queue: u8, end: StoppedEnd },
+
+    /// Frames with which the device is to do something.
+    #[proptest(weight = 5)]
+    Prepare(#[proptest(strategy = "any::<Preparation>().boxed()")] Preparation),
+
     // TX buffers.
     #[proptest(weight = 8)]
     Buffer {
@@ -403,8 +369,21 @@ pub(crate) enum Deed {
         #[proptest(strategy = "shelf()")]
         to: u8,
     },
+    #[proptest(weight = 1)]
+    StartStopped {
+        port: u8,
+        #[proptest(strategy = "shelf()")]
+        to: u8,
+    },
     #[proptest(weight = 3)]
     Stop { port: u8, queues: Returned },
+    /// A rule for received frames, which none of these devices takes.
+    #[proptest(weight = 2)]
+    Rule {
+        port: u8,
+        #[proptest(strategy = "any::<RulePlan>().boxed()")]
+        rule: RulePlan,
+    },
     #[proptest(weight = 1)]
     SetMtu { port: u8, mtu: u16 },
     #[proptest(weight = 2)]
@@ -487,6 +466,9 @@ pub(crate) enum Place {
     /// A thread that the EAL did not make.
     #[proptest(weight = 1)]
     Thread,
+    /// Such a thread, which makes itself an lcore.
+    #[proptest(weight = 1)]
+    Registered,
 }
 
 /// How a closure ends.

@@ -52,7 +52,7 @@ impl Hands {
         if let Some(mtu) = plan.mtu {
             config = config.mtu(mtu);
         }
-        let setup = Setup { pool: pool.token.clone(), rx, tx, read: vec![0; usize::from(rx)] };
+        let setup = Setup { pool: pool.token.clone(), rx, tx, read: vec![0; usize::from(rx)], given_back: (0, 0) };
         match port.configure(&config, &pool.pool) {
             Ok(port) => {
                 assert!(supported, "{config:?} of {info:?}");
@@ -80,9 +80,8 @@ impl Hands {
         let shelf = P::shelf(self);
         let place = pick(&shelf.configured, port)?;
         let PortHeld { port, token } = shelf.configured.remove(place);
-        let (rx, tx) = counts(&token);
         let (port, rx_queues, tx_queues) = port.start().expect("the device starts");
-        assert_eq!((rx_queues.len(), tx_queues.len()), (rx, tx));
+        assert_eq!((rx_queues.len(), tx_queues.len()), token.start());
         shelf.rx.extend(rx_queues.into_iter().map(|queue| RxHeld { queue, token: Arc::clone(&token) }));
         shelf.started.push(PortHeld { port, token: Arc::clone(&token) });
         Q::shelf(self).tx.extend(tx_queues.into_iter().map(|queue| TxHeld { queue, token: Arc::clone(&token) }));
@@ -119,7 +118,7 @@ impl Hands {
             }
         }
         let own = |other: &Arc<crate::model::DeviceToken>| Arc::ptr_eq(&token, other);
-        let complete = (rx.len(), tx.len()) == counts(&token)
+        let complete = (rx.len(), tx.len()) == token.queues_out()
             && rx.iter().all(|held| own(&held.token))
             && tx.iter().all(|held| own(&held.token));
         let (rx, rx_tokens): (Vec<RxQueue<P>>, Vec<_>) = rx.into_iter().map(|held| (held.queue, held.token)).unzip();
@@ -151,13 +150,6 @@ impl Hands {
         end.apply(context, self.ports.remove(place));
         Some(())
     }
-}
-
-/// How many queues a configured port has.
-fn counts(token: &crate::model::DeviceToken) -> (usize, usize) {
-    let setup = lock(&token.setup);
-    let setup = setup.as_ref().expect("the port is configured");
-    (usize::from(setup.rx), usize::from(setup.tx))
 }
 
 impl<P: Kind> Shelf<P> {

@@ -85,7 +85,7 @@ impl<P: Kind> RxHeld<P> {
 }
 
 /// Sends frames from the front of `frames` with a call that says what became of them.
-fn send(token: &DeviceToken, queue: u16, frames: &mut Vec<Frame>, call: impl FnOnce() -> Sent) {
+pub(crate) fn send(token: &DeviceToken, queue: u16, frames: &mut Vec<Frame>, call: impl FnOnce() -> Sent) {
     match &token.record.behaviour {
         Behaviour::Rings { tx, .. } => {
             let wire = &tx[usize::from(queue)];
@@ -104,10 +104,10 @@ fn send(token: &DeviceToken, queue: u16, frames: &mut Vec<Frame>, call: impl FnO
 }
 
 /// What became of the first frames: those taken are followed by those dropped.
-struct Sent {
-    offered: usize,
-    taken: usize,
-    dropped: usize,
+pub(crate) struct Sent {
+    pub(crate) offered: usize,
+    pub(crate) taken: usize,
+    pub(crate) dropped: usize,
 }
 
 impl<P: Kind> BufferHeld<P> {

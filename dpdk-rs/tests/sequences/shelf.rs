@@ -9,7 +9,7 @@ use crate::{
     model::{DeviceToken, Frame, PoolToken, lock},
 };
 use dpdk_rs::{
-    Mempool, Packet, Port, PrivateData, RxQueue, TxQueue,
+    Mempool, Packet, Port, PrivateData, RxQueue, StoppedRxQueue, StoppedTxQueue, TxQueue,
     port::{Configured, Started, Unconfigured},
 };
 use std::{fmt::Debug, sync::Arc};
@@ -128,6 +128,8 @@ pub(crate) struct Shelf<P: Kind> {
     pub(crate) buffers: Vec<BufferHeld<P>>,
     pub(crate) rx: Vec<RxHeld<P>>,
     pub(crate) tx: Vec<TxHeld>,
+    pub(crate) stopped_rx: Vec<StoppedRxHeld<P>>,
+    pub(crate) stopped_tx: Vec<StoppedTxHeld>,
     pub(crate) started: Vec<PortHeld<Started<P>>>,
     pub(crate) configured: Vec<PortHeld<Configured<P>>>,
     pub(crate) pools: Vec<PoolHeld<P>>,
@@ -141,6 +143,8 @@ impl<P: Kind> Default for Shelf<P> {
             buffers: Vec::new(),
             rx: Vec::new(),
             tx: Vec::new(),
+            stopped_rx: Vec::new(),
+            stopped_tx: Vec::new(),
             started: Vec::new(),
             configured: Vec::new(),
             pools: Vec::new(),
@@ -156,6 +160,8 @@ impl<P: Kind> Shelf<P> {
             buffers: take(&mut self.buffers, mask.rotate_left(2)),
             rx: take(&mut self.rx, mask.rotate_left(3)),
             tx: take(&mut self.tx, mask.rotate_left(4)),
+            stopped_rx: take(&mut self.stopped_rx, mask.rotate_left(3)),
+            stopped_tx: take(&mut self.stopped_tx, mask.rotate_left(4)),
             started: take(&mut self.started, mask.rotate_left(5)),
             configured: take(&mut self.configured, mask.rotate_left(6)),
             pools: take(&mut self.pools, mask.rotate_left(7)),
@@ -168,6 +174,8 @@ impl<P: Kind> Shelf<P> {
         self.buffers.append(&mut other.buffers);
         self.rx.append(&mut other.rx);
         self.tx.append(&mut other.tx);
+        self.stopped_rx.append(&mut other.stopped_rx);
+        self.stopped_tx.append(&mut other.stopped_tx);
         self.started.append(&mut other.started);
         self.configured.append(&mut other.configured);
         self.pools.append(&mut other.pools);
@@ -186,6 +194,8 @@ impl<P: Kind> Shelf<P> {
         boxed(self.buffers, things);
         boxed(self.rx, things);
         boxed(self.tx, things);
+        boxed(self.stopped_rx, things);
+        boxed(self.stopped_tx, things);
         boxed(self.started, things);
         boxed(self.configured, things);
         boxed(self.pools, things);
@@ -289,6 +299,20 @@ pub(crate) struct TxHeld {
 }
 
 impl Thing for TxHeld {}
+
+pub(crate) struct StoppedRxHeld<P: Kind> {
+    pub(crate) queue: StoppedRxQueue<P>,
+    pub(crate) token: Arc<DeviceToken>,
+}
+
+impl<P: Kind> Thing for StoppedRxHeld<P> {}
+
+pub(crate) struct StoppedTxHeld {
+    pub(crate) queue: StoppedTxQueue,
+    pub(crate) token: Arc<DeviceToken>,
+}
+
+impl Thing for StoppedTxHeld {}
 
 pub(crate) struct BufferHeld<P: Kind> {
     pub(crate) buffer: AnyBuffer<P>,

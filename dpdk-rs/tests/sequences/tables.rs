@@ -4,15 +4,14 @@
 //! Hash tables, a ring, an object pool and values in DPDK's heap, between whatever else a sequence does. They are made, used
 //! beside a model, and dropped within one step.
 
-use crate::{
-    operation::{TableDeed, TablePlan},
-    raw::Usage,
-};
+use crate::raw::Usage;
 use dpdk_rs::{
     Eal, Ring,
-    lookup::{HashTable, RcuReader, RcuWriter},
+    lookup::{HashReader, HashTable, HashWriter, RcuReader, RcuWriter},
     memory::{DpdkBox, Object, ObjectPool},
 };
+use proptest::{collection::vec, prelude::*};
+use proptest_derive::Arbitrary;
 use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
@@ -20,6 +19,57 @@ use std::{
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
 };
+
+/// Rounds of work on tables; a reader holds what it finds until its round ends.
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct TablePlan {
+    #[proptest(strategy = "vec(vec(any::<TableDeed>(), 0..40), 1..4)")]
+    pub(crate) rounds: Vec<Vec<TableDeed>>,
+    pub(crate) reader_first: bool,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) enum TableDeed {
+    #[proptest(weight = 8)]
+    Insert {
+        #[proptest(strategy = "key()")]
+        key: u32,
+        value: u16,
+    },
+    #[proptest(weight = 3)]
+    Remove {
+        #[proptest(strategy = "key()")]
+        key: u32,
+    },
+    #[proptest(weight = 4)]
+    Find {
+        #[proptest(strategy = "key()")]
+        key: u32,
+    },
+    #[proptest(weight = 4)]
+    Enqueue {
+        value: u16,
+    },
+    #[proptest(weight = 2)]
+    Dequeue,
+    #[proptest(weight = 2)]
+    Box {
+        value: u16,
+    },
+    Unbox {
+        place: u8,
+    },
+    #[proptest(weight = 2)]
+    Borrow,
+    GiveBack {
+        place: u8,
+    },
+}
+
+/// More of them than a table has room for. One of zeros has a test of its own.
+fn key() -> impl Strategy<Value = u32> {
+    1_u32..28
+}
 
 /// How much fits in.
 const ENTRIES: usize = 16;
@@ -40,7 +90,8 @@ struct Tables<'pool> {
     eal: &'pool Eal,
     hash: HashTable<u32, Counted>,
     writer: RcuWriter<u32, Counted>,
-    /// What both of them hold.
+    shared: (HashWriter<u32, u16>, HashReader<u32, u16>),
+    /// What all three of them hold.
     model: BTreeMap<u32, u16>,
     /// Places in the table with RCU whose keys were removed since its reader was last quiescent.
     waiting: usize,
@@ -67,6 +118,7 @@ pub(crate) fn run(eal: &Eal, number: u64, plan: &TablePlan) {
         eal,
         hash: HashTable::builder(name("h")).entries(entries).build(eal).unwrap(),
         writer,
+        shared: HashTable::builder(name("s")).entries(entries).build_shared(eal).unwrap(),
         model: BTreeMap::new(),
         waiting: 0,
         retired: 0,
@@ -112,6 +164,7 @@ impl Tables<'_> {
                 TableDeed::Find { key } => {
                     let expected = self.model.get(&key);
                     assert_eq!(self.hash.get(&key).map(|found| &found.0), expected);
+                    assert_eq!(self.shared.1.get(&key).as_ref(), expected);
                     let found = reader.get(&key);
                     assert_eq!(found.map(|found| &found.0), expected);
                     held.extend(found.map(|found| (found, found.0)));
@@ -168,11 +221,12 @@ impl Tables<'_> {
             }
             Err(full) => {
                 assert!(full.0.0 == value && former.is_none() && !room);
-                // Both tables stay the same.
+                // The tables stay the same.
                 assert!(self.hash.remove(&key).is_some());
                 return;
             }
         }
+        self.shared.0.insert(key, value).expect("the others had room");
         self.model.insert(key, value);
     }
 
@@ -180,12 +234,13 @@ impl Tables<'_> {
         let former = self.model.remove(&key);
         assert_eq!(self.hash.remove(&key).map(|removed| removed.0), former);
         assert_eq!(self.writer.remove(&key), former.is_some());
+        assert_eq!(self.shared.0.remove(&key), former.is_some());
         self.waiting += usize::from(former.is_some());
         self.retired += usize::from(former.is_some());
     }
 
     fn verify(&self) {
-        assert_eq!((self.hash.len(), self.writer.len()), (self.model.len(), self.model.len()));
+        assert_eq!([self.hash.len(), self.writer.len(), self.shared.1.len()], [self.model.len(); 3]);
         let listed: BTreeMap<u32, u16> = self.hash.iter().map(|(key, value)| (key, value.0)).collect();
         assert_eq!(listed, self.model);
         assert_eq!(self.ring.len(), self.queue.len());

@@ -4,16 +4,19 @@
 //! One sequence from its first step to the check that nothing of it is left.
 
 use crate::{
+    commands,
     context::{Context, Tally, catch, panic_on_purpose},
     devices::Devices,
-    jobs,
+    jobs, lists,
     model::{EnvironmentToken, PoolRecord, PoolToken, Stage, lock},
     operation::{PoolPlan, Sequence, Step, Work},
+    plugs::Plugged,
     raw::{self, Usage},
+    routes,
     shelf::{Hands, Kind, PoolHeld, PortHeld, Thing, with_kind},
-    tables,
+    tables, timers, zones,
 };
-use dpdk_rs::{Eal, EalError, Mempool, MempoolError, lcore};
+use dpdk_rs::{Eal, EalError, Mempool, MempoolError, Port, lcore, port::Unconfigured};
 use std::{
     fs, mem,
     sync::{Arc, OnceLock, atomic::Ordering},
@@ -105,11 +108,25 @@ impl World<'_> {
             Step::Pool(plan) => return with_kind!(plan.on, P => self.pool::<P>(plan)),
             Step::Attach(plan) => return self.eal.is_some() && self.devices.attach(plan),
             Step::TakePorts => return self.take_ports(),
-            Step::Tables(plan) => {
+            Step::Tables(_)
+            | Step::Routes(_)
+            | Step::List(_)
+            | Step::Timers(_)
+            | Step::Zones(_)
+            | Step::Commands(_) => {
+                return self.by_itself(step);
+            }
+            Step::Plug(plan) => {
                 let Some((eal, _)) = &self.eal else { return false };
-                // What can be freed is freed first, so that it does not count.
-                empty_scope(eal);
-                tables::run(eal, self.number, plan);
+                match self.devices.plug(eal, *plan) {
+                    Plugged::NoRoom => return false,
+                    Plugged::Refused => (),
+                    Plugged::Ports(ports) => self.hold(ports, plan.take),
+                }
+            }
+            Step::Unplug { device } => {
+                let Some((eal, _)) = &self.eal else { return false };
+                return self.devices.unplug(eal, *device);
             }
             Step::InitAgain => {
                 let error = Eal::init(["again"]).expect_err("the EAL was initialized");
@@ -126,6 +143,23 @@ impl World<'_> {
                     _ => drop(eal),
                 }
             }
+        }
+        true
+    }
+
+    /// Carries out a step whose objects are made in it and gone behind it.
+    fn by_itself(&self, step: &Step) -> bool {
+        let Some((eal, _)) = &self.eal else { return false };
+        // What can be freed is freed first, so that it does not count.
+        empty_scope(eal);
+        match step {
+            Step::Tables(plan) => tables::run(eal, self.number, plan),
+            Step::Routes(plan) => return routes::run(eal, self.number, plan),
+            Step::List(plan) => lists::run(eal, self.number, plan),
+            Step::Timers(plan) => timers::run(eal, self.context, plan),
+            Step::Zones(plan) => zones::run(eal, self.number, plan),
+            Step::Commands(plan) => commands::run(eal, plan),
+            _ => return false,
         }
         true
     }
@@ -178,19 +212,26 @@ impl World<'_> {
     }
 
     fn take_ports(&mut self) -> bool {
-        let Some((eal, environment)) = &self.eal else {
-            return false;
-        };
+        let Some((eal, _)) = &self.eal else { return false };
         let ports = eal.ports();
+        self.hold(ports, true);
+        true
+    }
+
+    /// Compares the ports that nobody had taken with the model, and takes them or gives them back.
+    fn hold(&mut self, ports: Vec<Port<Unconfigured>>, take: bool) {
+        let (_, environment) = self.eal.as_ref().expect("it has given the ports");
         let names: Vec<&str> = ports.iter().map(dpdk_rs::Port::name).collect();
         let mut free: Vec<_> = self.devices.with_stage(Stage::Free).collect();
         // In the order of the ports.
         free.sort_unstable_by_key(|device| names.iter().position(|name| *name == device.name));
         assert_eq!(names, free.iter().map(|device| device.name.as_str()).collect::<Vec<_>>(), "free ports");
+        if !take {
+            return;
+        }
         let held = |(port, record)| PortHeld { port, token: crate::model::DeviceToken::new(record, environment) };
         let held: Vec<_> = ports.into_iter().zip(free).map(held).collect();
         self.hands.ports.extend(held);
-        true
     }
 
     fn verify(&self) {

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Access control lists, beside a loop over their rules.
+
+use crate::raw::Usage;
+use dpdk_rs::{
+    Eal,
+    lookup::{Acl, AclError, AclRule, FieldDef, FieldMatch},
+};
+use proptest::{collection::vec, prelude::*};
+use proptest_derive::Arbitrary;
+use std::num::NonZeroU32;
+
+/// A byte of flags, four bytes of an address, and two numbers of two bytes: where each is in an input.
+const FIELDS: [FieldDef; 4] =
+    [FieldDef::bitmask(1, 1), FieldDef::prefix(4, 4), FieldDef::range(8, 2), FieldDef::range(10, 2)];
+
+const INPUT: usize = 12;
+
+type Input = [u8; INPUT];
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct ListPlan {
+    #[proptest(strategy = "vec(any::<ListRule>(), 0..8)")]
+    rules: Vec<ListRule>,
+    #[proptest(strategy = "vec(proptest::array::uniform12(byte()), 0..80)")]
+    inputs: Vec<Input>,
+}
+
+#[derive(Arbitrary, Clone, Debug)]
+pub(crate) struct ListRule {
+    #[proptest(strategy = "1_i32..6")]
+    priority: i32,
+    #[proptest(strategy = "proptest::option::of((byte(), byte()))")]
+    flags: Option<(u8, u8)>,
+    #[proptest(strategy = "proptest::option::of((proptest::array::uniform4(byte()), 0_u8..33))")]
+    address: Option<([u8; 4], u8)>,
+    #[proptest(strategy = "range()")]
+    first: Option<(u16, u16)>,
+    #[proptest(strategy = "range()")]
+    second: Option<(u16, u16)>,
+}
+
+/// Few different ones, so that rules match.
+fn byte() -> impl Strategy<Value = u8> {
+    prop::sample::select(&[0_u8, 1, 2, 128, 255])
+}
+
+fn range() -> impl Strategy<Value = Option<(u16, u16)>> {
+    let number = || (byte(), byte()).prop_map(|(high, low)| u16::from_be_bytes([high, low]));
+    proptest::option::of((number(), number()).prop_map(|(one, other)| (one.min(other), one.max(other))))
+}
+
+impl ListRule {
+    fn raw(&self, number: usize) -> AclRule<4> {
+        let range = |range| match range {
+            Some((first, last)) => FieldMatch::Range { first: u32::from(first), last: u32::from(last) },
+            None => FieldMatch::Any,
+        };
+        AclRule {
+            priority: self.priority,
+            userdata: NonZeroU32::MIN.saturating_add(number as u32),
+            fields: [
+                self.flags.map_or(FieldMatch::Any, |(value, mask)| FieldMatch::Bitmask {
+                    value: u32::from(value & mask),
+                    mask: u32::from(mask),
+                }),
+                self.address.map_or(FieldMatch::Any, |(address, bits)| FieldMatch::Prefix {
+                    value: u32::from_be_bytes(address),
+                    bits,
+                }),
+                range(self.first),
+                range(self.second),
+            ],
+        }
+    }
+
+    fn matches(&self, input: &Input) -> bool {
+        let within = |range: Option<(u16, u16)>, place: usize| {
+            let number = u16::from_be_bytes([input[place], input[place + 1]]);
+            range.is_none_or(|(first, last)| (first..=last).contains(&number))
+        };
+        let same_network = |(address, bits): ([u8; 4], u8)| {
+            let there = u32::from_be_bytes([input[4], input[5], input[6], input[7]]);
+            let different = there ^ u32::from_be_bytes(address);
+            different.leading_zeros() >= u32::from(bits)
+        };
+        self.flags.is_none_or(|(value, mask)| input[1] & mask == value & mask)
+            && self.address.is_none_or(same_network)
+            && within(self.first, 8)
+            && within(self.second, 10)
+    }
+}
+
+/// Makes a list, and classifies with it.
+pub(crate) fn run(eal: &Eal, number: u64, plan: &ListPlan) {
+    let before = Usage::now();
+    let rules = plan.rules.iter().enumerate().map(|(number, rule)| rule.raw(number));
+    match Acl::builder(format!("list{number}"), FIELDS).rules(rules).build(eal) {
+        Ok(list) => {
+            assert!(!plan.rules.is_empty(), "a list without rules was made");
+            classify(&list, plan);
+        }
+        Err(AclError::Call { .. }) if plan.rules.is_empty() => (),
+        Err(error) => panic!("{error}"),
+    }
+    assert_eq!(Usage::now(), before, "a list that is gone holds memory");
+}
+
+fn classify(list: &Acl<4>, plan: &ListPlan) {
+    assert_eq!(list.input_len(), INPUT);
+    // In memory of its own length each, so that a sanitizer sees what is read behind the end.
+    let inputs: Vec<Box<[u8]>> = plan.inputs.iter().map(|input| Box::from(input.as_slice())).collect();
+    let inputs: Vec<&[u8]> = inputs.iter().map(AsRef::as_ref).collect();
+    let mut found = vec![None; inputs.len()];
+    list.classify(&inputs, &mut found).expect("all inputs are long enough");
+    for (input, found) in plan.inputs.iter().zip(found) {
+        let matching = || plan.rules.iter().enumerate().filter(|(_, rule)| rule.matches(input));
+        let highest = matching().map(|(_, rule)| rule.priority).max();
+        // Of several with that priority, DPDK does not say which.
+        let allowed = |number: usize| matching().any(|(at, rule)| at == number && Some(rule.priority) == highest);
+        match found {
+            Some(userdata) => assert!(allowed(userdata.get() as usize - 1), "{input:?}: rule {userdata}"),
+            None => assert_eq!(highest, None, "{input:?} was not found"),
+        }
+    }
+    let short = [0; INPUT - 1];
+    let error = list.classify(&[&short], &mut [None]).expect_err("the input is too short");
+    assert!(matches!(error, AclError::Input { index: 0, .. }), "{error}");
+}
