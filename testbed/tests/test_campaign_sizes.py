@@ -133,6 +133,7 @@ def test_sizes_and_mixtures_stand_in_the_order_of_their_average_frames():
     ("size", "message"),
     [
         ("imux", "no size or mixture is called 'imux'"),
+        ("²", "no size or mixture is called '²'"),
         ("imix:", "is no IMIX genome"),
         ("imix:aj", "letter 'j', which stands for no size"),
         ("imix:aA", "letter 'A', which stands for no size"),

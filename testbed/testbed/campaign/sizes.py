@@ -68,7 +68,7 @@ def expanded(given: Iterable[Any]) -> list[Any]:
     """
     found: list[Any] = []
     for one in given:
-        named = isinstance(one, str) and not one.isdigit() and one.partition(":")[0] != _IMIX
+        named = isinstance(one, str) and not one.isdecimal() and one.partition(":")[0] != _IMIX
         found += named_sizes(one) if named else [one]
     return found
 
@@ -156,7 +156,7 @@ def _size(value: Any) -> int | str:
 
     Raises `ValueError`.
     """
-    if isinstance(value, str) and not value.isdigit():
+    if isinstance(value, str) and not value.isdecimal():
         mixture_of(value)
         return value
     whole = not isinstance(value, bool) and isinstance(value, int | float | str) and float(value).is_integer()
