@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from testbed.campaign.devices import l2fwd
@@ -18,7 +19,7 @@ from testbed.campaign.trex_device import JoinedDevice
 from testbed.cli import app
 from testbed.eal import EalOptions
 from testbed.nics.table import NAMES, PROFILES
-from testbed.programs import Program
+from testbed.programs import Program, repository_root
 
 TEXT = """\
 name: s
@@ -32,13 +33,52 @@ devices:
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "nic"), [("xxv710-25g", "xxv710"), ("e810-25g", "e810"), ("connectx-25g", "connectx-5")]
-)
-def test_the_ready_scenarios_say_what_their_nics_are(name: str, nic: str) -> None:
-    forwarder = read_scenario(scenarios_folder() / f"{name}.yaml").generator.forwarder
-    assert forwarder.profile is NAMES[nic]
-    assert all(25 in NAMES[nic].speeds_gbps for _ in forwarder.nics)
+# Those that stand for themselves: E1000 and igb are what QEMU emulates, the others of NVIDIA go like the first.
+SCENARIOS = {
+    "xxv710-25g": "xxv710",
+    "x710-10g": "x710",
+    "x520-10g": "x520",
+    "e810-25g": "e810",
+    "connectx-25g": "connectx-5",
+    "virtio": "virtio",
+    "vmxnet3": "vmxnet3",
+    "ena": "ena",
+}
+WITHOUT = {"connectx-6", "connectx-7", "e1000", "igb"}
+
+
+def test_each_profile_has_a_ready_scenario_or_needs_none() -> None:
+    found = {}
+    for file in scenarios_folder().glob("*.yaml"):
+        forwarder = getattr(read_scenario(file).generator, "forwarder", None)
+        if forwarder is not None and forwarder.nic is not None:
+            found[file.stem] = forwarder.nic
+    assert found == SCENARIOS
+    assert {*SCENARIOS.values(), *WITHOUT} == set(NAMES)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_ready_scenarios_say_what_their_nics_are(name: str) -> None:
+    generator = read_scenario(scenarios_folder() / f"{name}.yaml").generator
+    known = NAMES[SCENARIOS[name]]
+    assert generator.forwarder.profile is known
+    # Virtual ones have the rate that the machine below gives them.
+    assert (generator.line_rate_bps is None) == known.is_virtual
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_trex_s_configuration_suits_the_scenario(name: str) -> None:
+    generator = read_scenario(scenarios_folder() / f"{name}.yaml").generator
+    (trex,) = YAML(typ="safe").load(repository_root() / "testbed/trex" / generator.launch.config)
+    ports = [interface for interface in trex["interfaces"] if interface != "dummy"]
+    assert (len(ports), len(trex["interfaces"]) % 2) == (len(generator.ports), 0)
+    assert len(trex["port_info"]) == len(trex["interfaces"])
+    platform = trex["platform"]
+    (pair,) = platform["dual_if"]
+    cores = [platform["master_thread_id"], platform["latency_thread_id"], *pair["threads"]]
+    assert (len(pair["threads"]), len(set(cores))) == (generator.launch.cores, len(cores))
+    if not NAMES[SCENARIOS[name]].is_virtual:
+        assert 1e9 * trex["port_bandwidth_gb"] == generator.line_rate_bps
 
 
 def test_device_arguments_and_descriptors_are_the_profile_s(tmp_path: Path) -> None:
