@@ -1,25 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What the example `diagnose` of dpdk-rs finds on a machine with NICs, each failure provoked in a virtual machine."""
+"""What the example `diagnose` of dpdk-rs finds on a machine with NICs, each failure provoked in a virtual machine.
+
+There other examples also show what no device of the machine itself can: rules that sort frames need a kernel with
+`flower`, VLANs a NIC that looks at tags.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from testbed.programs import repository_root
+from testbed.scratch import scratch_folder
 from testbed.vm import Guest, Initramfs, Kernel, VmMissing, find_kernel, need_tools, needs
+from testbed.vm_wire import ETHERTYPE, Wire
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 EXAMPLES = repository_root() / "target/debug/examples"
-PLUGINS = ("bus_pci", "bus_vdev", "mempool_ring", "net_*e1000", "net_null", "net_ring")
-MODULES = ("e1000", "e1000e", "pci-stub", "uio_pci_generic", "vfio-pci", "vfio_iommu_type1")
+PROGRAMS = ("diagnose", "rx_tx", "flow_rules", "vlan_filter")
+PLUGINS = ("bus_pci", "bus_vdev", "mempool_ring", "net_*e1000", "net_null", "net_ring", "net_tap")
+# What a tap, and rules for what it receives, take.
+FLOWER = ("tun", "sch_multiq", "sch_ingress", "cls_flower", "act_gact", "act_skbedit")
+MODULES = ("e1000", "e1000e", "pci-stub", "uio_pci_generic", "vfio-pci", "vfio_iommu_type1", *FLOWER)
 
 # One NIC of its own, and two that share a group since they are behind a bridge.
 NIC, FIRST, SECOND = "0000:01:00.0", "0000:02:01.0", "0000:02:02.0"
@@ -30,6 +41,9 @@ NICS = [
     "e1000,bus=bridge,addr=1",
     "e1000,bus=bridge,addr=2",
 ]
+# The first of them with a wire.
+MAC = "52:54:00:00:00:01"
+WIRED = [word.replace("e1000e,bus=root", f"e1000e,bus=root,netdev=wire,mac={MAC}") for word in NICS]
 IOMMU = ["intel-iommu,intremap=on"]
 
 # Two NUMA nodes with a CPU each.
@@ -40,10 +54,10 @@ NODES = [
 
 
 class Machine:
-    """A guest with `diagnose` in it."""
+    """A guest with `diagnose` in it, and perhaps a wire."""
 
-    def __init__(self, guest: Guest) -> None:
-        self.guest = guest
+    def __init__(self, guest: Guest, wire: Wire | None = None) -> None:
+        self.guest, self.wire = guest, wire
         # Enough for what the tests start, on the first node.
         guest.check("echo 96 >/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages")
         guest.check("mkdir -p /dev/hugepages && mount -t hugetlbfs none /dev/hugepages")
@@ -95,7 +109,7 @@ def kernel() -> Kernel:
 def initramfs(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("initramfs")
     built = Initramfs(folder, kernel, MODULES)
-    for name in ("diagnose", "rx_tx"):
+    for name in PROGRAMS:
         program = EXAMPLES / name
         if not program.exists():
             pytest.skip(f"{program} is missing: run cargo build -p dpdk-rs --examples")
@@ -122,8 +136,10 @@ def plugin_folder(program: Path) -> Path:
 def machine(kernel: Kernel, initramfs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     """One with an IOMMU that remaps interrupts; most tests share it, and leave it as they found it."""
     log_dir = tmp_path_factory.mktemp("guest")
-    with Guest(kernel, initramfs, log_dir, devices=IOMMU + NICS, append="intel_iommu=on", options=NODES) as guest:
-        yield Machine(guest)
+    with scratch_folder() as folder, Wire(folder, "wire", MAC) as wire:
+        devices, options = IOMMU + WIRED, [*NODES, "-netdev", wire.netdev]
+        with Guest(kernel, initramfs, log_dir, devices=devices, append="intel_iommu=on", options=options) as guest:
+            yield Machine(guest, wire)
 
 
 @pytest.fixture
@@ -194,6 +210,84 @@ def test_driver_that_is_not_installed(ready: Machine, initramfs: Path) -> None:
         )
     finally:
         ready.guest.check(f"mv /away/* {folder} && rmdir /away")
+
+
+def test_rules_sort_frames_and_drop_them_until_they_are_destroyed(machine: Machine) -> None:
+    output = machine.guest.check(f"""
+        modprobe -a {" ".join(FLOWER)}
+        flow_rules -l 0 --no-telemetry --no-pci --vdev=net_tap0,iface=sorted0 >/tmp/rules 2>&1 &
+        until grep -q 'three rules; waits for' /tmp/rules 2>/dev/null; do
+            [ -e /proc/$! ] || {{ cat /tmp/rules; exit 1; }}
+            usleep 20000
+        done
+        ip address add 192.0.2.2/24 dev sorted0
+        wait $!
+        status=$?
+        cat /tmp/rules
+        exit $status""")
+    told = re.findall(r"^(.*), queue ([01]): (\d+) to port 6000, (\d+) to port 6001, (\d+) to port 6002$", output, re.M)
+    counts = {(when, int(queue)): [int(count) for count in rest] for when, queue, *rest in told}
+    # Of 20 each; where those come to that no rule is for, the kernel decides.
+    for when, dropped in (("with all rules", 20), ("without the last", 0)):
+        (first, left), (second, right) = ((counts[when, queue][:2], counts[when, queue][2]) for queue in (0, 1))
+        assert (first, second, left + right) == ([20, 0], [0, 20], 20 - dropped), output
+
+
+def tagged(number: int, vlan: int | None, size: int) -> bytes:
+    """A frame to the wired NIC, of `size` bytes without its tag."""
+    tag = b"" if vlan is None else bytes.fromhex("8100") + vlan.to_bytes(2)
+    addresses = bytes.fromhex(MAC.replace(":", "")) + bytes.fromhex("020000000099")
+    return addresses + tag + (ETHERTYPE + number.to_bytes(4)).ljust(size - len(addresses), b"\0")
+
+
+def test_vlans_are_filtered_and_their_tags_taken_off(ready: Machine) -> None:
+    wire = ready.wire
+    assert wire is not None
+    # Numbers that differ in any part of the device's table; 4 bits of another tag are a priority.
+    allowed, others = [1, 100, 4094], [2, 101, 132, 4093]
+    ready.guest.check(f"""
+        vlan_filter -l 0 --no-telemetry -a {NIC} -- {" ".join(map(str, allowed))} >/tmp/vlans 2>&1 &
+        echo $! >/tmp/pid
+        until grep -q 'receives frames of the VLANs' /tmp/vlans 2>/dev/null; do
+            [ -e /proc/$! ] || {{ cat /tmp/vlans; exit 1; }}
+            usleep 20000
+        done""")
+    try:
+        # The device may lose frames for a while after it was started, and keeps the order of the others.
+        until_seen(ready, lambda number: wire.send(tagged(number, 1, 200)), "VLAN 1: 200 bytes")
+        frames = [
+            *(tagged(number, vlan, 100 + number) for number, vlan in enumerate([None, *allowed, *others] * 3)),
+            tagged(99, 5 << 13 | 100, 300),
+        ]
+        for frame in frames:
+            # The socket holds few of them; QEMU fetches them as fast as it comes to it.
+            while not wire.send(frame):
+                ready.guest.check("true")
+        until_seen(ready, lambda _: True, "VLAN 100: 300 bytes")
+        output = ready.guest.check(
+            "kill $(cat /tmp/pid); while [ -e /proc/$(cat /tmp/pid) ]; do usleep 20000; done; cat /tmp/vlans"
+        )
+    finally:
+        ready.guest.run("kill -9 $(cat /tmp/pid) 2>/dev/null; rm -f /dev/hugepages/*")
+    lines = [
+        line for line in output.splitlines() if re.search(r"VLAN.*: \d+ bytes", line) and ": 200 bytes" not in line
+    ]
+    expected = [
+        f"{'no VLAN' if vlan is None else f'VLAN {vlan}'}: {100 + number} bytes, type [88, b5]"
+        for number, vlan in enumerate([None, *allowed, *others] * 3)
+        if vlan not in others
+    ]
+    assert lines == [*expected, "VLAN 100: 300 bytes, type [88, b5]"], output
+
+
+def until_seen(machine: Machine, send: Callable[[int], object], line: str) -> None:
+    """Calls `send` with 0, 1 and so on until a line begins with these words."""
+    deadline = time.monotonic() + 60
+    for number in itertools.count():
+        send(number)
+        if machine.guest.run(f"grep -q '^{line}' /tmp/vlans").status == 0:
+            return
+        assert time.monotonic() < deadline, machine.guest.run("cat /tmp/vlans").output
 
 
 def test_what_another_process_has(ready: Machine) -> None:

@@ -46,7 +46,9 @@ fn rx_tx() {
 
 #[test]
 fn without_a_port_the_examples_say_so() {
-    for name in ["rx_tx", "packet_modification", "multiple_threads", "bare_loop", "pipeline"] {
+    for name in
+        ["rx_tx", "packet_modification", "multiple_threads", "bare_loop", "pipeline", "flow_rules", "vlan_filter"]
+    {
         let finished = example(name, &[], &[]);
         assert_eq!(finished.status.code(), Some(1));
         assert!(finished.stderr.contains("no port: give one with --vdev or -a"), "{}", finished.stderr);
@@ -123,4 +125,17 @@ fn pipeline() {
     let [passed, routed, unrouted] = numbers[..] else { panic!("{text}") };
     // Frames of net_null are zeros, and so is their destination.
     assert!(passed > 0 && routed == passed && unrouted == 0, "{text}");
+}
+
+#[test]
+fn what_a_device_cannot_sort_or_filter_is_said() {
+    for (name, own_args, words) in [
+        ("flow_rules", &[][..], "call: \"rte_flow_create\""),
+        ("vlan_filter", &["--", "10"], "what: \"VLAN filter\""),
+        ("vlan_filter", &["--", "10", "4095"], "'4095' is no number of a VLAN: give numbers from 1 to 4094 behind --"),
+    ] {
+        let finished = example(name, &["net_null0"], own_args);
+        assert_eq!(finished.status.code(), Some(1));
+        assert!(finished.stderr.contains(words), "{}", finished.stderr);
+    }
 }
