@@ -8,6 +8,7 @@ Tests that demand each frame limit how many are under way (--window): then nothi
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -258,6 +259,34 @@ def test_a_second_signal_and_a_closed_pipe_change_nothing(
         os.kill(forwarder.process.pid, signal.SIGINT)
         final = forwarder.stop()
     assert final.balanced
+
+
+def handles_faults(process: Process) -> bool:
+    """Whether a process has a handler of its own for SIGSEGV; False once it has none, or has ended."""
+    try:
+        status = Path(f"/proc/{process.pid}/status").read_text()
+    except FileNotFoundError:
+        return False
+    caught = int(next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16)
+    return bool(caught >> (signal.SIGSEGV - 1) & 1)
+
+
+def test_a_fault_that_is_sent_ends_the_forwarder(forwarder_program: Program, tmp_path: Path, hugepages: bool) -> None:
+    """Rust's runtime takes the first SIGSEGV for a fault, puts the default action back, and waits for another."""
+    eal = EalOptions(0, unique_file_prefix("dut"), ("net_null0", "net_null1"), hugepages)
+    with Forwarder(forwarder_program, eal, ["-p", "3", "-q", "2"], tmp_path, "dut") as forwarder:
+        forwarder.start()
+        process = forwarder.process
+        # No core file.
+        resource.prlimit(process.pid, resource.RLIMIT_CORE, (0, 0))
+        needs_two = handles_faults(process)
+        assert needs_two == (forwarder_program.name == "l2fwd-rs")
+        os.kill(process.pid, signal.SIGSEGV)
+        if needs_two:
+            process.wait_until(lambda: None if handles_faults(process) else True, "the default action", TIMEOUT_S)
+            forwarder.next_period(TIMEOUT_S)
+            os.kill(process.pid, signal.SIGSEGV)
+        assert process.wait(TIMEOUT_S) == -signal.SIGSEGV
 
 
 def test_duration_and_both_outputs(forwarder_program: Program, tmp_path: Path, hugepages: bool) -> None:
