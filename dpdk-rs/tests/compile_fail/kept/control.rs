@@ -80,3 +80,17 @@ fn device_attached_on_another_thread(eal: &Eal) {
 fn capture_enabled_on_another_thread(eal: &Eal) {
     eal.enable_capture().unwrap();
 }
+
+fn queue_started_after_give_back(stopped: StoppedRxQueue) {
+    let running = stopped.start().unwrap();
+    running.stop().unwrap().give_back();
+}
+
+fn telemetry_command_made_by_hand(eal: &Eal) -> TelemetryCommand {
+    eal.register_telemetry("/greet", "Greets.", |_| Value::from("hello")).unwrap()
+}
+
+fn device_detached_after_eal(eal: Eal) {
+    eal.detach("net_null7").unwrap();
+    drop(eal);
+}

@@ -85,3 +85,11 @@ fn lcore_made_by_hand(worker: Lcore) -> bool {
 fn registered_on_another_thread(registrar: Registrar) {
     std::thread::spawn(move || drop(registrar.register().unwrap()));
 }
+
+fn registered_shared(registrar: &Registrar) {
+    let registered = registrar.register().unwrap();
+    let id = registered.id();
+    std::thread::scope(|scope| {
+        scope.spawn(move || id);
+    });
+}

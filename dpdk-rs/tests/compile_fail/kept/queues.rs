@@ -119,3 +119,18 @@ fn queue_used_beside_prepared(tx: &mut TxQueue, packet: Packet, burst: &mut Burs
     drop(prepared);
     tx.tx(burst);
 }
+
+fn prepared_packet_looked_at(tx: &mut TxQueue, mut packet: Packet) {
+    packet.trim(20).unwrap();
+    let mut burst = tx.prepare::<_, 32>();
+    burst.push(packet, &TxRequest::new()).unwrap();
+    burst.send();
+}
+
+fn prepared_burst_outlives_queue(mut tx: TxQueue, packet: Packet) {
+    let mut burst = tx.prepare::<_, 32>();
+    burst.push(packet, &TxRequest::new()).unwrap();
+    burst.send();
+    drop(burst);
+    drop(tx);
+}

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The promises about tables, objects and timers, kept.
+//! The promises about tables, objects, zones and timers, kept.
 #![allow(dead_code)]
 
 use bytemuck::NoUninit;
 use dpdk_rs::{
-    lookup::{HashReader, HashTable, RcuReader, RcuWriter},
-    memory::ObjectPool,
+    lookup::{HashReader, HashTable, Lpm, LpmError, RcuReader, RcuWriter},
+    memory::{DpdkBox, Memzone, ObjectPool},
     timer::{Timer, Timers},
 };
 use std::{
+    net::Ipv4Addr,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -85,4 +86,32 @@ fn pool_of_objects_not_send(pool: &ObjectPool<Arc<str>>) {
     thread::scope(|scope| {
         scope.spawn(|| drop(pool.get()));
     });
+}
+
+fn zone_bytes_kept_over_write(zone: &mut Memzone) -> u8 {
+    let byte = zone.bytes()[0];
+    zone.bytes_mut()[0] = 1;
+    byte
+}
+
+fn zone_bytes_outlive_zone(zone: Memzone) -> u8 {
+    let byte = zone.bytes()[0];
+    drop(zone);
+    byte
+}
+
+fn boxed_value_not_send(boxed: DpdkBox<Arc<str>>) {
+    thread::spawn(move || drop(boxed));
+}
+
+fn object_not_send(pool: &ObjectPool<Arc<str>>) {
+    let object = pool.get().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(move || drop(object));
+    });
+}
+
+fn routes_changed_while_shared(mut routes: Lpm) -> Result<Arc<Lpm>, LpmError> {
+    routes.add(Ipv4Addr::LOCALHOST, 8, 1)?;
+    Ok(Arc::new(routes))
 }

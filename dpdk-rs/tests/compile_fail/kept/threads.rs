@@ -4,13 +4,15 @@
 //! What may go to other threads, and what they may share.
 
 use dpdk_rs::{
-    Burst, Clock, DynField, DynFlag, Mempool, Packet, Port, PreparedBurst, Ring, RxQueue, RxTimestamp, TxBuffer,
-    TxQueue,
+    Burst, Clock, DynField, DynFlag, Mempool, Packet, Port, PreparedBurst, Ring, RxQueue, RxTimestamp, StoppedRxQueue,
+    StoppedTxQueue, TxBuffer, TxQueue,
+    flow::Flow,
     lcore::{JoinHandle, Lcore, Registrar, Scope},
-    lookup::{Acl, HashReader, HashTable, HashWriter, Lpm, Lpm6},
+    lookup::{Acl, HashReader, HashTable, HashWriter, Lpm, Lpm6, RcuReader, RcuWriter},
     memory::{DpdkBox, Heap, Memzone, Object, ObjectPool},
     port::{Configured, Started, Unconfigured},
     ring::{Consumer, Producer},
+    telemetry::TelemetryCommand,
     timer::{Timer, Timers},
 };
 use std::cell::Cell;
@@ -33,6 +35,7 @@ fn main() {
     send_and_share::<DpdkBox<u64>>();
     send_and_share::<DynField<u64>>();
     send_and_share::<DynFlag>();
+    send_and_share::<Flow>();
     send_and_share::<HashReader<u32, u32>>();
     send_and_share::<HashTable<u32, String>>();
     send_and_share::<HashWriter<u32, u32>>();
@@ -45,6 +48,7 @@ fn main() {
     send_and_share::<Registrar>();
     send_and_share::<Ring<Cell<u64>>>();
     send_and_share::<RxTimestamp>();
+    send_and_share::<TelemetryCommand>();
     send_and_share::<Timer>();
     send_and_share::<Timers>();
     send::<Consumer<u64>>();
@@ -53,7 +57,11 @@ fn main() {
     send::<Object<'_, Cell<u64>>>();
     send::<PreparedBurst<'_, u64, 4>>();
     send::<Producer<u64>>();
+    send::<RcuReader<u32, String>>();
+    send::<RcuWriter<u32, String>>();
     send::<RxQueue<u64>>();
+    send::<StoppedRxQueue<u64>>();
+    send::<StoppedTxQueue>();
     send::<TxQueue>();
     send::<TxBuffer<u64>>();
 }
