@@ -233,6 +233,7 @@ mod tests {
             vlan_filter: false,
             vlan_strip: false,
             link_interrupts: false,
+            restarts: true,
             offers_rx: RxOffloads::NONE,
             offers_tx: TxOffloads::NONE,
             rx_offloads: Vec::new(),

@@ -35,6 +35,10 @@ struct Setup {
     /// `rte_eth_dev_configure` was called: the device must be closed.
     configured: bool,
     started: bool,
+    /// The driver can start it again once it was stopped.
+    restarts: bool,
+    /// It was stopped by a driver that cannot.
+    stopped_for_good: bool,
     /// The most segments of a frame that the driver sends right, as it is configured.
     most_segments: u16,
     /// The driver sends only segments right that have room in the mbufs of the first one's pool.
@@ -305,6 +309,7 @@ impl Device {
         let strips = info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_STRIP != 0;
         Ok(PortInfo {
             vlan_strip: strips && !driver::strips_blindly(&driver),
+            restarts: driver::restarts(&driver),
             driver,
             max_rx_queues: info.max_rx_queues,
             max_tx_queues: info.max_tx_queues,
@@ -374,6 +379,8 @@ impl Device {
         *setup = Setup {
             configured: true,
             started: false,
+            restarts: driver::restarts(&driver),
+            stopped_for_good: false,
             most_segments: driver::most_segments(&driver, &info, conf.txmode.offloads),
             trusts_lengths: driver::trusts_lengths(&driver),
             miscounts: driver::miscounts(&driver),
@@ -457,6 +464,9 @@ impl Device {
     pub(super) fn start(&self, running: bool) -> Result<(u16, u16), PortError> {
         let control = self.control()?;
         let mut setup = self.setup();
+        if setup.stopped_for_good {
+            return Err(self.lacks("second start: its driver closes what it receives from when it is stopped"));
+        }
         // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
         let mut result = unsafe { sys::rte_eth_dev_start(self.id) };
         setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
@@ -489,6 +499,7 @@ impl Device {
         let result = unsafe { sys::rte_eth_dev_stop(self.id) };
         self.check("rte_eth_dev_stop", result, "stop the port")?;
         setup.started = false;
+        setup.stopped_for_good = !setup.restarts;
         Ok(())
     }
 

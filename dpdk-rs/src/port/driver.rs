@@ -38,6 +38,10 @@ const LINK_INTERRUPTERS: &[&str] = &["net_virtio_user"];
 /// send, makes it write to address 0.
 const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
 
+/// `net_af_packet` closes its sockets when it is stopped, and opens none when it is started: it then receives nothing, and
+/// once its ring is full waits without end for room to send.
+const STOPPED_FOR_GOOD: &[&str] = &["net_af_packet"];
+
 /// The name of a device's driver.
 pub(super) fn name(info: &sys::rte_eth_dev_info) -> String {
     if info.driver_name.is_null() {
@@ -49,6 +53,11 @@ pub(super) fn name(info: &sys::rte_eth_dev_info) -> String {
 
 pub(super) fn needs_link_interrupts(driver: &str) -> bool {
     LINK_INTERRUPTERS.contains(&driver)
+}
+
+/// Whether a device works again that was stopped and started.
+pub(super) fn restarts(driver: &str) -> bool {
+    !STOPPED_FOR_GOOD.contains(&driver)
 }
 
 /// Whether no segment may be longer than the room for data in the mbufs of the first one's pool.

@@ -45,6 +45,8 @@ pub struct PortInfo {
     pub vlan_strip: bool,
     /// Whether it can tell when its link changes.
     pub link_interrupts: bool,
+    /// Whether it can be started again once it was stopped: all devices but those of `net_af_packet`.
+    pub restarts: bool,
     /// What it can find out about received frames.
     pub offers_rx: RxOffloads,
     /// What it can be asked to do with frames that it sends.

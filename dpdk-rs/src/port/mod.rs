@@ -268,7 +268,8 @@ impl<P: PrivateData> Port<Configured<P>> {
     /// Starts the port and makes its queues.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device refuses: it is closed.
+    /// [`PortError::Refused`] if the device refuses, [`PortError::Lacks`] if it was stopped before and does not work again
+    /// ([`PortInfo::restarts`]): it is closed.
     #[doc(alias = "rte_eth_dev_start")]
     pub fn start(self) -> Result<StartedPort<P>, PortError> {
         let (rx, tx) = self.device.start(true)?;

@@ -7,7 +7,7 @@ use crate::{
     frames::{bytes, frame, packet, start, until},
     process::{eal_args, finish, folder, isolated_bare, isolated_in},
 };
-use dpdk_rs::{Burst, Eal, Mempool, Packet, Port, RxQueue, TxQueue, port::Started};
+use dpdk_rs::{Burst, Eal, Mempool, Packet, Port, PortError, RxQueue, TxQueue, port::Started};
 use std::process::Command;
 
 /// A local experimental EtherType: frames of this test, and not the kernel's own.
@@ -190,8 +190,8 @@ const SETUP: &str = "
     ip link set right up
     exec \"$0\" \"$@\"";
 
-#[test]
-fn af_packet_carries_frames_both_ways() {
+/// Runs a test on both ends of a pair of interfaces; without one where none can be made.
+fn on_af_packet(run: impl FnOnce(Eal)) {
     let mut reasons = String::new();
     let namespace = NAMESPACES.into_iter().find(|words| {
         let finished = finish(Command::new(words[0]).args(&words[1..]).arg("true"));
@@ -202,7 +202,23 @@ fn af_packet_carries_frames_both_ways() {
         println!("skipped: no network namespace with a pair of interfaces can be made: {reasons}");
         return;
     };
-    isolated_in(namespace, &["net_af_packet0,iface=left", "net_af_packet1,iface=right"], |eal| {
+    isolated_in(namespace, &["net_af_packet0,iface=left", "net_af_packet1,iface=right"], run);
+}
+
+#[test]
+fn af_packet_carries_frames_both_ways() {
+    on_af_packet(|eal| {
         both_ways(&eal);
+    });
+}
+
+/// Its driver closes its sockets on stop, and starts without: it would receive nothing, and in the end not return from sending.
+#[test]
+fn af_packet_is_not_started_again() {
+    on_af_packet(|eal| {
+        let [(port, rx, tx), _right] = both_ways(&eal);
+        assert!(!port.info().unwrap().restarts);
+        let error = port.stop(vec![rx], vec![tx]).unwrap().start().unwrap_err();
+        assert!(matches!(error, PortError::Lacks { .. }), "{error}");
     });
 }
