@@ -58,7 +58,8 @@ expect_status 1
 [ "$(cat "$work/err")" = "l2fwd: cannot open '$work/no/such/folder' for statistics: No such file or directory" ] ||
 	fail "statistics file that cannot be opened"
 
-run --no-huge --vdev=net_missing0 -- -p 1
+# Another process may have the usual file prefix, and would be named instead.
+run --no-huge --no-shconf --vdev=net_missing0 -- -p 1
 expect_status 1
 expect_error "l2fwd: cannot initialize the EAL: No such device"
 
