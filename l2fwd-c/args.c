@@ -387,6 +387,8 @@ print_usage(FILE *out)
 	      "  -h, --help          print this text\n"
 	      "  --version           print the version\n"
 	      "\n"
+	      "SIGINT and SIGTERM end it; SIGUSR1 stops all ports and starts them again.\n"
+	      "\n"
 	      "For the options of the EAL see https://doc.dpdk.org/guides/linux_gsg/\n",
 		out);
 }

@@ -30,8 +30,10 @@
 /* How often to look at the links. */
 #define LINK_INTERVAL_S 1
 
-/* Set by signals and by --duration; read by all lcores. */
+/* Set by signals and by --duration; read by all lcores, which then leave their queues. */
 static atomic_bool stop;
+/* Set before it where that is for good, and not only until the ports are reset. */
+static atomic_bool for_good;
 
 struct forwarder {
 	struct options options;
@@ -57,21 +59,49 @@ struct forwarder {
 };
 
 static void
+stop_for_good(void)
+{
+	atomic_store(&for_good, true);
+	atomic_store(&stop, true);
+}
+
+static void
 on_stop_signal(int signal_number)
 {
 	(void)signal_number;
-	atomic_store_explicit(&stop, true, memory_order_relaxed);
+	stop_for_good();
 }
 
-/* Without SA_RESTART, so that a write of statistics to a reader that has stalled ends too. */
+static void
+on_reset_signal(int signal_number)
+{
+	(void)signal_number;
+	atomic_store(&stop, true);
+}
+
+/* Whether the lcores, which have all left their queues, are not to come back. A signal that comes
+ * from now on counts again: the flag is taken back before the other one is looked at.
+ */
+static bool
+stopped_for_good(void)
+{
+	atomic_exchange(&stop, false);
+	return atomic_load(&for_good);
+}
+
+/* Those that end the program without SA_RESTART, so that a write of statistics to a reader that has
+ * stalled ends too.
+ */
 static void
 install_signals(void)
 {
 	const struct sigaction on_stop = {.sa_handler = on_stop_signal};
+	const struct sigaction on_reset = {.sa_handler = on_reset_signal, .sa_flags = SA_RESTART};
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
 	sigaction(SIGINT, &on_stop, NULL);
 	sigaction(SIGTERM, &on_stop, NULL);
+	sigaction(SIGUSR1, &on_reset, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
 }
 
@@ -132,12 +162,18 @@ setup_ports(struct forwarder *forwarder, struct error *error)
 	return 0;
 }
 
+static double
+seconds(const struct forwarder *forwarder, uint64_t tsc)
+{
+	return (double)(tsc - forwarder->start) / (double)rte_get_tsc_hz();
+}
+
 static void
 take_snapshot(struct forwarder *forwarder, uint64_t tsc)
 {
 	collect(forwarder->ports, forwarder->nb_ports, forwarder->pairs, forwarder->nb_pairs,
 		&forwarder->now);
-	forwarder->now.time_s = (double)(tsc - forwarder->start) / (double)rte_get_tsc_hz();
+	forwarder->now.time_s = seconds(forwarder, tsc);
 }
 
 /* What the main lcore does besides forwarding. */
@@ -160,21 +196,29 @@ see_to_time(void *argument, uint64_t tsc)
 		forwarder->next_links = tsc + LINK_INTERVAL_S * rte_get_tsc_hz();
 	}
 	if (forwarder->end != 0 && tsc >= forwarder->end)
-		atomic_store_explicit(&stop, true, memory_order_relaxed);
+		stop_for_good();
 }
 
-static int
-forward(struct forwarder *forwarder, struct error *error)
+static void
+set_timer(struct forwarder *forwarder)
 {
 	const struct options *options = &forwarder->options;
-	const unsigned int main_lcore = rte_get_main_lcore();
-	unsigned int lcore;
-	int ret = 0;
 
 	forwarder->start = rte_rdtsc();
 	forwarder->next_period = forwarder->start + options->period_s * rte_get_tsc_hz();
 	if (options->duration_s != 0)
 		forwarder->end = forwarder->start + options->duration_s * rte_get_tsc_hz();
+}
+
+/* Forward on all lcores that have work, until the stop flag is set. The main lcore, which calls
+ * this, sees to the time.
+ */
+static int
+forward(struct forwarder *forwarder, struct error *error)
+{
+	const unsigned int main_lcore = rte_get_main_lcore();
+	unsigned int lcore;
+	int ret = 0;
 
 	RTE_LCORE_FOREACH (lcore) {
 		struct lcore_work *work = &forwarder->work[lcore];
@@ -188,14 +232,45 @@ forward(struct forwarder *forwarder, struct error *error)
 			if (ret != 0) {
 				set_error(error, STATUS_FAILED, "cannot start lcore %u: %s", lcore,
 					rte_strerror(-ret));
-				atomic_store_explicit(&stop, true, memory_order_relaxed);
+				stop_for_good();
 			}
 		}
 	}
 	forward_loop(&forwarder->work[main_lcore]);
 	rte_eal_mp_wait_lcore();
-	if (ret != 0)
+	return ret != 0 ? -1 : 0;
+}
+
+/* Stop all ports, which no lcore uses meanwhile, and start them again. */
+static int
+reset(struct forwarder *forwarder, struct error *error)
+{
+	const double begin = seconds(forwarder, rte_rdtsc());
+	double end;
+
+	if (!can_reset(forwarder->ports, forwarder->nb_ports))
+		return 0;
+	if (reset_ports(forwarder->ports, forwarder->nb_ports, error) != 0)
 		return -1;
+	end = seconds(forwarder, rte_rdtsc());
+	print_reset(forwarder->text, end - begin);
+	write_reset(&forwarder->json, end, end - begin);
+	return 0;
+}
+
+/* Until a signal or --duration ends it; after any other signal the ports are reset. */
+static int
+forward_and_reset(struct forwarder *forwarder, struct error *error)
+{
+	set_timer(forwarder);
+	while (true) {
+		if (forward(forwarder, error) != 0)
+			return -1;
+		if (stopped_for_good())
+			break;
+		if (reset(forwarder, error) != 0)
+			return -1;
+	}
 
 	take_snapshot(forwarder, rte_rdtsc());
 	count_in_flight(&forwarder->now, forwarder->pairs, forwarder->nb_pairs);
@@ -226,7 +301,7 @@ run(struct forwarder *forwarder, struct error *error)
 			forwarder->nb_ports, forwarder->assignments, forwarder->nb_pairs);
 		write_start(&forwarder->json, &forwarder->options, forwarder->ports,
 			forwarder->nb_ports, forwarder->assignments, forwarder->nb_pairs);
-		ret = forward(forwarder, error);
+		ret = forward_and_reset(forwarder, error);
 	}
 	stop_telemetry();
 	close_ports(forwarder->ports, forwarder->nb_open);

@@ -16,6 +16,10 @@
 #define POOL_MIN UINT64_C(8192)
 /* What RSS is asked to hash on, as far as the device can. */
 #define RSS_TYPES (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
+/* The driver that closes its sockets on stop and opens none on start: it then receives nothing, and
+ * waits without end for room to send.
+ */
+#define STOPS_FOR_GOOD "net_af_packet"
 
 /* "2, 3" for 0xc. */
 static const char *
@@ -263,6 +267,44 @@ report_links(struct port *ports, unsigned int nb_ports, FILE *out)
 		port->link_down = down;
 	}
 	fflush(out);
+}
+
+bool
+can_reset(const struct port *ports, unsigned int nb_ports)
+{
+	for (unsigned int i = 0; i < nb_ports; i++) {
+		const struct port *port = &ports[i];
+		struct rte_eth_dev_info info;
+
+		if (rte_eth_dev_info_get(port->id, &info) == 0 &&
+			strcmp(info.driver_name, STOPS_FOR_GOOD) == 0) {
+			warn("port %u (%s): no port is reset: " STOPS_FOR_GOOD
+			     " does not work again once it was stopped",
+				port->id, port->name);
+			return false;
+		}
+	}
+	return true;
+}
+
+int
+reset_ports(struct port *ports, unsigned int nb_ports, struct error *error)
+{
+	for (unsigned int i = 0; i < nb_ports; i++) {
+		int ret = rte_eth_dev_stop(ports[i].id);
+
+		if (ret != 0)
+			return port_error(error, &ports[i], "stop the port", -1, -ret);
+		ports[i].started = false;
+	}
+	for (unsigned int i = 0; i < nb_ports; i++) {
+		int ret = rte_eth_dev_start(ports[i].id);
+
+		if (ret != 0)
+			return port_error(error, &ports[i], "start the port", -1, -ret);
+		ports[i].started = true;
+	}
+	return 0;
 }
 
 void

@@ -52,6 +52,12 @@ const char *format_mac(const struct rte_ether_addr *mac, char text[RTE_ETHER_ADD
  */
 void report_links(struct port *ports, unsigned int nb_ports, FILE *out);
 
+/* Whether the ports work again when they were stopped and started. Says of one that does not. */
+bool can_reset(const struct port *ports, unsigned int nb_ports);
+
+/* Stop all ports, then start them again. No lcore uses them meanwhile. */
+int reset_ports(struct port *ports, unsigned int nb_ports, struct error *error);
+
 /* Stop and close ports, in whatever state they are. */
 void close_ports(const struct port *ports, unsigned int nb_ports);
 

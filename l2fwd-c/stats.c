@@ -148,6 +148,13 @@ print_row(FILE *out, const char *name, const struct totals *now, const struct to
 }
 
 void
+print_reset(FILE *out, double seconds)
+{
+	fprintf(out, "l2fwd: ports reset: stopped and started again within %.6f s\n", seconds);
+	fflush(out);
+}
+
+void
 print_stats(FILE *out, const struct snapshot *now, const struct snapshot *before)
 {
 	const double seconds = now->time_s - before->time_s;

@@ -71,6 +71,9 @@ void print_start(FILE *out, const struct options *options, const struct port *po
 	unsigned int nb_ports, const struct queue_assignment *assignments,
 	unsigned int nb_assignments);
 
+/* Say that the ports were stopped and started, and how long they were not to be used. */
+void print_reset(FILE *out, double seconds);
+
 /* Print the table. Rates are those since the snapshot `before`. */
 void print_stats(FILE *out, const struct snapshot *now, const struct snapshot *before);
 

@@ -93,6 +93,15 @@ write_start(struct stats_json *json, const struct options *options, const struct
 	end_line(json);
 }
 
+void
+write_reset(struct stats_json *json, double time_s, double seconds)
+{
+	if (json->out == NULL)
+		return;
+	fprintf(json->out, "{\"type\":\"reset\",\"time_s\":%.3f,\"down_s\":%.6f}", time_s, seconds);
+	end_line(json);
+}
+
 /* The members of an object, without its braces. */
 static void
 write_totals(FILE *out, const struct totals *now, const struct totals *before, double seconds)

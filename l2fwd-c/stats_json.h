@@ -34,6 +34,9 @@ void write_start(struct stats_json *json, const struct options *options, const s
 	unsigned int nb_ports, const struct queue_assignment *assignments,
 	unsigned int nb_assignments);
 
+/* The ports were stopped and started again, within `seconds` that ended at `time_s`. */
+void write_reset(struct stats_json *json, double time_s, double seconds);
+
 /* The counters now. Rates are those since the snapshot `before`. */
 void write_stats(
 	struct stats_json *json, const struct snapshot *now, const struct snapshot *before);

@@ -293,6 +293,8 @@ Options:
   -h, --help          print this text
   --version           print the version
 
+SIGINT and SIGTERM end it; SIGUSR1 stops all ports and starts them again.
+
 For the options of the EAL see https://doc.dpdk.org/guides/linux_gsg/
 ";
 

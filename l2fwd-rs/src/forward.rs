@@ -58,13 +58,29 @@ pub(crate) struct QueueCounters {
     pub(crate) rx_empty_polls: AtomicU64,
 }
 
-/// What only the lcore sees that owns the pair. What was sent and dropped, the TX buffer counts.
-#[derive(Default)]
+/// What only the lcore sees that owns the pair.
 struct QueueCounts {
     rx_packets: u64,
+    /// Until the ports were last reset. Since then the TX buffer counts, as it does what is dropped.
+    tx_packets: u64,
+    tx_dropped: u64,
     rx_short: u64,
     rx_polls: u64,
     rx_empty_polls: u64,
+}
+
+impl QueueCounts {
+    /// Goes on from what was published last: nothing at the start, all counts when the ports are reset.
+    fn after(counters: &QueueCounters) -> Self {
+        Self {
+            rx_packets: counters.rx_packets.load(Relaxed),
+            tx_packets: counters.tx_packets.load(Relaxed),
+            tx_dropped: counters.tx_dropped.load(Relaxed),
+            rx_short: counters.rx_short.load(Relaxed),
+            rx_polls: counters.rx_polls.load(Relaxed),
+            rx_empty_polls: counters.rx_empty_polls.load(Relaxed),
+        }
+    }
 }
 
 /// An RX queue, and the TX queue of the same number on the peer port.
@@ -106,7 +122,7 @@ impl<'a> QueuePair<'a> {
             burst,
             update_macs,
             macs: Macs::new([0x02, 0, 0, 0, 0, tx_port], tx_mac.octets()),
-            counts: QueueCounts::default(),
+            counts: QueueCounts::after(counters),
             counters,
             #[cfg(feature = "rewrite")]
             rewriter: None,
@@ -197,19 +213,24 @@ impl<'a> QueuePair<'a> {
 
     /// What has come first: a reader of the other order does not see more leave than has come.
     fn publish(&self) {
-        let QueueCounts { rx_packets, rx_short, rx_polls, rx_empty_polls } = self.counts;
+        let QueueCounts { rx_packets, tx_packets, tx_dropped, rx_short, rx_polls, rx_empty_polls } = self.counts;
         self.counters.rx_polls.store(rx_polls, Relaxed);
         self.counters.rx_empty_polls.store(rx_empty_polls, Relaxed);
         self.counters.rx_packets.store(rx_packets, Relaxed);
         self.counters.rx_short.store(rx_short, Relaxed);
-        self.counters.tx_packets.store(self.tx.sent(), Relaxed);
-        self.counters.tx_dropped.store(self.tx.dropped(), Relaxed);
+        self.counters.tx_packets.store(tx_packets + self.tx.sent(), Relaxed);
+        self.counters.tx_dropped.store(tx_dropped + self.tx.dropped(), Relaxed);
     }
 
     /// Sends what is in the TX buffer, and publishes the counters.
     pub(crate) fn flush_buffer(&mut self) {
         self.tx.flush();
         self.publish();
+    }
+
+    /// Gives the queues back. The TX buffer is empty once the lcore has left.
+    pub(crate) fn into_queues(self) -> (RxQueue, TxQueue) {
+        (self.rx, self.tx.into_queue())
     }
 
     /// Frames that have come so far.

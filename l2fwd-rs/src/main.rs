@@ -26,9 +26,11 @@ use error::{Error, UsageError};
 use forward::{QueueCounters, QueuePair, forward_loop};
 use idle::Idle;
 use observation::{enable_capture, start_telemetry};
-use port::{ForwardingPort, Pools, Queues, check_limits, check_mask, report_links, setup_port};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use stats::{Snapshot, collect, print_stats};
+use port::{
+    ForwardingPort, Pools, Queues, Started, can_reset, check_limits, check_mask, report_links, reset_ports, setup_port,
+};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
+use stats::{Snapshot, collect, print_reset, print_stats};
 use stats_json::StatsJson;
 use std::{
     collections::BTreeMap,
@@ -37,7 +39,7 @@ use std::{
     process::ExitCode,
     sync::{
         Arc,
-        atomic::{AtomicBool, Ordering::Relaxed},
+        atomic::{AtomicBool, Ordering::SeqCst},
     },
     time::Duration,
 };
@@ -75,7 +77,7 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
         return Err(UsageError::Unexpected(argument).into());
     }
     // Not before: the EAL may wait for a device's peer, and a signal then has to end the program.
-    let stop = install_signals()?;
+    let signals = install_signals()?;
     let clock = eal.clock();
     let (pairs, assignments) = plan(&eal, options)?;
     if options.capture {
@@ -84,6 +86,8 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     let (mut ports, queues) = setup_ports(&eal, options, &pairs)?;
     let counters: Arc<[QueueCounters]> = assignments.iter().map(|_| QueueCounters::default()).collect();
     let mut work = hand_out_work(options, &ports, queues, &assignments, &counters, clock);
+    #[cfg(feature = "rewrite")]
+    let mut rejected = 0;
     let _telemetry = start_telemetry(&eal, &ports, &assignments, &counters)?;
 
     let mut text: Box<dyn Write> = if json.is_stdout() { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
@@ -92,19 +96,37 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
 
     let mut timer = Timer::new(options, clock);
     let mut before = Snapshot::default();
-    forward(&eal, &mut work, &stop, clock, options.idle_sleep, |now| match timer.see_to_time(now) {
-        Due::Statistics => {
-            let snapshot = collect(&ports, &assignments, &counters, timer.seconds(now));
-            let _ = print_stats(&mut text, &snapshot, &before);
-            json.write_stats(&snapshot, &before);
-            before = snapshot;
+    loop {
+        forward(&eal, &mut work, &signals, clock, options.idle_sleep, |now| match timer.see_to_time(now) {
+            Due::Statistics => {
+                let snapshot = collect(&ports, &assignments, &counters, timer.seconds(now));
+                let _ = print_stats(&mut text, &snapshot, &before);
+                json.write_stats(&snapshot, &before);
+                before = snapshot;
+            }
+            Due::Links => {
+                let _ = report_links(&mut ports, &mut text);
+            }
+            Due::End => signals.stop_for_good(),
+            Due::Nothing => {}
+        })?;
+        if signals.stopped_for_good() {
+            break;
         }
-        Due::Links => {
-            let _ = report_links(&mut ports, &mut text);
+        if can_reset(&ports) {
+            #[cfg(feature = "rewrite")]
+            {
+                rejected += count_rejected(&work);
+            }
+            let begin = timer.seconds(clock.now());
+            let (started, queues) = reset_ports(ports, take_back_queues(work))?;
+            ports = started;
+            work = hand_out_work(options, &ports, queues, &assignments, &counters, clock);
+            let end = timer.seconds(clock.now());
+            let _ = print_reset(&mut text, end - begin);
+            json.write_reset(end, end - begin);
         }
-        Due::End => stop.store(true, Relaxed),
-        Due::Nothing => {}
-    })?;
+    }
 
     // What is left in the buffers after the last flush, which a balance must not derive from the other counters.
     let in_flight: usize = work.values().flatten().map(QueuePair::buffered).sum();
@@ -114,7 +136,7 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     json.write_stats(&last, &Snapshot::default());
     #[cfg(feature = "rewrite")]
     if options.rewrite.is_some() {
-        let rejected: u64 = work.values().flatten().filter_map(QueuePair::rejected).sum();
+        rejected += count_rejected(&work);
         let _ = writeln!(
             text,
             "l2fwd: rewriting rejected {rejected} frames, which were forwarded unchanged, or dropped if too short"
@@ -123,13 +145,39 @@ fn run(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The flag that SIGINT and SIGTERM set. SIGPIPE is ignored from the start, as in every Rust program.
-fn install_signals() -> Result<Arc<AtomicBool>, Error> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop)).map_err(Error::failed)?;
+/// What signals, and --duration, want of the lcores.
+#[derive(Default)]
+struct Signals {
+    /// Read by all lcores, which then leave their queues.
+    stop: Arc<AtomicBool>,
+    /// Set before it where that is for good, and not only until the ports are reset.
+    for_good: Arc<AtomicBool>,
+}
+
+impl Signals {
+    fn stop_for_good(&self) {
+        self.for_good.store(true, SeqCst);
+        self.stop.store(true, SeqCst);
     }
-    Ok(stop)
+
+    /// Whether the lcores, which have all left their queues, are not to come back. A signal that comes from now on counts
+    /// again: the flag is taken back before the other one is looked at.
+    fn stopped_for_good(&self) -> bool {
+        self.stop.swap(false, SeqCst);
+        self.for_good.load(SeqCst)
+    }
+}
+
+/// SIGINT and SIGTERM end the program, SIGUSR1 has the ports reset. SIGPIPE is ignored from the start, as in every Rust
+/// program.
+fn install_signals() -> Result<Signals, Error> {
+    let signals = Signals::default();
+    let Signals { stop, for_good } = &signals;
+    // The flags of a signal are set in the order of their registration.
+    for (signal, flag) in [(SIGINT, for_good), (SIGTERM, for_good), (SIGINT, stop), (SIGTERM, stop), (SIGUSR1, stop)] {
+        signal_hook::flag::register(signal, Arc::clone(flag)).map_err(Error::failed)?;
+    }
+    Ok(signals)
 }
 
 /// Which ports are used, and which lcore does what.
@@ -140,9 +188,6 @@ fn plan(eal: &Eal, options: &Options) -> Result<(Vec<PortPair>, Vec<QueueAssignm
     let assignments = assign_queues(&pairs, options.queues_per_port, &lcores, options.queue_pairs_per_lcore)?;
     Ok((pairs, assignments))
 }
-
-/// The started ports, and their queues by port number.
-type Started = (Vec<ForwardingPort>, BTreeMap<u16, Queues>);
 
 fn setup_ports(eal: &Eal, options: &Options, pairs: &[PortPair]) -> Result<Started, Error> {
     let mut chosen = Vec::new();
@@ -196,6 +241,22 @@ fn hand_out_work<'a>(
         }
     }
     work
+}
+
+/// Takes the pairs apart: the queues by port number, which the ports need to be stopped.
+fn take_back_queues(work: BTreeMap<u32, Vec<QueuePair<'_>>>) -> BTreeMap<u16, Queues> {
+    let mut queues = BTreeMap::<u16, Queues>::new();
+    for pair in work.into_values().flatten() {
+        let (rx, tx) = pair.into_queues();
+        queues.entry(rx.port().get()).or_default().0.push(rx);
+        queues.entry(tx.port().get()).or_default().1.push(tx);
+    }
+    queues
+}
+
+#[cfg(feature = "rewrite")]
+fn count_rejected(work: &BTreeMap<u32, Vec<QueuePair<'_>>>) -> u64 {
+    work.values().flatten().filter_map(QueuePair::rejected).sum()
 }
 
 /// Why the EAL did not start. It sets no error number where another process has the file prefix.
@@ -288,13 +349,14 @@ impl Timer {
 fn forward(
     eal: &Eal,
     work: &mut BTreeMap<u32, Vec<QueuePair<'_>>>,
-    stop: &AtomicBool,
+    signals: &Signals,
     clock: Clock,
     idle_sleep: bool,
     see_to_time: impl FnMut(Tsc),
 ) -> Result<(), Error> {
     let main = eal.main_lcore().get();
     let workers = eal.worker_lcores();
+    let stop: &AtomicBool = &signals.stop;
     lcore::scope(eal, |scope| {
         let mut own: &mut [QueuePair<'_>] = &mut [];
         let mut launched = Ok(());
@@ -306,7 +368,7 @@ fn forward(
                 launched = scope.launch(worker.id(), || forward_loop(pairs, stop, clock, idle, |_| {})).map(drop);
             }
             if launched.is_err() {
-                stop.store(true, Relaxed);
+                signals.stop_for_good();
                 break;
             }
         }

@@ -10,7 +10,7 @@ use crate::{
 };
 use dpdk_rs::{
     Eal, MacAddr, Mempool, MempoolError, Port, PortConfig, RxQueue, TxQueue,
-    port::{DescriptorLimits, Started, Unconfigured},
+    port::{DescriptorLimits, Unconfigured},
 };
 use std::{
     collections::BTreeMap,
@@ -24,14 +24,17 @@ const ETHER_MTU: u16 = 1500;
 
 /// A started port in use.
 pub(crate) struct ForwardingPort {
-    pub(crate) port: Port<Started>,
+    pub(crate) port: Port,
     pub(crate) peer: u16,
     pub(crate) mac: MacAddr,
     link_up: bool,
 }
 
-/// A started port's queues, by number.
+/// A started port's queues.
 pub(crate) type Queues = (Vec<RxQueue>, Vec<TxQueue>);
+
+/// The started ports, and their queues by port number.
+pub(crate) type Started = (Vec<ForwardingPort>, BTreeMap<u16, Queues>);
 
 /// Compares the port mask with the ports that there are.
 pub(crate) fn check_mask(port_mask: u64, ports: &[Port<Unconfigured>]) -> Result<(), Error> {
@@ -188,4 +191,37 @@ pub(crate) fn report_links(ports: &mut [ForwardingPort], out: &mut impl Write) -
         *link_up = up;
     }
     out.flush()
+}
+
+/// Whether the ports work again when they were stopped and started. Says of one that does not.
+pub(crate) fn can_reset(ports: &[ForwardingPort]) -> bool {
+    for ForwardingPort { port, .. } in ports {
+        if let Ok(info) = port.info()
+            && !info.restarts
+        {
+            let (id, name, driver) = (port.id(), port.name(), info.driver);
+            warn(format_args!(
+                "port {id} ({name}): no port is reset: {driver} does not work again once it was stopped"
+            ));
+            return false;
+        }
+    }
+    true
+}
+
+/// Stops all ports, whose queues are all here, then starts them again.
+pub(crate) fn reset_ports(ports: Vec<ForwardingPort>, mut queues: BTreeMap<u16, Queues>) -> Result<Started, Error> {
+    let mut stopped = Vec::new();
+    for ForwardingPort { port, peer, mac, link_up } in ports {
+        let (rx, tx) = queues.remove(&port.id().get()).unwrap_or_default();
+        let port = port.stop(rx, tx).map_err(Error::failed)?;
+        stopped.push((port, peer, mac, link_up));
+    }
+    let mut started = Started::default();
+    for (port, peer, mac, link_up) in stopped {
+        let (port, rx, tx) = port.start().map_err(Error::failed)?;
+        started.1.insert(port.id().get(), (rx, tx));
+        started.0.push(ForwardingPort { port, peer, mac, link_up });
+    }
+    Ok(started)
 }

@@ -148,6 +148,12 @@ fn print_row(out: &mut impl Write, name: &str, now: &Totals, before: &Totals, se
     )
 }
 
+/// Says that the ports were stopped and started, and how long they were not to be used.
+pub(crate) fn print_reset(out: &mut impl Write, seconds: f64) -> io::Result<()> {
+    writeln!(out, "l2fwd: ports reset: stopped and started again within {seconds:.6} s")?;
+    out.flush()
+}
+
 /// Prints the table. Rates are those since the snapshot `before`.
 pub(crate) fn print_stats(out: &mut impl Write, now: &Snapshot, before: &Snapshot) -> io::Result<()> {
     let seconds = now.time_s - before.time_s;

@@ -53,6 +53,13 @@ struct StartLcore {
 }
 
 #[derive(Serialize)]
+struct Reset {
+    r#type: &'static str,
+    time_s: f64,
+    down_s: f64,
+}
+
+#[derive(Serialize)]
 struct Period<'a> {
     r#type: &'a str,
     time_s: f64,
@@ -175,6 +182,11 @@ impl StatsJson {
             lcores: lcores.collect(),
         };
         self.write_line(&start);
+    }
+
+    /// The ports were stopped and started again, within `seconds` that ended at `time_s`.
+    pub(crate) fn write_reset(&mut self, time_s: f64, seconds: f64) {
+        self.write_line(&Reset { r#type: "reset", time_s: round(time_s, 3), down_s: round(seconds, 6) });
     }
 
     /// The counters since the start, with the rates since `before`.

@@ -16,6 +16,8 @@ from testbed.programs import Program
 
 # Generous: setting up without hugepages on a loaded machine takes seconds. It is only the limit of a wait.
 START_TIMEOUT_S = 30.0
+# What a forwarder prints instead of resetting its ports.
+_NOT_RESET = "no port is reset"
 
 
 class Message(BaseModel):
@@ -45,6 +47,15 @@ class Start(Message):
     version: str
     dpdk: str
     ports: list[StartedPort]
+
+
+class Reset(Message):
+    """The ports were stopped and started again."""
+
+    type: Literal["reset"]
+    # Seconds since the start, and from the first stop to the last start.
+    time_s: float
+    down_s: float = Field(ge=0)
 
 
 class Counters(Message):
@@ -128,12 +139,12 @@ class Forwarder:
         self.process.start()
         return self.started()
 
-    def started(self, timeout_s: float = START_TIMEOUT_S) -> Start:
-        """Returns when a forwarder whose process was started forwards.
+    def started(self, timeout_s: float = START_TIMEOUT_S, peer: Watched | None = None) -> Start:
+        """Returns when a forwarder whose process was started forwards; `peer` is who it waits for.
 
-        Raises `ProcessError` if it ends or stays silent instead.
+        Raises `ProcessError` if it ends or stays silent instead, or its peer dies.
         """
-        return self._checked(Start, self.process.wait_for_event("start", timeout_s))
+        return self._checked(Start, self.process.wait_for_event("start", timeout_s, peer))
 
     @property
     def is_started(self) -> bool:
@@ -170,8 +181,29 @@ class Forwarder:
 
         return self._checked(Period, self.process.wait_until(printed, "its next statistics", timeout_s))
 
+    def reset_ports(self, timeout_s: float) -> Reset:
+        """Has it stop its ports and start them again; returns when it has.
+
+        Raises `ProcessError` if it does not, or the time is over.
+        """
+        seen, lines = len(self._events("reset")), len(self.process.lines)
+
+        def told() -> dict[str, Any] | None:
+            events = self._events("reset")
+            if len(events) > seen:
+                return events[seen]
+            if refused := next((line for line in self.process.lines[lines:] if _NOT_RESET in line), None):
+                raise ProcessError(f"{self.process.name}: {refused}")
+            return None
+
+        self.process.send_signal("USR1")
+        return self._checked(Reset, self.process.wait_until(told, "the reset of its ports", timeout_s))
+
     def _period_events(self) -> list[dict[str, Any]]:
-        return [event for event in list(self.process.events) if event.get("type") == "period"]
+        return self._events("period")
+
+    def _events(self, kind: str) -> list[dict[str, Any]]:
+        return [event for event in list(self.process.events) if event.get("type") == kind]
 
     def stop(self) -> Final:
         """Stops it with SIGTERM and returns its final statistics.

@@ -98,7 +98,7 @@ def run_trial(
                 eal = EalOptions(plan.lcores.generator, unique_file_prefix("gen"), wire.generator_vdevs, plan.hugepages)
                 before = environment.steal_ticks()
                 with Generator(generator_program, eal, load, raw, f"{name}-generator") as generator:
-                    forwarder.started()
+                    forwarder.started(peer=generator)
                     usage = CpuUsage(generator=generator, forwarder=forwarder.process)
                     generator.wait_for_result()
                     trial.cpu_share = usage.shares()

@@ -145,11 +145,15 @@ class Process(Watched):
         self._join_readers()
         return process.returncode
 
-    def _ask_to_end(self) -> None:
+    def send_signal(self, name: str) -> None:
+        """Sends it a signal by its name without SIG, if it still runs."""
         process = self._started()
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):
-                process.terminate()
+                process.send_signal(signal.Signals[f"SIG{name}"])
+
+    def _ask_to_end(self) -> None:
+        self.send_signal("TERM")
 
     def kill(self) -> None:
         """Ends it and what it started, at once."""

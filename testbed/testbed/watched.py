@@ -98,6 +98,10 @@ class Watched(abc.ABC):
         """Ends it and what it started, at once."""
 
     @abc.abstractmethod
+    def send_signal(self, name: str) -> None:
+        """Sends it a signal by its name without SIG, if it still runs."""
+
+    @abc.abstractmethod
     def _ask_to_end(self) -> None:
         """Sends SIGTERM, if it still runs."""
 
@@ -114,10 +118,20 @@ class Watched(abc.ABC):
         status = self.returncode
         return self._trouble() if status is None else f"ended with {describe_status(status)}"
 
-    def wait_until(self, condition: Callable[[], T | None], what: str, timeout_s: float) -> T:
+    def death(self) -> str | None:
+        """How it has ended, once all that it has printed is known; None while it runs, and if it ended well."""
+        status = self.returncode
+        if status is None:
+            return self._trouble()
+        return None if status == 0 or self._is_reading() else f"ended with {describe_status(status)}"
+
+    def wait_until(
+        self, condition: Callable[[], T | None], what: str, timeout_s: float, peer: Watched | None = None
+    ) -> T:
         """Waits until `condition` gives something other than None; it is asked again after each line of output.
 
-        Raises `ProcessError` when the program ends first or the time is over.
+        `peer` is a program without which it will never do it. Raises `ProcessError` when the program ends first, its
+        peer dies, or the time is over.
         """
         deadline = time.monotonic() + timeout_s
         while True:
@@ -133,24 +147,27 @@ class Watched(abc.ABC):
                     raise self.failure(f"ended with {describe_status(status)} before {what}")
                 if (trouble := self._trouble()) is not None:
                     raise self.failure(trouble)
+                if peer is not None and (death := peer.death()) is not None:
+                    raise peer.failure(f"{death} while {self.name} waited for it")
                 left_s = deadline - time.monotonic()
                 if left_s <= 0:
                     raise self.failure(f"no sign of {what} within {timeout_s:g} s")
                 # Output wakes this at once; the short wait is for an exit without any.
                 self._changed.wait(min(left_s, 0.1))
 
-    def wait_for_event(self, kind: str, timeout_s: float) -> dict[str, Any]:
+    def wait_for_event(self, kind: str, timeout_s: float, peer: Watched | None = None) -> dict[str, Any]:
         """The first JSON object on stdout whose `type` is `kind`."""
         return self.wait_until(
             lambda: next((event for event in self.events if event.get("type") == kind), None),
             f"its '{kind}' message",
             timeout_s,
+            peer,
         )
 
-    def wait_for_line(self, part: str, timeout_s: float) -> str:
+    def wait_for_line(self, part: str, timeout_s: float, peer: Watched | None = None) -> str:
         """The first line of output that contains `part`."""
         return self.wait_until(
-            lambda: next((line for line in self.lines if part in line), None), f"the line '{part}'", timeout_s
+            lambda: next((line for line in self.lines if part in line), None), f"the line '{part}'", timeout_s, peer
         )
 
     def stop(self, timeout_s: float = 10.0) -> int:

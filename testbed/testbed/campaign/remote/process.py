@@ -91,9 +91,16 @@ class RemoteProcess(Watched):
             raise self.failure(str(self._host()[0].lost()))
         return status
 
-    def _ask_to_end(self) -> None:
+    def send_signal(self, name: str) -> None:
+        """Sends it a signal by its name without SIG, if it still runs.
+
+        Raises `RemoteError`.
+        """
         if self._trouble() is None and self.returncode is None:
-            self._signal("TERM")
+            self._signal(name)
+
+    def _ask_to_end(self) -> None:
+        self.send_signal("TERM")
 
     def kill(self) -> None:
         """Ends it at once."""
