@@ -20,6 +20,7 @@ from testbed.wire import VirtualWire
 # The kernel's limit is 15 letters. The process is named, to tell what a killed one has left from what is in use.
 _NAME = re.compile(r"tb(\d+)[gd]\d+")
 _INTERFACES = Path("/sys/class/net")
+NO_PORT_RESET = "over veth: af_packet closes its sockets when a port is stopped, and opens none when it is started"
 _MTU = 9000
 # A slot of af_packet's ring holds a frame and what the kernel says of it. Slots lie in blocks, of whole pages.
 _SLOT_BYTES, _LONG_SLOT_BYTES, _BLOCK_BYTES = 2048, 16384, 4096
@@ -33,6 +34,7 @@ class VethWire:
     """
 
     nics: tuple[str, ...] = ()
+    no_port_reset: str | None = NO_PORT_RESET
 
     def __init__(self, ports: int, longest: int) -> None:
         self.ports = ports

@@ -29,6 +29,11 @@ class Wire(Protocol):
         """Device arguments of the generator."""
         ...
 
+    @property
+    def no_port_reset(self) -> str | None:
+        """Why the forwarder's ports cannot be stopped and started again; None if they can."""
+        ...
+
     def forwarder_mac(self, port: int) -> str:
         """The address of the forwarder's port."""
         ...
@@ -56,6 +61,8 @@ class VirtualWire:
     # What the device really holds; the number of descriptors that a program asks for does not enlarge it.
     RING_SIZE = 1024
     nics: tuple[str, ...] = ()
+    # The generator notices nothing but a queue that nobody empties.
+    no_port_reset: str | None = None
 
     def __init__(self, ports: int, queues: int = 1, ring_size: int = RING_SIZE) -> None:
         self.ports = ports

@@ -72,7 +72,9 @@ def forward(name: str, wish: dict) -> int:
         print(f"l2fwd: {wish['die']}", file=sys.stderr)
         return 1
     stopped: list[int] = []
+    resets: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
+    signal.signal(signal.SIGUSR1, lambda number, _: resets.append(number))
     vdevs = list(values(sys.argv, "--vdev"))
     ports = [
         {"port": i, "name": vdev.split(",")[0], "mac": MAC.format(i), "peer": i, "queues": 1, "rxd": 1024, "txd": 1024}
@@ -100,6 +102,15 @@ def forward(name: str, wish: dict) -> int:
             listen(wire(vdevs[0], "path"), tx)
     while not stopped:
         time.sleep(wish.get("every", 0.01))
+        if resets:
+            resets.clear()
+            if "breaks" in wish:
+                print(f"l2fwd: {wish['breaks']}", file=sys.stderr)
+                return 1
+            if "not_reset" in wish:
+                print(f"l2fwd: warning: {wish['not_reset']}", file=sys.stderr, flush=True)
+            elif not wish.get("mute_resets"):
+                say({"type": "reset", "time_s": 2.0, "down_s": 0.0125})
         if "every" in wish:
             risen = wish.get("rises", 0)
             final = (final[0] + risen, final[1] + risen, *final[2:])

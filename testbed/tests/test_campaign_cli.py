@@ -67,7 +67,8 @@ def test_a_campaign_finds_what_the_models_have(scenario: Callable[..., Path], ou
     assert found["two", 512, Measurement.THROUGHPUT]["throughput_fps"] == pytest.approx(4.9e6, rel=0.04)
     assert found["one", 64, Measurement.LATENCY]["average_ns"]["mean"] == pytest.approx(6000, rel=0.01)
     assert found["two", 64, Measurement.RECOVERY]["recovery_s"]["mean"] == 0.25
-    assert found["two", 64, Measurement.RESET]["times"][0]["gap_s"]["mean"] == 1.5
+    resets = found["two", 64, Measurement.RESET]["times"]
+    assert {time["kind"]: time["gap_s"]["mean"] for time in resets} == {"process": 1.5, "port": 0.4}
     assert found["one", 512, Measurement.FRAME_LOSS]["max_fps"] == line_rate_fps(512, 25e9)
     assert {one.grade for one in summary.findings} == {"non-compliant"}
     # Everything that was printed at the end is in the folder.
@@ -172,6 +173,10 @@ def test_a_plan_measures_nothing(scenario: Callable[..., Path], tmp_path: Path) 
         (["rfc2544", "--scenario", "cli.yaml", "--sizes", "64,63"], "frames.sizes.1: .*64 to 9216.*, not '63'"),
         (["overload", "--scenario", "cli.yaml", "--sizes", "huge"], "no set of frame sizes is called 'huge'"),
         (["plan", "--scenario", "cli.yaml", "--test", "jumps"], "tests.0: .*not 'jumps'"),
+        (
+            ["plan", "--scenario", "cli.yaml", "--reset", "jump"],
+            "settings.reset.kinds.0: .*'port' or 'host', not 'jump'",
+        ),
         (["resume", "."], "cannot read .*campaign.json.*give the folder of a campaign"),
     ],
 )

@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Self
 
 import pytest
 
@@ -25,7 +24,6 @@ from testbed.campaign.scenario import Device, Scenario, ScenarioError, parse_sce
 from testbed.campaign.timeplan import capabilities
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, TrialPlan
 from testbed.campaign.validity import judged
-from testbed.generator import Generator
 from testbed.lcores import plan_lcores
 from testbed.process import ProcessError
 from testbed.programs import Program, ProgramMissing
@@ -134,7 +132,18 @@ def test_a_scenario_with_such_devices_survives_changes() -> None:
     assert again.devices == scenario.devices
     # Nobody sees in its counters that it forwards again.
     assert capabilities(again, "mine").resets == []
+    assert "tells no counters" in capabilities(again, "mine").lacks["port"]
     assert capabilities(again, "t").resets == [ResetKind.PROCESS]
+    assert capabilities(again, "t").lacks["port"].startswith("testpmd is told nothing here that resets its ports")
+
+
+@pytest.mark.parametrize("wire", ["virtual", "veth"])
+def test_the_twins_ports_are_reset_where_the_wire_allows_it(wire: str) -> None:
+    text = f"name: s\ngenerator: {{kind: embedded, wire: {wire}}}\ndevices: [{{name: l2fwd-rs}}]\n"
+    able = capabilities(parse_scenario(text, "s.yaml"), "l2fwd-rs")
+    assert (ResetKind.PORT in able.resets) == (wire == "virtual")
+    assert ("af_packet closes its sockets" in able.lacks.get("port", "")) == (wire == "veth")
+    assert ResetKind.PROCESS in able.resets
 
 
 def test_a_program_that_is_not_there_is_named() -> None:
@@ -192,7 +201,7 @@ def test_no_load_is_an_error_and_not_waited_for_without_end() -> None:
 
         is_ready = True
 
-        def ready(self, timeout_s: float) -> None:
+        def ready(self, timeout_s: float, peer: object = None) -> None:
             """It is."""
 
         def counts(self, timeout_s: float) -> Counts:
@@ -308,20 +317,12 @@ def test_a_real_command_that_dies_ends_the_campaign(embedded: Callable[..., Embe
 def test_a_generator_that_dies_is_told_of_and_not_the_device_that_waits_for_it(
     embedded: Callable[..., EmbeddedGenerator], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Dead(Generator):
-        """One that has ended when anybody asks."""
-
-        def __enter__(self) -> Self:
-            entered = super().__enter__()
-            self.wait(60)
-            return entered
-
-    monkeypatch.setattr("testbed.campaign.embedded.Generator", Dead)
-    monkeypatch.setattr("testbed.campaign.embedded.START_TIMEOUT_S", 0.1)
+    # At once, however long the device would wait for it.
+    monkeypatch.setattr("testbed.campaign.embedded.START_TIMEOUT_S", 1e6)
     script = tmp_path / "generator"
     script.write_text("#!/bin/sh\necho no memory >&2\nexit 3\n")
     script.chmod(0o755)
     waiting = python_device("import time; time.sleep(600)", ready="up")
     generator = embedded(waiting, program=Program("generator", "sh", script))
-    with pytest.raises(GeneratorError, match=r"cannot be started: trial-2: ended with status 3(.|\n)*no memory"):
+    with pytest.raises(GeneratorError, match=r"trial-2: ended with status 3 while forwarder-1 waited(.|\n)*no memory"):
         generator.capabilities()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import stand_in
 
-from testbed.campaign.account import account, latency, step_account
+from testbed.campaign.account import account, latency, reset_account, step_account
 from testbed.campaign.backend import Generator, GeneratorError, NotCapable, Pauses
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.devices.ground import Here
@@ -206,7 +206,7 @@ def test_the_highest_rate_is_what_it_keeps_up_with(stand_ins: Callable[..., Embe
     # whatever it is asked for, so that the second try, at 95 % of it, is kept; of that it is asked for 80 %, which a
     # burst keeps too.
     assert found.max_fps(64) == pytest.approx(0.8 * 0.95 * (stand_in.SENT + 12345) / 0.5)
-    assert (found.step, found.resets, found.pauses.before_s) == (True, [ResetKind.PROCESS], 2)
+    assert (found.step, found.resets, found.pauses.before_s) == (True, [ResetKind.PROCESS, ResetKind.PORT], 2)
     generator.close()
     generator.close()
 
@@ -250,8 +250,69 @@ def test_what_it_cannot_do_it_says(stand_ins: Callable[..., EmbeddedGenerator]) 
     generator = stand_ins()
     with pytest.raises(NotCapable, match="two loads"):
         generator.step(StepPlan(size=64, loads_fps=(2, 1, 2), durations_s=(1, 1, 1)))
-    with pytest.raises(NotCapable, match="port"):
-        generator.reset(ResetPlan(size=64, load_fps=1, kind=ResetKind.PORT, patience_s=1))
+    with pytest.raises(NotCapable, match="l2fwd-c: nothing here resets the host"):
+        generator.reset(ResetPlan(size=64, load_fps=1, kind=ResetKind.HOST, patience_s=1))
+    generator.close()
+
+
+PORT_RESET = ResetPlan(size=64, load_fps=1000, kind=ResetKind.PORT, patience_s=60)
+# What goes on receiving, and has sent all that the generator gets.
+RISING = {"every": 0.02, "rises": 1000}
+
+
+def test_a_reset_of_the_ports_is_timed_by_what_it_loses(
+    stand_ins: Callable[..., EmbeddedGenerator], tmp_path: Path
+) -> None:
+    wire = {"takes": 3600, "sent": 5000, "received": 4900, "tx_failed": 150}
+    generator = stand_ins(**{"l2fwd-c": RISING}, generator=wire)
+    result = generator.reset(PORT_RESET)
+    assert result.valid, result.reasons
+    assert (result.sent, result.lost, result.gap_s) == (5150, 250, 0.25)
+    # As the device itself says; and it was not started anew.
+    assert result.raw["forwarder"]["down_s"] == 0.0125
+    assert len(list((tmp_path / "raw" / "l2fwd-c-1").glob("forwarder-*.command"))) == 1
+    generator.close()
+
+
+def test_a_reset_of_the_ports_proves_its_frames(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
+    wire = {"takes": 3600, "sent": 5000, "received": 4900, "tx_failed": 0, "corrupted": 3}
+    generator = stand_ins(**{"l2fwd-c": RISING}, generator=wire)
+    assert judged(generator.reset(PORT_RESET)).reasons == ["frames came back changed: 3"]
+    generator.close()
+
+
+@pytest.mark.parametrize("kind", [ResetKind.PORT, ResetKind.PROCESS])
+def test_only_over_a_reset_of_its_ports_the_device_goes_on_counting(kind: ResetKind) -> None:
+    plan = PORT_RESET.model_copy(update={"kind": kind})
+    # With the 2 probes 987 came back.
+    for sent, disagrees in ((987, False), (986, kind is ResetKind.PORT)):
+        after = AFTER.model_copy(update={"sent": sent})
+        result = reset_account(plan, told(interrupted=True), NONE_BEFORE, after, 0.1)
+        assert (result.sent, result.lost, result.gap_s) == (1000, 15, 0.015)
+        assert any("1 more frames came back than" in reason for reason in result.reasons) is disagrees
+
+
+@pytest.mark.parametrize(
+    ("wish", "patience_s", "reason"),
+    [
+        ({"not_reset": "port 0 (x): no port is reset: it is glued"}, 60, "no port is reset: it is glued"),
+        ({"mute_resets": True}, 0.3, "no sign of the reset of its ports within 0.3 s"),
+    ],
+)
+def test_a_device_that_does_not_reset_its_ports_makes_the_trial_invalid(
+    stand_ins: Callable[..., EmbeddedGenerator], wish: dict, patience_s: float, reason: str
+) -> None:
+    generator = stand_ins(**{"l2fwd-c": RISING | wish}, generator={"takes": 3600})
+    result = generator.reset(PORT_RESET.model_copy(update={"patience_s": patience_s}))
+    assert any(reason in found for found in result.reasons), result.reasons
+    generator.close()
+
+
+def test_a_port_that_does_not_start_again_ends_the_campaign(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
+    breaks = "port 0 (net_x): cannot start the port: Device or resource busy"
+    generator = stand_ins(**{"l2fwd-c": RISING | {"breaks": breaks}}, generator={"takes": 3600})
+    with pytest.raises(GeneratorError, match=r"status 1 in the middle of the campaign(.|\n)*cannot start the port"):
+        generator.reset(PORT_RESET)
     generator.close()
 
 
@@ -344,3 +405,20 @@ def test_a_real_reset_leaves_a_gap(real: EmbeddedGenerator) -> None:
     assert 0 < result.lost < result.sent
     # It goes on afterwards.
     assert real.run(TrialPlan(size=64, load_fps=10_000, duration_s=0.3)).sent > 0
+
+
+@pytest.mark.e2e
+def test_a_real_reset_of_the_ports_leaves_the_process_and_its_counters(real: EmbeddedGenerator, tmp_path: Path) -> None:
+    result = judged(real.reset(ResetPlan(size=64, load_fps=10_000, kind=ResetKind.PORT, patience_s=30)))
+    # Every frame that came back is proven, and the forwarder says that it has sent it.
+    assert result.valid, result.reasons
+    assert result.gap_s == pytest.approx(result.lost / 10_000)
+    assert 0 <= result.lost < result.sent
+    told = result.raw["forwarder"]
+    assert told["down_s"] > 0
+    assert told["after"]["received"] > told["before"]["received"]
+    # It goes on afterwards, in the same process.
+    real.run(TrialPlan(size=64, load_fps=10_000, duration_s=0.3))
+    real.close()
+    (log,) = tmp_path.glob("raw/*/forwarder-*.stderr")
+    assert log.read_text().count("l2fwd: ports reset: stopped and started again within ") == 1

@@ -8,6 +8,7 @@ import math
 
 import pytest
 from campaign_models import Tape, any_model
+from pydantic import ValidationError
 
 from testbed.campaign.backend import NotCapable, Pauses
 from testbed.campaign.grade import FRAMES_CHECKED, FULL_LENGTH, Grade
@@ -305,9 +306,12 @@ def test_resets_that_the_generator_cannot_do_are_left_out_or_not_measured():
     found = measure_reset(trials, Stream(size=128), 1e6)
     assert [time.kind for time in found.times] == [ResetKind.PORT]
     assert found.left_out == [ResetKind.PROCESS]
+    assert found.why_left_out == {ResetKind.PROCESS: "the generator 'simulated' knows no reset of the process"}
     assert missing(found) == [reset.SMALLEST_FRAMES, reset.SYSTEM, reset.POWER, reset.KINDS]
     with pytest.raises(NotCapable, match="knows no reset of the host"):
         measure_reset(trials, SMALL, 1e6, ResetSettings(kinds=(ResetKind.HOST,)))
+    with pytest.raises(ValidationError, match="'port' stands there twice"):
+        ResetSettings(kinds=("port", "process", "port"))
 
 
 def test_bursts_and_changes_of_load_need_a_generator_that_does_them():

@@ -146,6 +146,11 @@ def told(generator: dict, **frames: list[int]) -> str:
             "preset": "quick",
         }
     )
+    return planned(scenario)
+
+
+def planned(scenario: Scenario) -> str:
+    """What `./x testbed plan` says of a scenario."""
     console = Console(file=io.StringIO(), width=200)
     print_plan(scenario, console)
     return console.file.getvalue()
@@ -171,6 +176,18 @@ def memif(role: str) -> dict:
 )
 def test_the_plan_says_what_trex_cannot_do_and_why(generator: dict, frames: dict, said: str) -> None:
     assert said in told(generator, **frames)
+
+
+def test_the_plan_has_the_kinds_of_reset_that_the_device_can_do() -> None:
+    """Each after a load of its own, twice."""
+    told = {"name": "s", "generator": {"kind": "embedded"}, "frames": {"sizes": [64]}, "preset": "quick"}
+    both = Scenario.model_validate(told | {"devices": [{"name": "l2fwd-c"}]})
+    assert "reset, 1 times: 6 trials" in planned(both)
+    assert "reset, 1 times: 3 trials" in planned(both.changed(settings={"reset": {"kinds": ["port"]}}))
+    neither = both.changed(devices=[{"name": "mine", "command": ["l2fwd"]}])
+    assert "reset, 1 times skipped: the device tells no counters" in planned(neither)
+    process = both.changed(devices=[{"name": "testpmd", "program": "testpmd"}])
+    assert "reset, 1 times: 3 trials" in planned(process)
 
 
 def test_the_plan_counts_what_trex_can_do() -> None:

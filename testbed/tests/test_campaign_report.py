@@ -38,7 +38,7 @@ from testbed.campaign.report_evidence import waiting_caution
 from testbed.campaign.scenario import Measurement, parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
-from testbed.campaign.trial import TrialPlan, TrialResult
+from testbed.campaign.trial import ResetKind, TrialPlan, TrialResult
 from testbed.cli import app
 from testbed.results import ResultsError, Status
 
@@ -290,6 +290,20 @@ def test_several_kinds_of_frames_have_charts_of_their_own(tmp_path: Path) -> Non
     structure = Structure()
     structure.feed(page)
     assert len(structure.ids) == len(set(structure.ids))
+
+
+def test_a_reset_that_cannot_be_done_is_absent_with_its_reason(tmp_path: Path) -> None:
+    text = TEXT.replace("tests: [", "tests: [throughput, reset] #").replace("sizes: [64, 512, 1518]", "sizes: [64]")
+    folder = run_campaign(tmp_path, text, {"resets": [ResetKind.PROCESS], "lacks": {"port": "its ports are glued"}})
+    page, markdown = report_of(folder), (folder / "report.md").read_text()
+    for device in ("l2fwd-c", "l2fwd-rs"):
+        assert f"<li>{device}, 64 bytes: no reset of the port: its ports are glued</li>" in page
+        assert f"- {device}, 64 bytes: no reset of the port: its ports are glued" in markdown
+    assert is_cell(page, "process")
+    assert not is_cell(page, "port")
+    rows = (folder / "summary.csv").read_text()
+    assert "why_left_out.port,,,its ports are glued" in rows
+    assert "times.1" not in rows
 
 
 def test_a_mixture_has_rows_and_points_of_its_own(tmp_path: Path) -> None:

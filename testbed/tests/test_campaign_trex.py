@@ -127,7 +127,7 @@ def test_what_it_cannot_do_it_says(make: Make) -> None:
     generator = make({"flow_stats": False})
     with pytest.raises(NotCapable, match="flow_stats is false: without a mark"):
         generator.step(STEP)
-    with pytest.raises(NotCapable, match="nothing here resets a port"):
+    with pytest.raises(NotCapable, match="the device is not started by the testbed"):
         generator.reset(ResetPlan(size=64, load_fps=1, kind=ResetKind.PORT, patience_s=1))
     generator.close()
 
@@ -217,6 +217,17 @@ def test_a_reset_is_timed_by_what_it_loses(make: Make, tmp_path: Path, monkeypat
     generator.close()
 
 
+def test_a_reset_of_the_ports_leaves_the_process(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {"forwarder": {"lcore": 0, "vdevs": NULLS}}
+    generator = make(settings, {"joined": rising(tmp_path, monkeypatch, NULLS)}, driver="net_i40e", lost=20)
+    result = generator.reset(RESET.model_copy(update={"kind": ResetKind.PORT, "patience_s": 60}))
+    assert result.valid, result.reasons
+    assert (result.lost, result.gap_s) == (20, 0.02)
+    assert not (tmp_path / "device-2.command").exists()
+    assert '"type": "reset"' in (tmp_path / "device.stdout").read_text()
+    generator.close()
+
+
 @pytest.mark.parametrize(
     ("wishes", "reason"),
     [
@@ -244,6 +255,8 @@ def test_over_memif_the_client_can_be_reset(
     generator = make({"forwarder": {"lcore": 0, "vdevs": vdevs}}, {"joined": device})
     if able:
         assert generator.reset(RESET).valid
+        with pytest.raises(NotCapable, match="over memif: its port is disconnected when it is stopped"):
+            generator.reset(RESET.model_copy(update={"kind": ResetKind.PORT}))
     else:
         with pytest.raises(NotCapable, match="does not connect again: make the device the client"):
             generator.reset(RESET)

@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from testbed.campaign.devices.device import Counts
-from testbed.campaign.trial import Latency, Place, StepPlan, StepResult, TrialPlan, TrialResult
+from testbed.campaign.trial import (
+    Latency,
+    Place,
+    ResetKind,
+    ResetPlan,
+    ResetResult,
+    StepPlan,
+    StepResult,
+    TrialPlan,
+    TrialResult,
+)
 from testbed.generator import Latency as StreamLatency
 from testbed.generator import Result
 
@@ -126,6 +136,34 @@ def step_account(plan: StepPlan, result: Result, raw: dict[str, Any]) -> StepRes
         # The loop may look at the clock a little late.
         last_loss_s=min(steps.last_loss_s, plan.durations_s[-1]),
         raw={**raw, "checks": _checks(result), "generator": result.model_dump()},
+    ).invalidated(reasons)
+
+
+def reset_account(
+    plan: ResetPlan, result: Result, before: Counts | None, after: Counts | None, down_s: float | None
+) -> ResetResult:
+    """What came of a reset under load; what the queue did not take is lost, as in `account`.
+
+    `down_s` is how long the device says that its ports were down. Over a reset of its ports it goes on counting, and no
+    frame comes back that it has not sent; a process that was started anew has forgotten what was before.
+    """
+    total = result.total
+    lost = total.tx_failed + total.lost
+    reasons, raw = [], {"generator": result.model_dump()}
+    if plan.kind is ResetKind.PORT and before is not None and after is not None:
+        raw |= {
+            "checks": _checks(result),
+            "forwarder": {"before": _told(before), "after": _told(after), "down_s": down_s},
+        }
+        surplus = total.sent - total.lost + result.probes.received - (after.sent - before.sent)
+        if surplus > 0:
+            reasons.append(f"accounts that disagree: {surplus} more frames came back than the forwarder has sent")
+    return ResetResult(
+        plan=plan,
+        sent=total.sent + total.tx_failed,
+        lost=lost,
+        gap_s=lost / plan.directions / plan.load_fps,
+        raw=raw,
     ).invalidated(reasons)
 
 

@@ -50,6 +50,14 @@ DevicesOption = Annotated[
 TestsOption = Annotated[
     list[str] | None, typer.Option("--test", metavar="NAME", help="Only this one; may be repeated.")
 ]
+ResetsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--reset",
+        metavar="KIND",
+        help="Only this kind of reset, process or port; may be repeated. Default: each that the device can.",
+    ),
+]
 OutOption = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Where the results folder is made. Default: results/ of the source tree."),
@@ -73,12 +81,13 @@ def rfc2544(
     sizes: SizesOption = None,
     devices: DevicesOption = None,
     tests: TestsOption = None,
+    resets: ResetsOption = None,
     out: OutOption = None,
     bin_dir: BinDirOption = None,
     seed: SeedOption = None,
 ) -> None:
     """Throughput, latency, frame loss, back-to-back, recovery, reset: a campaign after RFC 2544."""
-    chosen, text = _chosen(scenario, preset, sizes, devices, tests, seed)
+    chosen, text = _chosen(scenario, preset, sizes, devices, tests, seed, resets)
     _begin("rfc2544", chosen, text, out, bin_dir)
 
 
@@ -183,6 +192,7 @@ def plan(
     sizes: SizesOption = None,
     devices: DevicesOption = None,
     tests: TestsOption = None,
+    resets: ResetsOption = None,
 ) -> None:
     """What a campaign would measure, how long that takes about, and what is missing here; measures nothing."""
     from testbed.campaign.needs import needs
@@ -190,7 +200,7 @@ def plan(
     from testbed.campaign.timeplan import print_plan
     from testbed.host.files import Host
 
-    chosen, _ = _chosen(scenario, preset, sizes, devices, tests, None)
+    chosen, _ = _chosen(scenario, preset, sizes, devices, tests, None, resets)
     console = _console()
     print_plan(chosen, console)
     try:
@@ -255,6 +265,7 @@ def _chosen(
     devices: list[str] | None,
     tests: list[str] | None,
     seed: int | None,
+    resets: list[str] | None = None,
 ) -> tuple[Scenario, str]:
     """The scenario with what the command line says otherwise, and the text of its file."""
     from testbed.campaign.scenario import ScenarioError, find_scenario, parse_scenario, read_text
@@ -267,6 +278,9 @@ def _chosen(
         changes |= {"preset": preset} if preset else {}
         changes |= {"tests": tests} if tests else {}
         changes |= {"seed": seed} if seed is not None else {}
+        if resets:
+            told = {str(test): fields for test, fields in scenario.settings.items()}
+            changes["settings"] = told | {"reset": {**told.get("reset", {}), "kinds": resets}}
         if sizes:
             changes["frames"] = {**scenario.frames.model_dump(), "sizes": sizes.split(",")}
         if devices:

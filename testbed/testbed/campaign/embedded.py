@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed import environment
-from testbed.campaign.account import account, burst_seconds, step_account
+from testbed.campaign.account import account, burst_seconds, reset_account, step_account
 from testbed.campaign.backend import Capabilities, GeneratorError, NotCapable, Pauses
 from testbed.campaign.devices.device import (
     START_TIMEOUT_S,
@@ -23,6 +23,7 @@ from testbed.campaign.devices.device import (
     RunningDevice,
     wait_for_load,
 )
+from testbed.campaign.devices.resets import able_resets, lacking_resets
 from testbed.campaign.guest.wire import GuestWire
 from testbed.campaign.sizes import Size, in_runs, longest, size_in_words
 from testbed.campaign.trial import (
@@ -135,8 +136,8 @@ class EmbeddedGenerator:
                 latency=True,
                 burst=True,
                 step=True,
-                # That the device forwards again is seen in its counters.
-                resets=[ResetKind.PROCESS] if self._setup.kind.counts_frames else [],
+                resets=able_resets(self._lacking_resets),
+                lacks={str(kind): why for kind, why in self._lacking_resets.items()},
                 proves_frames=True,
                 pauses=self._setup.pauses,
                 overhead_s=overhead_s,
@@ -194,20 +195,26 @@ class EmbeddedGenerator:
         return outcome.invalidated([disturbance] if disturbance else [])
 
     def reset(self, plan: ResetPlan) -> ResetResult:
-        """Ends the device under load and starts it again; the gap is that of the lost frames (RFC 6201, 1.3)."""
-        if plan.kind is not ResetKind.PROCESS:
-            raise NotCapable(f"the embedded generator can reset the process of a forwarder, but no {plan.kind}")
-        if not self._setup.kind.counts_frames:
-            raise NotCapable(f"{self._setup.device} tells no counters, in which a reset would be seen to be over")
+        """Ends the device under load and starts it again, or has it reset its ports; the gap is that of the lost frames
+        (RFC 6201, section 1.3).
+
+        Raises `NotCapable`.
+        """
+        if (why_not := self._lacking_resets.get(plan.kind)) is not None:
+            raise NotCapable(f"{self._setup.device}: {why_not}")
         longest_s = plan.patience_s + _AROUND_RESET_S
         generator = self._generator(self._load(plan, plan.load_fps, longest_s, None))
-        reasons = []
+        reasons: list[str] = []
+        before, down_s = self._counts, None
         try:
             with generator:
-                self._wait_for_load()
+                self._wait_for_load(generator)
                 try:
-                    self._restart_device(plan.patience_s)
-                    self._wait_for_load()
+                    if plan.kind is ResetKind.PORT:
+                        down_s = self._running().reset_ports(plan.patience_s)
+                    else:
+                        self._restart_device(plan.patience_s, generator)
+                    self._wait_for_load(generator)
                 except ProcessError as error:
                     reasons.append(str(error))
                 # It has seen enough; its result is that of an interrupted run.
@@ -218,15 +225,7 @@ class EmbeddedGenerator:
             return ResetResult(plan=plan, sent=0, lost=0, gap_s=None, valid=False, reasons=[*reasons, str(error)])
         self._counts = self._settled()
         time.sleep(self._setup.pauses.settle_s)
-        total = result.total
-        lost = total.tx_failed + total.lost
-        return ResetResult(
-            plan=plan,
-            sent=total.sent + total.tx_failed,
-            lost=lost,
-            gap_s=lost / plan.directions / plan.load_fps,
-            raw={"generator": result.model_dump()},
-        ).invalidated(reasons)
+        return reset_account(plan, result, before, self._counts, down_s).invalidated(reasons)
 
     def replayed(self, plan: AnyPlan) -> None:
         """Nothing depends on it."""
@@ -312,6 +311,11 @@ class EmbeddedGenerator:
         return GeneratorError(f"the generator kept no rate in {tries} tries with {size_in_words(size)}: {why}")
 
     @property
+    def _lacking_resets(self) -> dict[ResetKind, str]:
+        kind = self._setup.kind
+        return lacking_resets(kind.counts_frames, kind.no_port_reset or self._wire.no_port_reset)
+
+    @property
     def _around_s(self) -> float:
         """What the generator itself waits before and after its load."""
         return self._setup.pauses.before_s + self._setup.pauses.residual_s
@@ -366,13 +370,7 @@ class EmbeddedGenerator:
         device = self._running()
         steal = environment.steal_ticks()
         with self._generator(load) as generator:
-            try:
-                device.ready(START_TIMEOUT_S)
-            except ProcessError:
-                # The device waits in vain for a generator that has died.
-                if device.process.trouble() is None and (trouble := generator.trouble()) is not None:
-                    raise generator.failure(trouble) from None
-                raise
+            device.ready(START_TIMEOUT_S, generator)
             usage = CpuUsage(generator=generator, forwarder=device.process)
             waiting = Waiting(device.process)
             generator.wait_for_result()
@@ -410,8 +408,8 @@ class EmbeddedGenerator:
         self._device = setup.kind.begin(joint, f"forwarder-{self._serial}")
         self._counts = Counts() if setup.kind.counts_frames else None
 
-    def _restart_device(self, patience_s: float | None) -> None:
-        """Ends it and starts it again; with a patience, returns when it forwards."""
+    def _restart_device(self, patience_s: float | None, generator: Generator | None = None) -> None:
+        """Ends it and starts it again; with a patience, returns when it forwards what the generator sends."""
         try:
             self._end_device()
             self._wire.clear_sockets()
@@ -420,14 +418,14 @@ class EmbeddedGenerator:
             self._gone = str(error)
             raise
         if patience_s is not None:
-            self._running().ready(patience_s)
+            self._running().ready(patience_s, generator)
 
-    def _wait_for_load(self) -> None:
+    def _wait_for_load(self, generator: Generator) -> None:
         """Returns when the device has received frames.
 
         Raises `ProcessError`.
         """
-        wait_for_load(self._running(), _TO_LOAD_S)
+        wait_for_load(self._running(), _TO_LOAD_S, generator)
 
     def _settled(self) -> Counts | None:
         """The device's counters after the last frame of a trial."""

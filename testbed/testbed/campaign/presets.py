@@ -65,7 +65,8 @@ def changed_settings(preset: MeasurementSettings, changes: Mapping[str, Mapping[
             merged[test] = type(of_preset).model_validate({**of_preset.model_dump(), **fields})
         except ValidationError as error:
             first = error.errors()[0]
-            raise SettingsError((test, *map(str, first["loc"])), first["msg"]) from error
+            given = f", not {first['input']!r}" if isinstance(first["input"], str | int | float) else ""
+            raise SettingsError((test, *map(str, first["loc"])), first["msg"] + given) from error
     return preset.model_copy(update=merged)
 
 

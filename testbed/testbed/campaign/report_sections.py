@@ -74,7 +74,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         ),
         Section("Back-to-back frames", tables=[tables.back_to_back_table(record)], note=_BURST_NOTE),
         Section("System recovery", tables=[tables.recovery_table(record)]),
-        Section("Reset", tables=[tables.reset_table(record)]),
+        Section("Reset", tables=[tables.reset_table(record)], remarks=tables.resets_left_out(record)),
         Section("Soak", tables.soak_losses(record), curves.soak_curves(record), [tables.soak_table(record)]),
         Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
         Section("Frame format", record.summary.frame_format, text_alone=bool(record.summary.frame_format)),

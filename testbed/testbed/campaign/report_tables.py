@@ -174,6 +174,16 @@ def reset_table(record: CampaignFolder) -> Table:
     return table
 
 
+def resets_left_out(record: CampaignFolder) -> list[str]:
+    """Which resets have no figure, and why."""
+    return [
+        f"{finding.device}, {frames_in_words(finding)}: no reset of the {kind}: "
+        + result.why_left_out.get(kind, "the generator knows none")
+        for finding, result in record.found(Reset)
+        for kind in result.left_out
+    ]
+
+
 def forwarding_table(record: CampaignFolder) -> Table:
     """The article's table of the overload test, and where frames were lost."""
     columns = [*_HEAD, "Offered [Mpps]", "Forwarded [Mpps]", "Least", "Most", "Sent [M]", "Received [M]", "Lost [%]"]

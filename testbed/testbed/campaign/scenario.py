@@ -18,8 +18,10 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from testbed.campaign.backend import Pauses
+from testbed.campaign.devices.command import NO_PORT_RESET as _COMMANDS_RESET_NO_PORT
 from testbed.campaign.devices.command import check_command, status_number
 from testbed.campaign.devices.device import Macs
+from testbed.campaign.devices.testpmd import NO_PORT_RESET as _TESTPMD_RESETS_NO_PORT
 from testbed.campaign.devices.testpmd import TestpmdMode
 from testbed.campaign.guest.settings import MOST_BYTES as _GUEST_MOST_BYTES
 from testbed.campaign.guest.settings import Guest
@@ -169,6 +171,13 @@ class Device(Record):
     def counts_frames(self) -> bool:
         """Whether it tells its counters."""
         return self.command is None
+
+    @property
+    def no_port_reset(self) -> str | None:
+        """Why its ports cannot be reset while it runs; None if they can."""
+        if self.command is not None:
+            return _COMMANDS_RESET_NO_PORT
+        return _TESTPMD_RESETS_NO_PORT if self.program == TESTPMD else None
 
     @property
     def has_program(self) -> bool:

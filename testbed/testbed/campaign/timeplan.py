@@ -9,14 +9,16 @@ from datetime import timedelta
 from rich.console import Console
 
 from testbed.campaign.backend import Capabilities
+from testbed.campaign.devices.resets import able_resets, lacking_resets
 from testbed.campaign.plan import NOTHING, Estimate, Range, estimate
 from testbed.campaign.points import Point, planned
-from testbed.campaign.scenario import Measurement, Scenario, Simulated
+from testbed.campaign.scenario import Embedded, Measurement, Scenario, Simulated
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.sizes import sizes_in_words
 from testbed.campaign.trex_abilities import abilities
 from testbed.campaign.trex_settings import Trex, TrexForwarder
-from testbed.campaign.trial import ResetKind, Stream
+from testbed.campaign.trial import Stream
+from testbed.veth import NO_PORT_RESET
 
 # What the embedded generator does is known only when it runs. The lengths of searches hardly depend on the rate.
 _NOMINAL_FPS = 4e6
@@ -35,7 +37,7 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
         model = next(one.model for one in scenario.devices if one.name == device)
         assert model is not None, "the scenario was checked"
         return SimulatedGenerator(model, pauses, device).capabilities()
-    counts = next(one.counts_frames for one in scenario.devices if one.name == device)
+    chosen = next(one for one in scenario.devices if one.name == device)
     if isinstance(scenario.generator, Trex):
         return Capabilities(
             generator="trex",
@@ -47,8 +49,10 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
             directions=2,
             pauses=pauses,
             overhead_s=_TREX_OVERHEAD_S,
-            **abilities(scenario.generator, counts, memif=None),
+            **abilities(scenario.generator, chosen.counts_frames, None, no_port_reset=chosen.no_port_reset),
         )
+    over_veth = isinstance(scenario.generator, Embedded) and scenario.generator.wire == "veth"
+    lacks = lacking_resets(chosen.counts_frames, chosen.no_port_reset or (NO_PORT_RESET if over_veth else None))
     return Capabilities(
         generator="embedded",
         version="",
@@ -58,7 +62,8 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
         latency=True,
         burst=True,
         step=True,
-        resets=[ResetKind.PROCESS] if counts else [],
+        resets=able_resets(lacks),
+        lacks={str(kind): why for kind, why in lacks.items()},
         proves_frames=True,
         pauses=pauses,
         overhead_s=_EMBEDDED_OVERHEAD_S,

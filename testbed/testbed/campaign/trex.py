@@ -29,6 +29,7 @@ from testbed.campaign.trex_settings import Trex
 from testbed.campaign.trex_step import parts, sequence, step_account
 from testbed.campaign.trial import (
     AnyPlan,
+    ResetKind,
     ResetPlan,
     ResetResult,
     StepPlan,
@@ -137,6 +138,7 @@ class TrexGenerator:
     def _abilities(self, latency: bool = True) -> Capabilities:
         """What is known without a frame."""
         counts = None if self._device is None else self._device.counts_frames
+        no_port_reset = None if self._device is None else self._device.no_port_reset
         memif = any("memif" in (port["driver"] or "") for port in self._ports)
         return Capabilities(
             generator="trex",
@@ -144,7 +146,7 @@ class TrexGenerator:
             line_rate_bps=self._line_rate_bps,
             directions=self._setup.directions,
             pauses=self._setup.pauses,
-            **abilities(self._setup.settings, counts, memif, latency),
+            **abilities(self._setup.settings, counts, memif, latency, no_port_reset),
         )
 
     def run(self, plan: TrialPlan) -> TrialResult:
@@ -186,7 +188,8 @@ class TrexGenerator:
         return step_account(plan, sent, ran, self._route, _FIRST_MARK)
 
     def reset(self, plan: ResetPlan) -> ResetResult:
-        """Ends the device under load and starts it again; the gap is that of the lost frames (RFC 6201, section 1.3).
+        """Ends the device under load and starts it again, or has it reset its ports; the gap is that of the lost frames
+        (RFC 6201, section 1.3).
 
         Raises `NotCapable`.
         """
@@ -200,7 +203,10 @@ class TrexGenerator:
             self._ask("begin", _TELL_S, self._check_server, seconds=0, cores_per_pair=self._cores)
             try:
                 device.wait_for_load()
-                device.restart()
+                if plan.kind is ResetKind.PORT:
+                    device.reset_ports(plan.patience_s)
+                else:
+                    device.restart()
                 device.wait_for_load()
             except ProcessError as error:
                 reasons.append(str(error))

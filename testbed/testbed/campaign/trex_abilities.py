@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from testbed.campaign.devices.resets import NO_COUNTERS, able_resets, lacking_resets
 from testbed.campaign.trex_settings import Trex
 from testbed.campaign.trial import ResetKind
 
@@ -17,23 +18,26 @@ _FCS_BYTES = 4
 _MEMIF = "net_memif"
 
 
-def abilities(settings: Trex, counts_frames: bool | None, memif: bool | None, latency: bool = True) -> dict[str, Any]:
+def abilities(
+    settings: Trex,
+    counts_frames: bool | None,
+    memif: bool | None,
+    latency: bool = True,
+    no_port_reset: str | None = None,
+) -> dict[str, Any]:
     """The fields of `Capabilities` that say what can be measured.
 
     `counts_frames` says whether the device tells its counters, `memif` whether the server's ports are memif devices;
     None where nobody has asked it yet: then the scenario's words count. Whether latency frames come back as such is
-    known only when one has been sent.
+    known only when one has been sent. `no_port_reset` is why the device's ports cannot be reset, if they cannot.
     """
     joined = settings.forwarder
     if memif is None:
         memif = joined is not None and any(vdev.startswith(_MEMIF) for vdev in joined.vdevs)
-    lacks = {
-        ResetKind.PORT: "TRex sends and counts, but nothing here resets a port of the device",
-        ResetKind.HOST: "TRex sends and counts, but nothing here resets the host of the device",
-    }
-    why_no_process = _why_no_process(settings, counts_frames)
-    if why_no_process is not None:
-        lacks[ResetKind.PROCESS] = why_no_process
+    lacks: dict[str, str] = {**lacking_resets(True, _why_no_port(memif, no_port_reset))}
+    why_neither = _why_no_process(settings, counts_frames)
+    if why_neither is not None:
+        lacks |= {ResetKind.PROCESS: why_neither, ResetKind.PORT: why_neither}
     if not settings.flow_stats:
         lacks["step"] = (
             "flow_stats is false: without a mark in the frames TRex cannot tell when the last one was lost; set it to "
@@ -51,22 +55,29 @@ def abilities(settings: Trex, counts_frames: bool | None, memif: bool | None, la
         "latency": latency,
         "burst": True,
         "step": "step" not in lacks,
-        "resets": [kind for kind in ResetKind if kind not in lacks],
+        "resets": able_resets(lacks),
         "lacks": {str(name): why for name, why in lacks.items()},
         "one_piece_bytes": _ONE_PIECE_BYTES + _FCS_BYTES if memif else None,
     }
 
 
 def _why_no_process(settings: Trex, counts_frames: bool | None) -> str | None:
-    """Why the device's process cannot be reset; None if it can."""
+    """Why neither the device's process nor its ports can be reset; None if the process can."""
     joined = settings.forwarder
     if joined is None:
         return "the device is not started by the testbed (forwarder), which therefore cannot start it again"
     if counts_frames is False:
-        return "the device tells no counters, in which a reset would be seen to be over"
+        return NO_COUNTERS
     if not joined.survives_a_restart:
         return (
             "the device is the server of a memif wire, and TRex's client there does not connect again: make the device "
             "the client (role=client in forwarder.vdevs, role=server in TRex's configuration)"
         )
     return None
+
+
+def _why_no_port(memif: bool, no_port_reset: str | None) -> str | None:
+    """Why the device's ports cannot be reset; None if they can."""
+    if no_port_reset is None and memif:
+        return "over memif: its port is disconnected when it is stopped, which is what a reset of the process shows"
+    return no_port_reset

@@ -74,6 +74,18 @@ class JoinedDevice:
         self._leave()
         self._start()
 
+    @property
+    def no_port_reset(self) -> str | None:
+        """Why its ports cannot be reset while it runs; None if they can."""
+        return self._kind.no_port_reset
+
+    def reset_ports(self, patience_s: float) -> None:
+        """Has it stop its ports and start them again.
+
+        Raises `ProcessError` if it does not.
+        """
+        self._running().reset_ports(patience_s)
+
     def wait_for_load(self) -> None:
         """Returns when it has received frames.
 

@@ -17,6 +17,7 @@ from testbed.eal import EalOptions, unique_file_prefix
 from testbed.process import ProcessError, Watched, describe_status
 
 _STOP_S = 10.0
+NO_PORT_RESET = "nobody knows how a command is told to reset its ports: take l2fwd-c or l2fwd-rs"
 
 
 class CommandError(ValueError):
@@ -55,6 +56,7 @@ class Command:
     statuses: tuple[int, ...] = (0,)
     macs: Macs = Macs.ANY
     counts_frames: bool = False
+    no_port_reset: str | None = NO_PORT_RESET
     restart_each_trial: bool = True
 
     def begin(self, joint: Joint, name: str) -> RunningCommand:
@@ -83,7 +85,7 @@ class RunningCommand:
         """Whether it was waited for once."""
         return self._met
 
-    def ready(self, timeout_s: float) -> None:
+    def ready(self, timeout_s: float, peer: Watched | None = None) -> None:
         """Waits for its line; without one, the generator waits for its link and for a probe that comes back."""
         pattern = self._pattern
         if pattern is not None:
@@ -91,6 +93,7 @@ class RunningCommand:
                 lambda: next((line for line in list(self.process.lines) if pattern.search(line)), None),
                 f"a line like '{pattern.pattern}'",
                 timeout_s,
+                peer,
             )
         elif self.process.returncode is not None:
             raise self.process.failure(f"ended with {describe_status(self.process.returncode)} before the trial")
@@ -99,6 +102,10 @@ class RunningCommand:
     def counts(self, timeout_s: float) -> Counts:
         """It has none."""
         raise ProcessError(f"{self.process.name}: it tells no counters")
+
+    def reset_ports(self, timeout_s: float) -> float:
+        """It has none."""
+        raise ProcessError(f"{self.process.name}: {NO_PORT_RESET}")
 
     def stop(self) -> None:
         """Ends it by SIGTERM."""

@@ -83,12 +83,22 @@ class RunningDevice(Protocol):
         """Whether it was seen to forward, or be able to."""
         ...
 
-    def ready(self, timeout_s: float) -> None:
-        """Returns when it forwards, as far as it tells; asked for each trial: the generator was away meanwhile."""
+    def ready(self, timeout_s: float, peer: Watched | None = None) -> None:
+        """Returns when it forwards, as far as it tells; asked for each trial: the generator was away meanwhile.
+
+        `peer` is the generator, if it waits for one.
+        """
         ...
 
     def counts(self, timeout_s: float) -> Counts:
         """Its counters, all frames that it has got until now included; only of a device that counts."""
+        ...
+
+    def reset_ports(self, timeout_s: float) -> float:
+        """Has it stop its ports and start them again while it runs; how long that took it, in seconds.
+
+        Only of a device that can.
+        """
         ...
 
     def stop(self) -> None:
@@ -115,6 +125,11 @@ class DeviceKind(Protocol):
         ...
 
     @property
+    def no_port_reset(self) -> str | None:
+        """Why its ports cannot be reset while it runs; None if they can."""
+        ...
+
+    @property
     def restart_each_trial(self) -> bool:
         """Whether it needs a fresh start for each run of the generator."""
         ...
@@ -127,13 +142,13 @@ class DeviceKind(Protocol):
         ...
 
 
-def wait_for_load(device: RunningDevice, timeout_s: float) -> None:
-    """Returns when the device has received frames from one look at its counters to the next.
+def wait_for_load(device: RunningDevice, timeout_s: float, peer: Watched | None = None) -> None:
+    """Returns when the device has received frames from one look at its counters to the next; `peer` sends them.
 
     Raises `ProcessError`.
     """
     deadline = time.monotonic() + timeout_s
-    device.ready(timeout_s)
+    device.ready(timeout_s, peer)
     before = device.counts(timeout_s).received
     while time.monotonic() < deadline:
         # Some devices tell once a second, others at once.
@@ -142,4 +157,6 @@ def wait_for_load(device: RunningDevice, timeout_s: float) -> None:
         if now > before:
             return
         before = now
+        if peer is not None and (death := peer.death()) is not None:
+            raise peer.failure(f"{death} while frames of it were waited for")
     raise ProcessError(str(device.process.failure(f"no frame came to it within {timeout_s:g} s")))

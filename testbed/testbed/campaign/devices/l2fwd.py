@@ -10,7 +10,7 @@ from testbed.campaign.devices.device import Counts, Joint, Macs
 from testbed.campaign.devices.ground import Ground
 from testbed.eal import EalOptions, unique_file_prefix
 from testbed.forwarder import Forwarder, Period, imbalance
-from testbed.process import ProcessError
+from testbed.process import ProcessError, Watched
 from testbed.programs import Program
 
 # Longer frames need an MTU that allows them: Ethernet's header and FCS come on top of it.
@@ -28,6 +28,7 @@ class L2fwd:
     ground: Ground
     macs: Macs = Macs.L2FWD
     counts_frames: bool = True
+    no_port_reset: str | None = None
     restart_each_trial: bool = False
 
     def begin(self, joint: Joint, name: str) -> RunningL2fwd:
@@ -63,13 +64,17 @@ class RunningL2fwd:
         """Whether it has said that it forwards."""
         return self._forwarder.is_started
 
-    def ready(self, timeout_s: float) -> None:
+    def ready(self, timeout_s: float, peer: Watched | None = None) -> None:
         """Waits for its start message, which comes once; it looks for a new generator by itself."""
-        self._forwarder.started(timeout_s)
+        self._forwarder.started(timeout_s, peer)
 
     def counts(self, timeout_s: float) -> Counts:
         """Those that it prints next."""
         return counts_of(self._forwarder.next_period(timeout_s))
+
+    def reset_ports(self, timeout_s: float) -> float:
+        """By SIGUSR1; it tells when it is done, and how long its ports were down."""
+        return self._forwarder.reset_ports(timeout_s).down_s
 
     def stop(self) -> None:
         """Its final statistics must balance."""

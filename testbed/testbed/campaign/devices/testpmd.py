@@ -17,6 +17,7 @@ from testbed.eal import EalOptions, unique_file_prefix
 from testbed.process import ProcessError, Watched, describe_status
 
 PROGRAM = "dpdk-testpmd"
+NO_PORT_RESET = "testpmd is told nothing here that resets its ports while it runs: take l2fwd-c or l2fwd-rs"
 TestpmdMode = Literal["mac", "macswap", "io"]
 _MACS = {"mac": Macs.L2FWD, "macswap": Macs.SWAPPED, "io": Macs.KEPT}
 # As the twins size their pool (l2fwd's formula), so that testpmd gets as many mbufs.
@@ -45,6 +46,7 @@ class Testpmd:
     options: tuple[str, ...]
     ground: Ground
     counts_frames: bool = True
+    no_port_reset: str | None = NO_PORT_RESET
     restart_each_trial: bool = False
 
     @property
@@ -90,13 +92,13 @@ class RunningTestpmd:
         """Whether it has said that it forwards."""
         return any(_FORWARDING in line for line in list(self.process.stdout_lines))
 
-    def ready(self, timeout_s: float) -> None:
+    def ready(self, timeout_s: float, peer: Watched | None = None) -> None:
         """Waits until it forwards and its links are up.
 
         Its driver of the virtual wire looks for a new peer only when somebody asks for the link.
         """
         deadline = time.monotonic() + timeout_s
-        self.process.wait_for_line(_FORWARDING, timeout_s)
+        self.process.wait_for_line(_FORWARDING, timeout_s, peer)
         while True:
             states = self._links(timeout_s)
             if states.count("up") == self._ports:
@@ -123,6 +125,10 @@ class RunningTestpmd:
         return self.process.wait_until(
             lambda: parse_counts(self.process.stdout_lines[seen:]), "its forward statistics", timeout_s
         )
+
+    def reset_ports(self, timeout_s: float) -> float:
+        """It has none."""
+        raise ProcessError(f"{self.process.name}: {NO_PORT_RESET}")
 
     def stop(self) -> None:
         """Ends it from its prompt."""

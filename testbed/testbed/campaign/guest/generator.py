@@ -45,7 +45,7 @@ class GuestGenerator:
         return self._told(lambda: self._inner.step(plan))
 
     def reset(self, plan: ResetPlan) -> ResetResult:
-        """A reset of the device's process."""
+        """A reset of the device's process, or of its ports."""
         return self._told(lambda: self._inner.reset(plan))
 
     def replayed(self, plan: AnyPlan) -> None:

@@ -17,6 +17,7 @@ class GuestWire:
     """Stands where the virtual wire does (`wire.VirtualWire`). It lasts as long as the guest."""
 
     forwarder_vdevs: tuple[str, ...] = ()
+    no_port_reset: str | None = None
 
     def __init__(self, taps: Sequence[str], nics: Sequence[str]) -> None:
         self._taps = tuple(taps)

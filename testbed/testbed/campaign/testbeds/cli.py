@@ -21,6 +21,7 @@ def run(
     sizes: cli.SizesOption = None,
     devices: cli.DevicesOption = None,
     tests: cli.TestsOption = None,
+    resets: cli.ResetsOption = None,
     out: cli.OutOption = None,
     bin_dir: cli.BinDirOption = None,
     seed: cli.SeedOption = None,
@@ -36,7 +37,7 @@ def run(
     from testbed.programs import ProgramMissing
     from testbed.results import ResultsError
 
-    chosen, text = cli._chosen(scenario, preset, sizes, devices, tests, seed)
+    chosen, text = cli._chosen(scenario, preset, sizes, devices, tests, seed, resets)
     folders = [folder.absolute() for folder in bin_dir or []]
     console = cli._console()
     try:
