@@ -456,6 +456,15 @@ CLIPPED = """[...document.querySelectorAll('figure svg')].flatMap(svg => {
 })"""
 
 
+# Of each row of ratios: where the size ends, and where the verdict begins and ends.
+VERDICTS = """[...document.querySelectorAll('table')]
+    .filter(table => table.querySelector('th:nth-child(2)')?.textContent == 'Verdict')
+    .flatMap(table => [...table.querySelectorAll('td:nth-child(2)')]).map(cell => {
+        const box = cell.getBoundingClientRect();
+        return [cell.previousElementSibling.getBoundingClientRect().right, box.left, box.right];
+    })"""
+
+
 @pytest.mark.skipif(find_browser() is None, reason=f"none of {', '.join(NAMES)} is installed")
 def test_a_browser_shows_it_all(tmp_path: Path, campaign: Path, comparison: Path) -> None:
     program = find_browser()
@@ -477,6 +486,9 @@ def test_a_browser_shows_it_all(tmp_path: Path, campaign: Path, comparison: Path
                         assert chart_height > 100
                         assert paths > 10
                     assert browser.evaluate(CLIPPED) == []
+                    verdicts = browser.evaluate(VERDICTS)
+                    assert bool(verdicts) == (file.parent == comparison)
+                    assert all(size <= left < right <= width for size, left, right in verdicts), verdicts
         printed = tmp_path / "report.pdf"
         browser.print_pdf(printed)
         assert printed.read_bytes().startswith(b"%PDF")

@@ -142,21 +142,22 @@ def comparison_sections(record: ComparisonFolder) -> list[Section]:
 def _ratio_table(record: ComparisonFolder, comparison: Comparison, figure_name: Figure) -> Table:
     told, testbeds = record.settings.compare, record.settings.testbeds
     unit, scale = ("µs", 1e3) if figure_name is Figure.LATENCY else ("Mpps", 1e6)
-    columns = ["Frames", f"{told.a} [{unit}]", f"{told.b} [{unit}]", "Ratio", "Interval", "p, corrected"]
-    columns += ["Noise floor [%]", "Blocks", "Verdict", *(["Testbed"] if testbeds else [])]
-    table = Table("Ratios", columns)
+    # The verdict first: on a phone the columns further right are scrolled out.
+    columns = ["Frames", "Verdict", f"{told.a} [{unit}]", f"{told.b} [{unit}]", "Ratio", "Interval", "p, corrected"]
+    columns += ["Noise floor [%]", "Blocks", *(["Testbed"] if testbeds else [])]
+    table = Table("Ratios", columns, text_columns=2)
     for found in comparison.verdicts:
         if found.figure is figure_name:
             ratio = found.ratio
             cells = [
                 size_in_words(found.size),
+                str(found.verdict),
                 *(figure(value / scale if value is not None else None, ".4f") for value in (found.a, found.b)),
                 figure(ratio.median if ratio else None, ".4f"),
                 f"{ratio.ci95[0]:.4f} to {ratio.ci95[1]:.4f}" if ratio and ratio.ci95 else ABSENT,
                 figure(found.corrected_p, ".4f"),
                 figure(100 * found.noise if found.noise is not None else None, ".2f"),
                 str(len(ratio.samples)) if ratio else "0",
-                str(found.verdict),
                 *([testbeds[found.size]] if testbeds else []),
             ]
             table.rows.append(Row(cells, kind=str(found.verdict)))
