@@ -47,7 +47,12 @@ impl Clock {
     /// The counter as the EAL calibrated it at start.
     #[must_use]
     pub fn new(_eal: &Eal) -> Self {
-        // SAFETY: the EAL is initialised, since an `Eal` is made only after that; the call reads a number.
+        Self::of_running()
+    }
+
+    /// The same, for callers that have initialised the EAL.
+    pub(crate) fn of_running() -> Self {
+        // SAFETY: the EAL is initialised, since all callers hold an `Eal` or a `Secondary`; the call reads a number.
         Self { hz: unsafe { dpdk_sys::rte_get_tsc_hz() } }
     }
 

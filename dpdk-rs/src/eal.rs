@@ -54,13 +54,13 @@ pub enum EalError {
     #[error("cannot initialize the EAL: {}", reason(*.0))]
     Init(Errno),
     /// Another process with the same file prefix is the primary one, and this one was started as secondary
-    /// (`--proc-type`). Its ports and pools are the other's, which no type can know.
+    /// (`--proc-type`). Its ports and pools are the other's: see [`Secondary`](crate::secondary::Secondary).
     #[error("this process is a secondary one of DPDK: leave out --proc-type, and give another --file-prefix")]
     Secondary,
 }
 
 /// DPDK leaves its error number alone where another process has the file prefix, and 0 would read "Success".
-fn reason(errno: Errno) -> String {
+pub(crate) fn reason(errno: Errno) -> String {
     if errno.get() == 0 { "what it has printed says why".to_owned() } else { errno.to_string() }
 }
 
@@ -135,36 +135,15 @@ impl Eal {
         I: IntoIterator,
         I::Item: Into<String>,
     {
-        let mut args = args.into_iter().map(Into::into);
-        let eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").collect();
-        let own_args: Vec<String> = args.collect();
-        if eal_args.is_empty() {
-            return Err(EalError::NoArguments);
-        }
-        let eal_args = eal_args
-            .into_iter()
-            .map(|arg| CString::new(arg.as_str()).map_err(|_| EalError::Argument(arg)))
-            .collect::<Result<Vec<_>, _>>()?;
-        check_version()?;
-        if STARTED.swap(true, Ordering::SeqCst) {
-            return Err(EalError::AlreadyInitialized);
-        }
-        let mut rest = start(eal_args)?;
+        let (eal_args, own_args) = split(args);
+        let mut rest = start_once(eal_args)?;
         rest.extend(own_args);
-        // SAFETY: the EAL has just been initialised; the call reads a number.
-        if unsafe { sys::rte_eal_process_type() } != sys::RTE_PROC_PRIMARY {
+        if !is_primary() {
             // SAFETY: the EAL has just been initialised on this thread, and nothing was made from it.
             unsafe { sys::rte_eal_cleanup() };
             return Err(EalError::Secondary);
         }
-        let environment = Environment {
-            process: process::id(),
-            main_thread: thread::current().id(),
-            scopes: AtomicUsize::new(0),
-            occupations: [const { Occupation::new() }; LCORES],
-            control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS], left: Vec::new() }),
-        };
-        Ok((Self { environment: Arc::new(environment), thread: PhantomData }, rest))
+        Ok((Self { environment: Arc::new(Environment::new(Role::Primary)), thread: PhantomData }, rest))
     }
 
     /// The ports that nobody has taken yet, in ascending order. Each is handed out once; one that is dropped before it
@@ -237,6 +216,39 @@ impl fmt::Debug for Eal {
     }
 }
 
+/// A command line's arguments for the EAL, and the program's own, which follow the first `--`.
+pub(crate) fn split<I>(args: I) -> (Vec<String>, Vec<String>)
+where
+    I: IntoIterator,
+    I::Item: Into<String>,
+{
+    let mut args = args.into_iter().map(Into::into);
+    let eal_args = args.by_ref().take_while(|arg| arg != "--").collect();
+    (eal_args, args.collect())
+}
+
+/// Initialises the EAL, once in the life of the process; the arguments that it left.
+pub(crate) fn start_once(args: Vec<String>) -> Result<Vec<String>, EalError> {
+    if args.is_empty() {
+        return Err(EalError::NoArguments);
+    }
+    let args = args
+        .into_iter()
+        .map(|arg| CString::new(arg.as_str()).map_err(|_| EalError::Argument(arg)))
+        .collect::<Result<Vec<_>, _>>()?;
+    check_version()?;
+    if STARTED.swap(true, Ordering::SeqCst) {
+        return Err(EalError::AlreadyInitialized);
+    }
+    start(args)
+}
+
+/// Whether this process is the primary one; for callers that have initialised the EAL.
+pub(crate) fn is_primary() -> bool {
+    // SAFETY: the call reads a number, which does not change once the EAL is initialised.
+    unsafe { sys::rte_eal_process_type() == sys::RTE_PROC_PRIMARY }
+}
+
 /// What `rte_eal_init` was given. DPDK keeps pointers into it, and those who look for leaks find it here.
 static ARGV: AtomicPtr<*mut c_char> = AtomicPtr::new(ptr::null_mut());
 
@@ -279,8 +291,16 @@ pub(crate) fn running_version() -> String {
 const PORTS: usize = sys::RTE_MAX_ETHPORTS as usize;
 const LCORES: usize = sys::RTE_MAX_LCORE as usize;
 
+/// Whether a process owns DPDK's memory and devices, or uses those of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Primary,
+    Secondary,
+}
+
 /// What everything made from the EAL shares. Dropped last.
 pub(crate) struct Environment {
+    role: Role,
     /// The process that initialised it.
     process: u32,
     main_thread: ThreadId,
@@ -323,6 +343,18 @@ impl RawPool {
 }
 
 impl Environment {
+    /// For the thread that has initialised the EAL.
+    pub(crate) fn new(role: Role) -> Self {
+        Self {
+            role,
+            process: process::id(),
+            main_thread: thread::current().id(),
+            scopes: AtomicUsize::new(0),
+            occupations: [const { Occupation::new() }; LCORES],
+            control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS], left: Vec::new() }),
+        }
+    }
+
     /// Locks the control plane. A panic of another holder leaves nothing half-done that matters here.
     pub(crate) fn control(&self) -> MutexGuard<'_, Control> {
         self.control.lock().unwrap_or_else(PoisonError::into_inner)
@@ -373,23 +405,32 @@ impl Environment {
         if !self.on_main_thread() || self.scopes.load(Ordering::SeqCst) != 0 {
             return;
         }
+        if control.retired.is_empty() {
+            return;
+        }
+        // A secondary process that looks for a pool takes an mbuf out of it under this lock.
+        // SAFETY: the EAL is initialised, since there is an `Environment`; the lock lies in memory that lives as long.
+        unsafe { sys::rte_mcfg_mempool_write_lock() };
         control.retired.retain(|pool| {
             // SAFETY: a retired pool is live until it leaves this list, which is locked by the caller.
             let full = unsafe { sys::dpdk_sys_mempool_full(pool.as_ptr()) } != 0;
             if full {
-                // SAFETY: no handle and no mbuf of the pool is left, and nobody is inside a call that uses it: only the
-                // main lcore's thread comes here, with no lcore scope open, and a thread without an lcore id is done with
-                // the pool once its mbuf counts as returned.
+                // SAFETY: no handle and no mbuf of the pool is left, also in another process, which keeps an mbuf with each
+                // handle, and nobody is inside a call that uses it: only the main lcore's thread comes here, with no lcore
+                // scope open, and a thread without an lcore id is done with the pool once its mbuf counts as returned.
                 unsafe { sys::rte_mempool_free(pool.as_ptr()) };
             }
             !full
         });
+        // SAFETY: the lock was taken a few lines before, on this thread.
+        unsafe { sys::rte_mcfg_mempool_write_unlock() };
     }
 }
 
 impl Drop for Environment {
     fn drop(&mut self) {
-        if self.is_forked() {
+        // A secondary process leaves all of it to its end: a packet may be left, and nothing here is its own.
+        if self.is_forked() || self.role == Role::Secondary {
             return;
         }
         self.free_retired(&mut self.control());

@@ -16,6 +16,7 @@
 //! | [`lookup`] | hash, LPM and ACL tables | their builders | look up, by any number of threads | freed when dropped |
 //! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
 //! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
+//! | [`secondary::Secondary`] | what another process has made | [`attach`](secondary::Secondary::attach), `unsafe` | finds pools, rings and ports by name | frees nothing |
 //! | [`lcore::scope`] | closures on lcores, which borrow | | [`launch`](lcore::Scope::launch), [`join`](lcore::JoinHandle::join) | joined before it returns |
 //!
 //! A first program, in which every frame goes back where it came from:
@@ -77,6 +78,7 @@ mod queue;
 mod queue_state;
 pub mod ring;
 mod rx_interrupt;
+pub mod secondary;
 mod segment;
 #[cfg(feature = "smoltcp")]
 pub mod smoltcp;

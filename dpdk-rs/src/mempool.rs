@@ -109,11 +109,26 @@ pub(crate) struct PoolHandle {
     eal: Arc<Environment>,
     size: u32,
     pub(crate) data_room: u16,
+    /// An mbuf of a pool that another process has made: as long as it is missing, that one does not free the pool.
+    kept: Option<Kept>,
 }
+
+/// An mbuf that nobody uses.
+struct Kept(NonNull<sys::rte_mbuf>);
+
+// SAFETY: nothing is done with the mbuf but that its only owner frees it, which DPDK lets any thread do.
+unsafe impl Send for Kept {}
+// SAFETY: a shared `Kept` gives no access to the mbuf at all.
+unsafe impl Sync for Kept {}
 
 impl Drop for PoolHandle {
     fn drop(&mut self) {
-        self.eal.retire_pool(self.pool);
+        match self.kept.take() {
+            // SAFETY: the mbuf is this handle's own, and not used after its drop.
+            Some(kept) if !self.eal.is_forked() => unsafe { sys::rte_pktmbuf_free(kept.0.as_ptr()) },
+            Some(_) => (),
+            None => self.eal.retire_pool(self.pool),
+        }
     }
 }
 
@@ -125,7 +140,7 @@ impl<P: PrivateData> Clone for Mempool<P> {
 
 impl<P: PrivateData> Mempool<P> {
     /// The size of the private area in bytes, a multiple of 8 (`RTE_MBUF_PRIV_ALIGN`).
-    const PRIVATE_LEN: u16 = {
+    pub(crate) const PRIVATE_LEN: u16 = {
         assert!(align_of::<P>() <= sys::RTE_MBUF_PRIV_ALIGN as usize, "private data may be aligned to 8 bytes at most");
         assert!(size_of::<P>() <= 65_528, "private data may be 65,528 bytes long at most");
         size_of::<P>().next_multiple_of(sys::RTE_MBUF_PRIV_ALIGN as usize) as u16
@@ -141,6 +156,21 @@ impl<P: PrivateData> Mempool<P> {
             socket: SocketId::ANY,
             private: PhantomData,
         }
+    }
+
+    /// A pool that another process has made, of which `kept` is an mbuf that nobody else owns.
+    ///
+    /// # Safety
+    /// The pool is live as long as `kept` is not back in it, and of `size` mbufs with `data_room` bytes and a private area for
+    /// a `P` each.
+    pub(crate) unsafe fn of_other(
+        pool: NonNull<sys::rte_mempool>,
+        kept: NonNull<sys::rte_mbuf>,
+        (size, data_room): (u32, u16),
+        eal: Arc<Environment>,
+    ) -> Self {
+        let handle = PoolHandle { pool: RawPool::new(pool), eal, size, data_room, kept: Some(Kept(kept)) };
+        Self { handle: Arc::new(handle), private: PhantomData }
     }
 
     /// An empty packet, with the default headroom; `None` if the pool is exhausted.
@@ -294,6 +324,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
                     eal: Arc::clone(environment),
                     size: self.size,
                     data_room: self.data_room,
+                    kept: None,
                 }),
                 private: PhantomData,
             }),

@@ -132,10 +132,11 @@ impl Kind {
     }
 }
 
-/// The only owner of an object of DPDK: frees it, and keeps the EAL alive.
+/// The only owner of an object of DPDK: frees it, unless other processes use it, and keeps the EAL alive.
 pub(crate) struct Handle<T> {
     object: NonNull<T>,
-    free: unsafe fn(NonNull<T>),
+    /// `None` for what is not this process's to free.
+    free: Option<unsafe fn(NonNull<T>)>,
     eal: Arc<Environment>,
 }
 
@@ -152,7 +153,12 @@ impl<T> Handle<T> {
     /// `object` is live and nobody else frees it. `free` frees it, and may be called from any thread once nobody uses the
     /// object any more.
     pub(crate) const unsafe fn new(object: NonNull<T>, free: unsafe fn(NonNull<T>), eal: Arc<Environment>) -> Self {
-        Self { object, free, eal }
+        Self { object, free: Some(free), eal }
+    }
+
+    /// Refers to an object that other processes use too, and that is never freed.
+    pub(crate) const fn shared(object: NonNull<T>, eal: Arc<Environment>) -> Self {
+        Self { object, free: None, eal }
     }
 
     #[inline]
@@ -169,17 +175,22 @@ impl<T> Handle<T> {
     pub(crate) fn is_forked(&self) -> bool {
         self.eal.is_forked()
     }
+
+    /// Whether other processes use the object, so that nobody frees it.
+    pub(crate) const fn is_shared(&self) -> bool {
+        self.free.is_none()
+    }
 }
 
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
-        if self.is_forked() {
+        let Some(free) = self.free.filter(|_| !self.is_forked()) else {
             return;
-        }
+        };
         let _control = self.eal.control();
         // SAFETY: this is the only owner of the object, which the caller of `new` promised, and its end; whoever used the
         // object borrowed what holds this handle.
-        unsafe { (self.free)(self.object) };
+        unsafe { free(self.object) };
     }
 }
 

@@ -9,7 +9,7 @@
 
 use crate::{
     Burst, Packet, PortId, PrivateData,
-    port::{Device, TxOffloads},
+    port::{Device, Direction, TxOffloads},
     segment::Segment,
 };
 use core::{
@@ -406,6 +406,24 @@ pub(crate) unsafe fn has_calls(port: PortId) -> bool {
     // SAFETY: the entry is initialised as long as the process lives, and the caller promises that nobody changes it.
     let calls = unsafe { calls(port).0.read() };
     calls.rx_pkt_burst.is_some() && calls.tx_pkt_burst.is_some()
+}
+
+/// Whether a port that another process has set up has a queue of this number that this process can use.
+///
+/// # Safety
+/// The port exists, has a queue of this number, and is neither started nor stopped meanwhile.
+pub(crate) unsafe fn has_queue(port: PortId, direction: Direction, queue: u16) -> bool {
+    // SAFETY: the entry is initialised as long as the process lives, and the caller promises that nobody changes it.
+    let calls = unsafe { calls(port).0.read() };
+    let (known, table) = match direction {
+        Direction::Rx => (calls.rx_pkt_burst.is_some(), calls.rxq),
+        Direction::Tx => (calls.tx_pkt_burst.is_some(), calls.txq),
+    };
+    if !known || table.data.is_null() || table.clbk.is_null() {
+        return false;
+    }
+    // SAFETY: the caller promises that there is such a queue, and the table, which is there, has an entry for each.
+    !unsafe { entry(table.data, usize::from(queue)) }.is_null()
 }
 
 /// An entry of a table by queue number. Another thread may be changing it: callbacks come and go.

@@ -617,6 +617,9 @@ unsafe extern "C" {
     pub fn rte_eal_cleanup() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    pub fn rte_eal_primary_proc_alive(config_file_path: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     pub fn rte_eal_has_hugepages() -> ::core::ffi::c_int;
 }
 pub type lcore_function_t =
@@ -949,6 +952,12 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_mcfg_tailq_read_unlock();
+}
+unsafe extern "C" {
+    pub fn rte_mcfg_mempool_write_lock();
+}
+unsafe extern "C" {
+    pub fn rte_mcfg_mempool_write_unlock();
 }
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -4739,4 +4748,84 @@ unsafe extern "C" {
         next_hops: *mut i32,
         n: ::core::ffi::c_uint,
     ) -> ::core::ffi::c_int;
+}
+pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_28 = 0;
+pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_28 = 1;
+pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_28 = 2;
+pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_28 = 3;
+pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_28 = 4;
+pub type _bindgen_ty_28 = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct dpdk_sys_pool {
+    pub name: *const ::core::ffi::c_char,
+    pub pool: *mut rte_mempool,
+    pub kept: *mut rte_mbuf,
+    pub size: u32,
+    pub state: u32,
+    pub data_room: u16,
+    pub private_len: u16,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dpdk_sys_pool"][::core::mem::size_of::<dpdk_sys_pool>() - 40usize];
+    ["Alignment of dpdk_sys_pool"][::core::mem::align_of::<dpdk_sys_pool>() - 8usize];
+    ["Offset of field: dpdk_sys_pool::name"][::core::mem::offset_of!(dpdk_sys_pool, name) - 0usize];
+    ["Offset of field: dpdk_sys_pool::pool"][::core::mem::offset_of!(dpdk_sys_pool, pool) - 8usize];
+    ["Offset of field: dpdk_sys_pool::kept"][::core::mem::offset_of!(dpdk_sys_pool, kept) - 16usize];
+    ["Offset of field: dpdk_sys_pool::size"][::core::mem::offset_of!(dpdk_sys_pool, size) - 24usize];
+    ["Offset of field: dpdk_sys_pool::state"][::core::mem::offset_of!(dpdk_sys_pool, state) - 28usize];
+    ["Offset of field: dpdk_sys_pool::data_room"][::core::mem::offset_of!(dpdk_sys_pool, data_room) - 32usize];
+    ["Offset of field: dpdk_sys_pool::private_len"][::core::mem::offset_of!(dpdk_sys_pool, private_len) - 34usize];
+};
+impl Default for dpdk_sys_pool {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pool_find__extern"]
+    pub fn dpdk_sys_pool_find(name: *const ::core::ffi::c_char, found: *mut dpdk_sys_pool);
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct dpdk_sys_ring {
+    pub ring: *mut rte_ring,
+    pub capacity: u32,
+    pub fits: u8,
+    pub several_producers: u8,
+    pub several_consumers: u8,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dpdk_sys_ring"][::core::mem::size_of::<dpdk_sys_ring>() - 16usize];
+    ["Alignment of dpdk_sys_ring"][::core::mem::align_of::<dpdk_sys_ring>() - 8usize];
+    ["Offset of field: dpdk_sys_ring::ring"][::core::mem::offset_of!(dpdk_sys_ring, ring) - 0usize];
+    ["Offset of field: dpdk_sys_ring::capacity"][::core::mem::offset_of!(dpdk_sys_ring, capacity) - 8usize];
+    ["Offset of field: dpdk_sys_ring::fits"][::core::mem::offset_of!(dpdk_sys_ring, fits) - 12usize];
+    ["Offset of field: dpdk_sys_ring::several_producers"]
+        [::core::mem::offset_of!(dpdk_sys_ring, several_producers) - 13usize];
+    ["Offset of field: dpdk_sys_ring::several_consumers"]
+        [::core::mem::offset_of!(dpdk_sys_ring, several_consumers) - 14usize];
+};
+impl Default for dpdk_sys_ring {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_ring_find__extern"]
+    pub fn dpdk_sys_ring_find(name: *const ::core::ffi::c_char, element_len: u32, found: *mut dpdk_sys_ring);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_forget_lcore__extern"]
+    pub fn dpdk_sys_forget_lcore();
 }

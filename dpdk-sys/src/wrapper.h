@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <rte_config.h>
 #include <rte_version.h>
@@ -530,6 +531,134 @@ static inline int
 dpdk_sys_lpm6_lookup_bulk(const struct rte_lpm6 *lpm, const void *ips, int32_t *next_hops, unsigned int n)
 {
 	return rte_lpm6_lookup_bulk_func(lpm, (void *)(uintptr_t)ips, next_hops, n);
+}
+
+/* What another process has to know of a pool of packets before it uses it. */
+enum {
+	DPDK_SYS_POOL_MISSING,
+	/* Its objects are not mbufs with a buffer behind each. */
+	DPDK_SYS_POOL_OTHER,
+	/* Its driver is not for several processes, or is another one here. */
+	DPDK_SYS_POOL_DRIVER,
+	DPDK_SYS_POOL_EXHAUSTED,
+	DPDK_SYS_POOL_FOUND,
+};
+
+struct dpdk_sys_pool {
+	const char *name;
+	struct rte_mempool *pool;
+	/* An mbuf that is kept out of the pool: while one is missing, its owner does not take it for unused. */
+	struct rte_mbuf *kept;
+	uint32_t size;
+	uint32_t state;
+	uint16_t data_room;
+	uint16_t private_len;
+};
+
+/* Whether the driver that this process has under the pool's number is the one that the pool was made with. Processes number
+ * drivers in the order in which they register them. Of the drivers on rings those that several processes can use at once.
+ */
+static inline int
+pool_driver_fits(const struct rte_mempool *mp)
+{
+	static const struct {
+		const char *name;
+		enum rte_ring_sync_type sync;
+	} drivers[] = {
+		{"ring_mp_mc", RTE_RING_SYNC_MT},
+		{"ring_mt_rts", RTE_RING_SYNC_MT_RTS},
+		{"ring_mt_hts", RTE_RING_SYNC_MT_HTS},
+	};
+	char name[RTE_RING_NAMESIZE];
+	const struct rte_ring *ring;
+	size_t i;
+
+	if (mp->ops_index < 0 || (uint32_t)mp->ops_index >= rte_mempool_ops_table.num_ops)
+		return 0;
+	if (snprintf(name, sizeof(name), RTE_MEMPOOL_MZ_FORMAT, mp->name) >= (int)sizeof(name))
+		return 0;
+	ring = rte_ring_lookup(name);
+	if (ring == NULL || ring != mp->pool_data)
+		return 0;
+	for (i = 0; i < RTE_DIM(drivers); i++)
+		if (strcmp(rte_mempool_ops_table.ops[mp->ops_index].name, drivers[i].name) == 0)
+			return ring->prod.sync_type == drivers[i].sync && ring->cons.sync_type == drivers[i].sync;
+	return 0;
+}
+
+static inline void
+look_at_pool(struct rte_mempool *mp, void *state)
+{
+	struct dpdk_sys_pool *found = (struct dpdk_sys_pool *)state;
+	const struct rte_pktmbuf_pool_private *own;
+
+	if (strcmp(mp->name, found->name) != 0)
+		return;
+	found->state = DPDK_SYS_POOL_OTHER;
+	if (mp->private_data_size < sizeof(*own))
+		return;
+	own = (const struct rte_pktmbuf_pool_private *)rte_mempool_get_priv(mp);
+	found->data_room = own->mbuf_data_room_size;
+	found->private_len = own->mbuf_priv_size;
+	if (own->flags != 0 || mp->elt_size != sizeof(struct rte_mbuf) + found->private_len + found->data_room)
+		return;
+	found->state = DPDK_SYS_POOL_DRIVER;
+	if (!pool_driver_fits(mp))
+		return;
+	found->state = DPDK_SYS_POOL_EXHAUSTED;
+	found->kept = rte_pktmbuf_alloc(mp);
+	if (found->kept == NULL)
+		return;
+	found->pool = mp;
+	found->size = mp->size;
+	found->state = DPDK_SYS_POOL_FOUND;
+}
+
+/* The pool of this name, with one of its mbufs taken out. The list of pools is locked meanwhile: whoever looks whether a pool
+ * is unused before it frees it has to lock it too.
+ */
+static inline void
+dpdk_sys_pool_find(const char *name, struct dpdk_sys_pool *found)
+{
+	const struct dpdk_sys_pool none = {.name = name, .state = DPDK_SYS_POOL_MISSING};
+
+	*found = none;
+	rte_mempool_walk(look_at_pool, found);
+}
+
+/* What is known of a ring that another process has made. */
+struct dpdk_sys_ring {
+	struct rte_ring *ring;
+	uint32_t capacity;
+	/* Its memory has the size of so many elements of the size asked for. */
+	uint8_t fits;
+	uint8_t several_producers;
+	uint8_t several_consumers;
+};
+
+/* The ring of this name, in the light of elements of so many bytes; NULL if there is none. */
+static inline void
+dpdk_sys_ring_find(const char *name, uint32_t element_len, struct dpdk_sys_ring *found)
+{
+	struct rte_ring *ring = rte_ring_lookup(name);
+	const struct dpdk_sys_ring none = {0};
+
+	*found = none;
+	if (ring == NULL)
+		return;
+	found->ring = ring;
+	found->capacity = ring->capacity;
+	found->fits = ring->memzone != NULL &&
+		(ssize_t)ring->memzone->len == rte_ring_get_memsize_elem(element_len, ring->size);
+	found->several_producers = ring->prod.sync_type != RTE_RING_SYNC_ST;
+	found->several_consumers = ring->cons.sync_type != RTE_RING_SYNC_ST;
+}
+
+/* Takes the calling thread's number of an lcore away, as rte_thread_unregister() does: it uses no lcore's cache any more. */
+static inline void
+dpdk_sys_forget_lcore(void)
+{
+	RTE_PER_LCORE(_lcore_id) = LCORE_ID_ANY;
 }
 
 #endif

@@ -4,7 +4,34 @@
 //! Another process that runs under the same file prefix.
 
 use super::{Finding, arguments::Arguments, host::Host};
-use std::{fs::Metadata, os::unix::fs::MetadataExt};
+use std::{fs::Metadata, os::unix::fs::MetadataExt, path::PathBuf};
+
+/// What a command line says of how processes share DPDK.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Sharing {
+    pub(crate) prefix: String,
+    /// The file that a primary process with this prefix locks.
+    pub(crate) config: PathBuf,
+    /// The value of `--proc-type`.
+    pub(crate) process_type: Option<String>,
+    /// An option with which nothing is shared, without its dashes.
+    pub(crate) hindrance: Option<&'static str>,
+}
+
+/// How a process that is started with these arguments shares DPDK with others.
+pub(crate) fn sharing(args: &[String]) -> Sharing {
+    sharing_on(&Arguments::new(args), &Host::this())
+}
+
+fn sharing_on(args: &Arguments, host: &Host) -> Sharing {
+    let prefix = args.file_prefix().to_owned();
+    Sharing {
+        config: host.runtime_folder().join(&prefix).join("config"),
+        process_type: args.last("proc-type").map(str::to_owned),
+        hindrance: ["no-huge", "no-shconf", "in-memory"].into_iter().find(|option| args.has(option)),
+        prefix,
+    }
+}
 
 /// Who holds the lock that a primary process takes on its configuration.
 pub(super) fn of_start(args: &Arguments, host: &Host) -> Option<Finding> {
@@ -58,7 +85,7 @@ fn has_open(host: &Host, pid: u32, file: &Metadata) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{device, of_start};
+    use super::{Sharing, device, of_start, sharing_on};
     use crate::diagnosis::{Finding, arguments::Arguments, host::Process, tree::Tree};
     use std::{fs, os::unix::fs::MetadataExt, path::PathBuf};
 
@@ -99,6 +126,20 @@ mod tests {
             ["x", "x --file-prefix=mine --in-memory", "x --file-prefix=mine --no-shconf", "x --file-prefix=other"]
         {
             assert_eq!(found(&machine, line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_line_says_how_processes_share() {
+        let machine = machine(19, |device| device);
+        let sharing = |line: &str| sharing_on(&Arguments::new(&line.split(' ').collect::<Vec<_>>()), &machine.host());
+        let plain =
+            Sharing { prefix: "mine".to_owned(), config: PathBuf::from(CONFIG), process_type: None, hindrance: None };
+        assert_eq!(sharing("x --file-prefix=mine -l 1"), plain);
+        assert_eq!(sharing("x -l 1").config, PathBuf::from("/var/run/dpdk/rte/config"));
+        assert_eq!(sharing("x --proc-type auto").process_type.as_deref(), Some("auto"));
+        for option in ["no-huge", "no-shconf", "in-memory"] {
+            assert_eq!(sharing(&format!("x --{option} -l 1")).hindrance, Some(option));
         }
     }
 

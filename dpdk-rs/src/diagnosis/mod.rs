@@ -49,6 +49,8 @@ pub use host::Process;
 pub use hugetlb::{Hugepages, Reservation};
 pub use pci::Use;
 
+pub(crate) use instance::sharing;
+
 use crate::{Eal, EalError, MempoolError, eal, port};
 use arguments::Arguments;
 use dpdk_sys as sys;

@@ -19,7 +19,8 @@ pub enum RegisterError {
     /// A child made by `fork` has no lcores: they are its parent's.
     #[error("cannot register a thread: this process is a fork of the one that initialized the EAL")]
     Forked,
-    /// `rte_thread_register` failed: `ENOMEM` if all numbers of lcores are in use.
+    /// `rte_thread_register` failed: `ENOMEM` if all numbers of lcores are in use, `EINVAL` if a
+    /// [secondary process](crate::secondary) has attached to this one.
     #[error("cannot register the thread as an lcore: {0}")]
     Register(Errno),
 }

@@ -17,4 +17,5 @@ mod zone;
 
 pub use heap::{AllocError, DpdkBox, Heap};
 pub use object_pool::{Exhausted, Object, ObjectPool, ObjectPoolBuilder};
+pub(crate) use zone::find as find_zone;
 pub use zone::{Memzone, MemzoneBuilder, MemzoneInfo};

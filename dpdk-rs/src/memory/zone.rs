@@ -70,12 +70,7 @@ impl Memzone {
     #[doc(alias = "rte_memzone_lookup")]
     #[must_use]
     pub fn lookup(_eal: &Eal, name: &str) -> Option<MemzoneInfo> {
-        let name = CString::new(name).ok()?;
-        // SAFETY: the EAL is initialised, since the caller holds an `Eal`; the call compares the name with others, under a
-        // lock of its own.
-        let zone = unsafe { sys::rte_memzone_lookup(name.as_ptr()) };
-        // SAFETY: a zone's description stays where it is, in a table that lives as long as the EAL.
-        NonNull::new(zone.cast_mut()).map(|zone| unsafe { info(zone) })
+        find(name)
     }
 
     /// The bytes of the zone.
@@ -106,6 +101,16 @@ impl fmt::Debug for Memzone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memzone").field("info", &self.info()).finish()
     }
+}
+
+/// Where the zone of a name is; for callers that have initialised the EAL.
+pub(crate) fn find(name: &str) -> Option<MemzoneInfo> {
+    let name = CString::new(name).ok()?;
+    // SAFETY: the EAL is initialised, since all callers hold an `Eal` or a `Secondary`; the call compares the name with others,
+    // under a lock of its own.
+    let zone = unsafe { sys::rte_memzone_lookup(name.as_ptr()) };
+    // SAFETY: a zone's description stays where it is, in a table that lives as long as the EAL.
+    NonNull::new(zone.cast_mut()).map(|zone| unsafe { info(zone) })
 }
 
 /// What DPDK says of a zone.

@@ -51,6 +51,8 @@ struct Setup {
     most_headers: usize,
     /// A call failed after which the driver cannot close the device.
     left: bool,
+    /// Another process has configured the device, and closes it.
+    foreign: bool,
     rx_queues: u16,
     tx_queues: u16,
     /// Of these, those that have to come back before the device is stopped.
@@ -253,6 +255,33 @@ impl Device {
         self.setup().miscounts
     }
 
+    /// Whether another process has configured the device.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.setup().foreign
+    }
+
+    /// Takes note of what the driver of a device does that another process has configured; of chains it does the least.
+    pub(super) fn adopt(&self) -> Result<(), PortError> {
+        let info = self.raw_info()?;
+        let driver = driver::name(&info);
+        *self.setup() = Setup {
+            most_segments: driver::most_segments(&driver, &info, 0),
+            trusts_lengths: driver::trusts_lengths(&driver),
+            miscounts: driver::miscounts(&driver),
+            foreign: true,
+            rx_queues: info.nb_rx_queues,
+            tx_queues: info.nb_tx_queues,
+            ..Setup::default()
+        };
+        Ok(())
+    }
+
+    /// How many RX and TX queues the device has.
+    pub(super) fn configured_queues(&self) -> (u16, u16) {
+        let setup = self.setup();
+        (setup.rx_queues, setup.tx_queues)
+    }
+
     fn raw_info(&self) -> Result<sys::rte_eth_dev_info, PortError> {
         let mut info = sys::rte_eth_dev_info::default();
         let _control = self.control()?;
@@ -387,6 +416,7 @@ impl Device {
             tx_offloads: config.tx_offloads,
             most_headers: driver::most_headers(&driver),
             left: false,
+            foreign: false,
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
             queues_out: (0, 0),

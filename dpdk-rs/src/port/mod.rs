@@ -25,6 +25,7 @@ mod config;
 mod device;
 mod driver;
 mod flow_control;
+mod foreign;
 mod info;
 mod link_watch;
 mod offloads;
@@ -36,6 +37,7 @@ mod xstats;
 
 pub use config::PortConfig;
 pub use flow_control::FlowControl;
+pub use foreign::Foreign;
 pub use info::{DescriptorLimits, PortInfo};
 pub use link_watch::LinkWatch;
 pub use offloads::{RxOffloads, TxOffloads};
@@ -51,6 +53,7 @@ use dpdk_sys as sys;
 use std::sync::Arc;
 
 pub(crate) use device::{Device, close_rest, has_port, in_use_of};
+pub(crate) use foreign::take_foreign;
 pub(crate) use single_queue::Direction;
 
 /// The number of a port.

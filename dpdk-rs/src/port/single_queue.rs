@@ -29,6 +29,9 @@ impl Device {
     /// Starts or stops one queue of the device, which is configured. DPDK calls it a success if it is so already.
     pub(crate) fn switch_queue(&self, direction: Direction, queue: u16, on: bool) -> Result<(), PortError> {
         let _control = self.control()?;
+        if self.is_foreign() {
+            return Err(self.lacks("start and stop of single queues for another process than its own"));
+        }
         self.switch_locked(direction, queue, on)
     }
 

@@ -42,7 +42,7 @@ impl<P: PrivateData> Port<Started<P>> {
 }
 
 impl Device {
-    fn xstats(&self) -> Result<Vec<Xstat>, PortError> {
+    pub(super) fn xstats(&self) -> Result<Vec<Xstat>, PortError> {
         const NAMES: &str = "rte_eth_xstats_get_names";
         const VALUES: &str = "rte_eth_xstats_get";
         let port = self.id().get();

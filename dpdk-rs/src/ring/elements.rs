@@ -43,6 +43,7 @@ impl<T: Send> Elements<T> {
         capacity: u32,
         socket: SocketId,
         flags: u32,
+        shared: bool,
     ) -> Result<Self, CreateError> {
         let () = Self::SUITABLE;
         // DPDK adds 1 and rounds up to a power of two, and counts the table's words of 4 bytes in 32 bits.
@@ -56,9 +57,23 @@ impl<T: Send> Elements<T> {
             // copies the name.
             unsafe { sys::rte_ring_create_elem(name, Self::LEN, capacity, socket.get(), flags | sys::RING_F_EXACT_SZ) }
         })?;
-        // SAFETY: the ring is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
-        let ring = unsafe { Handle::new(ring, free, Arc::clone(environment)) };
+        let environment = Arc::clone(environment);
+        let ring = if shared {
+            Handle::shared(ring, environment)
+        } else {
+            // SAFETY: the ring is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
+            unsafe { Handle::new(ring, free, environment) }
+        };
         Ok(Self { ring, capacity: capacity as usize, elements: PhantomData })
+    }
+
+    /// A ring that another process has made, and that is not freed.
+    ///
+    /// # Safety
+    /// The ring is live as long as this, has elements of type `T` wherever it is used, and room for `capacity` of them.
+    pub(super) unsafe fn of_other(ring: Handle<sys::rte_ring>, capacity: u32) -> Self {
+        let () = Self::SUITABLE;
+        Self { ring, capacity: capacity as usize, elements: PhantomData }
     }
 
     /// # Safety
@@ -210,7 +225,7 @@ impl<T: Send> Elements<T> {
 
 impl<T: Send> Drop for Elements<T> {
     fn drop(&mut self) {
-        if self.ring.is_forked() {
+        if self.ring.is_forked() || self.ring.is_shared() {
             return;
         }
         // SAFETY: the last handle is gone, so nobody else takes out.

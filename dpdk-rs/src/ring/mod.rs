@@ -37,7 +37,11 @@ mod elements;
 
 pub use batch::Batch;
 
-use crate::{CreateError, Eal, Full, SocketId, object::Kind};
+use crate::{
+    CreateError, Eal, Full, SocketId,
+    object::{Handle, Kind},
+    secondary::ProcessShared,
+};
 use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
 use elements::Elements;
@@ -104,8 +108,43 @@ impl<T: Send> Ring<T> {
             capacity: 1023,
             socket: SocketId::ANY,
             mode: RingMode::default(),
+            shared: false,
             elements: PhantomData,
         }
+    }
+
+    /// A ring that another process has made, for several producers and consumers.
+    ///
+    /// # Safety
+    /// The ring is live as long as any handle, has elements of type `T` wherever it is used, room for `capacity` of them, and
+    /// was made for several producers and consumers.
+    pub(crate) unsafe fn of_other(ring: Handle<sys::rte_ring>, capacity: u32) -> Self {
+        // SAFETY: the caller promises the same.
+        Self { elements: Arc::new(unsafe { Elements::of_other(ring, capacity) }) }
+    }
+}
+
+impl<T: Send> Producer<T> {
+    /// The putting end of a ring that another process has made.
+    ///
+    /// # Safety
+    /// The ring is live as long as this, has elements of type `T` wherever it is used, and room for `capacity` of them. Nobody
+    /// else puts in, in any process, unless it was made for several producers.
+    pub(crate) unsafe fn of_other(ring: Handle<sys::rte_ring>, capacity: u32) -> Self {
+        // SAFETY: the caller promises a live ring of such elements with so much room.
+        Self { elements: Arc::new(unsafe { Elements::of_other(ring, capacity) }) }
+    }
+}
+
+impl<T: Send> Consumer<T> {
+    /// The taking end of a ring that another process has made.
+    ///
+    /// # Safety
+    /// The ring is live as long as this, has elements of type `T` wherever it is used, and room for `capacity` of them. Nobody
+    /// else takes out, in any process, unless it was made for several consumers.
+    pub(crate) unsafe fn of_other(ring: Handle<sys::rte_ring>, capacity: u32) -> Self {
+        // SAFETY: the caller promises a live ring of such elements with so much room.
+        Self { elements: Arc::new(unsafe { Elements::of_other(ring, capacity) }) }
     }
 }
 
@@ -248,6 +287,7 @@ pub struct RingBuilder<T: Send> {
     capacity: u32,
     socket: SocketId,
     mode: RingMode,
+    shared: bool,
     elements: PhantomData<fn() -> T>,
 }
 
@@ -267,6 +307,16 @@ impl<T: Send> RingBuilder<T> {
     /// How several producers and consumers wait for each other; [`RingMode::Mpmc`] unless set.
     pub const fn mode(mut self, mode: RingMode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Shares the ring with [secondary processes](crate::secondary), which find it by its name. It stays, with what is in it,
+    /// when the last handle here goes: another process may still use it, so its name is not free again.
+    pub const fn shared(mut self) -> Self
+    where
+        T: ProcessShared,
+    {
+        self.shared = true;
         self
     }
 
@@ -293,7 +343,7 @@ impl<T: Send> RingBuilder<T> {
     }
 
     fn create(self, eal: &Eal, flags: u32) -> Result<Arc<Elements<T>>, CreateError> {
-        Elements::create(eal, &self.name, self.capacity, self.socket, flags).map(Arc::new)
+        Elements::create(eal, &self.name, self.capacity, self.socket, flags, self.shared).map(Arc::new)
     }
 }
 

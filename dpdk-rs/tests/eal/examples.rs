@@ -6,9 +6,14 @@
 use crate::{
     capture::{read, write},
     frames::frame,
-    process::{example, example_until, folder, isolated_bare},
+    others::{lacks_hugepages, shared_args},
+    process::{example, example_program, example_until, finish, folder, isolated_bare},
 };
-use std::fs;
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    process::{Command, Stdio},
+};
 
 /// What an example wrote to stdout, if it ended well.
 fn output(name: &str, devices: &[&str], own_args: &[&str]) -> String {
@@ -138,4 +143,33 @@ fn what_a_device_cannot_sort_or_filter_is_said() {
         assert_eq!(finished.status.code(), Some(1));
         assert!(finished.stderr.contains(words), "{}", finished.stderr);
     }
+}
+
+/// Two processes: one receives and sends, the other looks at the frames in between.
+#[test]
+fn primary_and_secondary() {
+    if lacks_hugepages() {
+        return;
+    }
+    isolated_bare(|| {
+        let mut command = Command::new(example_program("primary"));
+        command.args(&shared_args(&["net_null0"])[1..]).args(["-m", "32", "--", "1000"]);
+        let mut primary = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(primary.stdout.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        assert_eq!(line, "waiting for a secondary process\n");
+        let secondary = finish(Command::new(example_program("secondary")).args(&shared_args(&[])[1..]));
+        if !secondary.status.success() {
+            primary.kill().unwrap();
+            panic!("{}; stderr:\n{}", secondary.status, secondary.stderr);
+        }
+        assert!(primary.wait().unwrap().success());
+        line.clear();
+        said.read_to_string(&mut line).unwrap();
+        assert_eq!(line, "passed: 1000, returned: 1000\n");
+        // Frames of net_null are zeros.
+        let port = "port 0 (net_null0): RX queues: 1, TX queues: 1, link up, 10000 Mbit/s, full duplex";
+        assert_eq!(secondary.stdout, format!("{port}\nIPv4: 0, IPv6: 0, other: 1000\n"));
+    });
 }

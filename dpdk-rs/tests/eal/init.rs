@@ -5,10 +5,11 @@
 
 use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start},
+    others::{lacks_hugepages, shared_args},
     process::{eal_args, example_program, finish, isolated, isolated_bare},
 };
 use dpdk_rs::{Eal, EalError, Mempool};
-use std::{env, fs, process::Command};
+use std::{fs, process::Command};
 
 const NOT_CLEANED_UP: &str = "the EAL is not cleaned up";
 
@@ -149,19 +150,11 @@ fn clean_up_is_skipped_and_logged_on_another_thread() {
 /// Only processes that share hugepages can be primary and secondary.
 #[test]
 fn secondary_process_is_an_error_and_leaves_the_primary_alone() {
-    if env::var("DPDK_HUGEPAGES").as_deref() != Ok("1") {
-        println!("skipped: no hugepages for two processes to share: DPDK_HUGEPAGES is not 1");
+    if lacks_hugepages() {
         return;
     }
     isolated_bare(|| {
-        let (mut args, mut rest) = (Vec::new(), eal_args(&["net_ring0"]).into_iter());
-        while let Some(arg) = rest.next() {
-            match arg.as_str() {
-                "--no-huge" | "--no-shconf" => (),
-                "-m" => drop(rest.next()),
-                _ => args.push(arg),
-            }
-        }
+        let mut args = shared_args(&["net_ring0"]);
         let (eal, _) = Eal::init([&args[..], &["-m", "32"].map(str::to_owned)].concat()).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let (_port, mut rx, mut tx) = start(eal.ports().remove(0), &pool);

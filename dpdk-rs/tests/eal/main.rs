@@ -26,6 +26,7 @@ mod memory;
 #[path = "../faults/namespace.rs"]
 mod namespace;
 mod offloads;
+mod others;
 mod packets;
 mod pcap;
 mod ports;
@@ -34,6 +35,7 @@ mod process;
 mod rcu;
 mod registered;
 mod rings;
+mod secondary;
 mod shares;
 mod single_queues;
 mod smoltcp;

@@ -128,6 +128,21 @@ fn test_name<F>() -> &'static str {
     path.and_then(|path| path.strip_suffix("::{{closure}}")).unwrap_or_else(|| panic!("{closure} is no test's closure"))
 }
 
+/// Runs `body` in a process of its own as case 0, without starting the EAL; from there [`another`] starts more processes for
+/// other cases, with the same file prefix.
+#[allow(dead_code, reason = "for the tests in eal/")]
+pub(crate) fn isolated_first<F: FnOnce(usize)>(body: F) -> String {
+    run(&[], test_name::<F>(), 0, body)
+}
+
+/// Starts another process of the same test, which runs the test's closure for this case.
+#[allow(dead_code, reason = "for the tests in eal/")]
+pub(crate) fn another(case: usize) -> Running {
+    let own: Vec<String> = env::args().collect();
+    let words: Vec<String> = words(TOOL).into_iter().chain(own).collect();
+    Running::start(Command::new(&words[0]).args(&words[1..]).env(CASE, case.to_string()))
+}
+
 fn run(wrapper: &[&str], test: &str, case: usize, body: impl FnOnce(usize)) -> String {
     if env::var_os(VARIABLE).is_some() {
         let case = env::var(CASE).ok().and_then(|case| case.parse().ok());
@@ -206,33 +221,51 @@ pub(crate) fn finish(command: &mut Command) -> Finished {
 }
 
 /// The same, with a look at the process now and then.
-fn finish_with(command: &mut Command, mut look: impl FnMut(&Child)) -> Finished {
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap_or_else(|error| panic!("cannot run {}: {error}", command.get_program().display()));
-    let stdout = reader(child.stdout.take().expect("it is a pipe"));
-    let stderr = reader(child.stderr.take().expect("it is a pipe"));
-    let allowed = patience(DEADLINE);
-    let deadline = Instant::now() + allowed;
-    let mut late = false;
-    let status = loop {
-        if let Some(status) = child.try_wait().expect("the child is ours") {
-            break status;
-        }
-        if !late && Instant::now() > deadline {
-            late = true;
-            child.kill().expect("the child is ours");
-        }
-        look(&child);
-        thread::sleep(Duration::from_millis(5));
-    };
-    let stdout = stdout.join().expect("the reader ends");
-    let stderr = stderr.join().expect("the reader ends");
-    assert!(!late, "killed, since it did not end within {allowed:?}; its output:\n{stdout}{stderr}");
-    Finished { status, stdout, stderr }
+fn finish_with(command: &mut Command, look: impl FnMut(&Child)) -> Finished {
+    Running::start(command).finish(look)
+}
+
+/// A process, and what it writes.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    stdout: thread::JoinHandle<String>,
+    stderr: thread::JoinHandle<String>,
+}
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("cannot run {}: {error}", command.get_program().display()));
+        let stdout = reader(child.stdout.take().expect("it is a pipe"));
+        let stderr = reader(child.stderr.take().expect("it is a pipe"));
+        Self { child, stdout, stderr }
+    }
+
+    /// Waits for its end, with a look at it now and then.
+    pub(crate) fn finish(mut self, mut look: impl FnMut(&Child)) -> Finished {
+        let allowed = patience(DEADLINE);
+        let deadline = Instant::now() + allowed;
+        let mut late = false;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the child is ours") {
+                break status;
+            }
+            if !late && Instant::now() > deadline {
+                late = true;
+                self.child.kill().expect("the child is ours");
+            }
+            look(&self.child);
+            thread::sleep(Duration::from_millis(5));
+        };
+        let stdout = self.stdout.join().expect("the reader ends");
+        let stderr = self.stderr.join().expect("the reader ends");
+        assert!(!late, "killed, since it did not end within {allowed:?}; its output:\n{stdout}{stderr}");
+        Finished { status, stdout, stderr }
+    }
 }
 
 fn reader(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Passes the frames that its first port receives to another process, the example `secondary`, and sends what comes back, until
+//! as many have come back as the number behind `--` says (100,000 unless given), or until SIGINT or SIGTERM. No frame is copied.
+//!
+//! ```sh
+//! cargo run -p dpdk-rs --example primary -- -l 0 -m 64 --file-prefix=pair --no-pci --vdev=net_null0
+//! cargo run -p dpdk-rs --example secondary -- -l 1 --file-prefix=pair --no-pci    # meanwhile, elsewhere
+//! ```
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout)]
+
+use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, Ring};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (eal, args) = Eal::init(std::env::args())?;
+    let wanted: usize = match args.first() {
+        Some(text) => text.parse().map_err(|error| format!("number of frames {text:?}: {error}"))?,
+        None => 100_000,
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let pool: Mempool = Mempool::builder("frames").build(&eal)?;
+    let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
+    let (_port, mut rx_queues, mut tx_queues) = port.configure(&PortConfig::default(), &pool)?.start()?;
+    let there = Ring::<Packet>::builder("to secondary").shared().build(&eal)?;
+    let back = Ring::<Packet>::builder("to primary").shared().build(&eal)?;
+    println!("waiting for a secondary process");
+
+    let mut pkts = Burst::<_, 32>::new();
+    let (mut passed, mut returned) = (0, 0);
+    while returned < wanted && !stop.load(Ordering::Relaxed) {
+        rx_queues[0].rx_up_to(&mut pkts, wanted - passed);
+        passed += there.enqueue_burst(&mut pkts);
+        pkts.clear(); // what the ring has no room for
+        returned += back.dequeue_burst(&mut pkts, 32);
+        tx_queues[0].tx(&mut pkts);
+        pkts.clear();
+    }
+    println!("passed: {passed}, returned: {returned}");
+    Ok(())
+} // the rings stay where they are, for the secondary process

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Whoever attaches to another process promises what no type can know.
+
+use dpdk_rs::secondary::Secondary;
+
+fn attached_without_unsafe() -> Secondary {
+    Secondary::attach(["program"]).unwrap().0
+}
+
+fn main() {}
