@@ -63,8 +63,13 @@ def test_a_server_that_dies_in_a_trial_ends_the_campaign(make: Make) -> None:
 
 
 def test_a_server_that_does_not_start_is_quoted(make: Make) -> None:
-    with pytest.raises(GeneratorError, match=r"trex-server: ended(?s:.*)Could not find NUMA node 3"):
-        make(LAUNCH | {"sync_port": free_port()}, runs=False, refuse="ERROR: Could not find NUMA node 3")
+    # Behind the cause it prints how it is to be called.
+    told = "\n".join(["ERROR: Could not find NUMA node 3.", *(f" --option-{number}" for number in range(50))])
+    said = (
+        r"trex-server: ended with status 1 .*\(ERROR: Could not find NUMA node 3\); its last lines:(?s:.*)--option-49"
+    )
+    with pytest.raises(GeneratorError, match=said):
+        make(LAUNCH | {"sync_port": free_port()}, runs=False, refuse=told)
 
 
 def test_no_second_server(make: Make) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 from pathlib import Path
 
@@ -20,6 +21,8 @@ _NAME = "trex-server"
 # `testbed/trex/server.sh` gives TRex 20 s, and puts back what TRex has changed.
 _STOP_S = 45.0
 _NOT_PUT_BACK = "not put back: "
+# What TRex and its scripts begin with where they say what is wrong.
+_CAUSE = re.compile(r"\s*(?:error|critical|fatal)\b", re.IGNORECASE)
 
 
 class TrexServer:
@@ -38,7 +41,10 @@ class TrexServer:
             # Its last words may still be under way.
             with contextlib.suppress(ProcessError):
                 process.wait(_STOP_S)
-        raise GeneratorError(str(process.failure(f"{trouble} in the middle of the campaign")))
+        # Behind the cause it prints all of its options.
+        cause = next((line.strip() for line in process.stdout_lines if _CAUSE.match(line)), None)
+        what = f"{trouble} in the middle of the campaign"
+        raise GeneratorError(str(process.failure(what if cause is None else f"{what} ({cause.rstrip('.')})")))
 
     def close(self) -> None:
         """Ends it, and leaves the machine. May be called again.
