@@ -206,6 +206,15 @@ pub(crate) fn remove_leftovers(prefix: &str) {
         // It is there or it is not, as the EAL and the test like.
         let _ = fs::remove_dir_all(root.join(prefix));
     }
+    // The hugepages of a process that was killed, or that has not cleaned up.
+    let mounts = fs::read_to_string("/proc/mounts").expect("Linux has this file");
+    let hugetlbfs = mounts.lines().filter(|line| line.split(' ').nth(2) == Some("hugetlbfs"));
+    let folders = hugetlbfs.filter_map(|line| line.split(' ').nth(1)).filter_map(|folder| fs::read_dir(folder).ok());
+    for file in folders.flatten().flatten() {
+        if file.file_name().to_string_lossy().starts_with(&format!("{prefix}map_")) {
+            let _ = fs::remove_file(file.path());
+        }
+    }
 }
 
 /// How a process ended, and what it wrote.
