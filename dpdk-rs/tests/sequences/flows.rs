@@ -22,7 +22,7 @@ const ENOSYS: i32 = 38;
 pub(crate) struct RulePlan {
     #[proptest(strategy = "vec(any::<ItemPlan>(), 0..5)")]
     items: Vec<ItemPlan>,
-    #[proptest(strategy = "vec(any::<ActionPlan>(), 0..4)")]
+    #[proptest(strategy = "vec(any::<ActionPlan>(), 0..3)")]
     actions: Vec<ActionPlan>,
     group: u32,
     priority: u32,
@@ -35,17 +35,17 @@ pub(crate) enum ItemPlan {
         ether_type: Option<u16>,
     },
     Vlan {
-        #[proptest(strategy = "prop_oneof![3 => 0_u16..4096, 1 => any::<u16>()]")]
+        #[proptest(strategy = "prop_oneof![9 => 0_u16..4096, 1 => any::<u16>()]")]
         id: u16,
     },
     V4 {
         network: [u8; 4],
-        #[proptest(strategy = "prop_oneof![3 => 0_u8..33, 1 => any::<u8>()]")]
+        #[proptest(strategy = "prop_oneof![9 => 0_u8..33, 1 => any::<u8>()]")]
         prefix: u8,
     },
     V6 {
         network: [u8; 16],
-        #[proptest(strategy = "prop_oneof![3 => 0_u8..129, 1 => any::<u8>()]")]
+        #[proptest(strategy = "prop_oneof![9 => 0_u8..129, 1 => any::<u8>()]")]
         prefix: u8,
     },
     Tcp(u16),
@@ -58,7 +58,8 @@ pub(crate) enum ActionPlan {
     Drop,
     Mark(u32),
     Count,
-    Rss(#[proptest(strategy = "vec(0_u16..4, 0..4)")] Vec<u16>),
+    #[proptest(weight = 2)]
+    Rss(#[proptest(strategy = "prop_oneof![2 => vec(0_u16..2, 1..4), 1 => vec(0_u16..4, 0..4)]")] Vec<u16>),
     Jump(u32),
 }
 

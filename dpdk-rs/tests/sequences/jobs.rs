@@ -244,8 +244,11 @@ pub(crate) fn work(eal: Option<&Eal>, hands: &mut Hands, context: &Context, shif
                     let (task, part) = (Task::of_job(job, 0), hands.take(job.mask));
                     let registrar = eal.filter(|_| matches!(place, Place::Registered)).map(Eal::registrar);
                     let run = move || {
-                        let _registered = registrar.as_ref().map(register);
-                        task.run(part, Arc::default(), context)
+                        let registered = registrar.as_ref().map(register);
+                        let returned = task.run(part, Arc::default(), context);
+                        drop(registered);
+                        assert_eq!(lcore::current(), None, "the thread stays an lcore");
+                        returned
                     };
                     on_threads.push((task, threads.spawn(run)));
                 }

@@ -43,10 +43,19 @@ fn beginning() -> impl Strategy<Value = Vec<Step>> {
         // One stays as it is for now.
         let starts: Vec<Step> = ports.iter().skip(1).map(start).collect();
         let configure = |(on, _, pool)| act(on, Deed::Configure(PortPlan { pool, ..PortPlan::PLAIN }));
-        // A few of the queues are stopped, where that is possible.
-        let stop = |(on, _, pool): &(u8, u8, u8)| match pool % 4 {
-            0 => vec![act(*on, Deed::StopRx { queue: 0 }), act(*on, Deed::StopTx { queue: 0 })],
-            _ => Vec::new(),
+        // A few of the queues are stopped, where that is possible, and some of these given back before their port is stopped.
+        let stop = |(on, to, pool): &(u8, u8, u8)| {
+            let stops = [act(*on, Deed::StopRx { queue: 0 }), act(*to, Deed::StopTx { queue: 0 })];
+            let ends = [
+                act(*on, Deed::EndStoppedRx { queue: 0, end: StoppedEnd::GiveBack }),
+                act(*to, Deed::EndStoppedTx { queue: 0, end: StoppedEnd::GiveBack }),
+                act(*on, Deed::Stop { port: pool >> 4, queues: Returned::All }),
+            ];
+            match pool % 8 {
+                0 => stops.to_vec(),
+                1 => [&stops[..], &ends[..]].concat(),
+                _ => Vec::new(),
+            }
         };
         let stops: Vec<Step> = ports.iter().flat_map(stop).collect();
         [vec![Step::TakePorts], ports.into_iter().map(configure).collect(), starts, stops].concat()

@@ -33,6 +33,9 @@ pub(crate) enum Driver {
     Rings,
     #[proptest(weight = 5)]
     Capture,
+    /// A device that is there already, closed or not.
+    #[proptest(weight = 4)]
+    Again { device: u8 },
     /// There is no such driver.
     #[proptest(weight = 1)]
     Unknown,
@@ -43,7 +46,7 @@ pub(crate) enum Driver {
 
 /// What became of a plan.
 pub(crate) enum Plugged {
-    /// There are as many devices as there may be.
+    /// There are as many devices as there may be, or none to be attached again.
     NoRoom,
     /// The call has refused it, as it should.
     Refused,
@@ -72,6 +75,13 @@ impl Devices {
             Driver::Capture => {
                 let (path, frames) = capture();
                 (name("net_pcap"), format!(",rx_pcap={}", path.display()), Behaviour::Capture(Arc::clone(frames)))
+            }
+            Driver::Again { device } => {
+                let there: Vec<_> = self.records.iter().filter(|device| !device.is_detached()).collect();
+                let Some(place) = usize::from(device).checked_rem(there.len()) else { return Plugged::NoRoom };
+                let name = there[place].name.clone();
+                assert_eq!(eal.attach(&name).expect_err("it is there"), HotplugError::Exists(name));
+                return Plugged::Refused;
             }
             Driver::Unknown => {
                 let error = eal.attach(&name("net_nosuch")).expect_err("there is no such driver");
