@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A device is configured: its offloads, its MTU and its queues.
+
+use super::{Device, Setup};
+use crate::{
+    flow::Flows,
+    mempool::PoolHandle,
+    port::{PortConfig, PortError, RssFields, driver, single_queue},
+};
+use dpdk_sys as sys;
+use std::sync::Arc;
+
+impl Device {
+    /// Whether another process has configured the device.
+    pub(in crate::port) fn is_foreign(&self) -> bool {
+        self.setup().foreign
+    }
+
+    /// Takes note of what the driver of a device does that another process has configured; of chains it does the least.
+    pub(in crate::port) fn adopt(&self) -> Result<(), PortError> {
+        let info = self.raw_info()?;
+        let driver = driver::name(&info);
+        *self.setup() = Setup {
+            most_segments: driver::most_segments(&driver, &info, 0),
+            trusts_lengths: driver::trusts_lengths(&driver),
+            miscounts: driver::miscounts(&driver),
+            foreign: true,
+            rx_queues: info.nb_rx_queues,
+            tx_queues: info.nb_tx_queues,
+            ..Setup::default()
+        };
+        Ok(())
+    }
+
+    /// How many RX and TX queues the device has.
+    pub(in crate::port) fn configured_queues(&self) -> (u16, u16) {
+        let setup = self.setup();
+        (setup.rx_queues, setup.tx_queues)
+    }
+
+    pub(in crate::port) fn configure(&self, config: &PortConfig, pool: &Arc<PoolHandle>) -> Result<(), PortError> {
+        let info = self.raw_info()?;
+        let mut conf = sys::rte_eth_conf::default();
+        if config.scatter {
+            conf.rxmode.offloads = sys::DPDK_SYS_RX_OFFLOAD_SCATTER & info.rx_offload_capa;
+            conf.txmode.offloads = sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS & info.tx_offload_capa;
+        }
+        for (wanted, offload) in [
+            (config.vlan_filter, sys::DPDK_SYS_RX_OFFLOAD_VLAN_FILTER),
+            (config.vlan_strip, sys::DPDK_SYS_RX_OFFLOAD_VLAN_STRIP),
+        ] {
+            conf.rxmode.offloads |= if wanted { offload } else { 0 };
+        }
+        conf.rxmode.offloads |= config.rx_offloads.bits();
+        conf.txmode.offloads |= config.tx_offloads.bits();
+        let usual = RssFields::IP | RssFields::UDP | RssFields::TCP;
+        let offered = RssFields::from_bits(info.flow_type_rss_offloads);
+        let usual = (config.rx_queues > 1).then(|| usual.intersection(offered));
+        if let Some(fields) = config.rss.or(usual) {
+            // SAFETY: the call changes a struct of ours and keeps no pointer to it.
+            unsafe { sys::dpdk_sys_eth_conf_rss(&raw mut conf, fields.bits()) };
+        }
+        let driver = driver::name(&info);
+        let mut link_interrupts = false;
+        if config.link_interrupts || driver::needs_link_interrupts(&driver) {
+            // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
+            link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
+        }
+        if config.rx_interrupts {
+            // SAFETY: the call changes a struct of ours and keeps no pointer to it.
+            unsafe { sys::dpdk_sys_eth_conf_rxq(&raw mut conf) };
+        }
+        let control = self.control()?;
+        let mut setup = self.setup();
+        // Before the call, which keeps the key's address.
+        setup.rss_key = config.rss_key.clone().map(Vec::into_boxed_slice);
+        if let Some(key) = &mut setup.rss_key {
+            // SAFETY: the call changes a struct of ours; the key in it, whose length was checked, lives until the device is
+            // closed.
+            unsafe { sys::dpdk_sys_eth_conf_rss_key(&raw mut conf, key.as_mut_ptr(), info.hash_key_size) };
+        }
+        // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still being
+        // configured, and the control plane is locked; the call copies `conf`.
+        let result =
+            unsafe { sys::rte_eth_dev_configure(self.id, config.rx_queues, config.tx_queues, &raw const conf) };
+        *setup = Setup {
+            configured: true,
+            started: false,
+            restarts: driver::restarts(&driver),
+            stopped_for_good: false,
+            most_segments: driver::most_segments(&driver, &info, conf.txmode.offloads),
+            trusts_lengths: driver::trusts_lengths(&driver),
+            miscounts: driver::miscounts(&driver),
+            tx_offloads: config.tx_offloads,
+            most_headers: driver::most_headers(&driver),
+            left: false,
+            foreign: false,
+            rx_queues: config.rx_queues,
+            tx_queues: config.tx_queues,
+            queues_out: (0, 0),
+            deferred_start: config.deferred_start,
+            link_interrupts,
+            rx_interrupts: config.rx_interrupts,
+            flows: Flows::default(),
+            rss_key: setup.rss_key.take(),
+            _pool: Some(Arc::clone(pool)),
+        };
+        self.check("rte_eth_dev_configure", result, "configure the port")?;
+        if let Some(mtu) = config.mtu {
+            // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still
+            // being configured, and the control plane is locked.
+            let mut result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
+            let mut call = "rte_eth_dev_set_mtu";
+            // Some drivers cannot change the MTU, and take it with the configuration only.
+            if result == -sys::ENOTSUP.cast_signed() {
+                conf.rxmode.mtu = u32::from(mtu);
+                let (rx, tx) = (config.rx_queues, config.tx_queues);
+                // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still
+                // being configured, and the control plane is locked; the call copies `conf`.
+                result = unsafe { sys::rte_eth_dev_configure(self.id, rx, tx, &raw const conf) };
+                call = "rte_eth_dev_configure";
+            }
+            self.check(call, result, format!("set MTU {mtu}"))?;
+        }
+        // SAFETY: the port exists until the drop of this `Device` closes it; the call reads a number.
+        let socket = unsafe { sys::rte_eth_dev_socket_id(self.id) }.cast_unsigned();
+        for queue in 0..config.rx_queues {
+            let mut rx = info.default_rxconf;
+            rx.offloads = conf.rxmode.offloads;
+            rx.rx_deferred_start = u8::from(config.deferred_start);
+            // SAFETY: the port was configured with this queue a few lines before and is not started; `_pool` keeps the
+            // pool until the device is closed.
+            let result = unsafe {
+                sys::rte_eth_rx_queue_setup(
+                    self.id,
+                    queue,
+                    config.rx_descriptors,
+                    socket,
+                    &raw const rx,
+                    pool.pool.as_ptr(),
+                )
+            };
+            setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
+            self.check_deferred(config, result)?;
+            self.check("rte_eth_rx_queue_setup", result, format!("set up RX queue {queue}"))?;
+        }
+        for queue in 0..config.tx_queues {
+            let mut tx = info.default_txconf;
+            tx.offloads = conf.txmode.offloads;
+            tx.tx_deferred_start = u8::from(config.deferred_start);
+            // SAFETY: the port was configured with this queue a few lines before and is not started; the call copies
+            // `tx`.
+            let result =
+                unsafe { sys::rte_eth_tx_queue_setup(self.id, queue, config.tx_descriptors, socket, &raw const tx) };
+            self.check_deferred(config, result)?;
+            self.check("rte_eth_tx_queue_setup", result, format!("set up TX queue {queue}"))?;
+        }
+        if config.deferred_start {
+            // They are stopped, of course; but with older releases only these calls tell whether the driver has them.
+            self.switch_all((config.rx_queues, config.tx_queues), false)?;
+        }
+        Ok(())
+    }
+
+    /// Newer releases look whether the driver can start a queue that it is told not to start.
+    fn check_deferred(&self, config: &PortConfig, result: i32) -> Result<(), PortError> {
+        let lacks = config.deferred_start && result == -sys::ENOTSUP.cast_signed();
+        if lacks { Err(self.lacks(single_queue::LACKING)) } else { Ok(()) }
+    }
+}

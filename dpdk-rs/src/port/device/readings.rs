@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What a device says of itself and has counted, and its MTU.
+
+use super::Device;
+use crate::{
+    MacAddr,
+    port::{Link, PortError, PortInfo, PortStats, RssFields, RxOffloads, TxOffloads, driver, info::offload_names},
+};
+use dpdk_sys as sys;
+
+impl Device {
+    pub(super) fn raw_info(&self) -> Result<sys::rte_eth_dev_info, PortError> {
+        let mut info = sys::rte_eth_dev_info::default();
+        let _control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it; the call fills a struct of ours.
+        let result = unsafe { sys::rte_eth_dev_info_get(self.id, &raw mut info) };
+        self.check("rte_eth_dev_info_get", result, "read what the device can do")?;
+        Ok(info)
+    }
+
+    pub(in crate::port) fn info(&self) -> Result<PortInfo, PortError> {
+        let info = self.raw_info()?;
+        let driver = driver::name(&info);
+        let mut conf = sys::rte_eth_conf::default();
+        // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
+        let link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
+        let strips = info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_STRIP != 0;
+        Ok(PortInfo {
+            vlan_strip: strips && !driver::strips_blindly(&driver),
+            restarts: driver::restarts(&driver),
+            driver,
+            max_rx_queues: info.max_rx_queues,
+            max_tx_queues: info.max_tx_queues,
+            rx_descriptors: info.rx_desc_lim.into(),
+            tx_descriptors: info.tx_desc_lim.into(),
+            min_data_room: info.min_rx_bufsize.saturating_add(sys::RTE_PKTMBUF_HEADROOM),
+            min_mtu: info.min_mtu,
+            max_mtu: info.max_mtu,
+            max_mac_addrs: info.max_mac_addrs,
+            rss_fields: RssFields::from_bits(info.flow_type_rss_offloads),
+            rss_key_len: info.hash_key_size,
+            rss_table_len: info.reta_size,
+            vlan_filter: info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_FILTER != 0,
+            link_interrupts,
+            offers_rx: RxOffloads::from_bits(info.rx_offload_capa),
+            offers_tx: TxOffloads::from_bits(info.tx_offload_capa),
+            rx_offloads: offload_names(info.rx_offload_capa, sys::rte_eth_dev_rx_offload_name),
+            tx_offloads: offload_names(info.tx_offload_capa, sys::rte_eth_dev_tx_offload_name),
+        })
+    }
+
+    pub(in crate::port) fn mac_addr(&self) -> Result<MacAddr, PortError> {
+        let mut addr = sys::rte_ether_addr::default();
+        // SAFETY: the port exists until the drop of this `Device` closes it; the call fills a struct of ours.
+        let result = unsafe { sys::rte_eth_macaddr_get(self.id, &raw mut addr) };
+        self.check("rte_eth_macaddr_get", result, "read the MAC address")?;
+        Ok(MacAddr(addr.addr_bytes))
+    }
+
+    pub(in crate::port) fn mtu(&self) -> Result<u16, PortError> {
+        let mut mtu = 0;
+        // SAFETY: the port exists until the drop of this `Device` closes it; the call writes to a number of ours.
+        let result = unsafe { sys::rte_eth_dev_get_mtu(self.id, &raw mut mtu) };
+        self.check("rte_eth_dev_get_mtu", result, "read the MTU")?;
+        Ok(mtu)
+    }
+
+    pub(in crate::port) fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
+        let _control = self.control()?;
+        // SAFETY: only a `Port<Configured>` comes here, which is not started; the control plane is locked.
+        let result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
+        self.check("rte_eth_dev_set_mtu", result, format!("set MTU {mtu}"))
+    }
+
+    pub(in crate::port) fn stats(&self) -> Result<PortStats, PortError> {
+        let mut stats = sys::rte_eth_stats::default();
+        let _control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the call
+        // fills a struct of ours.
+        let result = unsafe { sys::rte_eth_stats_get(self.id, &raw mut stats) };
+        self.check("rte_eth_stats_get", result, "read the statistics")?;
+        Ok(stats.into())
+    }
+
+    pub(in crate::port) fn reset_stats(&self) -> Result<(), PortError> {
+        let _control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked.
+        let result = unsafe { sys::rte_eth_stats_reset(self.id) };
+        self.check("rte_eth_stats_reset", result, "reset the statistics")
+    }
+
+    pub(in crate::port) fn link(&self, wait: bool) -> Result<Link, PortError> {
+        let mut link = sys::dpdk_sys_link::default();
+        let _control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the call
+        // fills a struct of ours.
+        let result = unsafe { sys::dpdk_sys_eth_link_get(self.id, i32::from(wait), &raw mut link) };
+        self.check(
+            if wait { "rte_eth_link_get" } else { "rte_eth_link_get_nowait" },
+            result,
+            "read the state of the link",
+        )?;
+        Ok(link.into())
+    }
+}
