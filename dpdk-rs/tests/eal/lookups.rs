@@ -5,7 +5,7 @@
 
 use crate::process::isolated;
 use dpdk_rs::{
-    CreateError, lcore,
+    CreateError, Eal, lcore,
     lookup::{Acl, AclError, AclRule, FieldDef, FieldMatch, HashTable, Lpm, Lpm6, LpmError},
 };
 use std::{
@@ -401,6 +401,63 @@ fn acl_finds_the_rule_of_highest_priority() {
             let mut one = [None; 1];
             acl.classify(&inputs[5..], &mut one).unwrap();
             assert_eq!(one[0], results[5]);
+        }
+    });
+}
+
+/// For each category the rule of highest priority that is in it and matches.
+fn answers<const C: usize>(numbers: &mut Numbers, eal: &Eal, count: u32) {
+    let places = [9..10, 12..16, 16..20, 20..22, 22..24];
+    // One rule in four is in all categories.
+    let rules: Vec<(AclRule<5>, Option<Vec<usize>>)> = (0..count)
+        .map(|number| {
+            let bits = numbers.next();
+            let some: Vec<usize> = (0..C).filter(|category| bits >> category & 1 == 1).collect();
+            (rule(numbers, number), Some(some).filter(|some| !some.is_empty() && bits >> 32 & 3 != 0))
+        })
+        .collect();
+    let builder = Acl::builder("acl", FIELDS).categories::<C>();
+    let acl = rules.iter().fold(builder, |builder, (rule, categories)| match categories {
+        Some(categories) => builder.rule_in(categories.clone(), *rule),
+        None => builder.rule(*rule),
+    });
+    let acl = acl.build(eal).unwrap();
+    let headers: Vec<[u8; 24]> = (0..300).map(|_| header(numbers)).collect();
+    let inputs: Vec<&[u8]> = headers.iter().map(<[u8; 24]>::as_slice).collect();
+    let mut results = vec![[None; C]; inputs.len()];
+    acl.classify_categories(&inputs, &mut results).unwrap();
+    for (header, result) in inputs.iter().zip(&results) {
+        for (category, found) in result.iter().enumerate() {
+            let asked =
+                rules.iter().filter(|(_, categories)| categories.as_ref().is_none_or(|some| some.contains(&category)));
+            let matching = asked.map(|(rule, _)| rule).filter(|rule| {
+                rule.fields.iter().zip(places.clone()).all(|(asked, place)| matches(*asked, &header[place]))
+            });
+            let expected = matching.max_by_key(|rule| rule.priority).map(|rule| rule.userdata);
+            assert_eq!(*found, expected, "category {category} of {C}, {count} rules");
+        }
+    }
+    // The categories do not all say the same.
+    let differ = |result: &[Option<NonZeroU32>; C]| result.iter().any(|found| *found != result[0]);
+    assert!(count < 10 || C == 1 || results.iter().any(differ), "{C} categories, {count} rules");
+}
+
+#[test]
+fn acl_answers_for_every_category() {
+    isolated(&[], |eal| {
+        let mut numbers = Numbers(17);
+        for count in [1, 10, 100] {
+            answers::<1>(&mut numbers, &eal, count);
+            answers::<4>(&mut numbers, &eal, count);
+            answers::<8>(&mut numbers, &eal, count);
+            answers::<12>(&mut numbers, &eal, count);
+            answers::<16>(&mut numbers, &eal, count);
+        }
+        let some = AclRule { priority: 1, userdata: NonZeroU32::MIN, fields: [FieldMatch::Any; 5] };
+        for categories in [vec![], vec![0, 4], vec![usize::MAX]] {
+            let builder = Acl::builder("wrong", FIELDS).categories::<4>().rule(some);
+            let error = builder.rule_in(categories, some).build(&eal).unwrap_err();
+            assert!(matches!(error, AclError::Rule { index: 1, .. }), "{error}");
         }
     });
 }

@@ -130,9 +130,9 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The first field is read alone; those behind it are read in groups of four bytes, each at the place of its first field.
-    pub(super) fn new<const N: usize>(fields: &[FieldDef; N]) -> Result<Self, AclError> {
+    pub(super) fn new<const N: usize>(fields: &[FieldDef; N], categories: u32) -> Result<Self, AclError> {
         const { assert!(N > 0 && N <= sys::RTE_ACL_MAX_FIELDS as usize, "a rule has from 1 to 64 fields") };
-        let mut config = sys::rte_acl_config { num_categories: 1, num_fields: N as u32, ..Default::default() };
+        let mut config = sys::rte_acl_config { num_categories: categories, num_fields: N as u32, ..Default::default() };
         let mut groups = Groups::default();
         for (index, (field, def)) in fields.iter().zip(&mut config.defs).enumerate() {
             let input_index = groups.add(*field).map_err(|reason| AclError::Field { index, reason })?;
@@ -221,7 +221,7 @@ mod tests {
 
     /// The numbers of the groups, and the bytes that are read.
     fn layout<const N: usize>(fields: [FieldDef; N]) -> Result<(Vec<u8>, usize), usize> {
-        match Layout::new(&fields) {
+        match Layout::new(&fields, 1) {
             Ok(layout) => Ok((layout.config.defs.iter().take(N).map(|def| def.input_index).collect(), layout.reach)),
             Err(AclError::Field { index, .. }) => Err(index),
             Err(_) => Err(usize::MAX),

@@ -99,7 +99,8 @@ impl AclError {
 /// Inputs are bytes in network order, such as a packet's data from the IP header on; each has to be as long as the fields
 /// need. The rules are fixed: for others make another list. Any number of threads may classify with one.
 ///
-/// DPDK's categories are not offered: there is one.
+/// With [`AclBuilder::categories`] one look at an input answers `C` questions at once: each rule is in some of the categories,
+/// and of each category the rule of highest priority counts.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -135,7 +136,7 @@ impl AclError {
 /// # }
 /// ```
 #[doc(alias = "rte_acl_ctx")]
-pub struct Acl<const N: usize> {
+pub struct Acl<const N: usize, const C: usize = 1> {
     context: Handle<sys::rte_acl_ctx>,
     /// The bytes of each input that are read.
     reach: usize,
@@ -149,12 +150,6 @@ impl<const N: usize> Acl<N> {
         AclBuilder { name: name.into(), fields, rules: Vec::new(), socket: SocketId::ANY }
     }
 
-    /// How many bytes an input has to have.
-    #[must_use]
-    pub const fn input_len(&self) -> usize {
-        self.reach
-    }
-
     /// Classifies `inputs`: what the rule of highest priority that matches has as `userdata` is put in the place of each in
     /// `results`, as far as both are long, or `None` if no rule matches.
     ///
@@ -162,6 +157,35 @@ impl<const N: usize> Acl<N> {
     /// [`AclError::Input`] for the first input that is too short: then nothing is classified.
     #[doc(alias = "rte_acl_classify")]
     pub fn classify(&self, inputs: &[&[u8]], results: &mut [Option<NonZeroU32>]) -> Result<(), AclError> {
+        self.classify_categories(inputs, results.as_chunks_mut::<1>().0)
+    }
+}
+
+impl<const N: usize, const C: usize> Acl<N, C> {
+    /// DPDK answers for one category, or for a multiple of four up to 16.
+    const CATEGORIES: u32 = {
+        assert!(C == 1 || C == 4 || C == 8 || C == 12 || C == 16, "a list has 1, 4, 8, 12 or 16 categories");
+        C as u32
+    };
+
+    /// How many bytes an input has to have.
+    #[must_use]
+    pub const fn input_len(&self) -> usize {
+        self.reach
+    }
+
+    /// Classifies `inputs` in all categories: for each category, what the rule of highest priority that matches has as
+    /// `userdata`, or `None` if no rule of it matches. The answers for each input are put in its place in `results`, as far as
+    /// both are long.
+    ///
+    /// # Errors
+    /// [`AclError::Input`] for the first input that is too short: then nothing is classified.
+    #[doc(alias = "rte_acl_classify")]
+    pub fn classify_categories(
+        &self,
+        inputs: &[&[u8]],
+        results: &mut [[Option<NonZeroU32>; C]],
+    ) -> Result<(), AclError> {
         if let Some((index, short)) = inputs.iter().enumerate().find(|(_, input)| input.len() < self.reach) {
             return Err(AclError::Input { index, len: short.len(), needed: self.reach });
         }
@@ -172,15 +196,15 @@ impl<const N: usize> Acl<N> {
                 *data = input.as_ptr();
             }
             // SAFETY: the list is live as long as its handle, and never changed once it is built. There are `count` pointers,
-            // each to as many bytes as are read, which was checked at the top, and room for as many results, which are 32
-            // bits each, of any pattern.
+            // each to as many bytes as are read, which was checked at the top, and room for as many times the list's number of
+            // categories of results, which are 32 bits each, of any pattern.
             let result = unsafe {
                 sys::rte_acl_classify(
                     self.context.as_ptr(),
                     data.as_mut_ptr(),
                     results.as_mut_ptr().cast(),
                     count as u32,
-                    1,
+                    Self::CATEGORIES,
                 )
             };
             AclError::check_call("rte_acl_classify", result)?;
@@ -189,32 +213,59 @@ impl<const N: usize> Acl<N> {
     }
 }
 
-impl<const N: usize> fmt::Debug for Acl<N> {
+impl<const N: usize, const C: usize> fmt::Debug for Acl<N, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Acl").field("fields", &N).field("input_len", &self.reach).finish_non_exhaustive()
+        let mut about = f.debug_struct("Acl");
+        about.field("fields", &N).field("categories", &C).field("input_len", &self.reach).finish_non_exhaustive()
     }
 }
 
 /// Describes an [`Acl`]; made by [`Acl::builder`].
 #[derive(Clone, Debug)]
 #[must_use = "a list is made by `build`"]
-pub struct AclBuilder<const N: usize> {
+pub struct AclBuilder<const N: usize, const C: usize = 1> {
     name: String,
     fields: [FieldDef; N],
-    rules: Vec<AclRule<N>>,
+    /// Each with the categories that it is in, if not in all.
+    rules: Vec<(AclRule<N>, Option<Vec<usize>>)>,
     socket: SocketId,
 }
 
-impl<const N: usize> AclBuilder<N> {
-    /// Adds a rule.
+impl<const N: usize, const C: usize> AclBuilder<N, C> {
+    /// Has the list answer for `D` categories: 1, 4, 8, 12 or 16, which is looked at when it is compiled.
+    ///
+    /// ```no_run
+    /// # use dpdk_rs::{Eal, lookup::{AclBuilder, AclError, AclRule}};
+    /// # fn example(eal: &Eal, builder: AclBuilder<5>, drop: AclRule<5>, count: AclRule<5>, log: AclRule<5>) -> Result<(), AclError> {
+    /// // Category 0 says what to do with a packet, category 1 what to count it as; 2 and 3 are not used.
+    /// let acl = builder.categories::<4>().rule_in([0], drop).rule_in([1], count).rule_in([0, 1], log).build(eal)?;
+    /// let header = [0; 24];
+    /// let mut results = [[None; 4]; 1];
+    /// acl.classify_categories(&[&header], &mut results)?;
+    /// let [[verdict, counter, ..]] = results;
+    /// # let _ = (verdict, counter); Ok(()) }
+    /// ```
+    #[doc(alias = "RTE_ACL_MAX_CATEGORIES")]
+    pub fn categories<const D: usize>(self) -> AclBuilder<N, D> {
+        let Self { name, fields, rules, socket } = self;
+        AclBuilder { name, fields, rules, socket }
+    }
+
+    /// Adds a rule, in all categories.
     pub fn rule(mut self, rule: AclRule<N>) -> Self {
-        self.rules.push(rule);
+        self.rules.push((rule, None));
         self
     }
 
-    /// Adds several rules.
+    /// Adds several rules, in all categories.
     pub fn rules(mut self, rules: impl IntoIterator<Item = AclRule<N>>) -> Self {
-        self.rules.extend(rules);
+        self.rules.extend(rules.into_iter().map(|rule| (rule, None)));
+        self
+    }
+
+    /// Adds a rule in some of the categories, which are numbered from 0.
+    pub fn rule_in(mut self, categories: impl Into<Vec<usize>>, rule: AclRule<N>) -> Self {
+        self.rules.push((rule, Some(categories.into())));
         self
     }
 
@@ -232,8 +283,8 @@ impl<const N: usize> AclBuilder<N> {
     #[doc(alias = "rte_acl_add_rules")]
     #[doc(alias = "rte_acl_build")]
     #[doc(alias = "rte_acl_create")]
-    pub fn build(self, eal: &Eal) -> Result<Acl<N>, AclError> {
-        let layout = Layout::new(&self.fields)?;
+    pub fn build(self, eal: &Eal) -> Result<Acl<N, C>, AclError> {
+        let layout = Layout::new(&self.fields, Acl::<N, C>::CATEGORIES)?;
         let rules = self.raw_rules()?;
         let context = self.create(eal, rules.len())?;
         // SAFETY: the list is live and new, so nobody else uses it, and was made for so many rules of this size, which the
@@ -248,7 +299,12 @@ impl<const N: usize> AclBuilder<N> {
 
     fn raw_rules(&self) -> Result<Vec<RawRule<N>>, AclError> {
         let rules = self.rules.iter().enumerate();
-        rules.map(|(index, rule)| rule.raw(&self.fields).map_err(|reason| AclError::Rule { index, reason })).collect()
+        let raw = |rule: &AclRule<N>, categories| rule.raw(&self.fields, mask::<C>(categories)?);
+        rules
+            .map(|(index, (rule, categories))| {
+                raw(rule, categories.as_deref()).map_err(|reason| AclError::Rule { index, reason })
+            })
+            .collect()
     }
 
     fn create(&self, eal: &Eal, rules: usize) -> Result<Handle<sys::rte_acl_ctx>, CreateError> {
@@ -279,6 +335,18 @@ impl<const N: usize> AclBuilder<N> {
         // SAFETY: the list is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
         Ok(unsafe { Handle::new(context, free, Arc::clone(environment)) })
     }
+}
+
+/// A bit for each category that a rule is in.
+fn mask<const C: usize>(categories: Option<&[usize]>) -> Result<u32, &'static str> {
+    let Some(categories) = categories else { return Ok((1 << C) - 1) };
+    if categories.is_empty() {
+        return Err("a rule is in one category at least");
+    }
+    let bit = |category: &usize| (*category < C).then(|| 1_u32 << category);
+    let bits: Option<Vec<u32>> = categories.iter().map(bit).collect();
+    let bits = bits.ok_or("a category is a number from 0 to one less than there are")?;
+    Ok(bits.into_iter().fold(0, |mask, bit| mask | bit))
 }
 
 /// # Safety

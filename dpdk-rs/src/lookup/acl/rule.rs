@@ -20,12 +20,12 @@ pub struct AclRule<const N: usize> {
 }
 
 impl<const N: usize> AclRule<N> {
-    /// The rule as DPDK takes it; what is wrong with it otherwise.
-    pub(super) fn raw(&self, fields: &[FieldDef; N]) -> Result<RawRule<N>, &'static str> {
+    /// The rule as DPDK takes it, in the categories whose bits are set; what is wrong with it otherwise.
+    pub(super) fn raw(&self, fields: &[FieldDef; N], category_mask: u32) -> Result<RawRule<N>, &'static str> {
         if !(sys::RTE_ACL_MIN_PRIORITY as i32..=sys::RTE_ACL_MAX_PRIORITY as i32).contains(&self.priority) {
             return Err("a priority is from 1 to 2^29 - 1");
         }
-        let data = sys::rte_acl_rule_data { category_mask: 1, priority: self.priority, userdata: self.userdata.get() };
+        let data = sys::rte_acl_rule_data { category_mask, priority: self.priority, userdata: self.userdata.get() };
         let mut raw = RawRule { data, fields: [sys::rte_acl_field::default(); N] };
         for ((raw, field), asked) in raw.fields.iter_mut().zip(fields).zip(self.fields) {
             *raw = field.raw(asked)?;

@@ -6,12 +6,14 @@
 
 use bytemuck::NoUninit;
 use dpdk_rs::{
-    lookup::{HashReader, HashTable, Lpm, LpmError, RcuReader, RcuWriter},
+    Eal,
+    lookup::{Acl, FieldDef, HashReader, HashTable, Lpm, LpmError, RcuReader, RcuWriter},
     memory::{DpdkBox, Memzone, ObjectPool},
     timer::{Timer, Timers},
 };
 use std::{
     net::Ipv4Addr,
+    num::NonZeroU32,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -114,4 +116,14 @@ fn object_not_send(pool: &ObjectPool<Arc<str>>) {
 fn routes_changed_while_shared(mut routes: Lpm) -> Result<Arc<Lpm>, LpmError> {
     routes.add(Ipv4Addr::LOCALHOST, 8, 1)?;
     Ok(Arc::new(routes))
+}
+
+fn acl_results_of_another_count(acl: &Acl<5, 8>, header: &[u8]) -> Option<NonZeroU32> {
+    let mut results = [[None; 8]; 1];
+    acl.classify_categories(&[header], &mut results).unwrap();
+    results[0][0]
+}
+
+fn acl_of_five_categories(eal: &Eal) -> bool {
+    Acl::builder("acl", [FieldDef::bitmask(9, 1)]).categories::<8>().build(eal).is_ok()
 }
