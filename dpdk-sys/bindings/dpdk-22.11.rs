@@ -586,6 +586,9 @@ pub const RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY: u32 = 4;
 pub const RTE_HASH_EXTRA_FLAGS_EXT_TABLE: u32 = 8;
 pub const RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF: u32 = 32;
 pub const RTE_LPM_LOOKUP_SUCCESS: u32 = 16777216;
+pub const RTE_SERVICE_NAME_MAX: u32 = 32;
+pub const RTE_SERVICE_ATTR_CYCLES: u32 = 0;
+pub const RTE_SERVICE_ATTR_CALL_COUNT: u32 = 1;
 pub const RTE_TEL_MAX_STRING_LEN: u32 = 128;
 pub const RTE_TEL_MAX_SINGLE_STRING_LEN: u32 = 8192;
 pub const RTE_TEL_MAX_DICT_ENTRIES: u32 = 256;
@@ -2697,6 +2700,10 @@ unsafe extern "C" {
     ) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    #[link_name = "rte_pktmbuf_attach__extern"]
+    pub fn rte_pktmbuf_attach(mi: *mut rte_mbuf, m: *mut rte_mbuf);
+}
+unsafe extern "C" {
     #[link_name = "rte_pktmbuf_free__extern"]
     pub fn rte_pktmbuf_free(m: *mut rte_mbuf);
 }
@@ -2708,6 +2715,10 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_pktmbuf_copy(m: *const rte_mbuf, mp: *mut rte_mempool, offset: u32, length: u32) -> *mut rte_mbuf;
+}
+unsafe extern "C" {
+    #[link_name = "rte_pktmbuf_linearize__extern"]
+    pub fn rte_pktmbuf_linearize(mbuf: *mut rte_mbuf) -> ::core::ffi::c_int;
 }
 #[repr(C)]
 #[repr(align(2))]
@@ -4312,6 +4323,73 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn rte_pdump_init() -> ::core::ffi::c_int;
 }
+unsafe extern "C" {
+    pub fn rte_service_get_by_name(name: *const ::core::ffi::c_char, service_id: *mut u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_map_lcore_set(service_id: u32, lcore: u32, enable: u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_runstate_set(id: u32, runstate: u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_lcore_start(lcore_id: u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_lcore_stop(lcore_id: u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_lcore_add(lcore: u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_lcore_del(lcore: u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_set_stats_enable(id: u32, enable: i32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_lcore_list(array: *mut u32, n: u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_attr_get(id: u32, attr_id: u32, attr_value: *mut u64) -> i32;
+}
+pub type rte_service_func = ::core::option::Option<unsafe extern "C" fn(args: *mut ::core::ffi::c_void) -> i32>;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_service_spec {
+    pub name: [::core::ffi::c_char; 32usize],
+    pub callback: rte_service_func,
+    pub callback_userdata: *mut ::core::ffi::c_void,
+    pub capabilities: u32,
+    pub socket_id: ::core::ffi::c_int,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_service_spec"][::core::mem::size_of::<rte_service_spec>() - 56usize];
+    ["Alignment of rte_service_spec"][::core::mem::align_of::<rte_service_spec>() - 8usize];
+    ["Offset of field: rte_service_spec::name"][::core::mem::offset_of!(rte_service_spec, name) - 0usize];
+    ["Offset of field: rte_service_spec::callback"][::core::mem::offset_of!(rte_service_spec, callback) - 32usize];
+    ["Offset of field: rte_service_spec::callback_userdata"]
+        [::core::mem::offset_of!(rte_service_spec, callback_userdata) - 40usize];
+    ["Offset of field: rte_service_spec::capabilities"]
+        [::core::mem::offset_of!(rte_service_spec, capabilities) - 48usize];
+    ["Offset of field: rte_service_spec::socket_id"][::core::mem::offset_of!(rte_service_spec, socket_id) - 52usize];
+};
+impl Default for rte_service_spec {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    pub fn rte_service_component_register(spec: *const rte_service_spec, service_id: *mut u32) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_component_runstate_set(id: u32, runstate: u32) -> i32;
+}
 #[repr(C)]
 #[derive(Debug)]
 pub struct rte_tel_data {
@@ -4709,6 +4787,24 @@ impl Default for dpdk_sys_memzone {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_memzone_get__extern"]
     pub fn dpdk_sys_memzone_get(mz: *const rte_memzone, out: *mut dpdk_sys_memzone);
+}
+pub const DPDK_SYS_BAD_IOVA: u64 = 18446744073709551615;
+pub const DPDK_SYS_NOT_IN_A_ROW: u64 = 18446744073709551614;
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mem_iova__extern"]
+    pub fn dpdk_sys_mem_iova(start: *const ::core::ffi::c_void, len: usize) -> u64;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pktmbuf_attach_extbuf__extern"]
+    pub fn dpdk_sys_pktmbuf_attach_extbuf(
+        m: *mut rte_mbuf,
+        start: *mut ::core::ffi::c_void,
+        iova: u64,
+        len: u16,
+        shared: *mut rte_mbuf_ext_shared_info,
+        free_cb: rte_mbuf_extbuf_free_callback_t,
+        opaque: *mut ::core::ffi::c_void,
+    );
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_lpm6_add__extern"]

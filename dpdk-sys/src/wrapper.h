@@ -43,12 +43,15 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 #include <rte_mempool.h>
+#include <rte_memory.h>
 #include <rte_memzone.h>
 #include <rte_metrics.h>
 #include <rte_net.h>
 #include <rte_pdump.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_ring.h>
+#include <rte_service.h>
+#include <rte_service_component.h>
 #include <rte_telemetry.h>
 #include <rte_timer.h>
 
@@ -499,6 +502,45 @@ dpdk_sys_memzone_get(const struct rte_memzone *mz, struct dpdk_sys_memzone *out)
 	out->iova = mz->iova;
 	out->page_len = mz->hugepage_sz;
 	out->socket_id = mz->socket_id;
+}
+
+/* No address that devices can see. */
+static const uint64_t DPDK_SYS_BAD_IOVA = RTE_BAD_IOVA;
+static const uint64_t DPDK_SYS_NOT_IN_A_ROW = RTE_BAD_IOVA - 1;
+
+/* Where devices see some bytes: BAD_IOVA if they are not in DPDK's memory, NOT_IN_A_ROW if devices see them in pieces. */
+static inline uint64_t
+dpdk_sys_mem_iova(const void *start, size_t len)
+{
+	const char *at = (const char *)start;
+	const char *end = at + len;
+	uint64_t first = DPDK_SYS_BAD_IOVA;
+
+	while (at < end) {
+		const struct rte_memseg *seg = rte_mem_virt2memseg(at, NULL);
+		uint64_t here;
+
+		if (seg == NULL)
+			return DPDK_SYS_BAD_IOVA;
+		here = seg->iova + (size_t)(at - (const char *)seg->addr);
+		if (at == (const char *)start)
+			first = here;
+		if (seg->iova == RTE_BAD_IOVA || here != first + (size_t)(at - (const char *)start))
+			return DPDK_SYS_NOT_IN_A_ROW;
+		at = (const char *)seg->addr + seg->len;
+	}
+	return first;
+}
+
+/* Attaches a buffer whose counter is 1 from here on. */
+static inline void
+dpdk_sys_pktmbuf_attach_extbuf(struct rte_mbuf *m, void *start, uint64_t iova, uint16_t len,
+		struct rte_mbuf_ext_shared_info *shared, rte_mbuf_extbuf_free_callback_t free_cb, void *opaque)
+{
+	shared->free_cb = free_cb;
+	shared->fcb_opaque = opaque;
+	rte_mbuf_ext_refcnt_set(shared, 1);
+	rte_pktmbuf_attach_extbuf(m, start, iova, len, shared);
 }
 
 /* Addresses are 16 bytes each. From 24.11 on DPDK has a struct of them: a pointer to void becomes either. */
