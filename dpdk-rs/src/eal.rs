@@ -5,6 +5,7 @@
 
 use crate::{
     Clock, Errno, Port,
+    control::ControlGuard,
     lcore::{Lcore, LcoreId, Occupation, Registrar},
     memory::Heap,
     port::{self, Unconfigured},
@@ -20,7 +21,7 @@ use std::{
     ffi::CString,
     process,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering},
     },
     thread::{self, ThreadId},
@@ -308,6 +309,8 @@ pub(crate) struct Environment {
     scopes: AtomicUsize,
     /// By lcore.
     occupations: [Occupation; LCORES],
+    /// Every port was seen to read memory through the processor, as far as ports were there then.
+    read_by_processor: AtomicBool,
     control: Mutex<Control>,
 }
 
@@ -351,18 +354,40 @@ impl Environment {
             main_thread: thread::current().id(),
             scopes: AtomicUsize::new(0),
             occupations: [const { Occupation::new() }; LCORES],
+            read_by_processor: AtomicBool::new(false),
             control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS], left: Vec::new() }),
         }
     }
 
     /// Locks the control plane. A panic of another holder leaves nothing half-done that matters here.
-    pub(crate) fn control(&self) -> MutexGuard<'_, Control> {
-        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn control(&self) -> ControlGuard<'_> {
+        ControlGuard::new(self.control.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Whether this is a child made by `fork`: nothing here is its own, and a lock may be held by a thread that it lacks.
     pub(crate) fn is_forked(&self) -> bool {
         process::id() != self.process
+    }
+
+    /// The port that reads only memory of DPDK, if there is one: others read what the processor reads.
+    pub(crate) fn reads_only_dpdk_memory(&self) -> Option<String> {
+        if self.read_by_processor.load(Ordering::Acquire) {
+            return None;
+        }
+        let control = self.control();
+        let found = port::reads_only_dpdk_memory(&control);
+        self.read_by_processor.store(found.is_none(), Ordering::Release);
+        found
+    }
+
+    /// There is a new port.
+    pub(crate) fn ports_have_changed(&self, _control: &ControlGuard<'_>) {
+        self.read_by_processor.store(false, Ordering::Release);
+    }
+
+    /// Whether this process uses the memory and devices of another.
+    pub(crate) fn is_secondary(&self) -> bool {
+        self.role == Role::Secondary
     }
 
     pub(crate) fn on_main_thread(&self) -> bool {

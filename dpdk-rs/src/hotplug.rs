@@ -86,6 +86,7 @@ impl Eal {
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies
             // the strings.
             let result = unsafe { sys::rte_eal_hotplug_add(BUS.as_ptr(), name.as_ptr(), args.as_ptr()) };
+            environment.ports_have_changed(&control);
             check(device, "attach", "rte_eal_hotplug_add", result)?;
             let name = name.to_string_lossy();
             // Nor does it make a port again for a device whose port was closed.

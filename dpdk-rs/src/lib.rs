@@ -55,6 +55,7 @@ mod burst;
 mod callback;
 mod capture;
 mod clock;
+mod control;
 pub mod diagnosis;
 mod dynamic;
 mod eal;
@@ -96,7 +97,7 @@ pub use hotplug::HotplugError;
 pub use mac::{MacAddr, ParseMacError};
 pub use mempool::{Mempool, MempoolBuilder, MempoolError, PrivateData, SocketId};
 pub use object::{CreateError, Full};
-pub use packet::{Checksum, Headers, L2, L3, L4, Packet, PacketError, PacketType, Segments, SegmentsMut};
+pub use packet::{BufferError, Checksum, Headers, L2, L3, L4, Packet, PacketError, PacketType, Segments, SegmentsMut};
 #[doc(inline)]
 pub use port::{Port, PortConfig, PortError, PortId};
 pub use prepared::{PreparedBurst, RequestError, TxRequest};

@@ -241,6 +241,10 @@ impl<P: PrivateData> Mempool<P> {
         self.handle.pool.as_ptr()
     }
 
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.handle.eal
+    }
+
     pub(crate) const fn handle(&self) -> &Arc<PoolHandle> {
         &self.handle
     }

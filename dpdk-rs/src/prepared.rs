@@ -202,6 +202,9 @@ pub enum RequestError {
     /// So many bytes of data in a segment are not possible.
     #[error("{0} bytes of data in each TCP segment are not possible: give 1 to 65,535 less the headers")]
     Segment(u16),
+    /// Drivers put a VLAN tag only into data that lies in an mbuf.
+    #[error("the packet's data is a buffer of the program, into which no VLAN tag can be put: copy it")]
+    External,
     /// There is no room for a VLAN tag in front of the data.
     #[error("there is no headroom for a VLAN tag: keep {VLAN} bytes in front of the frame")]
     NoHeadroom,
@@ -277,6 +280,9 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
         }
         if request.needs != TxOffloads::NONE && packet.is_shared() {
             return Err(RequestError::Shared);
+        }
+        if request.vlan_tci.is_some() && packet.head().is_elsewhere() {
+            return Err(RequestError::External);
         }
         // Where putting it in fails, net_vhost frees the frame, and counts it among those that it did not take.
         if request.vlan_tci.is_some() && packet.headroom() < VLAN {

@@ -5,11 +5,14 @@
 
 use core::{
     iter::successors,
-    ptr::NonNull,
+    ptr::{self, NonNull},
     slice,
     sync::atomic::{AtomicU16, Ordering, fence},
 };
 use dpdk_sys::{self as sys, rte_mbuf};
+
+/// The data is not in the mbuf's own buffer.
+const ELSEWHERE: u64 = sys::DPDK_SYS_MBUF_F_INDIRECT | sys::DPDK_SYS_MBUF_F_EXTERNAL;
 
 /// A live mbuf. The promise that it is live is given once, to [`Segment::new`], and holds as long as the packet that it
 /// was taken from is neither dropped nor sent; a `Segment` therefore never leaves a method of its packet.
@@ -47,7 +50,7 @@ impl Segment {
     field!(segment_count, set_segment_count: u16 = sys::mbuf_nb_segs);
     field!(port, set_port: u16 = sys::mbuf_port);
     field!(ol_flags, set_ol_flags: u64 = sys::mbuf_ol_flags);
-    field!(packet_type: u32 = sys::mbuf_packet_type);
+    field!(packet_type, set_packet_type: u32 = sys::mbuf_packet_type);
     field!(vlan_tci, set_vlan_tci: u16 = sys::mbuf_vlan_tci);
     field!(hash_rss: u32 = sys::mbuf_hash_rss);
     field!(tx_offload, set_tx_offload: u64 = sys::mbuf_tx_offload);
@@ -99,6 +102,23 @@ impl Segment {
         self.set_next_mbuf(next.0.as_ptr());
     }
 
+    /// Makes this the last segment. Whoever calls this takes care of those behind it.
+    pub(crate) fn end_chain(self) {
+        self.set_next_mbuf(ptr::null_mut());
+    }
+
+    /// The mbuf itself, for calls of DPDK.
+    pub(crate) const fn mbuf(self) -> NonNull<rte_mbuf> {
+        self.0
+    }
+
+    /// Makes this the first segment of a frame of which no device has found out anything, except from which port it is.
+    pub(crate) fn forget_findings(self, port: u16) {
+        self.set_ol_flags(self.ol_flags() & ELSEWHERE);
+        self.set_packet_type(0);
+        self.set_port(port);
+    }
+
     /// The last segment of the chain, which may be this one.
     pub(crate) fn last(self) -> Self {
         let mut last = self;
@@ -110,8 +130,7 @@ impl Segment {
 
     /// Whether somebody else refers to the mbuf, or the mbuf to the data of another.
     pub(crate) fn is_shared(self) -> bool {
-        const ELSEWHERE: u64 = sys::DPDK_SYS_MBUF_F_INDIRECT | sys::DPDK_SYS_MBUF_F_EXTERNAL;
-        self.refcnt() != 1 || self.ol_flags() & ELSEWHERE != 0 && !self.is_only_user_of_external_buffer()
+        self.refcnt() != 1 || self.is_elsewhere() && !self.is_only_user_of_external_buffer()
     }
 
     /// How many refer to the mbuf: itself, and the mbufs that are attached to it. The others may be on other threads.
@@ -124,7 +143,12 @@ impl Segment {
         refcnt.load(Ordering::Acquire)
     }
 
-    /// Whether the data is in a buffer that a driver attached, and that no other mbuf is attached to.
+    /// Whether the data is not in the mbuf's own buffer.
+    pub(crate) fn is_elsewhere(self) -> bool {
+        self.ol_flags() & ELSEWHERE != 0
+    }
+
+    /// Whether the data is in a buffer that the program or a driver attached, and that no other mbuf is attached to.
     fn is_only_user_of_external_buffer(self) -> bool {
         if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0 || self.shinfo().is_null() {
             return false;

@@ -215,6 +215,18 @@ impl<T: ?Sized> DerefMut for DpdkBox<T> {
     }
 }
 
+impl<T: ?Sized> AsRef<T> for DpdkBox<T> {
+    fn as_ref(&self) -> &T {
+        self
+    }
+}
+
+impl<T: ?Sized> AsMut<T> for DpdkBox<T> {
+    fn as_mut(&mut self) -> &mut T {
+        self
+    }
+}
+
 impl<T: ?Sized> Drop for DpdkBox<T> {
     fn drop(&mut self) {
         if self.eal.is_forked() {

@@ -97,6 +97,18 @@ impl Memzone {
     }
 }
 
+impl AsRef<[u8]> for Memzone {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
+    }
+}
+
+impl AsMut<[u8]> for Memzone {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self.bytes_mut()
+    }
+}
+
 impl fmt::Debug for Memzone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Memzone").field("info", &self.info()).finish()

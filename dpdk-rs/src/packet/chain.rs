@@ -6,6 +6,7 @@
 use super::{Packet, PacketError, share::unshared};
 use crate::{PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, mem};
+use dpdk_sys as sys;
 
 /// The most segments of a frame. An mbuf can count 65,535, but the virtio driver adds them, the header and its free
 /// descriptors, of which there are up to 32,768, in 16 bits: it takes what is too long for short, and overruns its ring.
@@ -51,6 +52,30 @@ impl<P: PrivateData> Packet<P> {
         // 32,766 segments of 65,535 bytes are less than 4 GiB.
         head.set_pkt_len(head.pkt_len().wrapping_add(added.pkt_len()));
         added.set_pkt_len(u32::from(added.data_len()));
+        Ok(())
+    }
+
+    /// Makes the frame lie in one segment: what is in the others is copied behind the data of the first one, and their mbufs
+    /// are freed. A frame that lies in one segment stays as it is.
+    ///
+    /// Where the first segment is too small, [`Self::copy`] into a pool with more room does the same.
+    ///
+    /// # Errors
+    /// [`PacketError::NoRoom`] if the first segment has no room for the rest, [`PacketError::Shared`] if its data has another
+    /// owner. The others may have: they are only read.
+    #[doc(alias = "rte_pktmbuf_linearize")]
+    pub fn linearize(&mut self) -> Result<(), PacketError> {
+        if self.is_contiguous() {
+            return Ok(());
+        }
+        let head = unshared(self.head())?;
+        let asked = self.len().saturating_sub(usize::from(head.data_len()));
+        let room = head.tailroom();
+        // SAFETY: the packet owns its chain, and is borrowed exclusively; the data of the first segment is its alone, as
+        // `unshared` has found. The call compares the room once more.
+        if asked > room || unsafe { sys::rte_pktmbuf_linearize(self.mbuf.as_ptr()) } != 0 {
+            return Err(PacketError::NoRoom { asked, room });
+        }
         Ok(())
     }
 }

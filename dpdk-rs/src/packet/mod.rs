@@ -4,11 +4,14 @@
 //! One frame in one mbuf or a chain of them.
 
 mod chain;
+mod external;
 mod length;
 mod received;
 mod share;
+mod split;
 
 pub use chain::{Segments, SegmentsMut};
+pub use external::BufferError;
 pub use received::{Checksum, Headers, L2, L3, L4, PacketType};
 
 use crate::{PortId, PrivateData, segment::Segment};
@@ -53,6 +56,17 @@ pub enum PacketError {
         /// Bytes there.
         len: usize,
     },
+    /// The frame ends before the byte at which it is to be split.
+    #[error("the frame cannot be split at byte {at}: it has {len}")]
+    Beyond {
+        /// Where to split it.
+        at: usize,
+        /// Its bytes.
+        len: usize,
+    },
+    /// There is no mbuf for the rest of a frame that is split.
+    #[error("no mbuf for the rest of the frame: the pool is exhausted, or 16,384 mbufs refer to its data")]
+    NoMbuf,
 }
 
 // SAFETY: a packet is the only owner of its mbufs, DPDK lets any thread free an mbuf, data that packets of other threads

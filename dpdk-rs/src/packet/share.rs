@@ -18,12 +18,17 @@ static ANY_SHARED: AtomicBool = AtomicBool::new(false);
 /// DPDK counts references in 16 bits, without a look at whether they are enough. One call adds as many as the segments that
 /// refer to one buffer, at most as many as are counted already, also if several threads share at once. So they stay below
 /// twice this number; the rest is a margin.
-const MOST_REFERENCES: u16 = 1 << 14;
+pub(super) const MOST_REFERENCES: u16 = 1 << 14;
 
 /// The segment, if its data may be written to.
 #[inline(always)]
 pub(super) fn unshared(segment: Segment) -> Result<Segment, PacketError> {
     if ANY_SHARED.load(Relaxed) && segment.is_shared() { Err(PacketError::Shared) } else { Ok(segment) }
+}
+
+/// From here on packets may have data in common.
+pub(super) fn begin() {
+    ANY_SHARED.store(true, Relaxed);
 }
 
 impl<P: PrivateData> Packet<P> {
@@ -41,7 +46,7 @@ impl<P: PrivateData> Packet<P> {
         if self.head().chain().any(|segment| segment.references() >= MOST_REFERENCES) {
             return None;
         }
-        ANY_SHARED.store(true, Relaxed);
+        begin();
         // SAFETY: this packet's chain is live and the pool too. While nobody else refers to the data, DPDK counts the new
         // reference without an atomic operation: `&mut self` keeps other threads from doing so at the same time.
         let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_clone(self.mbuf.as_ptr(), pool.as_ptr()) })?;

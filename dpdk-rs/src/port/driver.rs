@@ -42,6 +42,30 @@ const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
 /// once its ring is full waits without end for room to send.
 const STOPPED_FOR_GOOD: &[&str] = &["net_af_packet"];
 
+/// Drivers that read what they send with the processor, at its virtual address in this process. NICs, and the peer of
+/// `net_virtio_user`, reach DPDK's memory only, which they were told of.
+const PROCESSOR_READERS: &[&str] = &[
+    "net_af_packet",
+    "net_bonding",
+    "net_failsafe",
+    "net_memif",
+    "net_null",
+    "net_pcap",
+    "net_ring",
+    "net_tap",
+    "net_vhost",
+];
+
+/// Whether a device sends what lies outside DPDK's memory too. With some arguments drivers of the list do not: `net_memif` then
+/// passes on where its peer finds the data, `net_vhost` has another device copy it.
+pub(super) fn reads_by_processor(info: &sys::rte_eth_dev_info) -> bool {
+    let told = |args: &str| {
+        let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
+        pairs.map(|(key, _)| key.trim()).any(|key| key == "zero-copy" || key == "dmas")
+    };
+    PROCESSOR_READERS.contains(&name(info).as_str()) && !args(info).is_some_and(|args| told(&args))
+}
+
 /// The name of a device's driver.
 pub(super) fn name(info: &sys::rte_eth_dev_info) -> String {
     if info.driver_name.is_null() {

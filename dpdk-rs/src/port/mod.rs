@@ -52,7 +52,7 @@ use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-pub(crate) use device::{Device, close_rest, has_port, in_use_of};
+pub(crate) use device::{Device, close_rest, has_port, in_use_of, reads_only_dpdk_memory};
 pub(crate) use foreign::take_foreign;
 pub(crate) use single_queue::Direction;
 

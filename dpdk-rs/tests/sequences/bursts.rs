@@ -122,7 +122,7 @@ impl<P: Kind> Shelf<P> {
             End::Forget => {
                 let packets = held.burst.drain_forgotten(take);
                 // They can never come back: the iterator borrowed the burst, so it cannot be kept.
-                lock(&context.lost).extend(rest);
+                lock(&context.lost).extend(rest.into_iter().map(Frame::lose));
                 packets
             }
         };

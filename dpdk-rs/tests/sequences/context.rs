@@ -48,6 +48,8 @@ pub(crate) struct Context {
     pub(crate) lost: Mutex<Vec<Frame>>,
     /// A value of Rust's heap was really forgotten.
     pub(crate) heap_leaks: AtomicBool,
+    /// How many buffers of the program were lost with frames that refer to them.
+    pub(crate) lost_buffers: Arc<AtomicUsize>,
     pub(crate) clock: Clock,
     tally: Arc<Tally>,
     patterns: AtomicU64,
@@ -70,6 +72,7 @@ impl Context {
             attic: Mutex::default(),
             lost: Mutex::default(),
             heap_leaks: AtomicBool::new(false),
+            lost_buffers: Arc::default(),
             clock: eal.clock(),
             tally: Arc::clone(tally),
             patterns: AtomicU64::new(0),

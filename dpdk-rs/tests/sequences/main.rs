@@ -40,6 +40,7 @@ mod requests;
 mod routes;
 mod shelf;
 mod singles;
+mod splits;
 mod tables;
 mod timers;
 mod world;

@@ -161,13 +161,28 @@ impl Drop for Mbuf {
     }
 }
 
+/// What has data.
+#[derive(Debug)]
+enum Source {
+    Mbuf(Mbuf),
+    /// A buffer of the program's.
+    Buffer(Buffer),
+}
+
+/// A buffer is lost with any frame that refers to it.
+#[derive(Debug)]
+struct Buffer {
+    lost: AtomicBool,
+    all_lost: Arc<AtomicUsize>,
+}
+
 /// One segment.
 #[derive(Debug)]
 pub(crate) struct Piece {
-    /// The mbuf of a segment whose data is that of another mbuf.
+    /// The mbuf of a segment whose data is elsewhere.
     own: Option<Mbuf>,
-    /// The mbuf with the data, and whoever else refers to it.
-    data: Arc<Mbuf>,
+    /// Where the data is, and whoever else refers to it.
+    data: Arc<Source>,
     /// Where the data begins in the buffer, and how long the buffer is.
     offset: usize,
     room: usize,
@@ -176,11 +191,36 @@ pub(crate) struct Piece {
 
 impl Piece {
     fn fresh(pool: &Arc<PoolRecord>, offset: usize, bytes: Vec<u8>) -> Self {
-        Self { own: None, data: Arc::new(Mbuf::new(pool)), offset, room: pool.data_room, bytes }
+        Self { own: None, data: Arc::new(Source::Mbuf(Mbuf::new(pool))), offset, room: pool.data_room, bytes }
+    }
+
+    /// A segment without bytes.
+    pub(crate) fn empty(pool: &Arc<PoolRecord>) -> Self {
+        Self::fresh(pool, HEADROOM.min(pool.data_room), Vec::new())
+    }
+
+    /// Where the data begins in the buffer.
+    pub(crate) const fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// A segment, from an mbuf of `pool`, with some of this one's data.
+    pub(crate) fn refer(&self, pool: &Arc<PoolRecord>, offset: usize, bytes: Vec<u8>) -> Self {
+        Self { own: Some(Mbuf::new(pool)), data: Arc::clone(&self.data), offset, room: self.room, bytes }
     }
 
     pub(crate) fn is_shared(&self) -> bool {
-        self.own.is_some() || Arc::strong_count(&self.data) > 1
+        // The data of another mbuf is never writable, also if that is the last to refer to it.
+        let elsewhere = self.own.is_some() && matches!(*self.data, Source::Mbuf(_));
+        elsewhere || Arc::strong_count(&self.data) > 1
+    }
+
+    /// Bytes of the private area of its mbuf.
+    pub(crate) fn private_len(&self) -> usize {
+        match (&self.own, &*self.data) {
+            (Some(mbuf), _) | (None, Source::Mbuf(mbuf)) => mbuf.0.private_len,
+            (None, Source::Buffer(_)) => unreachable!("a buffer is attached to an mbuf"),
+        }
     }
 
     pub(crate) fn tailroom(&self) -> usize {
@@ -205,6 +245,31 @@ impl Frame {
         Self::of(vec![Piece::fresh(pool, HEADROOM.min(pool.data_room), Vec::new())], packet, None)
     }
 
+    /// A buffer of the program's, attached to an mbuf of the pool.
+    /// `all_lost` counts the buffers that are lost.
+    pub(crate) fn attached<P: PrivateData>(
+        pool: &Arc<PoolRecord>,
+        packet: &Packet<P>,
+        bytes: Vec<u8>,
+        all_lost: &Arc<AtomicUsize>,
+    ) -> Self {
+        let buffer = Buffer { lost: AtomicBool::new(false), all_lost: Arc::clone(all_lost) };
+        let (own, data, room) = (Some(Mbuf::new(pool)), Arc::new(Source::Buffer(buffer)), bytes.len());
+        Self::of(vec![Piece { own, data, offset: 0, room, bytes }], packet, None)
+    }
+
+    /// Nobody will ever free the frame.
+    pub(crate) fn lose(self) -> Self {
+        for piece in &self.pieces {
+            if let Source::Buffer(buffer) = &*piece.data
+                && !buffer.lost.swap(true, Ordering::SeqCst)
+            {
+                buffer.all_lost.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+        self
+    }
+
     /// A frame that a driver wrote to mbufs of the pool, and the test has not seen before.
     pub(crate) fn received<P: PrivateData>(pool: &Arc<PoolRecord>, port: u16, packet: &Packet<P>) -> Self {
         // Drivers leave headroom in the first segment only.
@@ -216,14 +281,14 @@ impl Frame {
 
     /// A packet that shares this one's data, with mbufs of `pool`.
     pub(crate) fn share<Q: PrivateData>(&self, pool: &Arc<PoolRecord>, packet: &Packet<Q>) -> Self {
-        let share = |piece: &Piece| Piece {
-            own: Some(Mbuf::new(pool)),
-            data: Arc::clone(&piece.data),
-            bytes: piece.bytes.clone(),
-            ..*piece
-        };
+        let share = |piece: &Piece| piece.refer(pool, piece.offset, piece.bytes.clone());
         let twin = Self::of(self.pieces.iter().map(share).collect(), packet, self.port);
         Self { marked: self.marked.of_twin(), ..twin }
+    }
+
+    /// What was split off this one, of these pieces.
+    pub(crate) fn rest<Q: PrivateData>(&self, pieces: Vec<Piece>, packet: &Packet<Q>) -> Self {
+        Self::of(pieces, packet, self.port)
     }
 
     /// A packet with a copy of the data in mbufs of `pool`.
@@ -291,8 +356,7 @@ impl Frame {
 
     /// The private area of the first mbuf, in bytes.
     pub(crate) fn private_len(&self) -> usize {
-        let first = &self.pieces[0];
-        first.own.as_ref().unwrap_or(&first.data).0.private_len
+        self.pieces[0].private_len()
     }
 
     pub(crate) fn write_private(&mut self, bytes: &[u8]) {
@@ -476,7 +540,7 @@ impl Drop for DeviceToken {
         if let (Some(setup), Behaviour::Rings { rx, own: true, .. }) = (setup, &self.record.behaviour) {
             // The driver frees the rings of its RX queues as they are.
             for wire in &rx[..usize::from(setup.rx)] {
-                lock(&self.record.lost).extend(wire.lock().drain(..));
+                lock(&self.record.lost).extend(wire.lock().drain(..).map(Frame::lose));
             }
         }
     }

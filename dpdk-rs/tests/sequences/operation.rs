@@ -271,6 +271,22 @@ pub(crate) enum Deed {
         from: u8,
         tail: u8,
     },
+    #[proptest(weight = 5)]
+    Split {
+        packet: u8,
+        #[proptest(strategy = "shelf()")]
+        to: u8,
+        pool: u8,
+        at: Length,
+    },
+    #[proptest(weight = 3)]
+    Linearize { packet: u8 },
+    #[proptest(weight = 3)]
+    Attach {
+        pool: u8,
+        #[proptest(strategy = "0_u16..300")]
+        len: u16,
+    },
     #[proptest(weight = 3)]
     EndPacket { packet: u8, end: End },
 

@@ -13,7 +13,7 @@ use dpdk_rs::PacketError;
 
 impl Length {
     /// In bytes, where the limit is `limit`.
-    fn resolve(self, limit: usize) -> usize {
+    pub(crate) fn resolve(self, limit: usize) -> usize {
         match self {
             Self::Bytes(len) => usize::from(len),
             Self::Limit(more) => limit.saturating_add_signed(isize::from(more)),
@@ -25,7 +25,7 @@ impl Length {
 /// Compares the result of a change with the model. `shared`: what the model said before the call. Another thread may have
 /// dropped the other owner since, from the packet first and then from the model, so either result is right then; after the
 /// call the model may say less than what the call has seen.
-fn compare<T>(
+pub(crate) fn compare<T>(
     result: Result<T, PacketError>,
     shared: bool,
     otherwise: Result<(), PacketError>,
@@ -218,7 +218,7 @@ impl Hands {
     }
 
     /// Makes one more packet from a packet and a pool, of two kinds or of one.
-    fn with_pool<P: Kind, Q: Kind>(
+    pub(crate) fn with_pool<P: Kind, Q: Kind>(
         &mut self,
         packet: u8,
         pool: u8,

@@ -80,11 +80,13 @@ pub(crate) fn run(eal: Eal, lost: bool, number: u64, sequence: &Sequence, tally:
     }
     let remains = world.end(&sequence.order, before);
     let heap_leaks = context.heap_leaks.load(Ordering::SeqCst);
+    // The bytes of each, and what holds them.
+    let lost_allocations = 2 * context.lost_buffers.load(Ordering::SeqCst);
     drop(context);
     if number > 0 && remains.eal.is_some() && !heap_leaks {
         assert_eq!(
             raw::live_allocations(),
-            heap,
+            heap + lost_allocations,
             "{number}: allocations of Rust code that are live after the sequence, and before"
         );
     }

@@ -4,13 +4,13 @@
 //! The devices that there are, by number and by name.
 
 use super::Device;
-use crate::eal::{Control, Environment};
+use crate::{control::ControlGuard, eal::Environment, port::driver};
 use core::{
     ffi::{CStr, c_char},
     iter,
 };
 use dpdk_sys as sys;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 /// The numbers of all ports, in ascending order. They are those of the moment at which each is asked for.
 fn ids() -> impl Iterator<Item = u16> {
@@ -61,17 +61,17 @@ pub(in crate::port) fn names(environment: &Environment) -> Vec<String> {
 }
 
 /// The ports of a device, by the device's name.
-fn ports_of<'a>(device: &'a str, _control: &MutexGuard<'_, Control>) -> impl Iterator<Item = u16> + 'a {
+fn ports_of<'a>(device: &'a str, _control: &ControlGuard<'_>) -> impl Iterator<Item = u16> + 'a {
     all().filter(move |id| device_name(*id).is_some_and(|name| name == device))
 }
 
 /// Whether there is a port of a device, by the device's name.
-pub(crate) fn has_port(device: &str, control: &MutexGuard<'_, Control>) -> bool {
+pub(crate) fn has_port(device: &str, control: &ControlGuard<'_>) -> bool {
     ports_of(device, control).next().is_some()
 }
 
 /// A port of a device, by the device's name, that somebody has taken or that belongs to another device.
-pub(crate) fn in_use_of(device: &str, control: &MutexGuard<'_, Control>) -> Option<String> {
+pub(crate) fn in_use_of(device: &str, control: &ControlGuard<'_>) -> Option<String> {
     let mut ports = ports_of(device, control);
     let used = ports.find(|id| {
         // SAFETY: the EAL is initialised and the control plane locked.
@@ -95,9 +95,20 @@ fn device_name(id: u16) -> Option<String> {
     Some(unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned())
 }
 
+/// A port that cannot send what lies outside DPDK's memory: its name and that of its driver.
+pub(crate) fn reads_only_dpdk_memory(_control: &ControlGuard<'_>) -> Option<String> {
+    all().find_map(|id| {
+        let mut info = sys::rte_eth_dev_info::default();
+        // SAFETY: `all` has just named the port, and the control plane is locked; the call fills a struct of ours.
+        let known = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) } >= 0;
+        let reads = known && driver::reads_by_processor(&info);
+        (!reads).then(|| format!("{} ({})", port_name(id), driver::name(&info)))
+    })
+}
+
 /// Closes the ports that nobody has configured, before the EAL is cleaned up: its clean-up of the bus stumbles over a
 /// device that takes others with it (`net_failsafe`, DPDK 22.11).
-pub(crate) fn close_rest(_control: &MutexGuard<'_, Control>) {
+pub(crate) fn close_rest(_control: &ControlGuard<'_>) {
     for id in ids() {
         // SAFETY: the port exists, and no `Device` is left that could use it.
         unsafe { sys::rte_eth_dev_close(id) };

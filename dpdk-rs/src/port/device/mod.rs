@@ -7,17 +7,11 @@ mod configure;
 mod directory;
 mod readings;
 
-pub(crate) use directory::{close_rest, has_port, in_use_of};
+pub(crate) use directory::{close_rest, has_port, in_use_of, reads_only_dpdk_memory};
 pub(super) use directory::{names, take_all};
 
 use super::{Direction, PortError, PortId, TxOffloads, driver};
-use crate::{
-    Errno,
-    eal::{Control, Environment},
-    flow::Flows,
-    mempool::PoolHandle,
-    queue,
-};
+use crate::{Errno, control::ControlGuard, eal::Environment, flow::Flows, mempool::PoolHandle, queue};
 use dpdk_sys as sys;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -89,7 +83,7 @@ impl Device {
     }
 
     /// Locks the control plane, unless it is that of a parent process.
-    pub(crate) fn control(&self) -> Result<MutexGuard<'_, Control>, PortError> {
+    pub(crate) fn control(&self) -> Result<ControlGuard<'_>, PortError> {
         if self.environment.is_forked() {
             return Err(PortError::Forked { port: self.id(), name: self.name.clone() });
         }
@@ -170,10 +164,7 @@ impl Device {
 
     /// The number of this device and what DPDK says of it; since it may be one that combines others, also of those that
     /// something in the process owns.
-    fn parts<'a>(
-        &self,
-        _control: &'a MutexGuard<'_, Control>,
-    ) -> impl Iterator<Item = (u16, sys::rte_eth_dev_info)> + 'a {
+    fn parts<'a>(&self, _control: &'a ControlGuard<'_>) -> impl Iterator<Item = (u16, sys::rte_eth_dev_info)> + 'a {
         let own = self.id;
         directory::all().filter_map(move |id| {
             // SAFETY: the EAL is initialised and the control plane locked.

@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 use dpdk_rs::{Burst, DynField, Eal, Mempool, Packet, PacketError, Segments, TxBuffer, TxQueue, TxRequest};
+use std::sync::Arc;
 
 fn main() {}
 
@@ -145,4 +146,38 @@ fn private_data_mutable_twice(first: &mut Packet<u64>, second: &mut Packet<u64>)
 
 fn packet_error_ignored(packet: &mut Packet) -> Result<(), PacketError> {
     packet.trim(4)
+}
+
+struct Buffer(Vec<u8>, Arc<()>);
+
+impl AsMut<[u8]> for Buffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
+fn attached_buffer_borrows(pool: &Mempool) -> Packet {
+    let bytes = [0; 60];
+    Packet::attach(pool, bytes).map_err(|(error, _)| error).unwrap()
+}
+
+fn attached_buffer_not_send(pool: &Mempool, buffer: Buffer) -> bool {
+    Packet::attach(pool, buffer).is_ok()
+}
+
+fn attached_buffer_kept(pool: &Mempool, buffer: Vec<u8>) -> usize {
+    match Packet::attach(pool, buffer) {
+        Ok(packet) => packet.len(),
+        Err((_, buffer)) => buffer.len(),
+    }
+}
+
+fn data_kept_over_split(packet: &mut Packet, pool: &Mempool) -> u8 {
+    let rest = packet.split_off(14, pool).unwrap();
+    rest.data()[6]
+}
+
+fn segments_kept_over_linearize(packet: &mut Packet) -> usize {
+    packet.linearize().unwrap();
+    packet.segments().count()
 }

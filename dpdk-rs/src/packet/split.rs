@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! One frame becomes two.
+
+use super::{Packet, PacketError, share};
+use crate::{Mempool, PrivateData, segment::Segment};
+use dpdk_sys as sys;
+
+/// Where a frame is cut: in a segment, or in front of it.
+struct Cut {
+    /// The segment in front of it, if there is one.
+    before: Option<Segment>,
+    /// The first segment with bytes of the rest.
+    segment: Segment,
+    /// How many bytes of it belong to the front.
+    kept: u16,
+}
+
+impl<P: PrivateData> Packet<P> {
+    /// Cuts the frame behind `at` bytes, without copying: this packet keeps those, and the result is the rest.
+    ///
+    /// Between two segments the rest takes over the mbufs behind the cut, if they have a private area for a `Q`. Within a
+    /// segment it begins with an mbuf from `pool` that refers to this packet's data, as one of [`Self::share`] does: neither
+    /// packet can change that segment ([`PacketError::Shared`]) until the rest is gone, and the rest never can. The other
+    /// segments stay as they are. The rest is from the same port, and knows nothing else of what the device has found out.
+    /// Its private area is that of its first mbuf, with whatever was last written there.
+    ///
+    /// # Errors
+    /// [`PacketError::Beyond`] if the frame is shorter; [`PacketError::NoMbuf`] if the pool is exhausted, or 16,384 mbufs refer
+    /// to the segment that is cut. Nothing is changed then.
+    #[doc(alias = "rte_pktmbuf_attach")]
+    pub fn split_off<Q: PrivateData>(&mut self, at: usize, pool: &Mempool<Q>) -> Result<Packet<Q>, PacketError> {
+        let len = self.len();
+        if at > len {
+            return Err(PacketError::Beyond { at, len });
+        }
+        let Some(cut) = self.cut(at) else {
+            // Nothing is left for the rest.
+            let rest = pool.alloc().ok_or(PacketError::NoMbuf)?;
+            rest.head().set_port(self.head().port());
+            return Ok(rest);
+        };
+        let rest = match cut.before {
+            Some(before) if cut.kept == 0 && usize::from(cut.segment.private_len()) >= size_of::<Q>() => {
+                before.end_chain();
+                // SAFETY: the chain behind `before` is not this packet's any more, and its first mbuf has an area for a `Q`.
+                unsafe { Packet::from_mbuf(cut.segment.mbuf()) }
+            }
+            _ => refer(&cut, pool)?,
+        };
+        let head = self.head();
+        let (first, segments) = (rest.head(), rest.head().chain().count());
+        // Not more than there were.
+        first.set_segment_count(segments as u16);
+        first.set_pkt_len((len - at) as u32);
+        first.forget_findings(head.port());
+        head.set_segment_count(head.chain().count() as u16);
+        head.set_pkt_len(at as u32);
+        Ok(rest)
+    }
+
+    /// Where the frame is cut behind `at` bytes, if there is anything behind them.
+    fn cut(&self, at: usize) -> Option<Cut> {
+        let mut front = at;
+        let mut before = None;
+        for segment in self.head().chain() {
+            match u16::try_from(front).ok().filter(|kept| *kept < segment.data_len()) {
+                Some(kept) => return Some(Cut { before, segment, kept }),
+                None => front = front.saturating_sub(usize::from(segment.data_len())),
+            }
+            before = Some(segment);
+        }
+        None
+    }
+}
+
+/// The rest of a frame behind a cut: an mbuf from `pool` that refers to the data of the segment, and the segments behind it.
+fn refer<Q: PrivateData>(cut: &Cut, pool: &Mempool<Q>) -> Result<Packet<Q>, PacketError> {
+    let Cut { before, segment, kept } = *cut;
+    if segment.references() >= share::MOST_REFERENCES {
+        return Err(PacketError::NoMbuf);
+    }
+    let rest = pool.alloc().ok_or(PacketError::NoMbuf)?;
+    let first = rest.head();
+    share::begin();
+    // SAFETY: `first` is a fresh mbuf of nobody else, and `segment` a live one of a packet that is borrowed exclusively, so that
+    // no other thread counts a reference to its data while nobody else refers to it.
+    unsafe { sys::rte_pktmbuf_attach(first.mbuf().as_ptr(), segment.mbuf().as_ptr()) };
+    first.set_data(segment.data_off() + kept, segment.data_len() - kept);
+    if let Some(next) = segment.next() {
+        first.set_next(next);
+        segment.end_chain();
+    }
+    match before.filter(|_| kept == 0) {
+        None => segment.set_data(segment.data_off(), kept),
+        // Nothing of the segment is left in front: its mbuf goes, and its data stays as long as the rest refers to it.
+        Some(before) => {
+            before.end_chain();
+            segment.set_segment_count(1);
+            segment.set_pkt_len(u32::from(segment.data_len()));
+            // SAFETY: the segment heads a chain of its own since the lines before, and nobody has another handle of it.
+            drop(unsafe { Packet::<()>::from_mbuf(segment.mbuf()) });
+        }
+    }
+    Ok(rest)
+}
