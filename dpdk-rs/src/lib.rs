@@ -17,6 +17,7 @@
 //! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
 //! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
 //! | [`secondary::Secondary`] | what another process has made | [`attach`](secondary::Secondary::attach), `unsafe` | finds pools, rings and ports by name | frees nothing |
+//! | [`service`] | closures that lcores call again and again | [`Eal::register_service`] | [`run_on`](service::Service::run_on) | ended when dropped |
 //! | [`lcore::scope`] | closures on lcores, which borrow | | [`launch`](lcore::Scope::launch), [`join`](lcore::JoinHandle::join) | joined before it returns |
 //!
 //! A first program, in which every frame goes back where it came from:
@@ -81,6 +82,7 @@ pub mod ring;
 mod rx_interrupt;
 pub mod secondary;
 mod segment;
+pub mod service;
 #[cfg(feature = "smoltcp")]
 pub mod smoltcp;
 pub mod telemetry;

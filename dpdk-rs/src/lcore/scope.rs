@@ -175,6 +175,28 @@ impl Occupation {
         Some(self.0.swap(Self::CLOSURE, Ordering::AcqRel)).filter(|before| *before != Self::CLOSURE)
     }
 
+    /// Reserves the lcore, once it has left DPDK's launch code; false if it is busy, or no worker of the EAL's: a thread of the
+    /// program that is registered as an lcore takes no orders.
+    pub(crate) fn claim(&self, lcore: LcoreId) -> bool {
+        // SAFETY: the EAL is initialised, since its `Environment` has the occupations; the call looks the number up in a table.
+        if unsafe { sys::rte_eal_lcore_role(lcore.get()) } != sys::ROLE_RTE {
+            return false;
+        }
+        let before = self.reserve();
+        if before == Some(Self::LEAVING) {
+            // Its closure has ended, so whoever joined it may expect that the next one can be launched.
+            // SAFETY: the lcore exists, since a closure was launched on it before. That closure has ended, so the wait
+            // is short, and `reserve` keeps others from launching there meanwhile.
+            unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
+        }
+        before.is_some()
+    }
+
+    /// Gives the lcore free, which does nothing any more.
+    pub(crate) fn release(&self) {
+        self.set(Self::NONE);
+    }
+
     fn is_leaving(&self) -> bool {
         self.0.load(Ordering::Acquire) == Self::LEAVING
     }
@@ -211,14 +233,8 @@ impl<'scope> Scope<'scope, '_> {
             return Err(LaunchError::Forked(lcore));
         }
         let busy = LaunchError::Launch { lcore, errno: Errno::BUSY };
-        let occupation = self.environment.occupation(lcore).ok_or(busy)?;
-        let before = occupation.reserve().ok_or(busy)?;
-        if before == Occupation::LEAVING {
-            // Its closure has ended, so whoever joined it may expect that the next one can be launched.
-            // SAFETY: the lcore exists, since a closure was launched on it before. That closure has ended, so the wait
-            // is short, and `reserve` keeps others from launching there meanwhile.
-            unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
-        }
+        let free = self.environment.occupation(lcore).filter(|occupation| occupation.claim(lcore));
+        let occupation = free.ok_or(busy)?;
         let handle = JoinHandle { lcore, value: Arc::default(), ending: Arc::default(), scope: PhantomData };
         let (value, ending) = (Arc::clone(&handle.value), Arc::clone(&handle.ending));
         let task: Task<'scope> = Box::new(move || {
@@ -238,7 +254,7 @@ impl<'scope> Scope<'scope, '_> {
         let result = unsafe { sys::rte_eal_remote_launch(Some(run), argument, lcore.get()) };
         drop(control);
         if let Err(errno) = Errno::check(result) {
-            occupation.set(before);
+            occupation.release();
             // SAFETY: DPDK refused the launch and kept nothing, so the box of a few lines before is still ours.
             drop(unsafe { Box::from_raw(argument.cast::<Task<'scope>>()) });
             return Err(LaunchError::Launch { lcore, errno });

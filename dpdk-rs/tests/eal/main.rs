@@ -37,6 +37,7 @@ mod rcu;
 mod registered;
 mod rings;
 mod secondary;
+mod services;
 mod shares;
 mod single_queues;
 mod smoltcp;

@@ -6,7 +6,7 @@
 use crate::{frames::pool, process::isolated};
 use dpdk_rs::{
     Mempool,
-    lcore::{self, RegisterError, Registrar},
+    lcore::{self, LaunchError, RegisterError, Registrar},
 };
 use std::{
     collections::BTreeSet,
@@ -40,7 +40,9 @@ fn each_thread_has_a_number_of_its_own_until_it_gives_it_back() {
         // What was given back is there for the next.
         let again = thread::spawn(move || registrar.register().unwrap().id()).join().unwrap();
         assert!(ids.contains(&again));
-        // They are no lcores to launch closures on.
+        // They are no lcores to launch closures on: nobody would take the order.
+        let error = lcore::scope(&eal, |scope| scope.launch(again, || ()).map(|_| ())).unwrap().unwrap_err();
+        assert!(matches!(error, LaunchError::Launch { .. }), "{error}");
         assert_eq!(eal.lcores().iter().map(|lcore| lcore.id()).collect::<BTreeSet<_>>(), enabled);
     });
 }

@@ -10,11 +10,13 @@ use crate::{
     process::{eal_args, isolated},
 };
 use dpdk_rs::{
-    Burst, CreateError, Eal, EalError, Mempool, MempoolError, PortConfig, PortError, Ring, RxQueue, TxQueue,
+    BufferError, Burst, CreateError, Eal, EalError, Mempool, MempoolError, Packet, PortConfig, PortError, Ring,
+    RxQueue, TxQueue,
     lcore::{self, LaunchError},
     lookup::HashTable,
     memory::{AllocError, Memzone, ObjectPool},
     port::{Configured, Port, Started, StopError, Unconfigured},
+    service::{Activity, ServiceCore, ServiceError},
     timer::{ManageError, TimerError, Timers},
 };
 use std::{
@@ -164,6 +166,10 @@ fn child_cannot_make_or_take_anything() {
                 assert_eq!(error, MempoolError::Forked("child".to_owned()));
                 assert!(error.to_string().contains("fork"), "{error}");
                 assert!(eal.ports().is_empty());
+                assert_eq!(eal.register_service("child", || Activity::Idle).unwrap_err(), ServiceError::Forked);
+                let core = ServiceCore::start(eal, eal.worker_lcores()[0].id());
+                assert_eq!(core.unwrap_err(), ServiceError::Forked);
+                assert_eq!(Packet::attach(&world.pool, vec![0; 60]).unwrap_err(), (BufferError::Forked, vec![0; 60]));
                 assert_eq!(Eal::init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
                 // What only reads is harmless.
                 assert_eq!((eal.lcores().len(), eal.main_lcore().get(), eal.has_hugepages()), (3, 0, false));

@@ -7,6 +7,7 @@
 use dpdk_rs::{
     Eal,
     lcore::{self, JoinHandle, Lcore, LcoreId, Registrar},
+    service::{Activity, Service, ServiceCore},
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -92,4 +93,28 @@ fn registered_shared(registrar: &Registrar) {
     std::thread::scope(|scope| {
         scope.spawn(move || id);
     });
+}
+
+fn service_closure_borrows(eal: &Eal) -> Service {
+    let mut count = 0;
+    let closure = move || {
+        count += 1;
+        if count % 2 == 0 { Activity::Idle } else { Activity::Busy }
+    };
+    eal.register_service("counter", closure).unwrap()
+}
+
+fn service_closure_not_send(eal: &Eal, text: Arc<str>) -> Service {
+    let closure = move || if text.is_empty() { Activity::Idle } else { Activity::Busy };
+    eal.register_service("reader", closure).unwrap()
+}
+
+fn service_on_another_thread(service: Service) -> u64 {
+    let stats = service.stats();
+    std::thread::spawn(move || stats.calls).join().unwrap()
+}
+
+fn service_core_on_another_thread(core: ServiceCore) -> LcoreId {
+    let id = core.id();
+    std::thread::spawn(move || id).join().unwrap()
 }

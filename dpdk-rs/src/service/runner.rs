@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Lcores that call services.
+
+use super::{ServiceError, StaysOnItsThread};
+use crate::{
+    Eal,
+    eal::Environment,
+    lcore::{LcoreId, Occupation},
+};
+use core::{fmt, marker::PhantomData};
+use dpdk_sys as sys;
+use std::{ffi::CString, sync::Arc};
+
+/// DPDK has room for so many services.
+const SERVICES: u32 = 64;
+
+/// The service cores there are: those that [`ServiceCore::start`] has made, and those that the EAL's options `-s` and `-S` name.
+#[doc(alias = "rte_service_lcore_list")]
+#[must_use]
+pub fn cores(eal: &Eal) -> Vec<LcoreId> {
+    if eal.environment().is_forked() {
+        return Vec::new();
+    }
+    let mut numbers = [0; sys::RTE_MAX_LCORE as usize];
+    let _control = eal.environment().control();
+    // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the array has room for all
+    // lcores.
+    let count = unsafe { sys::rte_service_lcore_list(numbers.as_mut_ptr(), sys::RTE_MAX_LCORE) };
+    numbers.into_iter().take(usize::try_from(count).unwrap_or(0)).map(LcoreId).collect()
+}
+
+/// A worker lcore that calls services, in place of closures of an [`lcore::scope`](crate::lcore::scope). Dropping it takes all
+/// services off it and waits until the call has ended that it is in the middle of; then the lcore is a worker again.
+///
+/// It stays on the thread that made it, so that no service waits for itself. As long as it lives, [`Eal::lcores`] does not name the
+/// lcore, and pools are not given back, as within an `lcore::scope`.
+#[doc(alias = "rte_service_lcore_add")]
+#[must_use = "the lcore calls services until this is dropped"]
+pub struct ServiceCore {
+    lcore: LcoreId,
+    environment: Arc<Environment>,
+    thread: PhantomData<*const StaysOnItsThread>,
+}
+
+impl ServiceCore {
+    /// Makes a service core of a worker lcore, without services.
+    ///
+    /// # Errors
+    /// [`ServiceError::Main`], [`ServiceError::Busy`], [`ServiceError::Forked`] or [`ServiceError::Refused`].
+    #[doc(alias = "rte_service_lcore_start")]
+    pub fn start(eal: &Eal, lcore: LcoreId) -> Result<Self, ServiceError> {
+        let environment = eal.environment();
+        if environment.is_forked() {
+            return Err(ServiceError::Forked);
+        }
+        if lcore == eal.main_lcore() {
+            return Err(ServiceError::Main(lcore));
+        }
+        let free = environment.occupation(lcore).filter(|occupation| occupation.claim(lcore));
+        let occupation = free.ok_or(ServiceError::Busy(lcore))?;
+        // From here on the lcore may be inside DPDK with mbufs in its hands.
+        environment.scope_opened();
+        start(environment, lcore).inspect_err(|_| {
+            occupation.release();
+            environment.scope_closed();
+        })?;
+        Ok(Self { lcore, environment: Arc::clone(environment), thread: PhantomData })
+    }
+
+    /// The number of the lcore.
+    #[must_use]
+    pub const fn id(&self) -> LcoreId {
+        self.lcore
+    }
+
+    /// Has the lcore call a service of a driver, by its name, such as `event_sw0_service`; it is called as soon as the driver is
+    /// ready for that.
+    ///
+    /// # Errors
+    /// [`ServiceError::Unknown`], [`ServiceError::Name`], [`ServiceError::Forked`] or [`ServiceError::Refused`].
+    #[doc(alias = "rte_service_get_by_name")]
+    #[doc(alias = "rte_service_runstate_set")]
+    pub fn run_driver_service(&self, name: &str) -> Result<(), ServiceError> {
+        if self.environment.is_forked() {
+            return Err(ServiceError::Forked);
+        }
+        let c_name = CString::new(name).map_err(|_| ServiceError::Name(name.to_owned()))?;
+        let _control = self.environment.control();
+        let mut id = 0;
+        // SAFETY: the EAL is initialised, as the environment is; the call compares the name with others, and writes to a number.
+        if unsafe { sys::rte_service_get_by_name(c_name.as_ptr(), &raw mut id) } != 0 {
+            return Err(ServiceError::Unknown(name.to_owned()));
+        }
+        // SAFETY: the control plane is locked, and both numbers are DPDK's own; it compares them with its lists.
+        let mapped = unsafe { sys::rte_service_map_lcore_set(id, self.lcore.get(), 1) };
+        ServiceError::check("rte_service_map_lcore_set", mapped)?;
+        // SAFETY: the control plane is locked, and the number is DPDK's own; it compares it with its list.
+        ServiceError::check("rte_service_runstate_set", unsafe { sys::rte_service_runstate_set(id, 1) })
+    }
+}
+
+/// Makes the lcore, which was claimed, a service core.
+fn start(environment: &Environment, lcore: LcoreId) -> Result<(), ServiceError> {
+    let _control = environment.control();
+    // SAFETY: the EAL is initialised, as the environment is, the control plane is locked, and the lcore is a worker that does
+    // nothing, as `Occupation::claim` has seen to.
+    let added = unsafe { sys::rte_service_lcore_add(lcore.get()) };
+    // What the lcore's last function has returned, which says nothing, is the result otherwise.
+    if [sys::EALREADY, sys::EINVAL].iter().any(|errno| added == -errno.cast_signed()) {
+        return ServiceError::check("rte_service_lcore_add", added);
+    }
+    // SAFETY: the lcore has just become a service core, and does nothing yet.
+    let started = unsafe { sys::rte_service_lcore_start(lcore.get()) };
+    ServiceError::check("rte_service_lcore_start", started).inspect_err(|_| end(lcore))
+}
+
+/// Takes all services off a service core, stops it and waits for it.
+fn quiet(environment: &Environment, lcore: LcoreId) {
+    let control = environment.control();
+    for service in 0..SERVICES {
+        // SAFETY: the control plane is locked; the call looks whether there is such a service.
+        unsafe { sys::rte_service_map_lcore_set(service, lcore.get(), 0) };
+    }
+    // SAFETY: the control plane is locked, and the lcore is a service core, on which no service depends any more.
+    unsafe { sys::rte_service_lcore_stop(lcore.get()) };
+    // A call that is under way may need the control plane.
+    drop(control);
+    // SAFETY: the lcore exists, since it was started, and leaves DPDK's loop once the call has ended that it is in.
+    unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
+}
+
+/// Makes a service core that does nothing a worker again. The control plane is locked.
+fn end(lcore: LcoreId) {
+    // SAFETY: the lcore is a service core that was stopped, or never started.
+    unsafe { sys::rte_service_lcore_stop(lcore.get()) };
+    // SAFETY: the lcore is a service core that is stopped, and only its owner comes here.
+    unsafe { sys::rte_service_lcore_del(lcore.get()) };
+}
+
+impl Drop for ServiceCore {
+    fn drop(&mut self) {
+        if self.environment.is_forked() {
+            return;
+        }
+        quiet(&self.environment, self.lcore);
+        let control = self.environment.control();
+        end(self.lcore);
+        drop(control);
+        self.environment.occupation(self.lcore).into_iter().for_each(Occupation::release);
+        self.environment.scope_closed();
+    }
+}
+
+impl fmt::Debug for ServiceCore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServiceCore").field("lcore", &self.lcore).finish_non_exhaustive()
+    }
+}

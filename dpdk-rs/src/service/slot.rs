@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The place of a service's closure, which DPDK has a pointer to for ever.
+
+use super::Activity;
+use crate::{
+    eal::Environment,
+    lcore::{self, LcoreId, Panicked},
+};
+use core::{
+    mem,
+    sync::atomic::{AtomicBool, Ordering},
+};
+use std::{
+    any::Any,
+    panic::{self, AssertUnwindSafe},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+};
+
+type Closure = Box<dyn FnMut() -> Activity + Send>;
+
+/// A place for one closure at a time.
+pub(super) struct Slot {
+    /// Somebody has filled it, and has not emptied it yet.
+    taken: AtomicBool,
+    /// Locked while the closure runs.
+    entry: Mutex<Option<Entry>>,
+    panic: Mutex<Option<(LcoreId, Box<dyn Any + Send>)>>,
+}
+
+/// A closure. While it is there, an lcore may be inside DPDK with it.
+struct Entry {
+    closure: Option<Closure>,
+    environment: Arc<Environment>,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let closure = self.closure.take();
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(closure))) {
+            mem::forget(payload);
+        }
+        self.environment.scope_closed();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Slot {
+    pub(super) const fn new() -> Self {
+        Self { taken: AtomicBool::new(false), entry: Mutex::new(None), panic: Mutex::new(None) }
+    }
+
+    /// Puts a closure in; whether there was room for it.
+    pub(super) fn fill(&self, closure: Closure, environment: &Arc<Environment>) -> bool {
+        if self.taken.swap(true, Ordering::AcqRel) {
+            return false;
+        }
+        environment.scope_opened();
+        let entry = Entry { closure: Some(closure), environment: Arc::clone(environment) };
+        let before = (lock(&self.entry).replace(entry), lock(&self.panic).take());
+        drop(before);
+        true
+    }
+
+    /// Takes the closure out, after its call has ended. It has no way to come here itself: its service stays on another thread.
+    pub(super) fn empty(&self) {
+        let entry = lock(&self.entry).take();
+        drop(entry);
+        self.taken.store(false, Ordering::Release);
+    }
+
+    /// Calls the closure, if there is one that nobody else is calling.
+    pub(super) fn run(&self) -> Activity {
+        let mut place = match self.entry.try_lock() {
+            Ok(place) => place,
+            Err(TryLockError::Poisoned(place)) => place.into_inner(),
+            Err(TryLockError::WouldBlock) => return Activity::Idle,
+        };
+        let (Some(here), Some(entry)) = (lcore::current(), place.as_mut()) else { return Activity::Idle };
+        let Some(closure) = &mut entry.closure else { return Activity::Idle };
+        match panic::catch_unwind(AssertUnwindSafe(closure)) {
+            Ok(activity) => activity,
+            Err(payload) => {
+                *lock(&self.panic) = Some((here, payload));
+                let entry = place.take();
+                drop(place);
+                drop(entry);
+                Activity::Busy
+            }
+        }
+    }
+
+    pub(super) fn take_panic(&self) -> Option<Panicked> {
+        lock(&self.panic).take().map(|(lcore, payload)| Panicked::new(lcore, payload))
+    }
+}
