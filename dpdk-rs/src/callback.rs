@@ -73,15 +73,23 @@ impl<K: Ord, F> Callbacks<K, F> {
             let result = panic::catch_unwind(AssertUnwindSafe(|| closure.as_mut().map(call)));
             *lock(&slot.runner) = None;
             result.unwrap_or_else(|payload| {
-                mem::forget(payload);
+                discard(payload);
                 None
             })
         };
         // The closure may be dropped here, and panic then.
         panic::catch_unwind(AssertUnwindSafe(whole)).unwrap_or_else(|payload| {
-            mem::forget(payload);
+            discard(payload);
             None
         })
+    }
+}
+
+/// Drops what a closure has panicked with, where nobody asks for it. A drop that panics in turn is nobody's business either,
+/// and what that panics with is left.
+pub(crate) fn discard<T>(payload: T) {
+    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        mem::forget(second);
     }
 }
 

@@ -28,6 +28,7 @@
 
 use crate::{
     Eal, Errno,
+    callback::discard,
     eal::Environment,
     lcore::{self, LcoreId, Panicked},
 };
@@ -397,13 +398,13 @@ unsafe extern "C" fn expired(_: *mut sys::rte_timer, argument: *mut c_void) {
     }
 }
 
-/// Keeps the first payload of a call of [`Timers::manage`]. Dropping one can panic.
+/// Keeps the first payload of a call of [`Timers::manage`].
 fn keep(payload: Box<dyn Any + Send>) {
     match PANIC.take() {
         None => PANIC.set(Some(payload)),
         first => {
             PANIC.set(first);
-            mem::forget(payload);
+            discard(payload);
         }
     }
 }

@@ -4,13 +4,12 @@
 //! Closures on lcores, which may borrow from the caller's stack.
 
 use super::LcoreId;
-use crate::{Eal, Errno, eal::Environment};
+use crate::{Eal, Errno, callback::discard, eal::Environment};
 use core::{
     any::Any,
     ffi::{c_int, c_void},
     fmt,
     marker::PhantomData,
-    mem,
     sync::atomic::{AtomicU8, Ordering},
 };
 use dpdk_sys as sys;
@@ -146,13 +145,6 @@ where
     match result {
         Err(payload) => panic::resume_unwind(payload),
         Ok(value) => first.map_or(Ok(value), Err),
-    }
-}
-
-/// Drops what a closure panicked with; a drop that panics in turn is nobody's business any more.
-fn discard(panicked: Panicked) {
-    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(panicked))) {
-        mem::forget(payload);
     }
 }
 
@@ -310,7 +302,7 @@ unsafe extern "C" fn run(argument: *mut c_void) -> c_int {
     match panic::catch_unwind(AssertUnwindSafe(task)) {
         Ok(()) => 0,
         Err(payload) => {
-            mem::forget(payload);
+            discard(payload);
             -1
         }
     }

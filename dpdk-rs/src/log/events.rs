@@ -4,13 +4,13 @@
 //! Lines of DPDK's log as events of `tracing`.
 
 use super::LogError;
+use crate::callback::discard;
 use core::ffi::c_char;
 use dpdk_sys as sys;
 use std::{
     cell::Cell,
     collections::BTreeMap,
     ffi::CStr,
-    mem,
     panic::{self, AssertUnwindSafe},
     sync::{
         Mutex, PoisonError,
@@ -82,7 +82,7 @@ unsafe extern "C" fn tell(level: u32, log_type: u32, text: *const c_char, len: u
         }
     };
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(events)) {
-        mem::forget(payload);
+        discard(payload);
     }
     TELLING.set(false);
 }

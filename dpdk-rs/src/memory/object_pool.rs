@@ -5,6 +5,7 @@
 
 use crate::{
     CreateError, Eal, SocketId,
+    callback::discard,
     object::{Handle, Kind},
 };
 use core::{
@@ -12,7 +13,6 @@ use core::{
     ffi::c_void,
     fmt,
     marker::PhantomData,
-    mem,
     ops::{Deref, DerefMut},
     ptr::{self, NonNull},
 };
@@ -120,7 +120,7 @@ impl<T> Drop for ObjectPool<T> {
         // SAFETY: `build` has filled all objects, and nobody has one any more.
         match unsafe { clear::<T>(&self.pool, self.size()) } {
             Some(payload) if !thread::panicking() => panic::resume_unwind(payload),
-            payload => mem::forget(payload),
+            payload => discard(payload),
         }
     }
 }
@@ -141,7 +141,7 @@ fn fill<T>(pool: &Handle<sys::rte_mempool>, make: &mut dyn FnMut(usize) -> T) {
     if let Some(payload) = making.panic.take() {
         let made = making.made;
         // SAFETY: so many objects are filled, and nobody has one.
-        mem::forget(unsafe { clear::<T>(pool, made) });
+        discard(unsafe { clear::<T>(pool, made) });
         panic::resume_unwind(payload);
     }
 }
@@ -208,8 +208,7 @@ unsafe extern "C" fn drop_one<T>(_: *mut sys::rte_mempool, state: *mut c_void, o
     let dropped = panic::catch_unwind(AssertUnwindSafe(|| unsafe { object.cast::<T>().drop_in_place() }));
     match dropped {
         Err(payload) if state.panic.is_none() => state.panic = Some(payload),
-        // Dropping a payload can panic in turn.
-        Err(payload) => mem::forget(payload),
+        Err(payload) => discard(payload),
         Ok(()) => (),
     }
 }

@@ -168,9 +168,8 @@ fn busy_lcore_refuses_and_drops_the_closure() {
     isolated(&[], |eal| {
         let [worker, _] = workers(&eal);
         let witness = std::sync::Arc::new(());
+        let release = AtomicBool::new(false);
         lcore::scope(&eal, |scope| {
-            let release = AtomicBool::new(false);
-            let release = Box::leak(Box::new(release));
             let busy = scope
                 .launch(worker, || {
                     while !release.load(Ordering::SeqCst) {
