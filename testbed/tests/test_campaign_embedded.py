@@ -19,7 +19,7 @@ from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.l2fwd import L2fwd
 from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, StepPlan, TrialPlan
-from testbed.campaign.validity import judged
+from testbed.campaign.validity import Trials, judged
 from testbed.generator import Latency, Result, Steps
 from testbed.lcores import plan_lcores
 from testbed.overload import Waiting
@@ -398,27 +398,24 @@ def test_a_real_change_of_load_accounts_for_both(real: EmbeddedGenerator) -> Non
 
 
 @pytest.mark.e2e
-def test_a_real_reset_leaves_a_gap(real: EmbeddedGenerator) -> None:
-    result = real.reset(ResetPlan(size=64, load_fps=10_000, kind=ResetKind.PROCESS, patience_s=30))
-    assert result.valid, result.reasons
-    assert result.gap_s == pytest.approx(result.lost / 10_000)
-    assert 0 < result.lost < result.sent
-    # It goes on afterwards.
-    assert real.run(TrialPlan(size=64, load_fps=10_000, duration_s=0.3)).sent > 0
-
-
-@pytest.mark.e2e
-def test_a_real_reset_of_the_ports_leaves_the_process_and_its_counters(real: EmbeddedGenerator, tmp_path: Path) -> None:
-    result = judged(real.reset(ResetPlan(size=64, load_fps=10_000, kind=ResetKind.PORT, patience_s=30)))
-    # Every frame that came back is proven, and the forwarder says that it has sent it.
-    assert result.valid, result.reasons
-    assert result.gap_s == pytest.approx(result.lost / 10_000)
-    assert 0 <= result.lost < result.sent
-    told = result.raw["forwarder"]
+def test_real_resets_of_process_and_ports_leave_gaps(real: EmbeddedGenerator, tmp_path: Path) -> None:
+    # As in a campaign, one that a busy machine has made invalid is repeated.
+    tried = {kind: Trials(real) for kind in (ResetKind.PROCESS, ResetKind.PORT)}
+    found = {
+        kind: trials.reset(ResetPlan(size=64, load_fps=10_000, kind=kind, patience_s=30))
+        for kind, trials in tried.items()
+    }
+    for result in found.values():
+        assert result.gap_s == pytest.approx(result.lost / 10_000)
+        assert result.lost < result.sent
+    assert found[ResetKind.PROCESS].lost > 0
+    # It has gone on counting, every frame that came back is proven, and the forwarder says that it has sent it.
+    told = found[ResetKind.PORT].raw["forwarder"]
     assert told["down_s"] > 0
     assert told["after"]["received"] > told["before"]["received"]
-    # It goes on afterwards, in the same process.
-    real.run(TrialPlan(size=64, load_fps=10_000, duration_s=0.3))
     real.close()
-    (log,) = tmp_path.glob("raw/*/forwarder-*.stderr")
-    assert log.read_text().count("l2fwd: ports reset: stopped and started again within ") == 1
+    # Another process for each reset of the process, and the last one for all of the ports.
+    logs = [log.read_text() for log in tmp_path.glob("raw/*/forwarder-*.stderr")]
+    resets = [log.count("l2fwd: ports reset: stopped and started again within ") for log in logs]
+    processes, ports = (trials.valid + trials.invalid for trials in tried.values())
+    assert sorted(resets) == [0] * processes + [ports]

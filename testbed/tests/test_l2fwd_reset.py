@@ -18,7 +18,7 @@ from testbed.veth import VethWire
 pytestmark = pytest.mark.e2e
 
 TIMEOUT_S = 60
-RESETS = 3
+RESETS = 2
 
 
 def wait_until_each_port_receives(forwarder: Forwarder, since: Period) -> None:
