@@ -5,13 +5,11 @@
 
 use super::Activity;
 use crate::{
+    callback::discard,
     eal::Environment,
     lcore::{self, LcoreId, Panicked},
 };
-use core::{
-    mem,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use core::sync::atomic::{AtomicBool, Ordering};
 use std::{
     any::Any,
     panic::{self, AssertUnwindSafe},
@@ -39,7 +37,7 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let closure = self.closure.take();
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(closure))) {
-            mem::forget(payload);
+            discard(payload);
         }
         self.environment.scope_closed();
     }
