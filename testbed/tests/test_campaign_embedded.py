@@ -219,6 +219,17 @@ def test_a_burst_keeps_the_highest_rate_too(stand_ins: Callable[..., EmbeddedGen
     generator.close()
 
 
+def test_without_bursts_that_keep_a_rate_all_else_is_measured(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
+    generator = stand_ins(generator={"slowest_burst_fps": 1.0})
+    # As if there were no bursts to come.
+    assert generator.capabilities().max_fps(64) == pytest.approx(0.8 * 0.95 * (stand_in.SENT + 12345) / 0.5)
+    burst = PLAN.model_copy(update={"kind": "burst", "burst_frames": 300})
+    with pytest.raises(NotCapable, match="bursts of 300 frames of 64 bytes kept no rate in 12 tries: with hugepages"):
+        generator.run(burst)
+    generator.run(PLAN)
+    generator.close()
+
+
 def test_a_generator_that_keeps_no_rate_ends_the_campaign(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
     generator = stand_ins(generator={"share": 0.4})
     with pytest.raises(GeneratorError, match=r"kept no rate in 6 tries with 64 bytes: other programs took .* CPU"):

@@ -111,6 +111,8 @@ class EmbeddedGenerator:
         self._device: RunningDevice | None = None
         # Why there is none.
         self._gone = "it was ended"
+        # Why there are no bursts of a size.
+        self._no_bursts: dict[Size, str] = {}
         # As they were when the last trial was over; None of a device that does not tell them.
         self._counts: Counts | None = None
         self._capabilities: Capabilities | None = None
@@ -145,7 +147,12 @@ class EmbeddedGenerator:
         return self._capabilities
 
     def run(self, plan: TrialPlan) -> TrialResult:
-        """One trial. A generator that fails makes it invalid; a device that is gone ends the campaign."""
+        """One trial. A generator that fails makes it invalid; a device that is gone ends the campaign.
+
+        Raises `NotCapable` for a burst if it was seen to keep no rate in bursts.
+        """
+        if plan.burst_frames is not None and (why_not := self._no_bursts.get(plan.size)):
+            raise NotCapable(why_not)
         load = self._load(plan, plan.load_fps, plan.duration_s, plan.burst_frames)
         try:
             result, counts, raw = self._generate(load)
@@ -283,20 +290,29 @@ class EmbeddedGenerator:
         raise self._keeps_none(size, _CALIBRATIONS, result)
 
     def _kept_by_bursts(self, stream: Stream, rate_fps: float) -> float:
-        """The highest rate up to this one that bursts keep, if there are any to come."""
+        """The highest rate up to this one that bursts keep, if there are any to come and they keep one at all."""
+        kept_fps = rate_fps
         for frames in _BURSTS if self._setup.bursts else ():
-            rate_fps = self._kept_by_burst(stream, rate_fps, frames)
-        return rate_fps
+            found = self._kept_by_burst(stream, kept_fps, frames)
+            if found is None:
+                # Its memory is made as it is touched, which takes longer than a burst.
+                remedy = "see what else the machine does" if self._setup.hugepages else "with hugepages it may keep one"
+                self._no_bursts[stream.size] = (
+                    f"bursts of {frames} frames of {size_in_words(stream.size)} kept no rate in {_BURST_CALIBRATIONS} "
+                    f"tries: {remedy}"
+                )
+                return rate_fps
+            kept_fps = found
+        return kept_fps
 
-    def _kept_by_burst(self, stream: Stream, rate_fps: float, frames: int) -> float:
-        result = None
+    def _kept_by_burst(self, stream: Stream, rate_fps: float, frames: int) -> float | None:
         for _ in range(_BURST_CALIBRATIONS):
             seconds = frames / rate_fps
             result = self._calibrating(stream, rate_fps, seconds, frames)
             if burst_seconds(result.duration_s, seconds) <= seconds * (1 + _KEPT):
                 return rate_fps
             rate_fps *= _BURST_STEP
-        raise self._keeps_none(stream.size, _BURST_CALIBRATIONS, result)
+        return None
 
     def _calibrating(self, stream: Stream, rate_fps: float, seconds: float, frames: int | None) -> Result:
         try:
