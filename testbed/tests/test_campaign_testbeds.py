@@ -275,8 +275,9 @@ def test_an_inventory_with_an_error_makes_no_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_scheduler_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    done = run_testbed("worker", "--scheduler", "tcp://127.0.0.1:1", "--name", "a", timeout=PATIENCE_S)
+def test_a_scheduler_that_is_not_there_is_an_error() -> None:
+    address = "tcp://127.0.0.1:1"
+    done = run_testbed("worker", "--scheduler", address, "--name", "a", "--wait", 0.5, timeout=PATIENCE_S)
     assert done.returncode == 1
     assert "cannot work for the scheduler at tcp://127.0.0.1:1" in done.stderr
     assert "Traceback" not in done.stderr.splitlines()[-1]

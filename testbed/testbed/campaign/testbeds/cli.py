@@ -64,13 +64,16 @@ def run(
 def worker(
     scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="Of Dask's scheduler: tcp://lab:8786.")],
     name: Annotated[str, typer.Option(metavar="NAME", help="Of the testbed, as the inventory has it.")],
+    wait: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, help="How long the scheduler may be unreachable at the start.")
+    ] = 30,
     bin_dir: cli.BinDirOption = None,
 ) -> None:
     """Makes this machine a testbed: waits for parts of campaigns and measures them, one at a time."""
     from testbed.campaign.testbeds.worker import work
 
     try:
-        work(scheduler, name, [folder.absolute() for folder in bin_dir or []])
+        work(scheduler, name, [folder.absolute() for folder in bin_dir or []], wait)
     except (OSError, TimeoutError, ValueError) as error:
         cli._fail(f"cannot work for the scheduler at {scheduler}: {error or 'no answer'}: see that it runs")
 

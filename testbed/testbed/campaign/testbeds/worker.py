@@ -13,7 +13,6 @@ from testbed.campaign.testbeds.part import Job, measure_part
 
 # One trial at a time, whoever asks: each part takes the token.
 RESOURCE = "testbed"
-_CONNECT_S = "30s"
 
 
 class TestbedWorker(Worker):
@@ -25,17 +24,17 @@ class TestbedWorker(Worker):
     bin_dirs: list[Path]
 
 
-def work(scheduler: str, name: str, bin_dirs: list[Path]) -> None:
+def work(scheduler: str, name: str, bin_dirs: list[Path], wait_s: float) -> None:
     """Works until the scheduler says that it is over, or is gone.
 
-    Raises `OSError` if the scheduler cannot be reached.
+    Raises `OSError` or `TimeoutError` if the scheduler cannot be reached within `wait_s` seconds.
     """
-    asyncio.run(_work(scheduler, name, bin_dirs))
+    asyncio.run(_work(scheduler, name, bin_dirs, wait_s))
 
 
-async def _work(scheduler: str, name: str, bin_dirs: list[Path]) -> None:
+async def _work(scheduler: str, name: str, bin_dirs: list[Path], wait_s: float) -> None:
     worker = TestbedWorker(
-        scheduler, name=name, nthreads=1, resources={RESOURCE: 1}, dashboard=False, death_timeout=_CONNECT_S
+        scheduler, name=name, nthreads=1, resources={RESOURCE: 1}, dashboard=False, death_timeout=wait_s
     )
     worker.bin_dirs = bin_dirs
     async with worker:
