@@ -78,6 +78,7 @@ pub mod port;
 mod prepared;
 mod queue;
 mod queue_state;
+mod queue_status;
 pub mod ring;
 mod rx_interrupt;
 pub mod secondary;
@@ -105,6 +106,7 @@ pub use port::{Port, PortConfig, PortError, PortId};
 pub use prepared::{PreparedBurst, RequestError, TxRequest};
 pub use queue::{RxQueue, TxQueue};
 pub use queue_state::{QueueRefused, StoppedRxQueue, StoppedTxQueue};
+pub use queue_status::{RxDescriptor, TxDescriptor};
 #[doc(inline)]
 pub use ring::Ring;
 pub use tx_buffer::TxBuffer;

@@ -559,6 +559,10 @@ pub const RTE_LOG_DEBUG: u32 = 8;
 pub const LCORE_ID_ANY: u32 = 4294967295;
 pub const SOCKET_ID_ANY: i32 = -1;
 pub const RTE_ACL_MAX_FIELDS: u32 = 64;
+pub const RTE_ETH_MODULE_SFF_8079: u32 = 1;
+pub const RTE_ETH_MODULE_SFF_8472: u32 = 2;
+pub const RTE_ETH_MODULE_SFF_8636: u32 = 3;
+pub const RTE_ETH_MODULE_SFF_8436: u32 = 4;
 pub const RTE_ETH_RETA_GROUP_SIZE: u32 = 64;
 pub const RTE_ETH_VLAN_STRIP_OFFLOAD: u32 = 1;
 pub const RTE_ETH_VLAN_FILTER_OFFLOAD: u32 = 2;
@@ -581,6 +585,12 @@ pub const RTE_ETHER_MTU: u32 = 1500;
 pub const RTE_MBUF_DYN_NAMESIZE: u32 = 64;
 pub const RTE_ETH_DEV_FALLBACK_RX_RINGSIZE: u32 = 512;
 pub const RTE_ETH_NAME_MAX_LEN: u32 = 64;
+pub const RTE_ETH_RX_DESC_AVAIL: u32 = 0;
+pub const RTE_ETH_RX_DESC_DONE: u32 = 1;
+pub const RTE_ETH_RX_DESC_UNAVAIL: u32 = 2;
+pub const RTE_ETH_TX_DESC_FULL: u32 = 0;
+pub const RTE_ETH_TX_DESC_DONE: u32 = 1;
+pub const RTE_ETH_TX_DESC_UNAVAIL: u32 = 2;
 pub const RTE_HASH_LOOKUP_BULK_MAX: u32 = 64;
 pub const RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY: u32 = 4;
 pub const RTE_HASH_EXTRA_FLAGS_EXT_TABLE: u32 = 8;
@@ -962,6 +972,47 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn rte_mcfg_mempool_write_unlock();
 }
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_dev_eeprom_info {
+    pub data: *mut ::core::ffi::c_void,
+    pub offset: u32,
+    pub length: u32,
+    pub magic: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_dev_eeprom_info"][::core::mem::size_of::<rte_dev_eeprom_info>() - 24usize];
+    ["Alignment of rte_dev_eeprom_info"][::core::mem::align_of::<rte_dev_eeprom_info>() - 8usize];
+    ["Offset of field: rte_dev_eeprom_info::data"][::core::mem::offset_of!(rte_dev_eeprom_info, data) - 0usize];
+    ["Offset of field: rte_dev_eeprom_info::offset"][::core::mem::offset_of!(rte_dev_eeprom_info, offset) - 8usize];
+    ["Offset of field: rte_dev_eeprom_info::length"][::core::mem::offset_of!(rte_dev_eeprom_info, length) - 12usize];
+    ["Offset of field: rte_dev_eeprom_info::magic"][::core::mem::offset_of!(rte_dev_eeprom_info, magic) - 16usize];
+};
+impl Default for rte_dev_eeprom_info {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_eth_dev_module_info {
+    pub type_: u32,
+    pub eeprom_len: u32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_dev_module_info"][::core::mem::size_of::<rte_eth_dev_module_info>() - 8usize];
+    ["Alignment of rte_eth_dev_module_info"][::core::mem::align_of::<rte_eth_dev_module_info>() - 4usize];
+    ["Offset of field: rte_eth_dev_module_info::type_"]
+        [::core::mem::offset_of!(rte_eth_dev_module_info, type_) - 0usize];
+    ["Offset of field: rte_eth_dev_module_info::eeprom_len"]
+        [::core::mem::offset_of!(rte_eth_dev_module_info, eeprom_len) - 4usize];
+};
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_eth_stats {
@@ -3638,6 +3689,91 @@ impl Default for rte_eth_dev_info {
     }
 }
 #[repr(C)]
+#[repr(align(64))]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_eth_rxq_info {
+    pub mp: *mut rte_mempool,
+    pub conf: rte_eth_rxconf,
+    pub scattered_rx: u8,
+    pub queue_state: u8,
+    pub nb_desc: u16,
+    pub rx_buf_size: u16,
+    pub avail_thresh: u8,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_rxq_info"][::core::mem::size_of::<rte_eth_rxq_info>() - 128usize];
+    ["Alignment of rte_eth_rxq_info"][::core::mem::align_of::<rte_eth_rxq_info>() - 64usize];
+    ["Offset of field: rte_eth_rxq_info::mp"][::core::mem::offset_of!(rte_eth_rxq_info, mp) - 0usize];
+    ["Offset of field: rte_eth_rxq_info::conf"][::core::mem::offset_of!(rte_eth_rxq_info, conf) - 8usize];
+    ["Offset of field: rte_eth_rxq_info::scattered_rx"]
+        [::core::mem::offset_of!(rte_eth_rxq_info, scattered_rx) - 88usize];
+    ["Offset of field: rte_eth_rxq_info::queue_state"]
+        [::core::mem::offset_of!(rte_eth_rxq_info, queue_state) - 89usize];
+    ["Offset of field: rte_eth_rxq_info::nb_desc"][::core::mem::offset_of!(rte_eth_rxq_info, nb_desc) - 90usize];
+    ["Offset of field: rte_eth_rxq_info::rx_buf_size"]
+        [::core::mem::offset_of!(rte_eth_rxq_info, rx_buf_size) - 92usize];
+    ["Offset of field: rte_eth_rxq_info::avail_thresh"]
+        [::core::mem::offset_of!(rte_eth_rxq_info, avail_thresh) - 94usize];
+};
+impl Default for rte_eth_rxq_info {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[repr(align(64))]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_eth_txq_info {
+    pub conf: rte_eth_txconf,
+    pub nb_desc: u16,
+    pub queue_state: u8,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_txq_info"][::core::mem::size_of::<rte_eth_txq_info>() - 64usize];
+    ["Alignment of rte_eth_txq_info"][::core::mem::align_of::<rte_eth_txq_info>() - 64usize];
+    ["Offset of field: rte_eth_txq_info::conf"][::core::mem::offset_of!(rte_eth_txq_info, conf) - 0usize];
+    ["Offset of field: rte_eth_txq_info::nb_desc"][::core::mem::offset_of!(rte_eth_txq_info, nb_desc) - 56usize];
+    ["Offset of field: rte_eth_txq_info::queue_state"]
+        [::core::mem::offset_of!(rte_eth_txq_info, queue_state) - 58usize];
+};
+impl Default for rte_eth_txq_info {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_eth_burst_mode {
+    pub flags: u64,
+    pub info: [::core::ffi::c_char; 1024usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_burst_mode"][::core::mem::size_of::<rte_eth_burst_mode>() - 1032usize];
+    ["Alignment of rte_eth_burst_mode"][::core::mem::align_of::<rte_eth_burst_mode>() - 8usize];
+    ["Offset of field: rte_eth_burst_mode::flags"][::core::mem::offset_of!(rte_eth_burst_mode, flags) - 0usize];
+    ["Offset of field: rte_eth_burst_mode::info"][::core::mem::offset_of!(rte_eth_burst_mode, info) - 8usize];
+};
+impl Default for rte_eth_burst_mode {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_eth_xstat {
     pub id: u64,
@@ -3740,6 +3876,12 @@ unsafe extern "C" {
     pub fn rte_eth_dev_stop(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    pub fn rte_eth_dev_set_link_up(port_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_set_link_down(port_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     pub fn rte_eth_dev_close(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
@@ -3777,6 +3919,14 @@ unsafe extern "C" {
     pub fn rte_eth_xstats_get(port_id: u16, xstats: *mut rte_eth_xstat, n: ::core::ffi::c_uint) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    pub fn rte_eth_xstats_get_by_id(
+        port_id: u16,
+        ids: *const u64,
+        values: *mut u64,
+        size: ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     pub fn rte_eth_xstats_reset(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
@@ -3784,6 +3934,21 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_info_get(port_id: u16, dev_info: *mut rte_eth_dev_info) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_fw_version_get(
+        port_id: u16,
+        fw_version: *mut ::core::ffi::c_char,
+        fw_size: usize,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_get_supported_ptypes(
+        port_id: u16,
+        ptype_mask: u32,
+        ptypes: *mut u32,
+        num: ::core::ffi::c_int,
+    ) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_get_mtu(port_id: u16, mtu: *mut u16) -> ::core::ffi::c_int;
@@ -3799,6 +3964,9 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_get_vlan_offload(port_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_tx_done_cleanup(port_id: u16, queue_id: u16, free_cnt: u32) -> ::core::ffi::c_int;
 }
 pub const RTE_ETH_EVENT_UNKNOWN: rte_eth_event_type = 0;
 pub const RTE_ETH_EVENT_INTR_LSC: rte_eth_event_type = 1;
@@ -3848,6 +4016,12 @@ unsafe extern "C" {
     pub fn rte_eth_dev_rx_intr_disable(port_id: u16, queue_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    pub fn rte_eth_led_on(port_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_led_off(port_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     pub fn rte_eth_dev_flow_ctrl_get(port_id: u16, fc_conf: *mut rte_eth_fc_conf) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
@@ -3881,6 +4055,31 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_rss_hash_conf_get(port_id: u16, rss_conf: *mut rte_eth_rss_conf) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_rx_queue_info_get(port_id: u16, queue_id: u16, qinfo: *mut rte_eth_rxq_info) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_tx_queue_info_get(port_id: u16, queue_id: u16, qinfo: *mut rte_eth_txq_info) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_rx_burst_mode_get(port_id: u16, queue_id: u16, mode: *mut rte_eth_burst_mode) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_tx_burst_mode_get(port_id: u16, queue_id: u16, mode: *mut rte_eth_burst_mode) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_get_module_info(port_id: u16, modinfo: *mut rte_eth_dev_module_info) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_get_module_eeprom(port_id: u16, info: *mut rte_dev_eeprom_info) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_eth_dev_set_mc_addr_list(
+        port_id: u16,
+        mc_addr_set: *mut rte_ether_addr,
+        nb_mc_addr: u32,
+    ) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     pub fn rte_eth_dev_get_name_by_port(port_id: u16, name: *mut ::core::ffi::c_char) -> ::core::ffi::c_int;
@@ -3983,6 +4182,18 @@ unsafe extern "C" {
         nb_pkts: u16,
         opaque: *mut ::core::ffi::c_void,
     ) -> u16;
+}
+unsafe extern "C" {
+    #[link_name = "rte_eth_rx_queue_count__extern"]
+    pub fn rte_eth_rx_queue_count(port_id: u16, queue_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "rte_eth_rx_descriptor_status__extern"]
+    pub fn rte_eth_rx_descriptor_status(port_id: u16, queue_id: u16, offset: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "rte_eth_tx_descriptor_status__extern"]
+    pub fn rte_eth_tx_descriptor_status(port_id: u16, queue_id: u16, offset: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     pub fn rte_eth_call_tx_callbacks(

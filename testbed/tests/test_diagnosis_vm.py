@@ -26,7 +26,7 @@ from testbed.vm_wire import ETHERTYPE, Wire
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 EXAMPLES = repository_root() / "target/debug/examples"
-PROGRAMS = ("diagnose", "rx_tx", "flow_rules", "vlan_filter")
+PROGRAMS = ("diagnose", "rx_tx", "flow_rules", "vlan_filter", "port_report")
 PLUGINS = ("bus_pci", "bus_vdev", "mempool_ring", "net_*e1000", "net_null", "net_ring", "net_tap")
 # What a tap, and rules for what it receives, take.
 FLOWER = ("tun", "sch_multiq", "sch_ingress", "cls_flower", "act_gact", "act_skbedit")
@@ -278,6 +278,40 @@ def test_vlans_are_filtered_and_their_tags_taken_off(ready: Machine) -> None:
         if vlan not in others
     ]
     assert lines == [*expected, "VLAN 100: 300 bytes, type [88, b5]"], output
+
+
+def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
+    wire = ready.wire
+    assert wire is not None
+    ready.guest.check(f"""
+        port_report -l 0 --no-telemetry -a {NIC} -- 8 >/tmp/report 2>&1 &
+        echo $! >/tmp/pid
+        until grep -q 'waiting for 8 used' /tmp/report 2>/dev/null; do
+            [ -e /proc/$! ] || {{ cat /tmp/report; exit 1; }}
+            usleep 20000
+        done""")
+    try:
+        deadline = time.monotonic() + 60
+        while ready.guest.run("[ ! -e /proc/$(cat /tmp/pid) ]").status != 0:
+            wire.send(tagged(1, None, 100))
+            assert time.monotonic() < deadline, ready.guest.run("cat /tmp/report").output
+        report = ready.guest.check("cat /tmp/report")
+    finally:
+        ready.guest.run("kill -9 $(cat /tmp/pid) 2>/dev/null; rm -f /dev/hugepages/*")
+    assert f"port 0 ({NIC}), driver net_e1000_em" in report
+    assert "RX queue 0: RxQueueInfo { descriptors: 1024, " in report, report
+    assert "TX queue 0: TxQueueInfo { descriptors: 1024, " in report, report
+    before, after = report.split("waiting for")
+    assert "first RX descriptor: Available" in before, report
+    assert "first TX descriptor: Done" in before, report
+    # The driver counts in steps of 4.
+    used = re.search(r"used RX descriptors: (\d+)", after)
+    assert used is not None, report
+    assert int(used[1]) >= 8, report
+    assert int(used[1]) % 4 == 0, report
+    assert "first RX descriptor: Done" in after, report
+    lacking = "the device has no burst modes to tell (its driver is net_e1000_em): "
+    assert report.count(lacking) == 2, report
 
 
 def until_seen(machine: Machine, send: Callable[[int], object], line: str) -> None:

@@ -69,6 +69,10 @@ pub enum L4 {
 }
 
 impl PacketType {
+    pub(crate) const fn new(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// DPDK's number, of `RTE_PTYPE_*`; 0 if nothing is known.
     #[must_use]
     pub const fn bits(self) -> u32 {

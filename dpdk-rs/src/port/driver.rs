@@ -38,6 +38,10 @@ const LINK_INTERRUPTERS: &[&str] = &["net_virtio_user"];
 /// send, makes it write to address 0.
 const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
 
+/// `net_vhost` counts the frames that its peer has left for it in memory that another thread may be freeing, since the peer has
+/// gone: while it receives or sends that thread waits, here it does not.
+const BLIND_COUNTERS: &[&str] = &["net_vhost"];
+
 /// `net_af_packet` closes its sockets when it is stopped, and opens none when it is started: it then receives nothing, and
 /// once its ring is full waits without end for room to send.
 const STOPPED_FOR_GOOD: &[&str] = &["net_af_packet"];
@@ -87,6 +91,10 @@ pub(super) fn restarts(driver: &str) -> bool {
 /// Whether no segment may be longer than the room for data in the mbufs of the first one's pool.
 pub(super) fn trusts_lengths(driver: &str) -> bool {
     sys::DPDK_SYS_MEMIF_TRUSTS_LENGTHS != 0 && TRUSTERS.contains(&driver)
+}
+
+pub(super) fn counts_blindly(driver: &str) -> bool {
+    BLIND_COUNTERS.contains(&driver)
 }
 
 pub(super) fn strips_blindly(driver: &str) -> bool {

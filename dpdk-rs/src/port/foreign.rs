@@ -87,15 +87,7 @@ impl Port<Foreign> {
 
     fn check_queue(&self, direction: Direction, queue: u16) -> Result<(), PortError> {
         let device: &Device = &self.device;
-        let (rx, tx) = device.configured_queues();
-        let (what, count) = match direction {
-            Direction::Rx => ("as number of an RX queue", rx),
-            Direction::Tx => ("as number of a TX queue", tx),
-        };
-        if queue >= count {
-            let limits = if count == 0 { "none".to_owned() } else { format!("0 to {}", count - 1) };
-            return Err(device.unsupported(what, u32::from(queue), limits));
-        }
+        device.check_queue(direction, queue)?;
         // SAFETY: the port exists, since whoever has asked for it promised that it is not closed, and has so many queues.
         if unsafe { queue::has_queue(device.id(), direction, queue) } {
             Ok(())

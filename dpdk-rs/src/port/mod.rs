@@ -21,29 +21,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod adapter;
 mod config;
 mod device;
 mod driver;
 mod flow_control;
 mod foreign;
 mod info;
+mod link_switch;
 mod link_watch;
 mod offloads;
+mod queue_info;
 mod reception;
 mod rss;
 mod single_queue;
 mod status;
 mod xstats;
 
+pub use adapter::{Module, ModuleStandard};
 pub use config::PortConfig;
 pub use flow_control::FlowControl;
 pub use foreign::Foreign;
 pub use info::{DescriptorLimits, PortInfo};
 pub use link_watch::LinkWatch;
 pub use offloads::{RxOffloads, TxOffloads};
+pub use queue_info::{RxQueueInfo, TxQueueInfo};
 pub use rss::{RssFields, RssHash};
 pub use status::{Link, PortStats};
-pub use xstats::Xstat;
+pub use xstats::{Xstat, XstatSelection};
 
 use crate::{
     Errno, Mempool, PrivateData, RxQueue, SocketId, StoppedRxQueue, StoppedTxQueue, TxQueue, eal::Environment,

@@ -85,6 +85,17 @@ impl<P: PrivateData> Port<Started<P>> {
         })
     }
 
+    /// Receives frames for these multicast addresses too, in place of those of the last call; for none of an empty list.
+    /// Not every device filters exactly: some receive others with the same hash, or all.
+    ///
+    /// # Errors
+    /// [`PortError::Lacks`] if the device has no list, [`PortError::Refused`] if the list is too long for it, or has an address that
+    /// is none of a group (`EINVAL`).
+    #[doc(alias = "rte_eth_dev_set_mc_addr_list")]
+    pub fn set_multicast_addrs(&self, addrs: &[MacAddr]) -> Result<(), PortError> {
+        self.device.set_multicast_addrs(addrs)
+    }
+
     /// Whether to receive frames of VLAN `id`, on a port with [`PortConfig::vlan_filter`](super::PortConfig::vlan_filter).
     ///
     /// # Errors
@@ -152,6 +163,23 @@ impl Device {
         let _control = self.control()?;
         let result = run(self.id().get(), &raw mut raw);
         self.check(call, result, format!("{action} MAC address {addr}"))
+    }
+
+    fn set_multicast_addrs(&self, addrs: &[MacAddr]) -> Result<(), PortError> {
+        const CALL: &str = "rte_eth_dev_set_mc_addr_list";
+        if let Some(addr) = addrs.iter().find(|addr| addr.octets()[0] & 1 == 0) {
+            // Most drivers would not look.
+            let action = format!("receive multicast frames for {addr}, which is the address of one host");
+            return self.check(CALL, -sys::EINVAL.cast_signed(), action);
+        }
+        let mut raw: Vec<_> = addrs.iter().map(|addr| sys::rte_ether_addr { addr_bytes: addr.octets() }).collect();
+        let count = u32::try_from(raw.len()).unwrap_or(u32::MAX);
+        let _control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the call reads
+        // `count` addresses, which the vector has, and copies what it keeps.
+        let result = unsafe { sys::rte_eth_dev_set_mc_addr_list(self.id().get(), raw.as_mut_ptr(), count) };
+        let lacking = ("list of multicast addresses", "receive all of them, by set_allmulticast");
+        self.check_offered(CALL, result, format!("receive frames for {count} multicast addresses"), lacking)
     }
 
     fn set_vlan(&self, id: u16, on: bool) -> Result<(), PortError> {

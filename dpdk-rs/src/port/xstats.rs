@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Extended statistics: what a device counts beside the basic counters, by name.
+//! Extended statistics: what a device counts beside the basic counters, by name; or some of it, again and again.
 
 use super::{Device, Port, PortError, Started};
-use crate::PrivateData;
-use core::ffi::CStr;
+use crate::{PrivateData, control::ControlGuard};
+use core::{ffi::CStr, fmt};
 use dpdk_sys as sys;
+use std::sync::{Arc, Weak};
 
 /// One extended counter.
 #[doc(alias = "rte_eth_xstat")]
@@ -20,7 +21,68 @@ pub struct Xstat {
     pub value: u64,
 }
 
+/// Extended counters of one port, chosen by name; made by [`Port::select_xstats`].
+pub struct XstatSelection {
+    /// Keeps the address from being used again, and nothing else.
+    device: Weak<Device>,
+    names: Vec<String>,
+    ids: Vec<u64>,
+}
+
+impl XstatSelection {
+    /// Their names, in the order in which they are read.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+}
+
+impl fmt::Debug for XstatSelection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("XstatSelection").field(&self.names).finish()
+    }
+}
+
 impl<P: PrivateData> Port<Started<P>> {
+    /// Chooses extended counters by their names, to be read often: [`Self::read_xstats`].
+    ///
+    /// ```no_run
+    /// # use dpdk_rs::{Port, PortError};
+    /// # fn serve(port: &Port) -> Result<(), PortError> {
+    /// let missed = port.select_xstats(["rx_missed_errors", "rx_q0_errors"])?;
+    /// let mut counted = [0; 2];
+    /// loop {
+    ///     port.read_xstats(&missed, &mut counted)?;
+    ///     println!("{:?}: {counted:?}", missed.names());
+    ///     std::thread::sleep(std::time::Duration::from_secs(1));
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`PortError::Lacks`] if the device has no counter of a name, [`PortError::Refused`] if it does not say.
+    #[doc(alias = "rte_eth_xstats_get_id_by_name")]
+    #[doc(alias = "rte_eth_xstats_get_names_by_id")]
+    pub fn select_xstats<N: Into<String>>(
+        &self,
+        names: impl IntoIterator<Item = N>,
+    ) -> Result<XstatSelection, PortError> {
+        let names: Vec<String> = names.into_iter().map(Into::into).collect();
+        let ids = self.device.xstat_ids(&names)?;
+        Ok(XstatSelection { device: Arc::downgrade(&self.device), names, ids })
+    }
+
+    /// Reads the chosen counters, without their names and, where the driver can, without the others: into the front of `values`, in
+    /// the order of [`XstatSelection::names`].
+    ///
+    /// # Errors
+    /// [`PortError::Unsupported`] if there are fewer values than counters, or if those are of another port;
+    /// [`PortError::Refused`] if the device does not say.
+    #[doc(alias = "rte_eth_xstats_get_by_id")]
+    pub fn read_xstats(&self, selection: &XstatSelection, values: &mut [u64]) -> Result<(), PortError> {
+        self.device.read_xstats(selection, values)
+    }
+
     /// The device's extended counters, with the basic ones of the port and of each queue among them.
     ///
     /// # Errors
@@ -41,12 +103,31 @@ impl<P: PrivateData> Port<Started<P>> {
     }
 }
 
+/// DPDK puts an array of so many counters on the stack.
+const MOST_AT_ONCE: usize = 256;
+
 impl Device {
     pub(super) fn xstats(&self) -> Result<Vec<Xstat>, PortError> {
-        const NAMES: &str = "rte_eth_xstats_get_names";
         const VALUES: &str = "rte_eth_xstats_get";
         let port = self.id().get();
-        let _control = self.control()?;
+        let control = self.control()?;
+        let names = self.xstat_names(&control)?;
+        let count = u32::try_from(names.len()).unwrap_or(u32::MAX);
+        let mut values = vec![sys::rte_eth_xstat::default(); count as usize];
+        // SAFETY: the port exists as long as this `Device`, and the control plane is locked; the array has `count` entries.
+        let valued = unsafe { sys::rte_eth_xstats_get(port, values.as_mut_ptr(), count) };
+        values.truncate(self.count(VALUES, valued)? as usize);
+        let xstat = |value: &sys::rte_eth_xstat| {
+            let name = names.get(usize::try_from(value.id).ok()?)?;
+            Some(Xstat { name: name.clone(), value: value.value })
+        };
+        Ok(values.iter().filter_map(xstat).collect())
+    }
+
+    /// The names of all counters; a counter's id is its place among them.
+    fn xstat_names(&self, _control: &ControlGuard<'_>) -> Result<Vec<String>, PortError> {
+        const NAMES: &str = "rte_eth_xstats_get_names";
+        let port = self.id().get();
         // SAFETY: the port exists as long as this `Device`, and the control plane is locked; without an array the call counts.
         let count = unsafe { sys::rte_eth_xstats_get_names(port, core::ptr::null_mut(), 0) };
         let count = self.count(NAMES, count)?;
@@ -54,17 +135,41 @@ impl Device {
         // SAFETY: the port exists as long as this `Device`, and the control plane is locked; the array has `count` entries.
         let named = unsafe { sys::rte_eth_xstats_get_names(port, names.as_mut_ptr(), count) };
         names.truncate(self.count(NAMES, named)? as usize);
-        let mut values = vec![sys::rte_eth_xstat::default(); count as usize];
-        // SAFETY: the port exists as long as this `Device`, and the control plane is locked; the array has `count` entries.
-        let valued = unsafe { sys::rte_eth_xstats_get(port, values.as_mut_ptr(), count) };
-        values.truncate(self.count(VALUES, valued)? as usize);
-        let xstat = |value: &sys::rte_eth_xstat| {
-            let name = names.get(usize::try_from(value.id).ok()?)?;
+        let text = |name: &sys::rte_eth_xstat_name| {
             // SAFETY: DPDK ends each name with a zero within its array.
-            let name = unsafe { CStr::from_ptr(name.name.as_ptr()) };
-            Some(Xstat { name: name.to_string_lossy().into_owned(), value: value.value })
+            unsafe { CStr::from_ptr(name.name.as_ptr()) }.to_string_lossy().into_owned()
         };
-        Ok(values.iter().filter_map(xstat).collect())
+        Ok(names.iter().map(text).collect())
+    }
+
+    fn xstat_ids(&self, wanted: &[String]) -> Result<Vec<u64>, PortError> {
+        let names = self.xstat_names(&self.control()?)?;
+        let id = |name: &String| match names.iter().position(|known| known == name) {
+            Some(place) => Ok(place as u64),
+            None => Err(self.lacks(format!("extended counter '{name}': choose among the names that xstats() gives"))),
+        };
+        wanted.iter().map(id).collect()
+    }
+
+    fn read_xstats(&self, selection: &XstatSelection, values: &mut [u64]) -> Result<(), PortError> {
+        const CALL: &str = "rte_eth_xstats_get_by_id";
+        let count = selection.ids.len();
+        let number = |len| u32::try_from(len).unwrap_or(u32::MAX);
+        if !core::ptr::eq(selection.device.as_ptr(), self) {
+            return Err(self.unsupported("counters of another port", number(count), "its own only".to_owned()));
+        }
+        let Some(values) = values.get_mut(..count) else {
+            let limits = format!("as many as counters were chosen, {count}, or more");
+            return Err(self.unsupported("places for values", number(values.len()), limits));
+        };
+        let _control = self.control()?;
+        for (ids, values) in selection.ids.chunks(MOST_AT_ONCE).zip(values.chunks_mut(MOST_AT_ONCE)) {
+            let (ids, values, most) = (ids.as_ptr(), values.as_mut_ptr(), number(ids.len()));
+            // SAFETY: the port exists as long as this `Device`, and the control plane is locked; both arrays have `most` entries.
+            let result = unsafe { sys::rte_eth_xstats_get_by_id(self.id().get(), ids, values, most) };
+            self.count(CALL, result)?;
+        }
+        Ok(())
     }
 
     /// A number that a call returned.

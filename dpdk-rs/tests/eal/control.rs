@@ -61,6 +61,47 @@ fn extended_counters_have_names_and_are_reset() {
 }
 
 #[test]
+fn chosen_counters_are_read_alone() {
+    isolated(&["net_ring0", "net_ring1"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let mut ports = eal.ports().into_iter();
+        let (port, mut rx, mut tx) = start(ports.next().unwrap(), &pool);
+        let names = ["tx_q0_packets", "rx_good_packets", "tx_good_bytes"];
+        let chosen = port.select_xstats(names).unwrap();
+        assert_eq!(chosen.names(), names);
+        let mut counted = [0, 0, 0, 7];
+        for number in 1..5 {
+            send(&mut tx, packet(&pool, &frame(number, 64)));
+            if number % 2 == 0 {
+                drop(receive(&mut rx));
+            }
+            port.read_xstats(&chosen, &mut counted).unwrap();
+            let all: BTreeMap<String, u64> =
+                port.xstats().unwrap().into_iter().map(|xstat| (xstat.name, xstat.value)).collect();
+            assert_eq!((counted[0], counted[1]), (number as u64, number as u64 / 2));
+            assert_eq!(counted, [all[names[0]], all[names[1]], all[names[2]], 7]);
+        }
+        // More than are read at once, in any order and several times.
+        let many = port.select_xstats((0..700).map(|place| names[place % 2])).unwrap();
+        let mut values = vec![0; 700];
+        port.read_xstats(&many, &mut values).unwrap();
+        assert!(values.chunks(2).all(|pair| pair == [4, 2]), "{values:?}");
+
+        let error = port.select_xstats(["rx_good_packets", "rx_god_packets"]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("port 0 (net_ring0): the device has no extended counter 'rx_god_packets': "),
+            "{error}"
+        );
+        let error = port.read_xstats(&chosen, &mut counted[..2]).unwrap_err();
+        assert!(matches!(error, PortError::Unsupported { what: "places for values", asked: 2, .. }), "{error}");
+        let (other, ..) = start(ports.next().unwrap(), &pool);
+        let error = other.read_xstats(&chosen, &mut counted).unwrap_err();
+        assert!(matches!(error, PortError::Unsupported { what: "counters of another port", .. }), "{error}");
+        assert_eq!(port.read_xstats(&port.select_xstats([""; 0]).unwrap(), &mut []), Ok(()));
+    });
+}
+
+#[test]
 fn all_multicast_is_switched_where_there_is_a_choice() {
     isolated(&["net_ring0", "net_null0"], |eal| {
         let pool: Mempool = pool(&eal, "pool");

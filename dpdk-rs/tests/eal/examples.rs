@@ -45,6 +45,22 @@ fn ethdev_queues() {
 }
 
 #[test]
+fn port_report() {
+    let text = output("port_report", &["net_ring0", "net_null1"], &[]);
+    for words in [
+        "port 0 (net_ring0), driver net_ring\n  link: Link { up: true",
+        "  RX burst mode: - (port 0 (net_ring0): the device has no burst modes to tell (its driver is net_ring): ",
+        "port 1 (net_null1), driver net_null\n",
+    ] {
+        assert!(text.contains(words), "{words} is not in:\n{text}");
+    }
+    let finished = example("port_report", &["net_null0"], &["--", "many"]);
+    assert!(finished.stderr.contains("'many' is no number of descriptors"), "{}", finished.stderr);
+    let finished = example("port_report", &["net_null0"], &["--", "8"]);
+    assert!(finished.stderr.contains("Lacks") && finished.status.code() == Some(1), "{}", finished.stderr);
+}
+
+#[test]
 fn rx_tx() {
     assert_eq!(output("rx_tx", &["net_null0"], &[]), "received: 1024, sent: 1024\n");
 }

@@ -30,6 +30,7 @@ mod offloads;
 mod others;
 mod packets;
 mod pcap;
+mod port_queries;
 mod ports;
 mod private;
 mod process;

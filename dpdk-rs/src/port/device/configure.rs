@@ -10,11 +10,11 @@ use crate::{
     port::{PortConfig, PortError, RssFields, driver, single_queue},
 };
 use dpdk_sys as sys;
-use std::sync::Arc;
+use std::sync::{Arc, atomic::Ordering::Relaxed};
 
 impl Device {
     /// Whether another process has configured the device.
-    pub(in crate::port) fn is_foreign(&self) -> bool {
+    pub(crate) fn is_foreign(&self) -> bool {
         self.setup().foreign
     }
 
@@ -22,10 +22,12 @@ impl Device {
     pub(in crate::port) fn adopt(&self) -> Result<(), PortError> {
         let info = self.raw_info()?;
         let driver = driver::name(&info);
+        self.counts_blindly.store(driver::counts_blindly(&driver), Relaxed);
         *self.setup() = Setup {
             most_segments: driver::most_segments(&driver, &info, 0),
             trusts_lengths: driver::trusts_lengths(&driver),
             miscounts: driver::miscounts(&driver),
+            driver,
             foreign: true,
             rx_queues: info.nb_rx_queues,
             tx_queues: info.nb_tx_queues,
@@ -85,6 +87,7 @@ impl Device {
         // configured, and the control plane is locked; the call copies `conf`.
         let result =
             unsafe { sys::rte_eth_dev_configure(self.id, config.rx_queues, config.tx_queues, &raw const conf) };
+        self.counts_blindly.store(driver::counts_blindly(&driver), Relaxed);
         *setup = Setup {
             configured: true,
             started: false,
@@ -95,6 +98,7 @@ impl Device {
             miscounts: driver::miscounts(&driver),
             tx_offloads: config.tx_offloads,
             most_headers: driver::most_headers(&driver),
+            driver,
             left: false,
             foreign: false,
             rx_queues: config.rx_queues,

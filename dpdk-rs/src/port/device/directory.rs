@@ -10,7 +10,7 @@ use core::{
     iter,
 };
 use dpdk_sys as sys;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, atomic::AtomicBool};
 
 /// The numbers of all ports, in ascending order. They are those of the moment at which each is asked for.
 fn ids() -> impl Iterator<Item = u16> {
@@ -46,7 +46,13 @@ pub(in crate::port) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
         let Some(taken) = control.taken.get_mut(usize::from(id)).filter(|taken| !**taken) else { continue };
         *taken = true;
         let name = port_name(id);
-        devices.push(Device { id, name, environment: Arc::clone(environment), setup: Mutex::default() });
+        devices.push(Device {
+            id,
+            name,
+            environment: Arc::clone(environment),
+            counts_blindly: AtomicBool::new(false),
+            setup: Mutex::default(),
+        });
     }
     devices
 }

@@ -13,13 +13,18 @@ pub(super) use directory::{names, take_all};
 use super::{Direction, PortError, PortId, TxOffloads, driver};
 use crate::{Errno, control::ControlGuard, eal::Environment, flow::Flows, mempool::PoolHandle, queue};
 use dpdk_sys as sys;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicBool, Ordering::Relaxed},
+};
 
 /// One Ethernet device, shared by its port and its queues. The last of them stops and closes it.
 pub(crate) struct Device {
     id: u16,
     name: String,
     environment: Arc<Environment>,
+    /// The driver's count of frames that wait may race with its peer.
+    counts_blindly: AtomicBool,
     setup: Mutex<Setup>,
 }
 
@@ -29,6 +34,8 @@ struct Setup {
     /// `rte_eth_dev_configure` was called: the device must be closed.
     configured: bool,
     started: bool,
+    /// The driver's name.
+    driver: String,
     /// The driver can start it again once it was stopped.
     restarts: bool,
     /// It was stopped by a driver that cannot.
@@ -109,6 +116,39 @@ impl Device {
     /// The error that the device does not have something.
     pub(crate) fn lacks(&self, what: impl Into<String>) -> PortError {
         PortError::Lacks { port: self.id(), name: self.name.clone(), what: what.into() }
+    }
+
+    /// As [`Self::check`], with `ENOTSUP` as the error that the driver does not have something: `what`, and what to do instead.
+    pub(crate) fn check_offered(
+        &self,
+        call: &'static str,
+        result: i32,
+        action: impl Into<String>,
+        (what, remedy): (&str, &str),
+    ) -> Result<(), PortError> {
+        if result == -sys::ENOTSUP.cast_signed() {
+            return Err(self.lacks(format!("{what} (its driver is {}): {remedy}", self.setup().driver)));
+        }
+        self.check(call, result, action)
+    }
+
+    /// The error for the number of a queue that the device does not have.
+    pub(crate) fn check_queue(&self, direction: Direction, queue: u16) -> Result<(), PortError> {
+        let (rx, tx) = self.configured_queues();
+        let (what, count) = match direction {
+            Direction::Rx => ("as number of an RX queue", rx),
+            Direction::Tx => ("as number of a TX queue", tx),
+        };
+        if queue < count {
+            return Ok(());
+        }
+        let limits = if count == 0 { "none".to_owned() } else { format!("0 to {}", count - 1) };
+        Err(self.unsupported(what, u32::from(queue), limits))
+    }
+
+    /// Whether the driver must not be asked how many frames wait.
+    pub(crate) fn counts_blindly(&self) -> bool {
+        self.counts_blindly.load(Relaxed)
     }
 
     /// Whether the device tells when its link changes.

@@ -48,6 +48,10 @@ fn set_mtu_of_started_port(port: Port<Configured>) {
     port.set_mtu(9000).unwrap();
 }
 
+fn set_link_of_configured_port(port: Port<Started>) {
+    port.set_link(false).unwrap();
+}
+
 fn statistics_before_configure(port: Port<Started>) -> u64 {
     port.stats().unwrap().ipackets
 }

@@ -89,6 +89,10 @@ fn queue_used_while_on_an_lcore(eal: &Eal, mut rx: RxQueue, burst: &mut Burst) {
     rx.rx(burst);
 }
 
+fn count_through_shared_reference(rx: &mut RxQueue) -> u32 {
+    rx.used_descriptors().unwrap()
+}
+
 fn receive_through_shared_reference(rx: &mut RxQueue, burst: &mut Burst) -> usize {
     rx.rx(burst)
 }

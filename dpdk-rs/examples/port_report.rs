@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Says what the drivers tell of every port once it is started: by which of their functions they receive and send, how the queues
+//! are set up, firmware, module and more. Usage: port_report [EAL OPTIONS] -- [USED], which also waits until so many
+//! descriptors of each RX queue hold a frame.
+//!
+//! ```sh
+//! cargo run -p dpdk-rs --example port_report -- -a 0000:18:00.0
+//! ```
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout)]
+
+use dpdk_rs::{Eal, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue};
+use std::{error::Error, fmt::Debug};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (eal, args) = Eal::init(std::env::args())?;
+    let used = match args.as_slice() {
+        [] => 0,
+        [text] => text.parse().map_err(|_| format!("'{text}' is no number of descriptors: give one, such as 8"))?,
+        _ => return Err("too many arguments: give one number of descriptors at most".into()),
+    };
+    let pool: Mempool = Mempool::builder("pool").build(&eal)?;
+    for port in eal.ports() {
+        let (port, mut rx, mut tx) = port.configure(&PortConfig::default(), &pool)?.start()?;
+        println!("port {} ({}), driver {}", port.id(), port.name(), port.info()?.driver);
+        report(&port, &mut rx[0], &mut tx[0], used)?;
+    }
+    Ok(())
+}
+
+fn report(port: &Port, rx: &mut RxQueue, tx: &mut TxQueue, used: u32) -> Result<(), PortError> {
+    say("link", port.link());
+    say("RX burst mode", port.rx_burst_mode(0));
+    say("TX burst mode", port.tx_burst_mode(0));
+    say("RX queue 0", port.rx_queue_info(0));
+    say("TX queue 0", port.tx_queue_info(0));
+    say("first RX descriptor", rx.descriptor(0));
+    say("first TX descriptor", tx.descriptor(0));
+    say("sent frames freed", tx.free_sent(0));
+    say("firmware", port.firmware_version());
+    let module = port.module().map(|module| (module.standard, module.vendor(), module.part_number()));
+    say("module", module);
+    let types = port.packet_types().map(|types| types.iter().filter_map(|kind| kind.l4()).collect::<Vec<_>>());
+    say("layer 4 of the frames that it tells apart", types);
+    if used > 0 {
+        println!("  waiting for {used} used RX descriptors");
+        while rx.used_descriptors()? < used {
+            std::thread::yield_now();
+        }
+    }
+    say("used RX descriptors", rx.used_descriptors());
+    say("first RX descriptor", rx.descriptor(0));
+    Ok(())
+}
+
+/// What there is, or why there is nothing.
+fn say(what: &str, answer: Result<impl Debug, PortError>) {
+    match answer {
+        Ok(answer) => println!("  {what}: {answer:?}"),
+        Err(error) => println!("  {what}: - ({error})"),
+    }
+}

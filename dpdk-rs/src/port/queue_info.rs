@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! How a queue was set up, and by which of its functions the driver receives and sends: the first question when something is slow.
+
+use super::{Device, Direction, Port, PortError, Started, adapter::text_of, info::offload_names};
+use crate::{PacketType, PrivateData};
+use core::ptr;
+use dpdk_sys as sys;
+
+/// How an RX queue was set up; made by [`Port::rx_queue_info`].
+#[doc(alias = "rte_eth_rxq_info")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RxQueueInfo {
+    /// How many descriptors it has.
+    pub descriptors: u16,
+    /// How many bytes of an mbuf the device writes to; 0 if it does not say.
+    pub buffer_len: u16,
+    /// Whether a frame may come in several segments.
+    pub scattered: bool,
+    /// How many descriptors the driver gathers before it gives them back to the device.
+    pub free_threshold: u16,
+    /// Whether frames are dropped, and not held back, while the queue has no free descriptor.
+    pub drops: bool,
+    /// What is on, by DPDK's names, such as `SCATTER`.
+    pub offloads: Vec<String>,
+}
+
+/// How a TX queue was set up; made by [`Port::tx_queue_info`].
+#[doc(alias = "rte_eth_txq_info")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TxQueueInfo {
+    /// How many descriptors it has.
+    pub descriptors: u16,
+    /// The driver frees what was sent once fewer descriptors than these are free.
+    pub free_threshold: u16,
+    /// After how many descriptors the device is asked to tell that they were sent (RS).
+    pub report_threshold: u16,
+    /// What is on, by DPDK's names, such as `MULTI_SEGS`.
+    pub offloads: Vec<String>,
+}
+
+/// What queues lack whose driver tells nothing of them.
+const SETUP: (&str, &str) = ("description of its queues", "they have what the port was configured with");
+
+/// What queues lack whose driver has one function only, or does not tell which it has taken.
+const MODE: (&str, &str) =
+    ("burst modes to tell", "raise the driver's log level, by --log-level=pmd.net.*:debug, which often names them");
+
+impl<P: PrivateData> Port<Started<P>> {
+    /// How an RX queue was set up, as its driver has it.
+    ///
+    /// # Errors
+    /// [`PortError::Lacks`] if the driver does not say, [`PortError::Unsupported`] if there is no such queue.
+    #[doc(alias = "rte_eth_rx_queue_info_get")]
+    pub fn rx_queue_info(&self, queue: u16) -> Result<RxQueueInfo, PortError> {
+        self.device.rx_queue_info(queue)
+    }
+
+    /// How a TX queue was set up, as its driver has it.
+    ///
+    /// # Errors
+    /// [`PortError::Lacks`] if the driver does not say, [`PortError::Unsupported`] if there is no such queue.
+    #[doc(alias = "rte_eth_tx_queue_info_get")]
+    pub fn tx_queue_info(&self, queue: u16) -> Result<TxQueueInfo, PortError> {
+        self.device.tx_queue_info(queue)
+    }
+
+    /// By which of its functions the driver receives on a queue, such as `Vector AVX2` or `Scalar Scattered`. Which it takes hangs
+    /// on the processor, on the offloads and on the number of descriptors.
+    ///
+    /// # Errors
+    /// [`PortError::Lacks`] if the driver does not say, as those of virtual devices, [`PortError::Unsupported`] if there is no such
+    /// queue.
+    #[doc(alias = "rte_eth_rx_burst_mode_get")]
+    pub fn rx_burst_mode(&self, queue: u16) -> Result<String, PortError> {
+        self.device.burst_mode(Direction::Rx, queue)
+    }
+
+    /// By which of its functions the driver sends on a queue; see [`Self::rx_burst_mode`].
+    ///
+    /// # Errors
+    /// As [`Self::rx_burst_mode`].
+    #[doc(alias = "rte_eth_tx_burst_mode_get")]
+    pub fn tx_burst_mode(&self, queue: u16) -> Result<String, PortError> {
+        self.device.burst_mode(Direction::Tx, queue)
+    }
+
+    /// The types of frames that the device tells apart ([`Packet::packet_type`](crate::Packet::packet_type)), without tunnels; none
+    /// if it does not look.
+    ///
+    /// # Errors
+    /// [`PortError::Refused`] if the device does not say.
+    #[doc(alias = "rte_eth_dev_get_supported_ptypes")]
+    pub fn packet_types(&self) -> Result<Vec<PacketType>, PortError> {
+        self.device.packet_types()
+    }
+}
+
+impl Device {
+    fn rx_queue_info(&self, queue: u16) -> Result<RxQueueInfo, PortError> {
+        self.check_queue(Direction::Rx, queue)?;
+        let mut info = sys::rte_eth_rxq_info::default();
+        let control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it, has this queue, and the control plane is locked; the
+        // call fills a struct of ours.
+        let result = unsafe { sys::rte_eth_rx_queue_info_get(self.id().get(), queue, &raw mut info) };
+        drop(control);
+        self.check_offered("rte_eth_rx_queue_info_get", result, format!("read how RX queue {queue} is set up"), SETUP)?;
+        Ok(RxQueueInfo {
+            descriptors: info.nb_desc,
+            buffer_len: info.rx_buf_size,
+            scattered: info.scattered_rx != 0,
+            free_threshold: info.conf.rx_free_thresh,
+            drops: info.conf.rx_drop_en != 0,
+            offloads: offload_names(info.conf.offloads, sys::rte_eth_dev_rx_offload_name),
+        })
+    }
+
+    fn tx_queue_info(&self, queue: u16) -> Result<TxQueueInfo, PortError> {
+        self.check_queue(Direction::Tx, queue)?;
+        let mut info = sys::rte_eth_txq_info::default();
+        let control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it, has this queue, and the control plane is locked; the
+        // call fills a struct of ours.
+        let result = unsafe { sys::rte_eth_tx_queue_info_get(self.id().get(), queue, &raw mut info) };
+        drop(control);
+        self.check_offered("rte_eth_tx_queue_info_get", result, format!("read how TX queue {queue} is set up"), SETUP)?;
+        Ok(TxQueueInfo {
+            descriptors: info.nb_desc,
+            free_threshold: info.conf.tx_free_thresh,
+            report_threshold: info.conf.tx_rs_thresh,
+            offloads: offload_names(info.conf.offloads, sys::rte_eth_dev_tx_offload_name),
+        })
+    }
+
+    fn burst_mode(&self, direction: Direction, queue: u16) -> Result<String, PortError> {
+        self.check_queue(direction, queue)?;
+        let mut mode = sys::rte_eth_burst_mode::default();
+        let port = self.id().get();
+        let control = self.control()?;
+        let (call, result) = match direction {
+            Direction::Rx => {
+                // SAFETY: the port exists until the drop of this `Device` closes it, has this queue, and the control plane is
+                // locked; the call fills a struct of ours.
+                let result = unsafe { sys::rte_eth_rx_burst_mode_get(port, queue, &raw mut mode) };
+                ("rte_eth_rx_burst_mode_get", result)
+            }
+            Direction::Tx => {
+                // SAFETY: the port exists until the drop of this `Device` closes it, has this queue, and the control plane is
+                // locked; the call fills a struct of ours.
+                let result = unsafe { sys::rte_eth_tx_burst_mode_get(port, queue, &raw mut mode) };
+                ("rte_eth_tx_burst_mode_get", result)
+            }
+        };
+        drop(control);
+        // What drivers say that do not know the function that they have taken.
+        let unknown = -sys::EINVAL.cast_signed();
+        let result = if result == unknown { -sys::ENOTSUP.cast_signed() } else { result };
+        self.check_offered(call, result, format!("read the burst mode of {direction} queue {queue}"), MODE)?;
+        Ok(text_of(&mode.info))
+    }
+
+    fn packet_types(&self) -> Result<Vec<PacketType>, PortError> {
+        const CALL: &str = "rte_eth_dev_get_supported_ptypes";
+        const ACTION: &str = "read which types of frames it tells apart";
+        let layers = sys::DPDK_SYS_PTYPE_L2_MASK | sys::DPDK_SYS_PTYPE_L3_MASK | sys::DPDK_SYS_PTYPE_L4_MASK;
+        let port = self.id().get();
+        let _control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; without an array the
+        // call counts.
+        let count = unsafe { sys::rte_eth_dev_get_supported_ptypes(port, layers, ptr::null_mut(), 0) };
+        self.check(CALL, count, ACTION)?;
+        let mut types = vec![0; count.unsigned_abs() as usize];
+        // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the array has `count`
+        // entries.
+        let named = unsafe { sys::rte_eth_dev_get_supported_ptypes(port, layers, types.as_mut_ptr(), count) };
+        self.check(CALL, named, ACTION)?;
+        types.truncate(named.unsigned_abs() as usize);
+        Ok(types.into_iter().map(PacketType::new).collect())
+    }
+}

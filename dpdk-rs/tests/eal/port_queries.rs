@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What a started port and its queues tell of themselves, and what they can be told of their link and addresses.
+
+use crate::{
+    frames::{only_port, pool, start, until},
+    namespace::{namespace, shell},
+    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
+};
+use core::fmt::Debug;
+use dpdk_rs::{Eal, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError};
+use std::path::Path;
+
+const GROUP: MacAddr = MacAddr([1, 0, 0x5e, 0, 0, 1]);
+
+/// The words of the error that a device has not got something.
+fn lacking<T: Debug>(result: Result<T, PortError>) -> String {
+    match result {
+        Err(error @ PortError::Lacks { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_driver_does_not_have_is_said_with_a_remedy() {
+    isolated(&["net_null0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let (port, mut rx, mut tx) = start(only_port(&eal), &pool);
+        assert_eq!(
+            lacking(port.set_link(false)),
+            "port 0 (net_null0): the device has no switch for its link (its driver is net_null): stop the port, or take the other \
+             end down"
+        );
+        for error in [
+            lacking(port.set_link(true)),
+            lacking(port.set_led(true)),
+            lacking(port.set_led(false)),
+            lacking(port.firmware_version()),
+            lacking(port.module()),
+            lacking(port.set_multicast_addrs(&[GROUP])),
+            lacking(port.rx_queue_info(0)),
+            lacking(port.tx_queue_info(0)),
+            lacking(port.rx_burst_mode(0)),
+            lacking(port.tx_burst_mode(0)),
+            lacking(rx.used_descriptors()),
+            lacking(rx.descriptor(0)),
+            lacking(tx.descriptor(0)),
+            lacking(tx.free_sent(0)),
+        ] {
+            assert!(error.starts_with("port 0 (net_null0): the device has no "), "{error}");
+            let remedy = error.split_once(" (its driver is net_null): ").map(|(_, remedy)| remedy);
+            assert!(remedy.is_some_and(|remedy| remedy.len() > 20), "{error}");
+        }
+        assert_eq!(port.packet_types().unwrap(), []);
+        let words = |error: PortError| error.to_string();
+        let expected = "port 0 (net_null0): 1 as number of an RX queue asked for, the device supports 0 to 0";
+        assert_eq!(words(port.rx_burst_mode(1).unwrap_err()), expected);
+        assert_eq!(words(port.rx_queue_info(1).unwrap_err()), expected);
+        for error in [port.tx_burst_mode(7).unwrap_err(), port.tx_queue_info(7).map(|_| String::new()).unwrap_err()] {
+            assert!(
+                matches!(error, PortError::Unsupported { what: "as number of a TX queue", asked: 7, .. }),
+                "{error}"
+            );
+        }
+    });
+}
+
+#[test]
+fn a_link_is_taken_down_and_up() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let (port, rx, tx) = start(only_port(&eal), &pool);
+        for up in [false, false, true, false] {
+            port.set_link(up).unwrap();
+            assert_eq!(port.link().unwrap().up, up);
+        }
+        let (port, ..) = port.stop(vec![rx], vec![tx]).unwrap().start().unwrap();
+        assert!(port.link().unwrap().up, "a start takes it up");
+    });
+}
+
+/// The kernel's side of a tap shows what the port was told.
+#[test]
+fn a_tap_has_a_link_multicast_addresses_and_types_of_frames() {
+    if !Path::new("/dev/net/tun").exists() {
+        println!("skipped: the kernel has no /dev/net/tun");
+        return;
+    }
+    let Some(namespace) = namespace("") else { return };
+    isolated_in(&namespace, &["net_tap0,iface=asked0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let config = PortConfig::default().rx_descriptors(64);
+        let (port, _rx, _tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();
+        shell("ip link show up dev asked0 | grep -q asked0");
+        port.set_link(false).unwrap();
+        assert!(!port.link().unwrap().up);
+        shell("! ip link show up dev asked0 | grep -q asked0");
+        port.set_link(true).unwrap();
+        shell("ip link show up dev asked0 | grep -q asked0");
+
+        for addrs in [&[GROUP, MacAddr([0x33, 0x33, 0, 0, 0, 1])][..], &[], &[GROUP]] {
+            port.set_multicast_addrs(addrs).unwrap();
+        }
+        let error = port.set_multicast_addrs(&[GROUP, MacAddr([2, 0, 0, 0, 0, 1])]).unwrap_err();
+        assert!(error.to_string().contains("02:00:00:00:00:01, which is the address of one host"), "{error}");
+
+        let types = port.packet_types().unwrap();
+        assert!(types.iter().any(|kind| kind.l2() == Some(L2::Vlan)), "{types:?}");
+        assert!(types.iter().any(|kind| kind.l3() == Some(L3::Ipv6)), "{types:?}");
+        assert!(types.iter().any(|kind| kind.l4() == Some(L4::Tcp)), "{types:?}");
+        assert!(types.iter().all(|kind| kind.bits() & 0xfff != 0), "no tunnels: {types:?}");
+    });
+}
+
+/// The driver counts, but might look at memory that it has freed.
+#[test]
+fn a_vhost_port_is_not_asked_how_many_frames_wait() {
+    isolated_bare(|| {
+        let socket = folder().join("vhost.sock");
+        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
+        let (port, mut rx, mut tx) = start(only_port(&eal), &pool);
+        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let _peer = start(peer, &pool);
+        until("the link is up", || port.link().unwrap().up);
+        let error = lacking(rx.used_descriptors());
+        assert!(error.contains("no count of its used descriptors (its driver is net_vhost)"), "{error}");
+        assert_eq!(tx.free_sent(0), Ok(0), "it keeps nothing");
+    });
+}
