@@ -2,7 +2,8 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! Passes the frames that its first port receives to another process, the example `secondary`, and sends what comes back, until
-//! as many have come back as the number behind `--` says (100,000 unless given), or until SIGINT or SIGTERM. No frame is copied.
+//! as many have come back as the number behind `--` says (100,000 unless given), or until SIGINT or SIGTERM. No frame is copied. Then
+//! it asks the other process what it has counted, by a message.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example primary -- -l 0 -m 64 --file-prefix=pair --no-pci --vdev=net_null0
@@ -11,7 +12,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, Ring};
+use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, Ring, message::Outgoing};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
     error::Error,
@@ -19,6 +20,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -49,5 +51,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         pkts.clear();
     }
     println!("passed: {passed}, returned: {returned}");
+    if returned >= wanted {
+        for reply in eal.messages().request("pair/counted", &Outgoing::empty(), Duration::from_secs(10))? {
+            let counted: [u64; 3] = reply.read()?;
+            println!("counted elsewhere: {}", counted.iter().sum::<u64>());
+        }
+    }
     Ok(())
 } // the rings stay where they are, for the secondary process

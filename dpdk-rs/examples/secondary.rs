@@ -2,7 +2,8 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! Attaches to the example `primary`, tells what ports it has, counts the frames that it passes on by what they carry, and gives
-//! them back, until that process has ended. What this one must promise is said at each `unsafe`.
+//! them back, until that process has ended. When that asks by a message, it says what it has counted. What this one must promise is
+//! said at each `unsafe`.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example primary -- -l 0 -m 64 --file-prefix=pair --no-pci --vdev=net_null0
@@ -10,8 +11,14 @@
 //! ```
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, L3, Packet, Ring, secondary::Secondary};
-use std::error::Error;
+use dpdk_rs::{Burst, L3, Packet, Ring, message::Outgoing, secondary::Secondary};
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 /// Times that there was nothing to do before the primary process is looked at.
 const IDLE_ROUNDS: u32 = 10_000;
@@ -31,8 +38,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("port {} ({}): RX queues: {rx}, TX queues: {tx}, link {}", port.id(), port.name(), port.link()?);
     }
 
+    let counters: Arc<[AtomicU64; 3]> = Arc::default();
+    let told = Arc::clone(&counters);
+    let _handler = primary.messages().on("pair/counted", move |request| {
+        // Relaxed is enough: what the primary process has back of these frames, it has got through a ring.
+        let counted = told.each_ref().map(|counter| counter.load(Ordering::Relaxed));
+        if let Err(error) = request.reply(&Outgoing::of(&counted)) {
+            eprintln!("the primary process does not learn what was counted: {error}");
+        }
+    })?;
+    let [ipv4, ipv6, other] = &*counters;
+
     let mut pkts = Burst::<_, 32>::new();
-    let (mut ipv4, mut ipv6, mut other) = (0_u64, 0_u64, 0_u64);
     let mut idle = 0;
     while idle < IDLE_ROUNDS || primary.is_primary_alive() {
         idle = if idle < IDLE_ROUNDS { idle + 1 } else { 0 };
@@ -41,11 +58,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         idle = 0;
         for packet in &pkts {
-            match packet.headers().packet_type.l3() {
-                Some(L3::Ipv4) => ipv4 += 1,
-                Some(L3::Ipv6) => ipv6 += 1,
-                _ => other += 1,
-            }
+            let counter = match packet.headers().packet_type.l3() {
+                Some(L3::Ipv4) => ipv4,
+                Some(L3::Ipv6) => ipv6,
+                _ => other,
+            };
+            counter.fetch_add(1, Ordering::Relaxed);
         }
         back.enqueue_burst(&mut pkts);
         while !pkts.is_empty() && primary.is_primary_alive() {
@@ -54,6 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         // What nobody takes any more returns to its pool.
         pkts.clear();
     }
+    let [ipv4, ipv6, other] = counters.each_ref().map(|counter| counter.load(Ordering::Relaxed));
     println!("IPv4: {ipv4}, IPv6: {ipv6}, other: {other}");
     Ok(())
 }

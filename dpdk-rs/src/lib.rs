@@ -17,6 +17,7 @@
 //! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
 //! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
 //! | [`secondary::Secondary`] | what another process has made | [`attach`](secondary::Secondary::attach), `unsafe` | finds pools, rings and ports by name | frees nothing |
+//! | [`message`] | bytes and files for other processes | [`Eal::messages`] | [`send`](message::Messages::send), [`request`](message::Messages::request), [`on`](message::Messages::on) | |
 //! | [`service`] | closures that lcores call again and again | [`Eal::register_service`] | [`run_on`](service::Service::run_on) | ended when dropped |
 //! | [`lcore::scope`] | closures on lcores, which borrow | | [`launch`](lcore::Scope::launch), [`join`](lcore::JoinHandle::join) | joined before it returns |
 //!
@@ -72,6 +73,7 @@ pub mod lookup;
 mod mac;
 pub mod memory;
 mod mempool;
+pub mod message;
 mod object;
 mod packet;
 pub mod port;

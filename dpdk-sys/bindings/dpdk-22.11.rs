@@ -533,11 +533,14 @@ pub const RTE_MAX_LCORE: u32 = 128;
 pub const RTE_MEMPOOL_CACHE_MAX_SIZE: u32 = 512;
 pub const RTE_PKTMBUF_HEADROOM: u32 = 128;
 pub const RTE_MAX_QUEUES_PER_PORT: u32 = 1024;
+pub const ENOENT: u32 = 2;
 pub const EAGAIN: u32 = 11;
 pub const ENOMEM: u32 = 12;
 pub const EBUSY: u32 = 16;
 pub const EEXIST: u32 = 17;
 pub const EINVAL: u32 = 22;
+pub const ETIMEDOUT: u32 = 110;
+pub const ECONNREFUSED: u32 = 111;
 pub const EALREADY: u32 = 114;
 pub const ENOTSUP: u32 = 95;
 pub const RTE_LOGTYPE_USER1: u32 = 24;
@@ -556,6 +559,9 @@ pub const RTE_LOG_WARNING: u32 = 5;
 pub const RTE_LOG_NOTICE: u32 = 6;
 pub const RTE_LOG_INFO: u32 = 7;
 pub const RTE_LOG_DEBUG: u32 = 8;
+pub const RTE_MP_MAX_FD_NUM: u32 = 8;
+pub const RTE_MP_MAX_NAME_LEN: u32 = 64;
+pub const RTE_MP_MAX_PARAM_LEN: u32 = 256;
 pub const LCORE_ID_ANY: u32 = 4294967295;
 pub const SOCKET_ID_ANY: i32 = -1;
 pub const RTE_ACL_MAX_FIELDS: u32 = 64;
@@ -603,6 +609,21 @@ pub const RTE_TEL_MAX_STRING_LEN: u32 = 128;
 pub const RTE_TEL_MAX_SINGLE_STRING_LEN: u32 = 8192;
 pub const RTE_TEL_MAX_DICT_ENTRIES: u32 = 256;
 pub const RTE_TEL_MAX_ARRAY_ENTRIES: u32 = 512;
+pub type __time_t = ::core::ffi::c_long;
+pub type __syscall_slong_t = ::core::ffi::c_long;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct timespec {
+    pub tv_sec: __time_t,
+    pub tv_nsec: __syscall_slong_t,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of timespec"][::core::mem::size_of::<timespec>() - 16usize];
+    ["Alignment of timespec"][::core::mem::align_of::<timespec>() - 8usize];
+    ["Offset of field: timespec::tv_sec"][::core::mem::offset_of!(timespec, tv_sec) - 0usize];
+    ["Offset of field: timespec::tv_nsec"][::core::mem::offset_of!(timespec, tv_nsec) - 8usize];
+};
 unsafe extern "C" {
     pub fn rte_version() -> *const ::core::ffi::c_char;
 }
@@ -631,6 +652,80 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     pub fn rte_eal_primary_proc_alive(config_file_path: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_mp_msg {
+    pub name: [::core::ffi::c_char; 64usize],
+    pub len_param: ::core::ffi::c_int,
+    pub num_fds: ::core::ffi::c_int,
+    pub param: [u8; 256usize],
+    pub fds: [::core::ffi::c_int; 8usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_mp_msg"][::core::mem::size_of::<rte_mp_msg>() - 360usize];
+    ["Alignment of rte_mp_msg"][::core::mem::align_of::<rte_mp_msg>() - 4usize];
+    ["Offset of field: rte_mp_msg::name"][::core::mem::offset_of!(rte_mp_msg, name) - 0usize];
+    ["Offset of field: rte_mp_msg::len_param"][::core::mem::offset_of!(rte_mp_msg, len_param) - 64usize];
+    ["Offset of field: rte_mp_msg::num_fds"][::core::mem::offset_of!(rte_mp_msg, num_fds) - 68usize];
+    ["Offset of field: rte_mp_msg::param"][::core::mem::offset_of!(rte_mp_msg, param) - 72usize];
+    ["Offset of field: rte_mp_msg::fds"][::core::mem::offset_of!(rte_mp_msg, fds) - 328usize];
+};
+impl Default for rte_mp_msg {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_mp_reply {
+    pub nb_sent: ::core::ffi::c_int,
+    pub nb_received: ::core::ffi::c_int,
+    pub msgs: *mut rte_mp_msg,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_mp_reply"][::core::mem::size_of::<rte_mp_reply>() - 16usize];
+    ["Alignment of rte_mp_reply"][::core::mem::align_of::<rte_mp_reply>() - 8usize];
+    ["Offset of field: rte_mp_reply::nb_sent"][::core::mem::offset_of!(rte_mp_reply, nb_sent) - 0usize];
+    ["Offset of field: rte_mp_reply::nb_received"][::core::mem::offset_of!(rte_mp_reply, nb_received) - 4usize];
+    ["Offset of field: rte_mp_reply::msgs"][::core::mem::offset_of!(rte_mp_reply, msgs) - 8usize];
+};
+impl Default for rte_mp_reply {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub type rte_mp_t = ::core::option::Option<
+    unsafe extern "C" fn(msg: *const rte_mp_msg, peer: *const ::core::ffi::c_void) -> ::core::ffi::c_int,
+>;
+unsafe extern "C" {
+    pub fn rte_mp_action_register(name: *const ::core::ffi::c_char, action: rte_mp_t) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_mp_action_unregister(name: *const ::core::ffi::c_char);
+}
+unsafe extern "C" {
+    pub fn rte_mp_sendmsg(msg: *mut rte_mp_msg) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_mp_request_sync(
+        req: *mut rte_mp_msg,
+        reply: *mut rte_mp_reply,
+        ts: *const timespec,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_mp_reply(msg: *mut rte_mp_msg, peer: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     pub fn rte_eal_has_hugepages() -> ::core::ffi::c_int;
@@ -5135,4 +5230,20 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_forget_lcore__extern"]
     pub fn dpdk_sys_forget_lcore();
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mp_reply_free__extern"]
+    pub fn dpdk_sys_mp_reply_free(reply: *mut rte_mp_reply);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_close_on_exec__extern"]
+    pub fn dpdk_sys_close_on_exec(fd: ::core::ffi::c_int) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_hold_cancellation__extern"]
+    pub fn dpdk_sys_hold_cancellation() -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_release_cancellation__extern"]
+    pub fn dpdk_sys_release_cancellation(before: ::core::ffi::c_int);
 }

@@ -57,6 +57,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_pdump_init",
     "rte_mempool_(avail_count|create|free|get|in_use_count|lookup|obj_iter|put)",
     "rte_metrics_init",
+    "rte_mp_(action_register|action_unregister|reply|request_sync|sendmsg)",
     "rte_memzone_(free|lookup|reserve_aligned|walk)",
     "rte_net_get_ptype",
     "rte_pktmbuf_(alloc|alloc_bulk|attach|clone|copy|data_room_size|free|free_bulk|linearize|pool_create|priv_size)",
@@ -95,6 +96,7 @@ const TYPES: &[&str] = &[
     "rte_mbuf_ext_shared_info",
     "rte_mempool",
     "rte_metric_(name|value)",
+    "rte_mp_(msg|reply)",
     "rte_net_hdr_lens",
     "rte_proc_type_t",
     "rte_service_spec",
@@ -103,7 +105,7 @@ const TYPES: &[&str] = &[
 
 const VARIABLES: &[&str] = &[
     "DPDK_SYS_.*",
-    "E(AGAIN|ALREADY|BUSY|EXIST|INVAL|NOMEM|NOTSUP)",
+    "E(AGAIN|ALREADY|BUSY|CONNREFUSED|EXIST|INVAL|NOENT|NOMEM|NOTSUP|TIMEDOUT)",
     "LCORE_ID_ANY",
     "RING_F_(EXACT_SZ|MC_HTS_DEQ|MC_RTS_DEQ|MP_HTS_ENQ|MP_RTS_ENQ|SC_DEQ|SP_ENQ)",
     "RTE_ACL_(FIELD_TYPE_.*|MAX_FIELDS|MAX_PRIORITY|MIN_PRIORITY)",
@@ -124,6 +126,7 @@ const VARIABLES: &[&str] = &[
     "RTE_MBUF_PRIV_ALIGN",
     "RTE_MEMPOOL_CACHE_MAX_SIZE",
     "RTE_MEMZONE_IOVA_CONTIG",
+    "RTE_MP_MAX_(FD_NUM|NAME_LEN|PARAM_LEN)",
     "RTE_PKTMBUF_HEADROOM",
     "RTE_RING_SZ_MASK",
     "RTE_SERVICE_(ATTR_.*|NAME_MAX)",

@@ -13,6 +13,8 @@
 #define _GNU_SOURCE
 #endif
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -701,6 +703,38 @@ static inline void
 dpdk_sys_forget_lcore(void)
 {
 	RTE_PER_LCORE(_lcore_id) = LCORE_ID_ANY;
+}
+
+/* Frees the replies that rte_mp_request_sync() has allocated; the descriptors in them are left. */
+static inline void
+dpdk_sys_mp_reply_free(struct rte_mp_reply *reply)
+{
+	free(reply->msgs);
+	reply->msgs = NULL;
+	reply->nb_received = 0;
+}
+
+/* Has programs that this one starts not inherit a descriptor; negative if there is none of this number. */
+static inline int
+dpdk_sys_close_on_exec(int fd)
+{
+	return fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* Has whoever cancels this thread, as rte_eal_cleanup() does, wait until it may be cancelled again; what was before. */
+static inline int
+dpdk_sys_hold_cancellation(void)
+{
+	int before = PTHREAD_CANCEL_ENABLE;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+	return before;
+}
+
+static inline void
+dpdk_sys_release_cancellation(int before)
+{
+	pthread_setcancelstate(before, &before);
 }
 
 #endif

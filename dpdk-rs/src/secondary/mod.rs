@@ -5,7 +5,8 @@
 //!
 //! The **primary** process initialises DPDK with [`Eal::init`](crate::Eal::init), makes pools and rings, and owns the ports. A
 //! **secondary** process attaches to it by its `--file-prefix`, with [`Secondary::attach`], and finds by name what the other has
-//! made: pools, rings, memory zones, ports. Packets then go from process to process as pointers, without a copy.
+//! made: pools, rings, memory zones, ports. Packets then go from process to process as pointers, without a copy. They tell and ask
+//! each other by [messages](crate::message).
 //!
 //! The primary process, all of it safe:
 //!
@@ -219,6 +220,10 @@ impl Secondary {
     #[doc(alias = "RTE_ETH_FOREACH_DEV")]
     pub unsafe fn ports(&self) -> Result<Vec<Port<Foreign>>, PortError> {
         port::take_foreign(&self.environment)
+    }
+
+    pub(crate) const fn environment(&self) -> &Arc<Environment> {
+        &self.environment
     }
 
     /// The time stamp counter, which is the same for all processes.

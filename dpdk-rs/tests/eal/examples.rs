@@ -183,7 +183,7 @@ fn primary_and_secondary() {
         assert!(primary.wait().unwrap().success());
         line.clear();
         said.read_to_string(&mut line).unwrap();
-        assert_eq!(line, "passed: 1000, returned: 1000\n");
+        assert_eq!(line, "passed: 1000, returned: 1000\ncounted elsewhere: 1000\n");
         // Frames of net_null are zeros.
         let port = "port 0 (net_null0): RX queues: 1, TX queues: 1, link up, 10000 Mbit/s, full duplex";
         assert_eq!(secondary.stdout, format!("{port}\nIPv4: 0, IPv6: 0, other: 1000\n"));

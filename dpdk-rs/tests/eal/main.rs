@@ -24,6 +24,7 @@ mod lcores;
 mod log;
 mod lookups;
 mod memory;
+mod messages;
 #[path = "../faults/namespace.rs"]
 mod namespace;
 mod offloads;
