@@ -428,7 +428,8 @@ def test_a_tool_is_shown_mistakes_before_it_judges_the_tests(tree, tool):
     assert steps == [f"{tool} ready", f"{tool} mistakes", f"{tool} tests"]
     judged = f"{tool}-ready:step {tool}-mistakes:cargo {tool}-tests:cargo"
     assert f"python .ci/tally.py target/{tool}-record {judged}" in tree.calls
-    assert done.stdout.count("hugepages=0\n") == 3, done.stdout
+    assert done.stdout.count("hugepages=1\n") == 3, done.stdout
+    assert "gave back" in done.stdout
 
 
 def test_a_tool_that_is_not_to_be_had_is_only_told(tree):
