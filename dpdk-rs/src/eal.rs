@@ -9,6 +9,7 @@ use crate::{
     lcore::{Lcore, LcoreId, Occupation, Registrar},
     memory::Heap,
     port::{self, Unconfigured},
+    service::Rounds,
 };
 use core::{
     ffi::{CStr, c_char, c_int},
@@ -317,11 +318,31 @@ pub(crate) struct Environment {
 /// DPDK's control plane is not thread-safe, not even for two different devices: calls to it are made under this lock.
 pub(crate) struct Control {
     /// Pools without a handle whose memory has not been given back yet.
-    retired: Vec<RawPool>,
+    retired: Vec<Retired>,
     /// Ports that were handed out.
     pub(crate) taken: [bool; PORTS],
     /// Ports that their drivers cannot close.
     pub(crate) left: Vec<String>,
+}
+
+/// A pool without a handle.
+struct Retired {
+    pool: RawPool,
+    /// Where DPDK's own service cores were when all mbufs were found to be back.
+    full_since: Option<Rounds>,
+}
+
+impl Retired {
+    /// Whether all mbufs are back, and nobody is on his way out of the call that has brought the last of them.
+    fn is_at_rest(&mut self) -> bool {
+        // SAFETY: a retired pool is live until it leaves the list, which its owner has locked.
+        let full = unsafe { sys::dpdk_sys_mempool_full(self.pool.as_ptr()) } != 0;
+        if !full {
+            self.full_since = None;
+            return false;
+        }
+        self.full_since.get_or_insert_with(Rounds::now).have_ended()
+    }
 }
 
 /// A pool that has not been freed.
@@ -416,8 +437,27 @@ impl Environment {
             return;
         }
         let mut control = self.control();
-        control.retired.push(pool);
+        control.retired.push(Retired { pool, full_since: None });
         self.free_retired(&mut control);
+    }
+
+    /// Locks the control plane, once the retired pools are freed whose mbufs are all back: what is made next may need their names
+    /// and their memory. The round of a service core is waited for without the lock, which what is called in it may need.
+    pub(crate) fn control_with_room(&self) -> ControlGuard<'_> {
+        loop {
+            let mut control = self.control();
+            self.free_retired(&mut control);
+            if !self.may_free() || control.retired.iter().all(|retired| retired.full_since.is_none()) {
+                return control;
+            }
+            drop(control);
+            thread::yield_now();
+        }
+    }
+
+    /// Whether no lcore can be inside DPDK but this one, and service cores that the EAL's options have made.
+    fn may_free(&self) -> bool {
+        self.on_main_thread() && self.scopes.load(Ordering::SeqCst) == 0
     }
 
     /// Frees the retired pools whose mbufs are all back.
@@ -425,27 +465,25 @@ impl Environment {
     /// Returning an mbuf is not one atomic step for a thread with an lcore id: it goes to the lcore's cache, which counts
     /// it before it is stored. So this is done only when no such thread can be inside DPDK: on the main lcore's own thread,
     /// with no lcore scope open. Any other thread returns mbufs straight to the pool's ring, and its last access is the
-    /// store that makes the mbuf count as returned.
+    /// store that makes the mbuf count as returned. What is left are lcores that call services of drivers because the EAL's
+    /// options say so: a pool is freed only once each of them has ended the round in which the last mbuf came back.
     pub(crate) fn free_retired(&self, control: &mut Control) {
-        if !self.on_main_thread() || self.scopes.load(Ordering::SeqCst) != 0 {
-            return;
-        }
-        if control.retired.is_empty() {
+        if !self.may_free() || control.retired.is_empty() {
             return;
         }
         // A secondary process that looks for a pool takes an mbuf out of it under this lock.
         // SAFETY: the EAL is initialised, since there is an `Environment`; the lock lies in memory that lives as long.
         unsafe { sys::rte_mcfg_mempool_write_lock() };
-        control.retired.retain(|pool| {
-            // SAFETY: a retired pool is live until it leaves this list, which is locked by the caller.
-            let full = unsafe { sys::dpdk_sys_mempool_full(pool.as_ptr()) } != 0;
-            if full {
+        control.retired.retain_mut(|retired| {
+            let at_rest = retired.is_at_rest();
+            if at_rest {
                 // SAFETY: no handle and no mbuf of the pool is left, also in another process, which keeps an mbuf with each
                 // handle, and nobody is inside a call that uses it: only the main lcore's thread comes here, with no lcore
-                // scope open, and a thread without an lcore id is done with the pool once its mbuf counts as returned.
-                unsafe { sys::rte_mempool_free(pool.as_ptr()) };
+                // scope open, DPDK's own service cores have gone on since, and a thread without an lcore id is done with the
+                // pool once its mbuf counts as returned.
+                unsafe { sys::rte_mempool_free(retired.pool.as_ptr()) };
             }
-            !full
+            !at_rest
         });
         // SAFETY: the lock was taken a few lines before, on this thread.
         unsafe { sys::rte_mcfg_mempool_write_unlock() };
@@ -458,8 +496,7 @@ impl Drop for Environment {
         if self.is_forked() || self.role == Role::Secondary {
             return;
         }
-        self.free_retired(&mut self.control());
-        let held = self.control().retired.len();
+        let held = self.control_with_room().retired.len();
         let left = self.control().left.join(", ");
         let reason = if !self.on_main_thread() {
             "the last object made from it was dropped on another thread".to_owned()

@@ -306,9 +306,8 @@ impl<P: PrivateData> MempoolBuilder<P> {
         if environment.is_forked() {
             return Err(MempoolError::Forked(self.name));
         }
-        let mut control = environment.control();
         // What a former pool of this name held may have come back since.
-        environment.free_retired(&mut control);
+        let _control = environment.control_with_room();
         // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
         // copies the name.
         let pool = unsafe {

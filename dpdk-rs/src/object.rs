@@ -122,9 +122,8 @@ impl Kind {
         if environment.is_forked() {
             return Err(CreateError::Forked { kind: self.name, name });
         }
-        let mut control = environment.control();
         // What pools held may have come back since, and memory with it.
-        environment.free_retired(&mut control);
+        let _control = environment.control_with_room();
         // Some of these calls set none if they have no memory.
         Errno::NO_MEMORY.set();
         let object = NonNull::new(make(c_name.as_ptr()));

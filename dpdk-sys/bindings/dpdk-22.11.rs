@@ -605,6 +605,7 @@ pub const RTE_LPM_LOOKUP_SUCCESS: u32 = 16777216;
 pub const RTE_SERVICE_NAME_MAX: u32 = 32;
 pub const RTE_SERVICE_ATTR_CYCLES: u32 = 0;
 pub const RTE_SERVICE_ATTR_CALL_COUNT: u32 = 1;
+pub const RTE_SERVICE_LCORE_ATTR_LOOPS: u32 = 0;
 pub const RTE_TEL_MAX_STRING_LEN: u32 = 128;
 pub const RTE_TEL_MAX_SINGLE_STRING_LEN: u32 = 8192;
 pub const RTE_TEL_MAX_DICT_ENTRIES: u32 = 256;
@@ -4657,7 +4658,13 @@ unsafe extern "C" {
     pub fn rte_service_lcore_list(array: *mut u32, n: u32) -> i32;
 }
 unsafe extern "C" {
+    pub fn rte_service_lcore_count_services(lcore: u32) -> i32;
+}
+unsafe extern "C" {
     pub fn rte_service_attr_get(id: u32, attr_id: u32, attr_value: *mut u64) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_service_lcore_attr_get(lcore: u32, attr_id: u32, attr_value: *mut u64) -> i32;
 }
 pub type rte_service_func = ::core::option::Option<unsafe extern "C" fn(args: *mut ::core::ffi::c_void) -> i32>;
 #[repr(C)]

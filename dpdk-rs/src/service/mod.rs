@@ -25,9 +25,11 @@
 //!
 //! Lcores that the EAL's options `-s` or `-S` name are service cores from the start, and to the end: see [`cores`].
 
+mod rounds;
 mod runner;
 mod slot;
 
+pub(crate) use rounds::Rounds;
 pub use runner::{ServiceCore, cores};
 
 use crate::{
@@ -127,8 +129,8 @@ pub struct ServiceStats {
 /// when it is taken away, and then calls what is no longer there.
 static KNOWN: Mutex<BTreeMap<CString, (u32, &'static Slot)>> = Mutex::new(BTreeMap::new());
 
-/// A closure that service cores call again and again; made by [`Eal::register_service`]. Dropping it ends that, and waits for a
-/// call that is under way on another thread.
+/// A closure that service cores call again and again; made by [`Eal::register_service`]. Dropping it ends that, waits for a
+/// call that is under way on another thread, and drops the closure.
 ///
 /// It stays on the thread that made it.
 #[doc(alias = "rte_service_component_register")]
@@ -149,7 +151,8 @@ impl Eal {
     /// core ([`Service::run_on`]): one call at a time, whichever core that is on. A panic in it is caught, and ends it
     /// ([`Service::take_panic`]).
     ///
-    /// DPDK has room for 64 services, and forgets no name: use one again after its service is dropped, rather than others.
+    /// DPDK has room for 64 services, and forgets no name: use one again after its service is dropped, rather than others. A core
+    /// that was in the middle of its round when the other was dropped may call the new closure once, before it is put anywhere.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -241,7 +244,8 @@ impl Service {
         self.map(lcore, true)
     }
 
-    /// Has a service core call it no more. A call that is under way goes on to its end.
+    /// Has a service core call it no more. A call that is under way goes on to its end, and a core that is in the middle of its
+    /// round of services may call it once more.
     ///
     /// # Errors
     /// [`ServiceError::NotServiceCore`] or [`ServiceError::Forked`].
@@ -266,7 +270,7 @@ impl Service {
         }
     }
 
-    /// What the closure has panicked with, if it has: since then it is not called any more.
+    /// What the closure has panicked with, if it has: since then it is not called any more, and was dropped.
     #[must_use]
     pub fn take_panic(&self) -> Option<Panicked> {
         self.slot.take_panic()

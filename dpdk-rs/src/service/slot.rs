@@ -59,15 +59,17 @@ impl Slot {
         }
         environment.scope_opened();
         let entry = Entry { closure: Some(closure), environment: Arc::clone(environment) };
-        let before = (lock(&self.entry).replace(entry), lock(&self.panic).take());
-        drop(before);
+        *lock(&self.entry) = Some(entry);
         true
     }
 
-    /// Takes the closure out, after its call has ended. It has no way to come here itself: its service stays on another thread.
+    /// Takes the closure out, after its call has ended, and what it has panicked with. It has no way to come here itself: its
+    /// service stays on another thread.
     pub(super) fn empty(&self) {
         let entry = lock(&self.entry).take();
         drop(entry);
+        let panic = lock(&self.panic).take();
+        discard(panic);
         self.taken.store(false, Ordering::Release);
     }
 
@@ -83,10 +85,10 @@ impl Slot {
         match panic::catch_unwind(AssertUnwindSafe(closure)) {
             Ok(activity) => activity,
             Err(payload) => {
+                // With the place locked: whoever drops the service waits for this drop too, and whoever is told of the panic
+                // finds the closure gone.
+                *place = None;
                 *lock(&self.panic) = Some((here, payload));
-                let entry = place.take();
-                drop(place);
-                drop(entry);
                 Activity::Busy
             }
         }

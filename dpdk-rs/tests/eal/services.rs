@@ -140,12 +140,69 @@ fn a_panic_ends_a_service_and_no_other() {
         let panicked = panicked.unwrap();
         assert_eq!(panicked.lcore(), core.id());
         assert!(panicked.to_string().ends_with("panicked: nothing is left"), "{panicked}");
+        assert_eq!((calls.load(SeqCst), Arc::strong_count(&calls)), (3, 1), "dropped");
         let before = others.load(SeqCst);
         until("the other goes on", || others.load(SeqCst) > before + 10);
-        assert_eq!((calls.load(SeqCst), Arc::strong_count(&calls)), (3, 1), "called no more, and dropped");
+        assert_eq!(calls.load(SeqCst), 3, "called no more");
         assert!(failing.take_panic().is_none());
         drop(other);
     });
+}
+
+/// Whoever drops the service waits for the drop of a closure that has panicked, too.
+#[test]
+fn a_drop_waits_for_the_closure_of_a_panic() {
+    isolated(&[], |eal| {
+        struct Slow(mpsc::Sender<()>, Option<mpsc::Receiver<()>>, Arc<AtomicU32>);
+        impl Drop for Slow {
+            fn drop(&mut self) {
+                self.0.send(()).unwrap();
+                // Until the sender is gone.
+                while self.1.as_ref().unwrap().recv().is_ok() {}
+                (0..1000).for_each(|_| thread::yield_now());
+                self.2.fetch_add(1, SeqCst);
+            }
+        }
+        let core = ServiceCore::start(&eal, eal.worker_lcores()[0].id()).unwrap();
+        let ((begins, begun), (leave, left)) = (mpsc::channel(), mpsc::channel::<()>());
+        let ended = Arc::new(AtomicU32::new(0));
+        let slow = Slow(begins, Some(left), Arc::clone(&ended));
+        let service = eal.register_service("failing", move || {
+            let _ = &slow;
+            std::panic::resume_unwind(Box::new(1))
+        });
+        let service = service.unwrap();
+        service.run_on(core.id()).unwrap();
+        begun.recv().unwrap();
+        assert!(service.take_panic().is_none(), "the closure is not dropped yet");
+        let helper = thread::spawn(move || drop(leave));
+        drop(service);
+        assert_eq!(ended.load(SeqCst), 1);
+        helper.join().unwrap();
+    });
+}
+
+/// What a closure has panicked with may hold a pool, and with it the EAL.
+#[test]
+fn a_panic_that_nobody_takes_goes_with_the_service() {
+    let output = isolated(&[], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let core = ServiceCore::start(&eal, eal.worker_lcores()[0].id()).unwrap();
+        let captured = Arc::new(());
+        let alive = Arc::downgrade(&captured);
+        let mut left = vec![packet(&pool, &frame(1, 60))];
+        let service = eal.register_service("failing", move || {
+            let _ = &captured;
+            std::panic::resume_unwind(Box::new(left.pop()))
+        });
+        let service = service.unwrap();
+        service.run_on(core.id()).unwrap();
+        until("it has panicked", || alive.strong_count() == 0);
+        assert_eq!(pool.available(), 510);
+        drop(service);
+        assert_eq!(pool.available(), 511);
+    });
+    assert!(!output.contains("not cleaned up"), "{output}");
 }
 
 /// Dropping either waits for a call that is under way, also if that needs what a lock protects meanwhile.

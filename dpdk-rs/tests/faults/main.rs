@@ -25,6 +25,7 @@ mod namespace;
 #[path = "../eal/process.rs"]
 mod process;
 mod refusal;
+mod services;
 mod setup;
 mod sweep;
 mod wire;

@@ -10,7 +10,7 @@ use crate::{
     operation::{self, PoolPlan, Sequence, Step},
     process::{FINISHED, eal_args, folder},
     raw::Usage,
-    world,
+    services, world,
 };
 use dpdk_rs::{Eal, lcore, timer::Timers};
 use proptest::{
@@ -78,14 +78,7 @@ pub(crate) struct Tree {
 impl Tree {
     /// The sequence with a number.
     pub(crate) fn new(number: u64) -> Self {
-        // Neighbours must not begin alike: multiplied by odd constants, the number reaches all bits of the seed.
-        let halves = [0x9e37_79b9_7f4a_7c15_u64, 0xd1b5_4a32_d192_ed03].map(|factor| {
-            let spread = number.wrapping_add(1).wrapping_mul(factor);
-            (spread ^ spread >> 32).wrapping_mul(factor).to_le_bytes()
-        });
-        // Not the default, which is a cipher and takes most of the time in a build without optimisation.
-        let rng = TestRng::from_seed(RngAlgorithm::XorShift, halves.as_flattened());
-        let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+        let mut runner = runner(number);
         let tree = operation::sequences().boxed().new_tree(&mut runner).expect("the strategy has no conditions");
         Self { tree, path: Path::default() }
     }
@@ -116,6 +109,18 @@ impl Tree {
     pub(crate) fn current(&self) -> Sequence {
         self.tree.current()
     }
+}
+
+/// Draws the sequence with a number.
+pub(crate) fn runner(number: u64) -> TestRunner {
+    // Neighbours must not begin alike: multiplied by odd constants, the number reaches all bits of the seed.
+    let halves = [0x9e37_79b9_7f4a_7c15_u64, 0xd1b5_4a32_d192_ed03].map(|factor| {
+        let spread = number.wrapping_add(1).wrapping_mul(factor);
+        (spread ^ spread >> 32).wrapping_mul(factor).to_le_bytes()
+    });
+    // Not the default, which is a cipher and takes most of the time in a build without optimisation.
+    let rng = TestRng::from_seed(RngAlgorithm::XorShift, halves.as_flattened());
+    TestRunner::new_with_rng(Config::default(), rng)
 }
 
 /// In a process that was started for it: carries out its order, and ends.
@@ -167,6 +172,7 @@ fn warm_up(eal: Eal) -> Eal {
     devices::capture();
     marks::register(&eal);
     commands::warm_up(&eal);
+    services::warm_up(&eal);
     // They stay ready until the EAL ends.
     drop(Timers::new(&eal).expect("there is memory for them"));
     lcore::scope(&eal, |scope| {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Access control lists, beside a loop over their rules.
+//! Access control lists of one category or several, beside a loop over their rules.
 
 use crate::raw::Usage;
 use dpdk_rs::{
     Eal,
-    lookup::{Acl, AclError, AclRule, FieldDef, FieldMatch},
+    lookup::{Acl, AclBuilder, AclError, AclRule, FieldDef, FieldMatch},
 };
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
@@ -22,14 +22,26 @@ type Input = [u8; INPUT];
 
 #[derive(Arbitrary, Clone, Debug)]
 pub(crate) struct ListPlan {
+    categories: Categories,
     #[proptest(strategy = "vec(any::<ListRule>(), 0..8)")]
     rules: Vec<ListRule>,
     #[proptest(strategy = "vec(proptest::array::uniform12(byte()), 0..80)")]
     inputs: Vec<Input>,
 }
 
+/// How many questions a list answers at once.
+#[derive(Arbitrary, Clone, Copy, Debug)]
+pub(crate) enum Categories {
+    One,
+    Four,
+    Sixteen,
+}
+
 #[derive(Arbitrary, Clone, Debug)]
 pub(crate) struct ListRule {
+    /// A bit for each category that it is in; all unless given.
+    #[proptest(strategy = "proptest::option::of(1_u16..)")]
+    within: Option<u16>,
     #[proptest(strategy = "1_i32..6")]
     priority: i32,
     #[proptest(strategy = "proptest::option::of((byte(), byte()))")]
@@ -76,6 +88,17 @@ impl ListRule {
         }
     }
 
+    /// The categories of a list of `C` that it is in, if not in all.
+    fn categories<const C: usize>(&self) -> Option<Vec<usize>> {
+        let within = |bits: u16| (0..C).filter(|category| bits >> category & 1 == 1).collect::<Vec<_>>();
+        // A rule is in one at least.
+        self.within.map(within).filter(|categories| !categories.is_empty())
+    }
+
+    fn is_in<const C: usize>(&self, category: usize) -> bool {
+        self.categories::<C>().is_none_or(|categories| categories.contains(&category))
+    }
+
     fn matches(&self, input: &Input) -> bool {
         let within = |range: Option<(u16, u16)>, place: usize| {
             let number = u16::from_be_bytes([input[place], input[place + 1]]);
@@ -96,8 +119,22 @@ impl ListRule {
 /// Makes a list, and classifies with it.
 pub(crate) fn run(eal: &Eal, number: u64, plan: &ListPlan) {
     let before = Usage::now();
-    let rules = plan.rules.iter().enumerate().map(|(number, rule)| rule.raw(number));
-    match Acl::builder(format!("list{number}"), FIELDS).rules(rules).build(eal) {
+    let builder = Acl::builder(format!("list{number}"), FIELDS);
+    match plan.categories {
+        Categories::One => make(eal, builder, plan),
+        Categories::Four => make(eal, builder.categories::<4>(), plan),
+        Categories::Sixteen => make(eal, builder.categories::<16>(), plan),
+    }
+    assert_eq!(Usage::now(), before, "a list that is gone holds memory");
+}
+
+fn make<const C: usize>(eal: &Eal, builder: AclBuilder<4, C>, plan: &ListPlan) {
+    let rules = plan.rules.iter().enumerate();
+    let builder = rules.fold(builder, |builder, (number, rule)| match rule.categories::<C>() {
+        Some(categories) => builder.rule_in(categories, rule.raw(number)),
+        None => builder.rule(rule.raw(number)),
+    });
+    match builder.build(eal) {
         Ok(list) => {
             assert!(!plan.rules.is_empty(), "a list without rules was made");
             classify(&list, plan);
@@ -105,27 +142,32 @@ pub(crate) fn run(eal: &Eal, number: u64, plan: &ListPlan) {
         Err(AclError::Call { .. }) if plan.rules.is_empty() => (),
         Err(error) => panic!("{error}"),
     }
-    assert_eq!(Usage::now(), before, "a list that is gone holds memory");
 }
 
-fn classify(list: &Acl<4>, plan: &ListPlan) {
+fn classify<const C: usize>(list: &Acl<4, C>, plan: &ListPlan) {
     assert_eq!(list.input_len(), INPUT);
     // In memory of its own length each, so that a sanitizer sees what is read behind the end.
     let inputs: Vec<Box<[u8]>> = plan.inputs.iter().map(|input| Box::from(input.as_slice())).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(AsRef::as_ref).collect();
-    let mut found = vec![None; inputs.len()];
-    list.classify(&inputs, &mut found).expect("all inputs are long enough");
+    let mut found = vec![[None; C]; inputs.len()];
+    list.classify_categories(&inputs, &mut found).expect("all inputs are long enough");
     for (input, found) in plan.inputs.iter().zip(found) {
-        let matching = || plan.rules.iter().enumerate().filter(|(_, rule)| rule.matches(input));
-        let highest = matching().map(|(_, rule)| rule.priority).max();
-        // Of several with that priority, DPDK does not say which.
-        let allowed = |number: usize| matching().any(|(at, rule)| at == number && Some(rule.priority) == highest);
-        match found {
-            Some(userdata) => assert!(allowed(userdata.get() as usize - 1), "{input:?}: rule {userdata}"),
-            None => assert_eq!(highest, None, "{input:?} was not found"),
+        for (category, found) in found.into_iter().enumerate() {
+            let matches = |rule: &ListRule| rule.is_in::<C>(category) && rule.matches(input);
+            let matching = || plan.rules.iter().enumerate().filter(|(_, rule)| matches(rule));
+            let highest = matching().map(|(_, rule)| rule.priority).max();
+            // Of several with that priority, DPDK does not say which.
+            let allowed = |number: usize| matching().any(|(at, rule)| at == number && Some(rule.priority) == highest);
+            match found {
+                Some(userdata) => {
+                    let number = userdata.get() as usize - 1;
+                    assert!(allowed(number), "{input:?} in category {category}: rule {number}");
+                }
+                None => assert_eq!(highest, None, "{input:?} was not found in category {category}"),
+            }
         }
     }
     let short = [0; INPUT - 1];
-    let error = list.classify(&[&short], &mut [None]).expect_err("the input is too short");
+    let error = list.classify_categories(&[&short], &mut [[None; C]]).expect_err("the input is too short");
     assert!(matches!(error, AclError::Input { index: 0, .. }), "{error}");
 }

@@ -8,8 +8,8 @@
 
 use crate::{
     commands::CommandPlan, devices::DevicePlan, flows::RulePlan, lists::ListPlan, marks::Mark, plugs::PlugPlan,
-    requests::Preparation, routes::RoutePlan, singles::StoppedEnd, tables::TablePlan, timers::TimerPlan,
-    zones::ZonePlan,
+    requests::Preparation, routes::RoutePlan, services::ServicePlan, singles::StoppedEnd, tables::TablePlan,
+    timers::TimerPlan, zones::ZonePlan,
 };
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
@@ -124,6 +124,9 @@ pub(crate) enum Step {
     /// Telemetry commands, asked over DPDK's socket.
     #[proptest(weight = 200)]
     Commands(#[proptest(strategy = "any::<CommandPlan>().boxed()")] CommandPlan),
+    /// Closures on service cores.
+    #[proptest(weight = 120)]
+    Services(#[proptest(strategy = "any::<ServicePlan>().boxed()")] ServicePlan),
     /// A device is attached by the safe call.
     #[proptest(weight = 300)]
     Plug(PlugPlan),

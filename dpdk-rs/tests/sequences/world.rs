@@ -12,7 +12,7 @@ use crate::{
     operation::{PoolPlan, Sequence, Step, Work},
     plugs::Plugged,
     raw::{self, Usage},
-    routes,
+    routes, services,
     shelf::{Hands, Kind, PoolHeld, PortHeld, Thing, with_kind},
     tables, timers, zones,
 };
@@ -115,7 +115,8 @@ impl World<'_> {
             | Step::List(_)
             | Step::Timers(_)
             | Step::Zones(_)
-            | Step::Commands(_) => {
+            | Step::Commands(_)
+            | Step::Services(_) => {
                 return self.by_itself(step);
             }
             Step::Plug(plan) => {
@@ -161,6 +162,7 @@ impl World<'_> {
             Step::Timers(plan) => timers::run(eal, self.context, plan),
             Step::Zones(plan) => zones::run(eal, self.number, plan),
             Step::Commands(plan) => commands::run(eal, plan),
+            Step::Services(plan) => services::run(eal, self.context, self.number, plan),
             _ => return false,
         }
         true

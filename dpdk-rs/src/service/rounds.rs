@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! How far service cores have come that nobody here has started.
+
+use dpdk_sys as sys;
+
+/// The service cores that call something, each with how many rounds it has made.
+///
+/// Those that [`ServiceCore::start`](super::ServiceCore::start) has made count as open scopes. Here are the others: the EAL's
+/// options `-s` and `-S` have made them, they call services of drivers, and go on until the EAL ends.
+pub(crate) struct Rounds(Vec<(u32, u64)>);
+
+impl Rounds {
+    /// Where they are.
+    pub(crate) fn now() -> Self {
+        let mut lcores = [0; sys::RTE_MAX_LCORE as usize];
+        // SAFETY: the array has room for all lcores; the call reads a table of DPDK's, which is there as long as the EAL is.
+        let count = unsafe { sys::rte_service_lcore_list(lcores.as_mut_ptr(), sys::RTE_MAX_LCORE) };
+        let lcores = lcores.into_iter().take(usize::try_from(count).unwrap_or(0));
+        Self(lcores.filter_map(|lcore| Some((lcore, rounds(lcore)?))).collect())
+    }
+
+    /// Whether each of them has ended the round that it was in.
+    pub(crate) fn have_ended(&self) -> bool {
+        // The end of the round before may have been seen late: one more is on the safe side.
+        self.0.iter().all(|(lcore, before)| rounds(*lcore).is_none_or(|now| now.wrapping_sub(*before) >= 2))
+    }
+}
+
+/// How many rounds a service core has made; `None` if it has nothing to call, and so makes none.
+fn rounds(lcore: u32) -> Option<u64> {
+    // SAFETY: the call compares the number with DPDK's own list, and counts bits.
+    if unsafe { sys::rte_service_lcore_count_services(lcore) } <= 0 {
+        return None;
+    }
+    let mut rounds = 0;
+    // SAFETY: the call compares the number with DPDK's own list, reads an atomic number, and writes to one of ours.
+    let result = unsafe { sys::rte_service_lcore_attr_get(lcore, sys::RTE_SERVICE_LCORE_ATTR_LOOPS, &raw mut rounds) };
+    (result == 0).then_some(rounds)
+}
