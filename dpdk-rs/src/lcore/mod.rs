@@ -5,10 +5,12 @@
 
 mod registered;
 mod scope;
+mod stop;
 
 pub use registered::{RegisterError, Registered, Registrar};
 pub(crate) use scope::Occupation;
 pub use scope::{JoinHandle, LaunchError, Panicked, Scope, scope};
+pub use stop::{StopGuard, StopToken};
 
 use crate::{Eal, SocketId};
 use core::fmt;

@@ -14,6 +14,7 @@ use core::{
 };
 use dpdk_sys as sys;
 use std::{
+    borrow::Cow,
     panic::{self, AssertUnwindSafe},
     process,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -27,7 +28,7 @@ pub enum LaunchError {
     #[error("lcore {0} is the main lcore: call the function instead of launching it")]
     Main(LcoreId),
     /// `rte_eal_remote_launch` failed: the lcore still runs another closure (`EBUSY`).
-    #[error("cannot launch on lcore {lcore}: {errno}")]
+    #[error("cannot launch on lcore {lcore}: {errno}{}", if errno.get() == 16 { ": join what it runs first" } else { "" })]
     Launch {
         /// The lcore.
         lcore: LcoreId,
@@ -54,15 +55,29 @@ impl LaunchError {
 }
 
 /// A closure ended by a panic. The payload is that of `std::thread::JoinHandle::join`.
+///
+/// It may be shared between threads, as `anyhow` and `tokio` want of errors.
 pub struct Panicked {
     lcore: LcoreId,
-    payload: Option<Box<dyn Any + Send>>,
+    message: Cow<'static, str>,
+    /// Only to be taken out: a payload need not be `Sync`, the lock makes it so.
+    payload: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Panicked {
     /// A panic of a closure that DPDK has called on an lcore.
-    pub(crate) const fn new(lcore: LcoreId, payload: Box<dyn Any + Send>) -> Self {
-        Self { lcore, payload: Some(payload) }
+    pub(crate) fn new(lcore: LcoreId, payload: Box<dyn Any + Send>) -> Self {
+        let message = if let Some(message) = payload.downcast_ref::<&'static str>() {
+            Cow::Borrowed(*message)
+        } else {
+            payload.downcast_ref::<String>().map_or(Cow::Borrowed("no message"), |message| Cow::Owned(message.clone()))
+        };
+        Self { lcore, message, payload: Mutex::new(Some(payload)) }
+    }
+
+    /// Another join has returned the payload.
+    const fn without_payload(lcore: LcoreId) -> Self {
+        Self { lcore, message: Cow::Borrowed("no message"), payload: Mutex::new(None) }
     }
 
     /// The lcore on which it happened.
@@ -74,15 +89,7 @@ impl Panicked {
     /// What was passed to `panic!`, for `std::panic::resume_unwind`; `None` once a join has returned it.
     #[must_use]
     pub fn into_payload(self) -> Option<Box<dyn Any + Send>> {
-        self.payload
-    }
-
-    fn message(&self) -> &str {
-        let payload = self.payload.as_deref();
-        payload
-            .and_then(|payload| payload.downcast_ref::<&str>().copied())
-            .or_else(|| payload.and_then(|payload| payload.downcast_ref::<String>()).map(String::as_str))
-            .unwrap_or("no message")
+        self.payload.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -94,7 +101,7 @@ impl fmt::Debug for Panicked {
 
 impl fmt::Display for Panicked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the closure on lcore {} panicked: {}", self.lcore, self.message())
+        write!(f, "the closure on lcore {} panicked: {}", self.lcore, self.message)
     }
 }
 
@@ -117,6 +124,8 @@ impl core::error::Error for Panicked {}
 /// })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// It waits also when `f` fails halfway, so closures that loop need to be told: see [`StopToken`](super::StopToken).
 ///
 /// # Errors
 /// [`Panicked`] if a closure panicked whose handle was not joined: the first one found.
@@ -324,13 +333,10 @@ impl<T> JoinHandle<'_, T> {
     /// [`Panicked`] if it panicked, or if it goes on in the process that this one was forked from.
     pub fn join(self) -> Result<T, Panicked> {
         if !self.ending.wait() {
-            return Err(Panicked {
-                lcore: self.lcore,
-                payload: Some(Box::new("it runs in the parent of this process")),
-            });
+            return Err(Panicked::new(self.lcore, Box::new("it runs in the parent of this process")));
         }
         let value = lock(&self.value).take();
-        value.ok_or_else(|| self.ending.take_panic(self.lcore).unwrap_or(Panicked { lcore: self.lcore, payload: None }))
+        value.ok_or_else(|| self.ending.take_panic(self.lcore).unwrap_or_else(|| Panicked::without_payload(self.lcore)))
     }
 
     /// The lcore it runs on.
@@ -397,7 +403,7 @@ impl Ending {
 
     fn take_panic(&self, lcore: LcoreId) -> Option<Panicked> {
         let payload = lock(&self.state).panic.take()?;
-        Some(Panicked { lcore, payload: Some(payload) })
+        Some(Panicked::new(lcore, payload))
     }
 }
 

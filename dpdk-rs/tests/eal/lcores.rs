@@ -6,7 +6,7 @@
 use crate::process::isolated;
 use dpdk_rs::{
     Eal,
-    lcore::{self, LaunchError, LcoreId},
+    lcore::{self, LaunchError, LcoreId, StopToken},
 };
 use std::sync::{
     Barrier, Mutex,
@@ -104,6 +104,41 @@ fn panic_is_an_error_at_the_join() {
             assert_eq!(scope.launch(worker, || 9).unwrap().join().unwrap(), 9, "the lcore goes on");
         })
         .expect("both panics were joined");
+    });
+}
+
+/// What is not told would loop for ever, and the scope with it.
+#[test]
+fn a_guard_ends_the_loops_when_the_scope_fails_or_one_of_them_panics() {
+    isolated(&[], |eal| {
+        let [first, second] = workers(&eal);
+        let until = |stop: &StopToken| while !stop.is_stopped() {};
+        let stop = StopToken::new();
+        let refused = lcore::scope(&eal, |scope| {
+            let _guard = stop.stop_on_drop();
+            scope.launch(first, || until(&stop))?;
+            scope.launch(eal.main_lcore(), || ())?;
+            Ok::<(), LaunchError>(())
+        });
+        assert_eq!(refused.unwrap(), Err(LaunchError::Main(eal.main_lcore())));
+
+        let stop = StopToken::new();
+        let other = stop.clone();
+        assert!(!other.is_stopped());
+        let panicked = lcore::scope(&eal, |scope| {
+            scope.launch(first, || until(&stop)).unwrap();
+            let panics = || {
+                let _guard = stop.stop_on_drop();
+                panic!("on purpose");
+            };
+            scope.launch::<_, ()>(second, panics).unwrap();
+        });
+        assert_eq!(panicked.unwrap_err().lcore(), second);
+        assert!(other.is_stopped(), "a clone is the same token");
+
+        let stop = StopToken::new();
+        stop.flag().store(true, Ordering::SeqCst); // as a signal handler does
+        assert!(stop.is_stopped());
     });
 }
 

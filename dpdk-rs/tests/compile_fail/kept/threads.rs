@@ -7,13 +7,13 @@ use dpdk_rs::{
     Burst, Clock, DynField, DynFlag, Mempool, Packet, Port, PreparedBurst, Ring, RxQueue, RxTimestamp, StoppedRxQueue,
     StoppedTxQueue, TxBuffer, TxQueue,
     flow::Flow,
-    lcore::{JoinHandle, Lcore, Registrar, Scope},
+    lcore::{JoinHandle, Lcore, Panicked, Registrar, Scope, StopGuard, StopToken},
     lookup::{Acl, HashReader, HashTable, HashWriter, Lpm, Lpm6, RcuReader, RcuWriter},
     memory::{DpdkBox, Heap, Memzone, Object, ObjectPool},
     port::{Configured, Started, Unconfigured},
     ring::{Consumer, Producer},
     telemetry::TelemetryCommand,
-    timer::{Timer, Timers},
+    timer::{ManageError, Timer, Timers},
 };
 use std::cell::Cell;
 
@@ -45,6 +45,11 @@ fn main() {
     send_and_share::<Memzone>();
     send_and_share::<Object<'_, u64>>();
     send_and_share::<ObjectPool<Cell<u64>>>();
+    // `anyhow` wants errors that may be shared.
+    send_and_share::<Panicked>();
+    send_and_share::<ManageError>();
+    send_and_share::<StopGuard>();
+    send_and_share::<StopToken>();
     send_and_share::<Registrar>();
     send_and_share::<Ring<Cell<u64>>>();
     send_and_share::<RxTimestamp>();
