@@ -33,7 +33,10 @@ use std::{
 #[non_exhaustive]
 pub enum EalError {
     /// DPDK starts once in the life of a process, whether it succeeds or not.
-    #[error("the EAL was already initialized in this process")]
+    #[error(
+        "the EAL was already initialized in this process, which can be done once: pass the Eal on; \
+         tests that each want one need a process each"
+    )]
     AlreadyInitialized,
     /// There is no argument, not even the program's name.
     #[error("no arguments: give at least the program's name")]

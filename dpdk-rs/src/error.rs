@@ -42,6 +42,15 @@ impl Errno {
         unsafe { dpdk_sys::dpdk_sys_set_errno(self.0) };
     }
 
+    /// What to do about it when something was to be made, behind the error; nothing where the error alone does not say.
+    pub(crate) const fn remedy(self) -> &'static str {
+        match self.0 {
+            12 => ": ask for less, or give the EAL more memory (-m MEGABYTES, or more hugepages)",
+            17 => ": another one has this name, or has not been freed yet",
+            _ => "",
+        }
+    }
+
     /// The convention of most calls: a negative result is the error, anything else the value.
     pub(crate) const fn check(result: i32) -> Result<i32, Self> {
         if result < 0 { Err(Self::new(result)) } else { Ok(result) }
@@ -80,5 +89,6 @@ mod tests {
     #[test]
     fn words_are_those_of_dpdk() {
         assert_eq!(Errno::new(12).to_string(), "Cannot allocate memory");
+        assert_eq!(Errno::new(17).to_string(), "File exists");
     }
 }

@@ -6,9 +6,20 @@
 use core::{fmt, str::FromStr};
 
 /// A 48-bit Ethernet address, in the order of transmission.
+///
+/// It is plain bytes, and so may be the key of a [hash table](crate::lookup::HashTable), part of one, or part of what packets
+/// carry as [private data](crate::PrivateData).
 #[doc(alias = "rte_ether_addr")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(transparent)]
 pub struct MacAddr(pub [u8; 6]);
+
+// SAFETY: six zero bytes are an address.
+unsafe impl bytemuck::Zeroable for MacAddr {}
+
+// SAFETY: an address is its six bytes and nothing else, which `transparent` and the type of its one field say: any bytes are
+// one, there is no padding, and it is `Copy` and borrows nothing.
+unsafe impl bytemuck::Pod for MacAddr {}
 
 /// A text is not six hexadecimal bytes with colons between them.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

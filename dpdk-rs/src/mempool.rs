@@ -65,7 +65,7 @@ pub enum MempoolError {
     #[error("cannot create pool '{0}': this process is a fork of the one that initialized the EAL")]
     Forked(String),
     /// `rte_pktmbuf_pool_create` failed.
-    #[error("cannot create pool '{name}' of {size} mbufs on socket {socket}: {errno}")]
+    #[error("cannot create pool '{name}' of {size} mbufs{}: {errno}{}", place(*socket), remedy(*errno))]
     Create {
         /// The pool's name.
         name: String,
@@ -76,6 +76,20 @@ pub enum MempoolError {
         /// `EEXIST` for a name in use, `ENOMEM` without enough hugepages, `EINVAL` for a cache larger than allowed, …
         errno: Errno,
     },
+}
+
+/// Where, in words; nothing for any NUMA node.
+fn place(socket: SocketId) -> String {
+    if socket == SocketId::ANY { String::new() } else { format!(" on socket {socket}") }
+}
+
+/// What to do about an error, in words.
+fn remedy(errno: Errno) -> &'static str {
+    match errno.get() {
+        22 => ": give at least 1 mbuf, and a cache of at most 512 and of two thirds of them",
+        36 => ": give a shorter name",
+        _ => errno.remedy(),
+    }
 }
 
 impl MempoolError {
@@ -151,7 +165,7 @@ impl<P: PrivateData> Mempool<P> {
         MempoolBuilder {
             name: name.into(),
             size: 8191,
-            cache: 256,
+            cache: None,
             data_room: sys::RTE_MBUF_DEFAULT_BUF_SIZE as u16,
             socket: SocketId::ANY,
             private: PhantomData,
@@ -262,7 +276,8 @@ impl<P: PrivateData> fmt::Debug for Mempool<P> {
 pub struct MempoolBuilder<P: PrivateData = ()> {
     name: String,
     size: u32,
-    cache: u32,
+    /// The default depends on the size.
+    cache: Option<u32>,
     data_room: u16,
     socket: SocketId,
     private: PhantomData<P>,
@@ -275,10 +290,16 @@ impl<P: PrivateData> MempoolBuilder<P> {
         self
     }
 
-    /// How many mbufs each lcore keeps to itself, at most 512; 256 unless set.
+    /// How many mbufs each lcore keeps to itself, at most 512, and at most two thirds of the pool; 256 unless set, and an
+    /// eighth of a pool of fewer than 384, so that several lcores share it.
     pub const fn cache(mut self, mbufs: u32) -> Self {
-        self.cache = mbufs;
+        self.cache = Some(mbufs);
         self
+    }
+
+    fn cache_of_size(&self) -> u32 {
+        // DPDK refuses a cache which, filled to one and a half times its size, is larger than the pool.
+        self.cache.unwrap_or(if self.size < 384 { self.size / 8 } else { 256 })
     }
 
     /// The bytes of an mbuf's buffer, headroom (128) included; 2,176 unless set.
@@ -314,7 +335,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
             sys::dpdk_sys_pktmbuf_pool_create(
                 name.as_ptr(),
                 self.size,
-                self.cache,
+                self.cache_of_size(),
                 Mempool::<P>::PRIVATE_LEN,
                 self.data_room,
                 self.socket.get(),

@@ -47,7 +47,7 @@ pub enum CreateError {
         name: String,
     },
     /// A call of DPDK failed.
-    #[error("cannot create {kind} '{name}': {call}: {errno}")]
+    #[error("cannot create {kind} '{name}': {call}: {errno}{}", errno.remedy())]
     Create {
         /// What was to be made.
         kind: &'static str,

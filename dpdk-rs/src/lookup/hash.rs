@@ -33,7 +33,8 @@ const LONGEST_KEY: u32 = 1 << 16;
     message = "`{Self}` cannot be the key of a hash table",
     label = "not plain bytes",
     note = "a key is `bytemuck::NoUninit`: its bytes are compared, so it has no padding and no pointers",
-    note = "for a struct of your own: `#[derive(Clone, Copy, bytemuck::NoUninit)]` and `#[repr(C)]`"
+    note = "for a struct of your own: `#[derive(Clone, Copy, bytemuck::NoUninit)]` and `#[repr(C)]`",
+    note = "for an `Ipv4Addr` or `Ipv6Addr` take its `to_bits()` or `octets()`"
 )]
 pub trait HashKey: bytemuck::NoUninit + Send + Sync {}
 
@@ -49,11 +50,23 @@ impl<K: bytemuck::NoUninit + Send + Sync> HashKey for K {}
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
-/// use dpdk_rs::{MacAddr, PortId, lookup::HashTable};
+/// use bytemuck::NoUninit; // cargo add bytemuck --features derive
+/// use dpdk_rs::{MacAddr, lookup::HashTable};
 ///
-/// let mut ports = HashTable::<[u8; 6], u16>::builder("macs").entries(1024).build(&eal)?;
-/// ports.insert([2, 0, 0, 0, 0, 1], 1).map_err(|_| "the table is full")?;
-/// assert_eq!(ports.get(&[2, 0, 0, 0, 0, 1]), Some(&1));
+/// let mut ports = HashTable::<MacAddr, u16>::builder("macs").entries(1024).build(&eal)?;
+/// ports.insert(MacAddr([2, 0, 0, 0, 0, 1]), 1)?;
+/// assert_eq!(ports.get(&MacAddr([2, 0, 0, 0, 0, 1])), Some(&1));
+///
+/// /// A key of your own: no padding, so a byte that is one otherwise gets a name.
+/// #[derive(Clone, Copy, NoUninit)]
+/// #[repr(C)]
+/// struct Flow {
+///     addresses: [u32; 2],
+///     ports: [u16; 2],
+///     protocol: u16,
+///     unused: u16,
+/// }
+/// let flows = HashTable::<Flow, String>::builder("flows").build(&eal)?; // values are of any type
 /// # Ok(())
 /// # }
 /// ```
@@ -137,6 +150,38 @@ impl<K: HashKey, V> HashTable<K, V> {
         }
         // SAFETY: the table's data are boxes of values, and it has just given this one up.
         Some(*unsafe { Box::from_raw(value.as_ptr()) })
+    }
+
+    /// Removes the entries for which `keep` is false, as [`std::collections::HashMap::retain`] does: those that have aged, for
+    /// example. What it removes is listed first, in memory of the process.
+    ///
+    /// ```
+    /// use dpdk_rs::{Tsc, lookup::HashTable};
+    ///
+    /// /// Ends the flows that had no packet for `limit` cycles, and gives their ports back.
+    /// fn age(flows: &mut HashTable<u32, (Tsc, u16)>, now: Tsc, limit: u64, free_ports: &mut Vec<u16>) {
+    ///     flows.retain(|_, (last, port)| {
+    ///         let fresh = now.since(*last) <= limit;
+    ///         if !fresh {
+    ///             free_ports.push(*port);
+    ///         }
+    ///         fresh
+    ///     });
+    /// }
+    /// ```
+    pub fn retain(&mut self, mut keep: impl FnMut(&K, &mut V) -> bool) {
+        let (mut next, mut others) = (0, Vec::new());
+        while let Some((key, value)) = self.entries.step(&mut next) {
+            // SAFETY: the table's data are boxes of values, which live until they are removed; the table is borrowed
+            // exclusively, and this reference ends before the next step.
+            if !keep(&key, unsafe { &mut *value.cast::<V>() }) {
+                others.push(key);
+            }
+        }
+        // Not in the loop above: DPDK moves entries into the place of one that is removed, so steps would miss some.
+        for key in others {
+            self.remove(&key);
+        }
     }
 
     /// Every key with its value, in no order that would mean something.

@@ -32,7 +32,7 @@ const BULK: usize = 64;
 pub enum LpmError {
     /// A prefix has at least one bit, and at most as many as an address: DPDK has no default route. Two prefixes of
     /// one bit do instead.
-    #[error("a prefix of {depth} bits: give from 1 to {longest}")]
+    #[error("a prefix of {depth} bits: give from 1 to {longest}{}", if *depth == 0 { ", for a default route both of 1 bit" } else { "" })]
     Depth {
         /// Bits asked for.
         depth: u8,

@@ -377,6 +377,9 @@ impl<S> fmt::Debug for Port<S> {
 }
 
 /// Why a port was not stopped.
+///
+/// It can hold queues, which threads do not share. For `anyhow`, which wants errors that may be shared, take the words:
+/// `.map_err(|error| anyhow!("{error}"))`; the port and its queues are then stopped by their drop.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StopError<P: PrivateData = ()> {

@@ -31,10 +31,13 @@ impl<T: Send> Elements<T> {
     const SUITABLE: () = {
         assert!(
             size_of::<T>() > 0 && size_of::<T>().is_multiple_of(4),
-            "a ring's elements are a multiple of 4 bytes long"
+            "a ring's elements are a multiple of 4 bytes long: give the type #[repr(align(4))], or put it into a Box"
         );
-        assert!(size_of::<T>() <= 4096, "a ring's elements are at most 4,096 bytes long");
-        assert!(align_of::<T>() >= 4, "a ring's elements are aligned to 4 bytes or more");
+        assert!(size_of::<T>() <= 4096, "a ring's elements are at most 4,096 bytes long: put them into a Box");
+        assert!(
+            align_of::<T>() >= 4,
+            "a ring's elements are aligned to 4 bytes or more: give the type #[repr(align(4))]"
+        );
     };
 
     pub(super) fn create(

@@ -5,7 +5,7 @@
 
 use crate::process::isolated;
 use dpdk_rs::{
-    CreateError, Eal, lcore,
+    CreateError, Eal, MacAddr, lcore,
     lookup::{Acl, AclError, AclRule, FieldDef, FieldMatch, HashTable, Lpm, Lpm6, LpmError},
 };
 use std::{
@@ -74,9 +74,30 @@ fn hash_table_does_what_a_hash_map_does() {
         expected.sort();
         assert_eq!(found, expected);
         let keys: Vec<Flow> = (0..700).map(flow).collect();
+        let keep = |key: &Flow, value: &mut String| {
+            value.push('y');
+            *key >= flow(350)
+        };
+        let former = model.len();
+        table.retain(keep);
+        model.retain(keep);
+        assert!(model.len() > 50 && model.len() < former - 50, "{} of {former}", model.len());
+        assert_eq!(table.len(), model.len());
         let mut values = vec![None; 700];
         assert_eq!(table.get_bulk(&keys, &mut values), model.len());
         assert!(keys.iter().zip(&values).all(|(key, value)| *value == model.get(key)));
+
+        // In a full table keys are in extra buckets too, from which DPDK fills the places of those that are removed.
+        let mut full = HashTable::<u64, bool>::builder("full").entries(4096).build(&eal).unwrap();
+        (0..4096).for_each(|count| assert!(full.insert(numbers.next(), count % 16 == 0).is_ok()));
+        full.retain(|_, keep| *keep);
+        assert_eq!(full.len(), 256);
+
+        let mut ports = HashTable::<MacAddr, u16>::builder("ports").build(&eal).unwrap();
+        ports.insert(MacAddr([2, 0, 0, 0, 0, 1]), 1).unwrap();
+        ports.insert(MacAddr([2, 0, 0, 0, 1, 0]), 2).unwrap();
+        assert_eq!(ports.get(&MacAddr([2, 0, 0, 0, 1, 0])), Some(&2));
+        assert_eq!(ports.get(&MacAddr([2, 0, 0, 0, 1, 1])), None);
     });
 }
 

@@ -7,7 +7,7 @@ use crate::{
     frames::{bytes, frame, packet, pool},
     process::isolated,
 };
-use dpdk_rs::{Eal, Mempool, MempoolError, PacketError};
+use dpdk_rs::{Eal, Mempool, MempoolError, PacketError, SocketId};
 
 const HEADROOM: usize = 128;
 const ROOM: usize = 2048;
@@ -184,16 +184,37 @@ fn pools_that_cannot_be_made_say_why() {
     isolated(&[], |eal| {
         let _held: Mempool = pool(&eal, "taken");
         let error = Mempool::<()>::builder("taken").size(511).build(&eal).unwrap_err();
-        assert_eq!(error.to_string(), "cannot create pool 'taken' of 511 mbufs on socket -1: File exists");
+        assert_eq!(
+            error.to_string(),
+            "cannot create pool 'taken' of 511 mbufs: File exists: another one has this name, or has not been freed yet"
+        );
         for name in ["nul\0", "für"] {
             let error = Mempool::<()>::builder(name).build(&eal).unwrap_err();
             assert_eq!(error, MempoolError::Name(name.to_owned()));
         }
-        assert_eq!(refused(&eal, 0, 0), "cannot create pool 'refused' of 0 mbufs on socket -1: Invalid argument");
-        assert!(refused(&eal, 2048, 513).ends_with("Invalid argument"), "the cache is too large");
-        assert!(refused(&eal, 1 << 24, 0).ends_with("Cannot allocate memory"));
+        assert_eq!(
+            refused(&eal, 0, 0),
+            "cannot create pool 'refused' of 0 mbufs: Invalid argument: \
+                give at least 1 mbuf, and a cache of at most 512 and of two thirds of them"
+        );
+        assert!(refused(&eal, 2048, 513).contains("Invalid argument: give"), "the cache is too large");
+        assert!(refused(&eal, 1 << 24, 0).contains("Cannot allocate memory: ask for less"));
         let long = "x".repeat(100);
-        assert!(Mempool::<()>::builder(long).build(&eal).unwrap_err().to_string().ends_with("File name too long"));
+        assert!(Mempool::<()>::builder(long).build(&eal).unwrap_err().to_string().ends_with("give a shorter name"));
+        let large = Mempool::<()>::builder("large").size(1 << 24).socket(SocketId::FIRST).build(&eal).unwrap_err();
+        assert!(large.to_string().starts_with("cannot create pool 'large' of 16777216 mbufs on socket 0: "), "{large}");
+    });
+}
+
+/// Without a cache of their own the default would be larger than DPDK allows.
+#[test]
+fn small_pools_need_no_cache_to_be_given() {
+    isolated(&[], |eal| {
+        for size in [1, 2, 7, 63, 255, 383, 384] {
+            let small: Mempool = Mempool::builder(format!("of {size}")).size(size).build(&eal).unwrap();
+            let all: Vec<_> = std::iter::from_fn(|| small.alloc()).collect();
+            assert_eq!(all.len() as u32, size);
+        }
     });
 }
 

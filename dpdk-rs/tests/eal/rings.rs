@@ -335,7 +335,10 @@ fn what_cannot_be_made_says_why() {
         let ring = Ring::<u32>::builder("ring").build(&eal).unwrap();
         let taken = Ring::<u64>::builder("ring").build(&eal).unwrap_err();
         assert_eq!((taken.call(), taken.errno().unwrap().get()), (Some("rte_ring_create_elem"), 17));
-        assert_eq!(taken.to_string(), "cannot create ring 'ring': rte_ring_create_elem: File exists");
+        assert_eq!(
+            taken.to_string(),
+            "cannot create ring 'ring': rte_ring_create_elem: File exists: another one has this name, or has not been freed yet"
+        );
         for name in ["nul\0", "twenty-nine-bytes-are-too-long"] {
             let error = Ring::<u32>::builder(name).build(&eal).unwrap_err();
             assert!(matches!(&error, CreateError::Name { longest: 28, .. }), "{error}");
