@@ -26,6 +26,10 @@ pub trait PrivateData: bytemuck::Pod + Send + Sync {}
 #[diagnostic::do_not_recommend]
 impl<T: bytemuck::Pod + Send + Sync> PrivateData for T {}
 
+/// The most objects of a pool: one less than there are places in DPDK's largest ring. From 2^31 on DPDK's count of the places
+/// turns to 0, and it writes the pool's objects behind a ring that has none.
+pub(crate) const MOST_OBJECTS: u32 = (1 << 30) - 1;
+
 /// A NUMA node, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SocketId(i32);
@@ -73,7 +77,8 @@ pub enum MempoolError {
         size: u32,
         /// Where.
         socket: SocketId,
-        /// `EEXIST` for a name in use, `ENOMEM` without enough hugepages, `EINVAL` for a cache larger than allowed, …
+        /// `EEXIST` for a name in use, `ENOMEM` without enough hugepages, `EINVAL` for a size of 2^30 or more or a cache larger
+        /// than allowed, …
         errno: Errno,
     },
 }
@@ -284,7 +289,7 @@ pub struct MempoolBuilder<P: PrivateData = ()> {
 }
 
 impl<P: PrivateData> MempoolBuilder<P> {
-    /// How many mbufs; 8191 unless set. One less than a power of two uses memory best.
+    /// How many mbufs, less than 2^30; 8191 unless set. One less than a power of two uses memory best.
     pub const fn size(mut self, mbufs: u32) -> Self {
         self.size = mbufs;
         self
@@ -326,6 +331,10 @@ impl<P: PrivateData> MempoolBuilder<P> {
         let environment = eal.environment();
         if environment.is_forked() {
             return Err(MempoolError::Forked(self.name));
+        }
+        if self.size > MOST_OBJECTS {
+            let errno = Errno::new(sys::EINVAL.cast_signed());
+            return Err(MempoolError::Create { name: self.name, size: self.size, socket: self.socket, errno });
         }
         // What a former pool of this name held may have come back since.
         let _control = environment.control_with_room();

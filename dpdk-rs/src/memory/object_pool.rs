@@ -6,7 +6,8 @@
 use crate::{
     CreateError, Eal, SocketId,
     callback::discard,
-    object::{Handle, Kind},
+    mempool::MOST_OBJECTS,
+    object::{Handle, Kind, refuse},
 };
 use core::{
     any::Any,
@@ -53,6 +54,8 @@ pub struct ObjectPool<T> {
     size: u32,
     /// The values, which the pool owns.
     values: PhantomData<T>,
+    /// What one user leaves in a value the next one finds, so none may take `T` for a type that lives shorter.
+    users: PhantomData<fn(T) -> T>,
 }
 
 // SAFETY: through a shared pool a thread reaches only the values that it has taken out, each of which is then its alone; so
@@ -270,7 +273,7 @@ pub struct ObjectPoolBuilder<T> {
 }
 
 impl<T> ObjectPoolBuilder<T> {
-    /// How many values; 1023 unless set. One less than a power of two uses memory best.
+    /// How many values, less than 2^30; 1023 unless set. One less than a power of two uses memory best.
     pub const fn size(mut self, values: u32) -> Self {
         self.size = values;
         self
@@ -300,6 +303,9 @@ impl<T> ObjectPoolBuilder<T> {
     pub fn build(self, eal: &Eal, mut make: impl FnMut(usize) -> T) -> Result<ObjectPool<T>, CreateError> {
         let environment = eal.environment();
         let pool = POOL.create(environment, &self.name, |name| {
+            if self.size > MOST_OBJECTS {
+                return refuse(sys::EINVAL);
+            }
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
             // copies the name, and has nobody to call back.
             unsafe {
@@ -322,7 +328,7 @@ impl<T> ObjectPoolBuilder<T> {
         let pool = unsafe { Handle::new(pool, free, Arc::clone(environment)) };
         // A panic frees the pool, of which there is no `ObjectPool` yet.
         fill(&pool, &mut make);
-        Ok(ObjectPool { pool, size: self.size, values: PhantomData })
+        Ok(ObjectPool { pool, size: self.size, values: PhantomData, users: PhantomData })
     }
 }
 

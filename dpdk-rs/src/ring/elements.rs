@@ -19,8 +19,9 @@ use std::sync::Arc;
 pub(super) struct Elements<T: Send> {
     ring: Handle<sys::rte_ring>,
     capacity: usize,
-    /// Threads may share the ring without sharing an element, so `T` need not be `Sync`.
-    elements: PhantomData<fn() -> T>,
+    /// Threads may share the ring without sharing an element, so `T` need not be `Sync`. What one handle puts in another takes
+    /// out, so none may take `T` for a type that lives shorter.
+    elements: PhantomData<fn(T) -> T>,
 }
 
 impl<T: Send> Elements<T> {

@@ -22,6 +22,14 @@ fn consumer_shared(consumer: &mut Consumer<u64>) -> Option<u64> {
 
 fn ring_of_not_send(_ring: Ring<Arc<u64>>) {}
 
+fn short_lived_reference_in_a_ring<'number>(ring: &Ring<&'number u64>, number: &'number u64) {
+    ring.enqueue(number).unwrap();
+}
+
+fn short_lived_reference_of_a_producer<'number>(mut producer: Producer<&'number u64>, number: &'number u64) {
+    producer.enqueue(number).unwrap();
+}
+
 fn ring_element_too_small(eal: &Eal) -> Ring<[u32; 1]> {
     Ring::builder("ring").build(eal).unwrap()
 }

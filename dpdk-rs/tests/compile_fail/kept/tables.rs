@@ -50,6 +50,10 @@ fn object_outlives_pool(pool: ObjectPool<String>) -> usize {
     len
 }
 
+fn short_lived_reference_in_a_pool<'text>(pool: &ObjectPool<&'text str>, text: &'text str) {
+    *pool.get().unwrap() = text;
+}
+
 fn timer_closure_borrows(timers: &Timers, count: Arc<AtomicU64>) -> Timer {
     timers.timer(move || {
         count.fetch_add(1, Ordering::Relaxed);
