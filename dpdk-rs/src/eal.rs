@@ -269,7 +269,7 @@ fn start(args: Vec<CString>) -> Result<Vec<String>, EalError> {
     ARGV.store(argv.as_mut_ptr(), Ordering::Relaxed);
     // SAFETY: `argv` holds `argc` strings and a null pointer, which this function has leaked: they live for ever and
     // nobody else writes them. `Eal::init` lets one call through in the life of the process.
-    let result = unsafe { sys::rte_eal_init(argc, argv.as_mut_ptr()) };
+    let result = crate::log::while_types_are_added(|| unsafe { sys::rte_eal_init(argc, argv.as_mut_ptr()) });
     START_ENDED.store(true, Ordering::Release);
     // The call moves what is not an option to the end, and counts what comes before without the program's name.
     let used = usize::try_from(result).map_err(|_| EalError::Init(Errno::last()))? + 1;

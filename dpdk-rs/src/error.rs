@@ -61,9 +61,11 @@ impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // SAFETY: the call takes any number, and writes to a buffer of this thread only.
         let text = unsafe { dpdk_sys::rte_strerror(self.0) };
+        // Copied before it is written: the formatter may be one that formats other numbers meanwhile.
         // SAFETY: `rte_strerror` returned a string that lives until this thread's next call of it, which comes after
         // this use.
-        f.write_str(&unsafe { CStr::from_ptr(text) }.to_string_lossy())
+        let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
+        f.write_str(&text)
     }
 }
 
@@ -78,12 +80,32 @@ impl core::error::Error for Errno {}
 #[cfg(test)]
 mod tests {
     use super::Errno;
+    use core::fmt::{self, Write};
 
     #[test]
     fn sign_does_not_matter() {
         assert_eq!(Errno::new(-22), Errno::new(22));
         assert_eq!(Errno::check(-12), Err(Errno::new(12)));
         assert_eq!(Errno::check(3), Ok(3));
+    }
+
+    /// Formats another number whenever it is written to, and keeps what it was given before and after.
+    struct Formats(Vec<(String, String)>);
+
+    impl Write for Formats {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let before = text.to_owned();
+            assert_eq!(Errno::new(12).to_string(), "Cannot allocate memory");
+            self.0.push((before, text.to_owned()));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn words_do_not_change_while_a_formatter_has_them() {
+        let mut formats = Formats(Vec::new());
+        assert_eq!(write!(formats, "{}", Errno::new(22)), Ok(()));
+        assert!(formats.0.iter().all(|(before, after)| before == after), "{:?}", formats.0);
     }
 
     #[test]

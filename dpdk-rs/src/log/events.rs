@@ -3,7 +3,7 @@
 
 //! Lines of DPDK's log as events of `tracing`.
 
-use super::LogError;
+use super::{LogError, steady::without_waiting};
 use crate::callback::discard;
 use core::ffi::c_char;
 use dpdk_sys as sys;
@@ -81,7 +81,7 @@ unsafe extern "C" fn tell(level: u32, log_type: u32, text: *const c_char, len: u
             event(level, &name, line);
         }
     };
-    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(events)) {
+    if let Err(payload) = without_waiting(|| panic::catch_unwind(AssertUnwindSafe(events))) {
         discard(payload);
     }
     TELLING.set(false);

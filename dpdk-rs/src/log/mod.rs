@@ -4,7 +4,7 @@
 //! DPDK's log: levels by type, and lines of the program's own. With the feature `tracing` it goes to that, or comes from it.
 //!
 //! Each line has a type, such as `lib.eal` or `pmd.net.ixgbe.init`, and a level. What is above the level of its type is left out.
-//! The log goes to stderr.
+//! The log goes to stderr. While [`Eal::init`](crate::Eal::init) runs on one thread, the functions here wait on others.
 //!
 //! ```no_run
 //! use dpdk_rs::log::{self, Level, LogType};
@@ -17,6 +17,7 @@
 
 #[cfg(feature = "tracing")]
 mod events;
+mod steady;
 #[cfg(feature = "tracing")]
 mod subscriber;
 
@@ -27,6 +28,8 @@ pub use subscriber::LogSubscriber;
 
 use dpdk_sys as sys;
 use std::{ffi::CString, io};
+use steady::Steady;
+pub(crate) use steady::while_types_are_added;
 
 /// How much a line matters; the lower, the more.
 #[doc(alias = "RTE_LOG_INFO")]
@@ -93,6 +96,7 @@ pub enum LogError {
 /// See [`LogError`].
 #[doc(alias = "rte_log_set_level_pattern")]
 pub fn set_level(pattern: &str, level: Level) -> Result<(), LogError> {
+    let _types = Steady::begin();
     let text = CString::new(pattern).map_err(|_| LogError::Pattern(pattern.to_owned()))?;
     // SAFETY: the call reads a string of ours, and sets numbers in DPDK's table, which is there without an EAL too.
     if unsafe { sys::rte_log_set_level_pattern(text.as_ptr(), level as u32) } < 0 {
@@ -112,6 +116,7 @@ pub fn set_global_level(level: Level) {
 #[doc(alias = "rte_log_can_log")]
 #[must_use]
 pub fn is_enabled(log_type: LogType, level: Level) -> bool {
+    let _types = Steady::begin();
     // SAFETY: the call compares numbers, which are there without an EAL too.
     unsafe { sys::rte_log_can_log(log_type as u32, level as u32) }
 }
@@ -119,6 +124,7 @@ pub fn is_enabled(log_type: LogType, level: Level) -> bool {
 /// Writes a line. A text with a NUL byte ends there.
 #[doc(alias = "rte_log")]
 pub fn write(log_type: LogType, level: Level, line: &str) {
+    let _types = Steady::begin();
     let until = line.find('\0').unwrap_or(line.len());
     let line = line.get(..until).and_then(|line| CString::new(line).ok()).unwrap_or_default();
     // SAFETY: the line is a string of ours, to which the call keeps no pointer.

@@ -11,7 +11,13 @@ use dpdk_rs::{
 use std::{
     fmt::{self, Write as _},
     io::Write as _,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
+    thread,
+    time::Duration,
 };
 use tracing::{
     Event, Metadata, Subscriber,
@@ -151,4 +157,61 @@ fn events_become_lines() {
     for text in ["left out", "not told", "from there", "no further"] {
         assert!(!output.contains(text), "{text:?}:\n{output}");
     }
+}
+
+/// On the first event, which comes while the EAL starts, has another thread ask for a level of the log.
+struct Asks {
+    answer: mpsc::Sender<bool>,
+    asked: AtomicBool,
+    early: Arc<AtomicBool>,
+}
+
+impl Subscriber for Asks {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn event(&self, _: &Event<'_>) {
+        if self.asked.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let (answer, (early, told)) = (self.answer.clone(), mpsc::channel());
+        thread::spawn(move || {
+            log::set_level("pmd.*", Level::Error).unwrap();
+            let enabled = log::is_enabled(LogType::User1, Level::Emergency);
+            let _ = early.send(());
+            answer.send(enabled).unwrap();
+        });
+        // The thread that starts does not wait for itself.
+        assert!(log::is_enabled(LogType::User1, Level::Emergency));
+        self.early.store(told.recv_timeout(Duration::from_millis(100)).is_ok(), Ordering::SeqCst);
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+/// Drivers that are loaded add types to a table, which moves then: nobody looks at it meanwhile.
+#[test]
+fn other_threads_wait_while_log_types_are_added() {
+    isolated_bare(|| {
+        let (answer, answered) = mpsc::channel();
+        let early = Arc::new(AtomicBool::new(false));
+        let asks = Asks { answer, asked: AtomicBool::new(false), early: Arc::clone(&early) };
+        tracing::subscriber::set_global_default(asks).unwrap();
+        log::to_tracing().unwrap();
+        let (eal, _) = Eal::init(eal_args(&[])).unwrap();
+        assert!(!early.load(Ordering::SeqCst), "the other thread was not kept waiting");
+        assert_eq!(answered.recv(), Ok(true));
+        drop(eal);
+    });
 }
