@@ -6,6 +6,7 @@
 //! C never gets a pointer to one: it gives a key, under which the closure is looked up. So one that is called late, or that
 //! DPDK does not forget, finds nothing, and nothing dangles.
 
+use core::ops::RangeBounds;
 use std::{
     collections::BTreeMap,
     mem,
@@ -85,6 +86,16 @@ impl<K: Ord, F> Callbacks<K, F> {
     }
 }
 
+impl<K: Ord + Copy, F> Callbacks<K, F> {
+    /// Calls the closures of a range of keys by `call`, in their order.
+    pub(crate) fn call_all(&self, keys: impl RangeBounds<K>, call: impl Fn(&mut F)) {
+        let keys: Vec<K> = lock(&self.slots).range(keys).map(|(key, _)| *key).collect();
+        for key in keys {
+            self.call(&key, &call);
+        }
+    }
+}
+
 /// Drops what a closure has panicked with, where nobody asks for it. A drop that panics in turn is nobody's business either,
 /// and what that panics with is left.
 pub(crate) fn discard<T>(payload: T) {
@@ -121,6 +132,20 @@ mod tests {
         callbacks.remove(&1);
         assert_eq!(call(1), None);
         assert!(callbacks.add(1, Box::new(|number| number)));
+    }
+
+    #[test]
+    fn all_of_a_range_are_called() {
+        let callbacks = Callbacks::<u8, Closure>::new();
+        let (sender, receiver) = mpsc::channel();
+        for key in 0..5_u8 {
+            let sender = sender.clone();
+            callbacks.add(key, Box::new(move |number| sender.send((key, number)).map_or(0, |()| number)));
+        }
+        callbacks.call_all(1..=3, |closure| assert_eq!(closure(7), 7));
+        callbacks.remove(&2);
+        callbacks.call_all(2.., |closure| assert_eq!(closure(8), 8));
+        assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [(1, 7), (2, 7), (3, 7), (3, 8), (4, 8)]);
     }
 
     #[test]

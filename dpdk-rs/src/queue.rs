@@ -10,6 +10,7 @@
 use crate::{
     Burst, Packet, PortId, PrivateData,
     port::{Device, Direction, TxOffloads},
+    rx_interrupt::List,
     segment::Segment,
 };
 use core::{
@@ -21,7 +22,7 @@ use core::{
     sync::atomic::{AtomicPtr, Ordering},
 };
 use dpdk_sys::{self as sys, rte_eth_fp_ops, rte_mbuf};
-use std::{sync::Arc, thread::ThreadId};
+use std::sync::Arc;
 
 /// An RX queue, for one thread at a time: it can be sent to another, but neither shared nor cloned.
 #[doc(alias = "rte_eth_rx_burst")]
@@ -37,8 +38,8 @@ pub struct RxQueue<P: PrivateData = ()> {
     miscounts: bool,
     /// Not 0 if each frame must be looked at, for that reason or since not every mbuf has room for a `P`.
     suspect: usize,
-    /// The thread that waits for the queue's interrupt, at times.
-    pub(crate) watcher: Option<ThreadId>,
+    /// The list of the thread that waits for the queue's interrupt, at times.
+    pub(crate) watcher: Option<Arc<List>>,
     private: PhantomData<P>,
     threads: PhantomData<*mut OneThreadAtATime>,
 }
@@ -142,6 +143,10 @@ impl<P: PrivateData> RxQueue<P> {
 
     pub(crate) fn device(&self) -> &Device {
         &self.device
+    }
+
+    pub(crate) fn shared_device(&self) -> Arc<Device> {
+        Arc::clone(&self.device)
     }
 
     /// `rte_eth_rx_burst`: at most `most` mbufs into the front of `room`.
@@ -293,6 +298,10 @@ impl TxQueue {
 
     pub(crate) fn device(&self) -> &Device {
         &self.device
+    }
+
+    pub(crate) fn shared_device(&self) -> Arc<Device> {
+        Arc::clone(&self.device)
     }
 
     /// What the device can be asked to do with frames.

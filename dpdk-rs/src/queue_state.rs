@@ -70,7 +70,10 @@ macro_rules! switching {
             /// Gives the queue up until the port is stopped and started again: [`Port::stop`](crate::Port::stop) wants the
             /// others only.
             pub fn give_back(self) {
-                self.0.device().take_back_queue(Direction::$direction);
+                let device = self.0.shared_device();
+                // Before it is counted: the port may then be stopped at once.
+                drop(self);
+                device.take_back_queue(Direction::$direction);
             }
 
             /// The port of the queue.

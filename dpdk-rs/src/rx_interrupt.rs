@@ -4,9 +4,65 @@
 //! Sleeping until frames come.
 
 use crate::{PortError, PrivateData, RxQueue};
-use core::time::Duration;
+use core::{cell::RefCell, time::Duration};
 use dpdk_sys as sys;
-use std::thread;
+use std::{
+    os::fd::{AsRawFd, FromRawFd, OwnedFd},
+    sync::{Arc, PoisonError, RwLock},
+};
+
+/// Which queues threads wait for. A thread that is told asks first which one that was and then follows a pointer to it: meanwhile
+/// none is taken away, by whatever thread.
+static WATCHED: RwLock<()> = RwLock::new(());
+
+/// What a thread waits for: an epoll file, kept by the thread and by the queues that are in it.
+pub(crate) struct List(OwnedFd);
+
+thread_local! {
+    /// The list of this thread, once it has waited.
+    static LIST: RefCell<Option<Arc<List>>> = const { RefCell::new(None) };
+}
+
+impl List {
+    /// The list of this thread, or the error number for which there is none.
+    fn own() -> Result<Arc<Self>, i32> {
+        let find = |place: &RefCell<Option<Arc<Self>>>| {
+            let mut place = place.borrow_mut();
+            if let Some(list) = &*place {
+                return Ok(Arc::clone(list));
+            }
+            let list = Self::create()?;
+            *place = Some(Arc::clone(&list));
+            Ok(list)
+        };
+        // A thread whose own memory is going makes one for each time.
+        LIST.try_with(find).unwrap_or_else(|_| Self::create())
+    }
+
+    fn create() -> Result<Arc<Self>, i32> {
+        // SAFETY: the call makes a file.
+        let file = unsafe { sys::dpdk_sys_epoll_create() };
+        if file < 0 {
+            return Err(file);
+        }
+        // SAFETY: the file is new, and nobody else has it.
+        Ok(Arc::new(Self(unsafe { OwnedFd::from_raw_fd(file) })))
+    }
+
+    /// Waits until a queue has something to tell: 1, or 0 when the time is over, or an error number.
+    fn wait(&self, timeout: Duration) -> i32 {
+        let millis = i32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
+        // SAFETY: the call waits on a file of ours, and looks at nothing of a queue.
+        let ready = unsafe { sys::dpdk_sys_epoll_ready(self.0.as_raw_fd(), millis) };
+        if ready <= 0 {
+            return ready;
+        }
+        let _watched = WATCHED.read().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the call looks at what was added to the list: interrupts of queues that live, since each is taken away when its
+        // queue is dropped, and none is meanwhile.
+        unsafe { sys::dpdk_sys_epoll_told(self.0.as_raw_fd()) }
+    }
+}
 
 impl<P: PrivateData> RxQueue<P> {
     /// Has the device tell of frames that come from now on, for [`Self::wait_any`]. The port needs
@@ -95,15 +151,13 @@ impl<P: PrivateData> RxQueue<P> {
     where
         P: 'q,
     {
+        let list = List::own();
         let mut first = None;
         for queue in queues {
-            queue.watch()?;
+            queue.watch(&list)?;
             first.get_or_insert(queue);
         }
-        let millis = i32::try_from(timeout.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX);
-        // SAFETY: the call waits for what this thread has added: interrupts of queues that live, since each is taken away when its
-        // queue is dropped.
-        let told = unsafe { sys::dpdk_sys_epoll_wait(millis) };
+        let told = list.map_or(0, |list| list.wait(timeout));
         match first {
             Some(queue) => {
                 queue.device().check("rte_epoll_wait", told, format!("wait for RX queue {}", queue.id()))?;
@@ -115,25 +169,31 @@ impl<P: PrivateData> RxQueue<P> {
 
     /// Adds the queue's interrupt to what this thread waits for. It stays there: some drivers tell only once of what they have
     /// told since, and would tell it again whenever it is added (`net_virtio_user`).
-    fn watch(&mut self) -> Result<(), PortError> {
+    fn watch(&mut self, list: &Result<Arc<List>, i32>) -> Result<(), PortError> {
         self.check_interrupts()?;
-        let thread = thread::current().id();
-        if self.watcher == Some(thread) {
+        let action = format!("wait for RX queue {}", self.id());
+        let list = match list {
+            Ok(list) => list,
+            Err(error) => return self.device().check("epoll_create1", *error, action),
+        };
+        if self.watcher.as_ref().is_some_and(|watcher| Arc::ptr_eq(watcher, list)) {
             return Ok(());
         }
         self.unwatch();
         // SAFETY: the port is started, since its queue is there, which is used on this thread alone.
-        let result = unsafe { sys::dpdk_sys_eth_rx_intr_watch(self.port().get(), self.id(), 1) };
-        self.device().check("rte_eth_dev_rx_intr_ctl_q", result, format!("wait for RX queue {}", self.id()))?;
-        self.watcher = Some(thread);
+        let result = unsafe { sys::dpdk_sys_eth_rx_intr_watch(self.port().get(), self.id(), list.0.as_raw_fd(), 1) };
+        self.device().check("rte_eth_dev_rx_intr_ctl_q", result, action)?;
+        self.watcher = Some(Arc::clone(list));
         Ok(())
     }
 
     /// Takes it away from the thread that has waited for it.
     fn unwatch(&mut self) {
-        if self.watcher.take().is_some() {
-            // SAFETY: the port is started, since its queue is there, which is used on this thread alone; the call knows the thread.
-            unsafe { sys::dpdk_sys_eth_rx_intr_watch(self.port().get(), self.id(), 0) };
+        if let Some(list) = self.watcher.take() {
+            let _watched = WATCHED.write().unwrap_or_else(PoisonError::into_inner);
+            // SAFETY: the port is started, since its queue is there, which is used on this thread alone. No thread is about to look
+            // at what the list had to tell of this queue.
+            unsafe { sys::dpdk_sys_eth_rx_intr_watch(self.port().get(), self.id(), list.0.as_raw_fd(), 0) };
         }
     }
 

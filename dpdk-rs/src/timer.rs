@@ -167,6 +167,7 @@ impl Timers {
         // this call already. Every timer in the lists is live until it is stopped.
         unsafe { sys::rte_timer_manage() };
         drop(managing);
+        lcore::end_late();
         self.shared.free_left();
         PANIC.take().map_or(Ok(()), |payload| Err(Panicked::new(lcore, payload).into()))
     }
@@ -184,6 +185,11 @@ thread_local! {
 
     /// What the first closure that panicked in this thread's call of `rte_timer_manage` panicked with.
     static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
+}
+
+/// Whether this thread is inside `rte_timer_manage`, which goes on with the timers of its lcore.
+pub(crate) fn is_managing() -> bool {
+    MANAGING.get()
 }
 
 /// A call of `rte_timer_manage`.

@@ -864,10 +864,10 @@ impl Default for rte_acl_field_types {
         }
     }
 }
-pub const RTE_ACL_FIELD_TYPE_MASK: _bindgen_ty_13 = 0;
-pub const RTE_ACL_FIELD_TYPE_RANGE: _bindgen_ty_13 = 1;
-pub const RTE_ACL_FIELD_TYPE_BITMASK: _bindgen_ty_13 = 2;
-pub type _bindgen_ty_13 = ::core::ffi::c_uint;
+pub const RTE_ACL_FIELD_TYPE_MASK: _bindgen_ty_14 = 0;
+pub const RTE_ACL_FIELD_TYPE_RANGE: _bindgen_ty_14 = 1;
+pub const RTE_ACL_FIELD_TYPE_BITMASK: _bindgen_ty_14 = 2;
+pub type _bindgen_ty_14 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_acl_field_def {
@@ -938,11 +938,11 @@ impl Default for rte_acl_field {
         }
     }
 }
-pub const RTE_ACL_TYPE_SHIFT: _bindgen_ty_14 = 29;
-pub const RTE_ACL_MAX_INDEX: _bindgen_ty_14 = 536870911;
-pub const RTE_ACL_MAX_PRIORITY: _bindgen_ty_14 = 536870911;
-pub const RTE_ACL_MIN_PRIORITY: _bindgen_ty_14 = 1;
-pub type _bindgen_ty_14 = ::core::ffi::c_uint;
+pub const RTE_ACL_TYPE_SHIFT: _bindgen_ty_15 = 29;
+pub const RTE_ACL_MAX_INDEX: _bindgen_ty_15 = 536870911;
+pub const RTE_ACL_MAX_PRIORITY: _bindgen_ty_15 = 536870911;
+pub const RTE_ACL_MIN_PRIORITY: _bindgen_ty_15 = 1;
+pub type _bindgen_ty_15 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_acl_rule_data {
@@ -4801,25 +4801,25 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn rte_timer_manage() -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_25 = 0;
-pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_25 = 16;
-pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_25 = 18;
-pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_25 = 20;
-pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_25 = 22;
-pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_25 = 24;
-pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_25 = 36;
-pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_25 = 40;
-pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_25 = 54;
-pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_25 = 56;
-pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_25 = 64;
-pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_25 = 88;
-pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_25 = 80;
-pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_25 = 32;
-pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_25 = 42;
-pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_25 = 44;
-pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_25 = 72;
-pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_25 = 128;
-pub type _bindgen_ty_25 = ::core::ffi::c_uint;
+pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_26 = 0;
+pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_26 = 16;
+pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_26 = 18;
+pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_26 = 20;
+pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_26 = 22;
+pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_26 = 24;
+pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_26 = 36;
+pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_26 = 40;
+pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_26 = 54;
+pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_26 = 56;
+pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_26 = 64;
+pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_26 = 88;
+pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_26 = 80;
+pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_26 = 32;
+pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_26 = 42;
+pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_26 = 44;
+pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_26 = 72;
+pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_26 = 128;
+pub type _bindgen_ty_26 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;
 pub const DPDK_SYS_MBUF_F_EXTERNAL: u64 = 2305843009213693952;
 pub const DPDK_SYS_MBUF_F_RX_RSS_HASH: u64 = 2;
@@ -4901,38 +4901,51 @@ unsafe extern "C" {
     pub fn dpdk_sys_eth_conf_rxq(conf: *mut rte_eth_conf);
 }
 unsafe extern "C" {
-    #[link_name = "dpdk_sys_eth_rx_intr_watch__extern"]
-    pub fn dpdk_sys_eth_rx_intr_watch(port_id: u16, queue_id: u16, on: ::core::ffi::c_int) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_epoll_create__extern"]
+    pub fn dpdk_sys_epoll_create() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
-    #[link_name = "dpdk_sys_epoll_wait__extern"]
-    pub fn dpdk_sys_epoll_wait(timeout_ms: ::core::ffi::c_int) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_eth_rx_intr_watch__extern"]
+    pub fn dpdk_sys_eth_rx_intr_watch(
+        port_id: u16,
+        queue_id: u16,
+        epoll: ::core::ffi::c_int,
+        on: ::core::ffi::c_int,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_epoll_ready__extern"]
+    pub fn dpdk_sys_epoll_ready(epoll: ::core::ffi::c_int, timeout_ms: ::core::ffi::c_int) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_epoll_told__extern"]
+    pub fn dpdk_sys_epoll_told(epoll: ::core::ffi::c_int) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_mbuf_tx_offload__extern"]
     pub fn dpdk_sys_mbuf_tx_offload(l2_len: u8, l3_len: u16, l4_len: u8, segment_len: u16) -> u64;
 }
-pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_26 = 15;
-pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_26 = 1;
-pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_26 = 3;
-pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_26 = 6;
-pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_26 = 7;
-pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_26 = 240;
-pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_26 = 16;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_26 = 48;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_26 = 144;
-pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_26 = 64;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_26 = 192;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_26 = 224;
-pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_26 = 3840;
-pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_26 = 256;
-pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_26 = 512;
-pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_26 = 768;
-pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_26 = 1024;
-pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_26 = 1280;
-pub type _bindgen_ty_26 = ::core::ffi::c_uint;
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_27 = 64;
+pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_27 = 15;
+pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_27 = 1;
+pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_27 = 3;
+pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_27 = 6;
+pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_27 = 7;
+pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_27 = 240;
+pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_27 = 16;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_27 = 48;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_27 = 144;
+pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_27 = 64;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_27 = 192;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_27 = 224;
+pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_27 = 3840;
+pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_27 = 256;
+pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_27 = 512;
+pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_27 = 768;
+pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_27 = 1024;
+pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_27 = 1280;
 pub type _bindgen_ty_27 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_28 = 64;
+pub type _bindgen_ty_28 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_flow_validate__extern"]
     pub fn dpdk_sys_flow_validate(
@@ -5158,12 +5171,12 @@ unsafe extern "C" {
         n: ::core::ffi::c_uint,
     ) -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_28 = 0;
-pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_28 = 1;
-pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_28 = 2;
-pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_28 = 3;
-pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_28 = 4;
-pub type _bindgen_ty_28 = ::core::ffi::c_uint;
+pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_29 = 0;
+pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_29 = 1;
+pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_29 = 2;
+pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_29 = 3;
+pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_29 = 4;
+pub type _bindgen_ty_29 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dpdk_sys_pool {

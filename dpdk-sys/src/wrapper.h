@@ -13,12 +13,15 @@
 #define _GNU_SOURCE
 #endif
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 #include <rte_config.h>
 #include <rte_version.h>
@@ -193,21 +196,39 @@ dpdk_sys_eth_conf_rxq(struct rte_eth_conf *conf)
 	conf->intr_conf.rxq = 1;
 }
 
-/* Adds the interrupt of an RX queue to what this thread waits for, or takes it away. */
+/* A list of interrupts to wait for: its file, or a negative error number. */
 static inline int
-dpdk_sys_eth_rx_intr_watch(uint16_t port_id, uint16_t queue_id, int on)
+dpdk_sys_epoll_create(void)
 {
-	return rte_eth_dev_rx_intr_ctl_q(port_id, queue_id, RTE_EPOLL_PER_THREAD,
-			on ? RTE_INTR_EVENT_ADD : RTE_INTR_EVENT_DEL, NULL);
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	return epoll >= 0 ? epoll : -errno;
 }
 
-/* Waits for one of them: 1, or 0 when the time is over. */
+/* Adds the interrupt of an RX queue to a list, or takes it away from the list that it is in. */
 static inline int
-dpdk_sys_epoll_wait(int timeout_ms)
+dpdk_sys_eth_rx_intr_watch(uint16_t port_id, uint16_t queue_id, int epoll, int on)
+{
+	return rte_eth_dev_rx_intr_ctl_q(port_id, queue_id, epoll, on ? RTE_INTR_EVENT_ADD : RTE_INTR_EVENT_DEL, NULL);
+}
+
+/* Waits until one of a list has something to tell, and does not ask what: 1, or 0 when the time is over or a signal comes. */
+static inline int
+dpdk_sys_epoll_ready(int epoll, int timeout_ms)
+{
+	struct pollfd list = {.fd = epoll, .events = POLLIN};
+	int ret = poll(&list, 1, timeout_ms);
+
+	return ret >= 0 ? ret : errno == EINTR ? 0 : -errno;
+}
+
+/* Whether one of a list has something to tell, which it has told then. */
+static inline int
+dpdk_sys_epoll_told(int epoll)
 {
 	struct rte_epoll_event event;
 
-	return rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, timeout_ms);
+	return rte_epoll_wait(epoll, &event, 1, 0);
 }
 
 /* rte_mbuf.tx_offload: the lengths of three headers and of a segment's payload, in bytes. */

@@ -7,6 +7,7 @@ mod registered;
 mod scope;
 mod stop;
 
+pub(crate) use registered::end_late;
 pub use registered::{RegisterError, Registered, Registrar};
 pub(crate) use scope::Occupation;
 pub use scope::{JoinHandle, LaunchError, Panicked, Scope, scope};

@@ -4,8 +4,8 @@
 //! Threads of the program itself as lcores.
 
 use super::{LcoreId, current};
-use crate::{Errno, eal::Environment};
-use core::{fmt, marker::PhantomData};
+use crate::{Errno, eal::Environment, timer};
+use core::{cell::Cell, fmt, marker::PhantomData, mem};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
@@ -90,7 +90,8 @@ impl fmt::Debug for Registrar {
     }
 }
 
-/// The thread that this is on is an lcore; made by [`Registrar::register`], ended by its drop.
+/// The thread that this is on is an lcore; made by [`Registrar::register`], ended by its drop. In the closure of a timer it ends when
+/// [`Timers::manage`](crate::timer::Timers::manage) returns.
 #[doc(alias = "rte_thread_unregister")]
 pub struct Registered {
     environment: Arc<Environment>,
@@ -114,12 +115,44 @@ impl Drop for Registered {
         if self.environment.is_forked() {
             return;
         }
-        let control = self.environment.control();
-        // SAFETY: this is the thread that was registered, since a `Registered` cannot leave it, and it is so once.
-        unsafe { sys::rte_thread_unregister() };
-        drop(control);
-        self.environment.scope_closed();
+        let environment = Arc::clone(&self.environment);
+        if !timer::is_managing() {
+            // SAFETY: this is the thread that was registered, since a `Registered` cannot leave it, and it is so once.
+            unsafe { unregister(&environment) };
+            return;
+        }
+        // DPDK goes on with the timers of this lcore once their closure returns: nobody else may be that lcore before.
+        let late = LATE.try_with(|late| late.set(Some(Arc::clone(&environment))));
+        if late.is_err() {
+            // The thread's own memory is going. It stays an lcore, which nobody else becomes.
+            mem::forget(environment);
+        }
     }
+}
+
+thread_local! {
+    /// This thread is an lcore until it comes out of `rte_timer_manage`.
+    static LATE: Cell<Option<Arc<Environment>>> = const { Cell::new(None) };
+}
+
+/// Makes this thread an lcore no more if that has waited for the end of `rte_timer_manage`.
+pub(crate) fn end_late() {
+    if let Ok(Some(environment)) = LATE.try_with(Cell::take) {
+        // SAFETY: this is the thread that was registered, whose `Registered` has left it to this function.
+        unsafe { unregister(&environment) };
+    }
+}
+
+/// Makes the calling thread an lcore no more.
+///
+/// # Safety
+/// The thread was registered, and is not inside a call of DPDK that works for its lcore.
+unsafe fn unregister(environment: &Environment) {
+    let control = environment.control();
+    // SAFETY: the caller promises a thread that was registered.
+    unsafe { sys::rte_thread_unregister() };
+    drop(control);
+    environment.scope_closed();
 }
 
 impl fmt::Debug for Registered {

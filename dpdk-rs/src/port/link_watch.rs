@@ -15,8 +15,11 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// What DPDK calls, by the number that it was registered with.
-static WATCHES: Callbacks<usize, Box<dyn FnMut() + Send>> = Callbacks::new();
+/// What is called, by port and number.
+///
+/// DPDK has one function for each port, which is never taken away: that frees what DPDK writes to when a call returns, as soon as
+/// one of two threads is back that are in the function at the same time.
+static WATCHES: Callbacks<(u16, usize), Box<dyn FnMut() + Send>> = Callbacks::new();
 
 /// The number of the next one.
 static NEXT: AtomicUsize = AtomicUsize::new(1);
@@ -44,18 +47,17 @@ impl<P: PrivateData> Port<Started<P>> {
         if !self.device.has_link_interrupts() {
             return Err(self.device.lacks("link interrupts, as it was configured"));
         }
-        let number = NEXT.fetch_add(1, Relaxed);
-        let _control = self.device.control()?;
-        WATCHES.add(number, Box::new(changed));
-        let (port, arg) = (self.id().get(), ptr::without_provenance_mut(number));
-        // SAFETY: the port exists as long as its `Device`, and the control plane is locked; `changed` takes any argument, since it
-        // only looks the number up.
-        let result =
-            unsafe { sys::rte_eth_dev_callback_register(port, sys::RTE_ETH_EVENT_INTR_LSC, Some(link_changed), arg) };
-        if result < 0 {
-            WATCHES.remove(&number);
-        }
+        let port = self.id().get();
+        let control = self.device.control()?;
+        // SAFETY: the port exists as long as its `Device`, and the control plane is locked; `link_changed` takes any argument. The
+        // call does nothing if the port has the function already.
+        let result = unsafe {
+            sys::rte_eth_dev_callback_register(port, sys::RTE_ETH_EVENT_INTR_LSC, Some(link_changed), ptr::null_mut())
+        };
+        drop(control);
         self.device.check("rte_eth_dev_callback_register", result, "watch the link")?;
+        let number = NEXT.fetch_add(1, Relaxed);
+        WATCHES.add((port, number), Box::new(changed));
         Ok(LinkWatch { device: Arc::clone(&self.device), number })
     }
 }
@@ -74,11 +76,7 @@ impl Drop for LinkWatch {
         if self.device.is_forked() {
             return;
         }
-        let (port, arg) = (self.device.id().get(), ptr::without_provenance_mut(self.number));
-        // SAFETY: the port exists as long as its `Device`; the call has a lock of its own. While the closure runs it refuses, and the
-        // number stays registered, under which nothing is found from now on.
-        unsafe { sys::rte_eth_dev_callback_unregister(port, sys::RTE_ETH_EVENT_INTR_LSC, Some(link_changed), arg) };
-        WATCHES.remove(&self.number);
+        WATCHES.remove(&(self.device.id().get(), self.number));
     }
 }
 
@@ -89,7 +87,7 @@ impl fmt::Debug for LinkWatch {
 }
 
 /// What DPDK calls. Nothing that it is given is followed.
-extern "C" fn link_changed(_port: u16, _event: sys::rte_eth_event_type, arg: *mut c_void, _: *mut c_void) -> c_int {
-    WATCHES.call(&arg.addr(), |changed| changed());
+extern "C" fn link_changed(port: u16, _event: sys::rte_eth_event_type, _: *mut c_void, _: *mut c_void) -> c_int {
+    WATCHES.call_all((port, 0)..=(port, usize::MAX), |changed| changed());
     0
 }

@@ -3,15 +3,21 @@
 
 //! Threads of the program as lcores.
 
-use crate::{frames::pool, process::isolated};
+use crate::{
+    frames::{pool, until},
+    process::isolated,
+};
 use dpdk_rs::{
     Mempool,
-    lcore::{self, LaunchError, RegisterError, Registrar},
+    lcore::{self, LaunchError, RegisterError, Registered, Registrar},
+    timer::Timers,
 };
 use std::{
+    cell::Cell,
     collections::BTreeSet,
     sync::{Barrier, mpsc},
     thread,
+    time::Duration,
 };
 
 const EBUSY: i32 = 16;
@@ -48,6 +54,45 @@ fn each_thread_has_a_number_of_its_own_until_it_gives_it_back() {
         // Not what DPDK says after it has written the order to the standard input.
         assert_eq!(error.errno().map(|errno| errno.get()), Some(EBUSY));
         assert_eq!(eal.lcores().iter().map(|lcore| lcore.id()).collect::<BTreeSet<_>>(), enabled);
+    });
+}
+
+thread_local! {
+    static REGISTERED: Cell<Option<Registered>> = const { Cell::new(None) };
+}
+
+/// DPDK goes on with the timers of the lcore when a closure returns, and remembers in the lcore's place what the closure has done
+/// to them: another thread must not have that place meanwhile, or a timer is looked at that was freed.
+#[test]
+fn a_thread_stays_an_lcore_as_long_as_it_calls_timers() {
+    isolated(&[], |eal| {
+        let (timers, registrar) = (Timers::new(&eal).unwrap(), eal.registrar());
+        let other = registrar.clone();
+        thread::spawn(move || {
+            let registered = registrar.register().unwrap();
+            let id = registered.id();
+            REGISTERED.set(Some(registered));
+            let (sender, receiver) = mpsc::channel();
+            let timer = timers.timer(move || {
+                drop(REGISTERED.take());
+                let others = thread::scope(|scope| scope.spawn(|| other.register().unwrap().id()).join().unwrap());
+                sender.send((lcore::current(), others)).unwrap();
+            });
+            timer.arm(id, Duration::ZERO).unwrap();
+            let mut seen = None;
+            until("the closure was called", || {
+                timers.manage().unwrap();
+                seen = receiver.try_recv().ok();
+                seen.is_some()
+            });
+            let (in_closure, others) = seen.unwrap();
+            assert_eq!(in_closure, Some(id));
+            assert_ne!(others, id);
+            assert_eq!(lcore::current(), None, "it ended with the call");
+            assert_eq!(registrar.register().unwrap().id(), id);
+        })
+        .join()
+        .unwrap();
     });
 }
 
