@@ -13,7 +13,8 @@ use dpdk_sys as sys;
 pub enum DynamicError {
     /// The name cannot be used.
     #[error(
-        "name {0:?} cannot be used: give 1 to 63 bytes without NUL, which do not begin with 'rte_', as DPDK's own do"
+        "name {0:?} cannot be used: give 1 to 63 bytes without NUL, which do not begin as DPDK's own do: {own}",
+        own = OWN.join(", ")
     )]
     Name(String),
     /// A child made by `fork` cannot register anything: mbufs are its parent's.
@@ -152,11 +153,16 @@ impl RxTimestamp {
     }
 }
 
+/// What the names of DPDK's own fields begin with: those of its libraries, of `dpaa`, of Intel's drivers and of the adapter between
+/// events and cryptography.
+const OWN: &[&str] = &["rte_", "dpaa", "intel_pmd_", "eca_"];
+
 /// The name as DPDK wants it, if it may be registered.
 fn checked(eal: &Eal, name: &str) -> Result<[c_char; sys::RTE_MBUF_DYN_NAMESIZE as usize], DynamicError> {
     let mut array: [c_char; sys::RTE_MBUF_DYN_NAMESIZE as usize] = [0; _];
-    // DPDK's own fields hold pointers, lengths and the like, which drivers trust.
-    if name.is_empty() || name.len() >= array.len() || name.contains('\0') || name.starts_with("rte_") {
+    // DPDK's own fields hold pointers, places in tables and the like, which drivers trust.
+    let is_own = OWN.iter().any(|start| name.starts_with(start));
+    if name.is_empty() || name.len() >= array.len() || name.contains('\0') || is_own {
         return Err(DynamicError::Name(name.to_owned()));
     }
     if eal.environment().is_forked() {

@@ -47,6 +47,9 @@ impl LatencyError {
 /// Whether they were enabled. They stay so: lcores may be inside the callbacks that measure.
 static ENABLED: Mutex<bool> = Mutex::new(false);
 
+/// The longest interval: some 18 years.
+const MOST_NANOS: u64 = u64::MAX >> 5;
+
 /// What DPDK has measured, of all ports together. Zero before the first packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -94,7 +97,8 @@ impl Eal {
         // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked.
         let result = unsafe { sys::rte_metrics_init(socket.cast_signed()) };
         check(result, "rte_metrics_init", "make room for metrics")?;
-        let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX);
+        // DPDK makes cycles of it, of which there are a few in each nanosecond, as a number of 64 bits.
+        let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).min(MOST_NANOS);
         // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; without a function of
         // ours DPDK calls only its own.
         let result = unsafe { sys::rte_latencystats_init(nanos, None) };

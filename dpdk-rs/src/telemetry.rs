@@ -146,14 +146,16 @@ impl Eal {
         let (Some(name), Some(help)) = (ascii(command), ascii(help)) else {
             return Err(TelemetryError::Name(command.to_owned()));
         };
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without the lock below: a closure that is refused is dropped, and may come here again then.
         if !COMMANDS.add(name.clone(), Box::new(answer)) {
             return Err(TelemetryError::Taken(command.to_owned()));
         }
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         if !known.contains(&name) {
             // SAFETY: DPDK copies both strings, and calls `respond` with a command, what is behind it, and data to be filled.
             let result = unsafe { sys::rte_telemetry_register_cmd(name.as_ptr(), Some(respond), help.as_ptr()) };
             if let Err(errno) = Errno::check(result) {
+                drop(known);
                 COMMANDS.remove(&name);
                 return Err(TelemetryError::Refused { command: command.to_owned(), errno });
             }

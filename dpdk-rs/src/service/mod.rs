@@ -178,10 +178,11 @@ impl Eal {
                 made
             }
         };
+        // A closure that is refused is dropped, and may come here again then.
+        drop(known);
         if !slot.fill(Box::new(closure), environment) {
             return Err(ServiceError::Taken(name.to_owned()));
         }
-        drop(known);
         let service = Service { name: c_name, id, slot, environment: Arc::clone(environment), thread: PhantomData };
         service.set_running(true);
         Ok(service)

@@ -57,7 +57,7 @@ fn a_name_is_one_field() {
             }
             other => panic!("{other:?}"),
         }
-        for name in ["", "rte_mine", "with\0nul", &"x".repeat(64)] {
+        for name in ["", "rte_mine", "dpaa_seqn_dynfield", "intel_pmd_mine", "eca_mine", "with\0nul", &"x".repeat(64)] {
             assert_eq!(DynField::<u8>::register(&eal, name).unwrap_err(), DynamicError::Name(name.to_owned()));
             assert_eq!(DynFlag::register(&eal, name).unwrap_err(), DynamicError::Name(name.to_owned()));
         }

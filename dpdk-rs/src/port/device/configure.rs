@@ -42,8 +42,7 @@ impl Device {
         (setup.rx_queues, setup.tx_queues)
     }
 
-    /// Configures the device. The RX queues receive into `pools`, in turn.
-    pub(in crate::port) fn configure(&self, config: &PortConfig, pools: Vec<Arc<PoolHandle>>) -> Result<(), PortError> {
+    pub(in crate::port) fn configure(&self, config: &PortConfig, pool: &Arc<PoolHandle>) -> Result<(), PortError> {
         let info = self.raw_info()?;
         let mut conf = sys::rte_eth_conf::default();
         if config.scatter {
@@ -110,7 +109,7 @@ impl Device {
             rx_interrupts: config.rx_interrupts,
             flows: Flows::default(),
             rss_key: setup.rss_key.take(),
-            pools,
+            _pool: Some(Arc::clone(pool)),
         };
         self.check("rte_eth_dev_configure", result, "configure the port")?;
         if let Some(mtu) = config.mtu {
@@ -131,16 +130,21 @@ impl Device {
         }
         // SAFETY: the port exists until the drop of this `Device` closes it; the call reads a number.
         let socket = unsafe { sys::rte_eth_dev_socket_id(self.id) }.cast_unsigned();
-        let pools: Vec<_> = setup.pools.iter().map(|pool| pool.pool.as_ptr()).collect();
-        for (queue, pool) in (0..config.rx_queues).zip(pools.into_iter().cycle()) {
+        for queue in 0..config.rx_queues {
             let mut rx = info.default_rxconf;
-            config.tuning.apply_rx(&mut rx);
             rx.offloads = conf.rxmode.offloads;
             rx.rx_deferred_start = u8::from(config.deferred_start);
-            // SAFETY: the port was configured with this queue a few lines before and is not started; `pools` keeps the
+            // SAFETY: the port was configured with this queue a few lines before and is not started; `_pool` keeps the
             // pool until the device is closed.
             let result = unsafe {
-                sys::rte_eth_rx_queue_setup(self.id, queue, config.rx_descriptors, socket, &raw const rx, pool)
+                sys::rte_eth_rx_queue_setup(
+                    self.id,
+                    queue,
+                    config.rx_descriptors,
+                    socket,
+                    &raw const rx,
+                    pool.pool.as_ptr(),
+                )
             };
             setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
             self.check_deferred(config, result)?;
@@ -148,7 +152,6 @@ impl Device {
         }
         for queue in 0..config.tx_queues {
             let mut tx = info.default_txconf;
-            config.tuning.apply_tx(&mut tx);
             tx.offloads = conf.txmode.offloads;
             tx.tx_deferred_start = u8::from(config.deferred_start);
             // SAFETY: the port was configured with this queue a few lines before and is not started; the call copies
