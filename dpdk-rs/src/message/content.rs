@@ -16,7 +16,7 @@ use std::{
 #[doc(alias = "RTE_MP_MAX_PARAM_LEN")]
 pub const MAX_BYTES: usize = sys::RTE_MP_MAX_PARAM_LEN as usize;
 
-/// The most files of a message.
+/// The most files of a message: 8 in DPDK 22.11, 253 in newer ones.
 #[doc(alias = "RTE_MP_MAX_FD_NUM")]
 pub const MAX_FILES: usize = sys::RTE_MP_MAX_FD_NUM as usize;
 
@@ -255,9 +255,10 @@ mod tests {
     #[test]
     fn descriptors_are_looked_at() {
         let mut raw = raw("a/b");
-        raw.fds = [5, -1, 5, 6, i32::MIN, 0, 1, 2];
+        raw.fds[..8].copy_from_slice(&[5, -1, 5, 6, i32::MIN, 0, 1, 2]);
+        let most = i32::try_from(MAX_FILES).unwrap();
         for (count, numbers) in
-            [(-1, &[][..]), (0, &[]), (4, &[5, 6]), (8, &[5, 6, 0, 1, 2]), (9, &[]), (i32::MAX, &[])]
+            [(-1, &[][..]), (0, &[]), (4, &[5, 6]), (8, &[5, 6, 0, 1, 2]), (most + 1, &[]), (i32::MAX, &[])]
         {
             raw.num_fds = count;
             assert_eq!(file_numbers(&raw), numbers, "{count}");
