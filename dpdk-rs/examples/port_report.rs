@@ -2,8 +2,8 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! Says what the drivers tell of every port once it is started: by which of their functions they receive and send, how the queues
-//! are set up, firmware, module and more. Usage: port_report [EAL OPTIONS] -- [USED], which also waits until so many
-//! descriptors of each RX queue hold a frame.
+//! are set up, firmware, module and more. Usage: port_report [EAL OPTIONS] -- [USED [THRESHOLD]]. It also waits until USED
+//! descriptors of each RX queue hold a frame; THRESHOLD is given to the drivers in place of those that they choose.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example port_report -- -a 0000:18:00.0
@@ -16,18 +16,25 @@ use std::{error::Error, fmt::Debug};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(std::env::args())?;
-    let used = match args.as_slice() {
-        [] => 0,
-        [text] => text.parse().map_err(|_| format!("'{text}' is no number of descriptors: give one, such as 8"))?,
-        _ => return Err("too many arguments: give one number of descriptors at most".into()),
-    };
+    let (mut used, mut config) = (0, PortConfig::default());
+    if let Some(text) = args.first() {
+        used = number(text)?;
+    }
+    if let Some(text) = args.get(1) {
+        let threshold = number(text)?;
+        config = config.rx_free_threshold(threshold).tx_free_threshold(threshold).tx_report_threshold(threshold);
+    }
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     for port in eal.ports() {
-        let (port, mut rx, mut tx) = port.configure(&PortConfig::default(), &pool)?.start()?;
+        let (port, mut rx, mut tx) = port.configure(&config, &pool)?.start()?;
         println!("port {} ({}), driver {}", port.id(), port.name(), port.info()?.driver);
-        report(&port, &mut rx[0], &mut tx[0], used)?;
+        report(&port, &mut rx[0], &mut tx[0], u32::from(used))?;
     }
     Ok(())
+}
+
+fn number(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("'{text}' is no number of descriptors: give one, such as 8"))
 }
 
 fn report(port: &Port, rx: &mut RxQueue, tx: &mut TxQueue, used: u32) -> Result<(), PortError> {

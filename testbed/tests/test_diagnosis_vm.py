@@ -284,7 +284,7 @@ def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
     wire = ready.wire
     assert wire is not None
     ready.guest.check(f"""
-        port_report -l 0 --no-telemetry -a {NIC} -- 8 >/tmp/report 2>&1 &
+        port_report -l 0 --no-telemetry -a {NIC} -- 8 24 >/tmp/report 2>&1 &
         echo $! >/tmp/pid
         until grep -q 'waiting for 8 used' /tmp/report 2>/dev/null; do
             [ -e /proc/$! ] || {{ cat /tmp/report; exit 1; }}
@@ -301,6 +301,8 @@ def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
     assert f"port 0 ({NIC}), driver net_e1000_em" in report
     assert "RX queue 0: RxQueueInfo { descriptors: 1024, " in report, report
     assert "TX queue 0: TxQueueInfo { descriptors: 1024, " in report, report
+    assert report.count("free_threshold: 24, ") == 2, report
+    assert "report_threshold: 24, " in report, report
     before, after = report.split("waiting for")
     assert "first RX descriptor: Available" in before, report
     assert "first TX descriptor: Done" in before, report

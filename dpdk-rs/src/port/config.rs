@@ -3,7 +3,7 @@
 
 //! How a port is to be set up.
 
-use super::{DescriptorLimits, PortError, PortInfo, RssFields, RxOffloads, TxOffloads, device::Device};
+use super::{DescriptorLimits, PortError, PortInfo, RssFields, RxOffloads, TxOffloads, device::Device, tuning::Tuning};
 
 /// How to set a port up. The default: one queue each way, 1,024 descriptors a queue, everything else as the device
 /// has it.
@@ -27,6 +27,8 @@ pub struct PortConfig {
     pub(super) rx_interrupts: bool,
     pub(super) rx_offloads: RxOffloads,
     pub(super) tx_offloads: TxOffloads,
+    /// What is not given stays as the driver likes it.
+    pub(super) tuning: Tuning,
 }
 
 impl Default for PortConfig {
@@ -47,6 +49,7 @@ impl Default for PortConfig {
             rx_interrupts: false,
             rx_offloads: RxOffloads::NONE,
             tx_offloads: TxOffloads::NONE,
+            tuning: Tuning::default(),
         }
     }
 }
@@ -203,6 +206,7 @@ impl PortConfig {
         if u32::from(data_room) < info.min_data_room {
             return Err(("bytes of data room in an mbuf", data_room, format!("{} or more", info.min_data_room)));
         }
+        self.tuning.check(self.rx_descriptors, self.tx_descriptors)?;
         match self.mtu {
             Some(mtu) if !(info.min_mtu..=info.max_mtu).contains(&mtu) => {
                 Err(("bytes of MTU", mtu, format!("{} to {}", info.min_mtu, info.max_mtu)))
@@ -260,6 +264,12 @@ mod tests {
             (config.clone().rx_descriptors(1000), "RX descriptors", 1000, "64 to 4096 in steps of 32"),
             (config.clone().rx_descriptors(32), "RX descriptors", 32, "64 to 4096 in steps of 32"),
             (config.clone().tx_descriptors(2048), "TX descriptors", 2048, "8 to 1024 in steps of 8"),
+            (
+                config.clone().rx_free_threshold(1024),
+                "as threshold of RX descriptors",
+                1024,
+                "less than their number, 1024",
+            ),
             (config.clone().mtu(67), "bytes of MTU", 67, "68 to 9710"),
             (config.clone().mtu(9711), "bytes of MTU", 9711, "68 to 9710"),
         ] {

@@ -36,6 +36,7 @@ mod reception;
 mod rss;
 mod single_queue;
 mod status;
+mod tuning;
 mod xstats;
 
 pub use adapter::{Module, ModuleStandard};
@@ -48,6 +49,7 @@ pub use offloads::{RxOffloads, TxOffloads};
 pub use queue_info::{RxQueueInfo, TxQueueInfo};
 pub use rss::{RssFields, RssHash};
 pub use status::{Link, PortStats};
+pub use tuning::RingRegisters;
 pub use xstats::{Xstat, XstatSelection};
 
 use crate::{
@@ -265,9 +267,50 @@ impl Port<Unconfigured> {
         config: &PortConfig,
         pool: &Mempool<P>,
     ) -> Result<Port<Configured<P>>, PortError> {
-        config.check(&self.device, pool.handle().data_room)?;
-        self.device.check_driver(pool.handle().data_room)?;
-        self.device.configure(config, pool.handle())?;
+        self.configure_queues(config, &[pool])
+    }
+
+    /// As [`Self::configure`], with a pool for each RX queue, in the order of their numbers: pools on the NUMA nodes of the lcores
+    /// that receive, or so that lcores do not meet in one. A pool may come several times.
+    ///
+    /// ```no_run
+    /// # use dpdk_rs::{Eal, Mempool, Port, PortConfig, port::Unconfigured};
+    /// # fn start(eal: &Eal, port: Port<Unconfigured>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut pools = Vec::<Mempool>::new();
+    /// for lcore in eal.worker_lcores() {
+    ///     pools.push(Mempool::builder(&format!("pool{}", lcore.id())).socket(lcore.socket()).build(eal)?);
+    /// }
+    /// let config = PortConfig::default().rx_queues(u16::try_from(pools.len())?);
+    /// let (port, rx_queues, tx_queues) = port.configure_with_pools(&config, &pools)?.start()?;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Self::configure`]; also [`PortError::Unsupported`] if there are not as many pools as RX queues.
+    #[doc(alias = "rte_eth_rx_queue_setup")]
+    pub fn configure_with_pools<P: PrivateData>(
+        self,
+        config: &PortConfig,
+        pools: &[Mempool<P>],
+    ) -> Result<Port<Configured<P>>, PortError> {
+        if pools.len() != usize::from(config.rx_queues) {
+            let asked = u32::try_from(pools.len()).unwrap_or(u32::MAX);
+            let limits = format!("one for each of its {} RX queues", config.rx_queues);
+            return Err(self.device.unsupported("pools", asked, limits));
+        }
+        self.configure_queues(config, &pools.iter().collect::<Vec<_>>())
+    }
+
+    fn configure_queues<P: PrivateData>(
+        self,
+        config: &PortConfig,
+        pools: &[&Mempool<P>],
+    ) -> Result<Port<Configured<P>>, PortError> {
+        // Without an RX queue nothing is received into any.
+        let data_room = pools.iter().map(|pool| pool.handle().data_room).min().unwrap_or(u16::MAX);
+        config.check(&self.device, data_room)?;
+        self.device.check_driver(data_room)?;
+        self.device.configure(config, pools.iter().map(|pool| Arc::clone(pool.handle())).collect())?;
         Ok(Port::of(self.device))
     }
 }

@@ -4,10 +4,10 @@
 //! Ports from the EAL's hands to their end.
 
 use crate::{
-    frames::{bytes, frame, only_port, packet, pool, receive, send, start},
+    frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
     process::{eal_args, folder, isolated, isolated_bare},
 };
-use dpdk_rs::{Eal, Mempool, PortConfig, PortError, SocketId, port::StopError};
+use dpdk_rs::{Burst, Eal, Mempool, Port, PortConfig, PortError, SocketId, port::StopError};
 use std::fs;
 
 #[test]
@@ -237,5 +237,74 @@ fn port_without_any_queue_is_refused() {
             );
         }
         assert_eq!(eal.ports().len(), 2);
+    });
+}
+
+#[test]
+fn each_queue_receives_into_its_own_pool() {
+    isolated(&["net_null0,size=200"], |eal| {
+        let pools: [Mempool; 2] = ["first", "second"].map(|name| pool(&eal, name));
+        let port = || eal.ports().remove(0);
+        let config = PortConfig::default().rx_queues(2);
+        for wrong in [&pools[..1], &[], &[pools[0].clone(), pools[1].clone(), pools[0].clone()]] {
+            let error = port().configure_with_pools(&config, wrong).unwrap_err();
+            let expected = format!(
+                "port 0 (net_null0): {} pools asked for, the device supports one for each of its 2 RX queues",
+                wrong.len()
+            );
+            assert_eq!(error.to_string(), expected);
+        }
+        // The smallest of them counts.
+        let small: Mempool = Mempool::builder("small").size(63).cache(0).data_room(256).build(&eal).unwrap();
+        let error = port().configure_with_pools(&config, &[pools[0].clone(), small]).unwrap_err();
+        assert!(error.to_string().contains("200 bytes as argument 'size' of net_null asked for"), "{error}");
+
+        let (_port, mut rx, _tx) = port().configure_with_pools(&config, &pools).unwrap().start().unwrap();
+        let free = || pools.each_ref().map(Mempool::available);
+        let mut bursts = [Burst::<(), 8>::new(), Burst::new()];
+        let [first, second] = pools.each_ref().map(Mempool::size);
+        assert_eq!((rx[0].rx(&mut bursts[0]), free()), (8, [first - 8, second]));
+        assert_eq!((rx[1].rx_up_to(&mut bursts[1], 3), free()), (3, [first - 8, second - 3]));
+        drop(bursts);
+        assert_eq!(free(), [first, second]);
+        // The queues keep them.
+        drop(pools);
+        assert_eq!(rx[1].rx(&mut Burst::<(), 8>::new()), 8);
+    });
+}
+
+/// The driver of virtio says which thresholds it does not take.
+#[test]
+fn thresholds_are_the_drivers_to_judge() {
+    isolated_bare(|| {
+        let socket = folder().join("vhost.sock");
+        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
+        let (port, ..) = start(only_port(&eal), &pool);
+        let config = PortConfig::default;
+        let mut number = 0;
+        let mut configure = |config: PortConfig| {
+            number += 1;
+            let device = format!("net_virtio_user{number}");
+            let peer = eal.attach(&format!("{device},path={},queue_size=256", socket.display())).unwrap().remove(0);
+            let action = match peer.configure(&config, &pool).and_then(Port::start) {
+                Ok(started) => {
+                    drop(started);
+                    String::new()
+                }
+                Err(PortError::Refused { action, .. }) => action,
+                Err(error) => panic!("{error}"),
+            };
+            eal.detach(&device).unwrap();
+            until("the peer is gone", || !port.link().unwrap().up);
+            action
+        };
+        assert_eq!(configure(config().rx_free_threshold(6)), "set up RX queue 0", "no multiple of 4");
+        assert_eq!(configure(config().tx_free_threshold(253)), "set up TX queue 0", "too near to 256");
+        assert_eq!(configure(config().rx_free_threshold(8).tx_free_threshold(252)), "");
+        let null = eal.attach("net_null0").unwrap().remove(0);
+        let error = null.configure(&config().tx_descriptors(64).tx_free_threshold(64), &pool).unwrap_err().to_string();
+        let expected = "64 as threshold of TX descriptors asked for, the device supports less than their number, 64";
+        assert!(error.ends_with(expected), "{error}");
     });
 }

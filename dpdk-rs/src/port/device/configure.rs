@@ -42,7 +42,8 @@ impl Device {
         (setup.rx_queues, setup.tx_queues)
     }
 
-    pub(in crate::port) fn configure(&self, config: &PortConfig, pool: &Arc<PoolHandle>) -> Result<(), PortError> {
+    /// Configures the device. The RX queues receive into `pools`, in turn.
+    pub(in crate::port) fn configure(&self, config: &PortConfig, pools: Vec<Arc<PoolHandle>>) -> Result<(), PortError> {
         let info = self.raw_info()?;
         let mut conf = sys::rte_eth_conf::default();
         if config.scatter {
@@ -109,7 +110,7 @@ impl Device {
             rx_interrupts: config.rx_interrupts,
             flows: Flows::default(),
             rss_key: setup.rss_key.take(),
-            _pool: Some(Arc::clone(pool)),
+            pools,
         };
         self.check("rte_eth_dev_configure", result, "configure the port")?;
         if let Some(mtu) = config.mtu {
@@ -130,21 +131,16 @@ impl Device {
         }
         // SAFETY: the port exists until the drop of this `Device` closes it; the call reads a number.
         let socket = unsafe { sys::rte_eth_dev_socket_id(self.id) }.cast_unsigned();
-        for queue in 0..config.rx_queues {
+        let pools: Vec<_> = setup.pools.iter().map(|pool| pool.pool.as_ptr()).collect();
+        for (queue, pool) in (0..config.rx_queues).zip(pools.into_iter().cycle()) {
             let mut rx = info.default_rxconf;
+            config.tuning.apply_rx(&mut rx);
             rx.offloads = conf.rxmode.offloads;
             rx.rx_deferred_start = u8::from(config.deferred_start);
-            // SAFETY: the port was configured with this queue a few lines before and is not started; `_pool` keeps the
+            // SAFETY: the port was configured with this queue a few lines before and is not started; `pools` keeps the
             // pool until the device is closed.
             let result = unsafe {
-                sys::rte_eth_rx_queue_setup(
-                    self.id,
-                    queue,
-                    config.rx_descriptors,
-                    socket,
-                    &raw const rx,
-                    pool.pool.as_ptr(),
-                )
+                sys::rte_eth_rx_queue_setup(self.id, queue, config.rx_descriptors, socket, &raw const rx, pool)
             };
             setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
             self.check_deferred(config, result)?;
@@ -152,6 +148,7 @@ impl Device {
         }
         for queue in 0..config.tx_queues {
             let mut tx = info.default_txconf;
+            config.tuning.apply_tx(&mut tx);
             tx.offloads = conf.txmode.offloads;
             tx.tx_deferred_start = u8::from(config.deferred_start);
             // SAFETY: the port was configured with this queue a few lines before and is not started; the call copies

@@ -69,7 +69,7 @@ struct Setup {
     /// Drivers may read the key whenever the device is started.
     rss_key: Option<Box<[u8]>>,
     /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
-    _pool: Option<Arc<PoolHandle>>,
+    pools: Vec<Arc<PoolHandle>>,
 }
 
 impl Device {
