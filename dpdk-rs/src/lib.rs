@@ -44,7 +44,8 @@
 //!
 //! The [guide] goes on from here: [a forwarder in 50 lines](guide::forwarder), [coming from C](guide::from_c) with a table of
 //! DPDK's functions, [coming from other Rust bindings](guide::from_rust), [what is guaranteed](guide::guarantees),
-//! [performance](guide::performance), and [what there is, with its test](guide::features).
+//! [the structure of a larger program](guide::structure), [performance](guide::performance), and
+//! [what there is, with its test](guide::features).
 //!
 //! No sequence of safe calls is undefined behaviour, in any order of drops, with `mem::forget`, panics or exhausted
 //! pools: what DPDK asks of its callers is a type here, or a check, or a reference that keeps alive what is in use.

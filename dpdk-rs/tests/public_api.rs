@@ -36,7 +36,7 @@ fn describe() -> PathBuf {
     fs::write(&wrapper, format!("#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec {rustdoc} \"$@\"\n")).unwrap();
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
     let output = Command::new(env!("CARGO"))
-        .args(["rustdoc", "--package", "dpdk-rs", "--lib", "--features", "serde,smoltcp"])
+        .args(["rustdoc", "--package", "dpdk-rs", "--lib", "--features", "serde,smoltcp,tracing"])
         .args(["--", "-Z", "unstable-options", "--output-format", "json"])
         .env("RUSTDOC", &wrapper)
         .output()
@@ -84,4 +84,21 @@ fn public_interface_is_the_one_listed() {
     };
     let (gone, new) = (differences('-', listed, &found), differences('+', &found, listed));
     assert!(listed == found, "{LIST} is not the public interface; renew it if this is meant:\n{gone}{new}");
+}
+
+/// `anyhow`, and most of what handles errors on several threads, wants that they are shared. Those that give something back are
+/// as their contents are: a queue is not shared.
+#[test]
+fn errors_may_be_shared_but_for_those_that_hold_queues() {
+    let list = fs::read_to_string(LIST).unwrap();
+    let named = |line: &str, words: &str| {
+        let (_, rest) = line.strip_prefix("impl")?.split_once(words)?;
+        Some(rest.split(['<', ' ']).next().unwrap().to_owned())
+    };
+    let errors: Vec<_> = list.lines().filter_map(|line| named(line, "core::error::Error for ")).collect();
+    assert!(errors.len() > 25, "{errors:?}");
+    let kept: Vec<_> = list.lines().filter_map(|line| named(line, " !core::marker::Sync for ")).collect();
+    assert!(kept.iter().any(|name| name == "dpdk_rs::Eal"), "{kept:?}");
+    let not_shared: Vec<_> = errors.iter().filter(|name| kept.contains(name)).collect();
+    assert_eq!(not_shared, ["dpdk_rs::port::StopError"]);
 }
