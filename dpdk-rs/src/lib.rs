@@ -14,6 +14,7 @@
 //! | [`TxBuffer`] | a queue with frames waiting for it | [`TxBuffer::new`] | [`push`](TxBuffer::push), [`append`](TxBuffer::append), [`drain`](TxBuffer::drain), [`flush`](TxBuffer::flush) | dropped and counted |
 //! | [`Ring`] | a queue between lcores | [`Ring::builder`] | [`enqueue`](Ring::enqueue), [`dequeue`](Ring::dequeue), and in bulk | what is in it is dropped with its last handle |
 //! | [`lookup`] | hash, LPM and ACL tables | their builders | look up, by any number of threads | freed when dropped |
+//! | [`fragment`] | IP datagrams taken apart and joined | builders | | drops what is in it |
 //! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
 //! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
 //! | [`secondary::Secondary`] | what another process has made | [`attach`](secondary::Secondary::attach), `unsafe` | finds pools, rings and ports by name | frees nothing |
@@ -64,6 +65,7 @@ mod dynamic;
 mod eal;
 mod error;
 pub mod flow;
+pub mod fragment;
 #[cfg(any(doc, doctest))]
 pub mod guide;
 mod hotplug;

@@ -533,6 +533,7 @@ pub const RTE_MAX_LCORE: u32 = 128;
 pub const RTE_MEMPOOL_CACHE_MAX_SIZE: u32 = 512;
 pub const RTE_PKTMBUF_HEADROOM: u32 = 128;
 pub const RTE_MAX_QUEUES_PER_PORT: u32 = 1024;
+pub const RTE_LIBRTE_IP_FRAG_MAX_FRAG: u32 = 8;
 pub const ENOENT: u32 = 2;
 pub const EAGAIN: u32 = 11;
 pub const ENOMEM: u32 = 12;
@@ -4305,6 +4306,28 @@ unsafe extern "C" {
     pub fn rte_eth_tx_prepare(port_id: u16, queue_id: u16, tx_pkts: *mut *mut rte_mbuf, nb_pkts: u16) -> u16;
 }
 #[repr(C)]
+#[derive(Debug)]
+pub struct rte_fib {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_fib_free(fib: *mut rte_fib);
+}
+unsafe extern "C" {
+    pub fn rte_fib_add(fib: *mut rte_fib, ip: u32, depth: u8, next_hop: u64) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_fib_delete(fib: *mut rte_fib, ip: u32, depth: u8) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_fib_lookup_bulk(
+        fib: *mut rte_fib,
+        ips: *mut u32,
+        next_hops: *mut u64,
+        n: ::core::ffi::c_int,
+    ) -> ::core::ffi::c_int;
+}
+#[repr(C)]
 #[repr(align(64))]
 #[derive(Debug, Copy, Clone)]
 pub struct rte_rcu_qsbr {
@@ -4447,6 +4470,71 @@ unsafe extern "C" {
         data: *mut *mut ::core::ffi::c_void,
         next: *mut u32,
     ) -> i32;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_ip_frag_death_row {
+    pub cnt: u32,
+    pub row: [*mut rte_mbuf; 288usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_ip_frag_death_row"][::core::mem::size_of::<rte_ip_frag_death_row>() - 2312usize];
+    ["Alignment of rte_ip_frag_death_row"][::core::mem::align_of::<rte_ip_frag_death_row>() - 8usize];
+    ["Offset of field: rte_ip_frag_death_row::cnt"][::core::mem::offset_of!(rte_ip_frag_death_row, cnt) - 0usize];
+    ["Offset of field: rte_ip_frag_death_row::row"][::core::mem::offset_of!(rte_ip_frag_death_row, row) - 8usize];
+};
+impl Default for rte_ip_frag_death_row {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_ip_frag_tbl {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_ip_frag_table_create(
+        bucket_num: u32,
+        bucket_entries: u32,
+        max_entries: u32,
+        max_cycles: u64,
+        socket_id: ::core::ffi::c_int,
+    ) -> *mut rte_ip_frag_tbl;
+}
+unsafe extern "C" {
+    pub fn rte_ip_frag_table_destroy(tbl: *mut rte_ip_frag_tbl);
+}
+unsafe extern "C" {
+    pub fn rte_ipv6_fragment_packet(
+        pkt_in: *mut rte_mbuf,
+        pkts_out: *mut *mut rte_mbuf,
+        nb_pkts_out: u16,
+        mtu_size: u16,
+        pool_direct: *mut rte_mempool,
+        pool_indirect: *mut rte_mempool,
+    ) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_ipv4_fragment_packet(
+        pkt_in: *mut rte_mbuf,
+        pkts_out: *mut *mut rte_mbuf,
+        nb_pkts_out: u16,
+        mtu_size: u16,
+        pool_direct: *mut rte_mempool,
+        pool_indirect: *mut rte_mempool,
+    ) -> i32;
+}
+unsafe extern "C" {
+    pub fn rte_ip_frag_free_death_row(dr: *mut rte_ip_frag_death_row, prefetch: u32);
+}
+unsafe extern "C" {
+    pub fn rte_ip_frag_table_del_expired_entries(tbl: *mut rte_ip_frag_tbl, dr: *mut rte_ip_frag_death_row, tms: u64);
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -4801,25 +4889,25 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn rte_timer_manage() -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_26 = 0;
-pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_26 = 16;
-pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_26 = 18;
-pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_26 = 20;
-pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_26 = 22;
-pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_26 = 24;
-pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_26 = 36;
-pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_26 = 40;
-pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_26 = 54;
-pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_26 = 56;
-pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_26 = 64;
-pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_26 = 88;
-pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_26 = 80;
-pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_26 = 32;
-pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_26 = 42;
-pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_26 = 44;
-pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_26 = 72;
-pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_26 = 128;
-pub type _bindgen_ty_26 = ::core::ffi::c_uint;
+pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_27 = 0;
+pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_27 = 16;
+pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_27 = 18;
+pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_27 = 20;
+pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_27 = 22;
+pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_27 = 24;
+pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_27 = 36;
+pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_27 = 40;
+pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_27 = 54;
+pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_27 = 56;
+pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_27 = 64;
+pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_27 = 88;
+pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_27 = 80;
+pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_27 = 32;
+pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_27 = 42;
+pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_27 = 44;
+pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_27 = 72;
+pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_27 = 128;
+pub type _bindgen_ty_27 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;
 pub const DPDK_SYS_MBUF_F_EXTERNAL: u64 = 2305843009213693952;
 pub const DPDK_SYS_MBUF_F_RX_RSS_HASH: u64 = 2;
@@ -4925,27 +5013,31 @@ unsafe extern "C" {
     #[link_name = "dpdk_sys_mbuf_tx_offload__extern"]
     pub fn dpdk_sys_mbuf_tx_offload(l2_len: u8, l3_len: u16, l4_len: u8, segment_len: u16) -> u64;
 }
-pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_27 = 15;
-pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_27 = 1;
-pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_27 = 3;
-pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_27 = 6;
-pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_27 = 7;
-pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_27 = 240;
-pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_27 = 16;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_27 = 48;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_27 = 144;
-pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_27 = 64;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_27 = 192;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_27 = 224;
-pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_27 = 3840;
-pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_27 = 256;
-pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_27 = 512;
-pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_27 = 768;
-pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_27 = 1024;
-pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_27 = 1280;
-pub type _bindgen_ty_27 = ::core::ffi::c_uint;
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_28 = 64;
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mbuf_l2_len__extern"]
+    pub fn dpdk_sys_mbuf_l2_len(mbuf: *const rte_mbuf) -> u8;
+}
+pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_28 = 15;
+pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_28 = 1;
+pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_28 = 3;
+pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_28 = 6;
+pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_28 = 7;
+pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_28 = 240;
+pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_28 = 16;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_28 = 48;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_28 = 144;
+pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_28 = 64;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_28 = 192;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_28 = 224;
+pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_28 = 3840;
+pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_28 = 256;
+pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_28 = 512;
+pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_28 = 768;
+pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_28 = 1024;
+pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_28 = 1280;
 pub type _bindgen_ty_28 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_29 = 64;
+pub type _bindgen_ty_29 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_flow_validate__extern"]
     pub fn dpdk_sys_flow_validate(
@@ -5171,12 +5263,47 @@ unsafe extern "C" {
         n: ::core::ffi::c_uint,
     ) -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_29 = 0;
-pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_29 = 1;
-pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_29 = 2;
-pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_29 = 3;
-pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_29 = 4;
-pub type _bindgen_ty_29 = ::core::ffi::c_uint;
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_fib_create__extern"]
+    pub fn dpdk_sys_fib_create(
+        name: *const ::core::ffi::c_char,
+        socket_id: ::core::ffi::c_int,
+        routes: u32,
+        none: u64,
+        entry_size_log2: u32,
+        tbl8s: u32,
+    ) -> *mut rte_fib;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_fib_rule__extern"]
+    pub fn dpdk_sys_fib_rule(fib: *mut rte_fib, ip: u32, depth: u8, next_hop: *mut u64) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_ipv4_reassemble__extern"]
+    pub fn dpdk_sys_ipv4_reassemble(
+        table: *mut rte_ip_frag_tbl,
+        fragment: *mut rte_mbuf,
+        now: u64,
+        header: *mut ::core::ffi::c_void,
+        freed: *mut u32,
+    ) -> *mut rte_mbuf;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_ipv6_reassemble__extern"]
+    pub fn dpdk_sys_ipv6_reassemble(
+        table: *mut rte_ip_frag_tbl,
+        fragment: *mut rte_mbuf,
+        now: u64,
+        header: *mut ::core::ffi::c_void,
+        freed: *mut u32,
+    ) -> *mut rte_mbuf;
+}
+pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_30 = 0;
+pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_30 = 1;
+pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_30 = 2;
+pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_30 = 3;
+pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_30 = 4;
+pub type _bindgen_ty_30 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dpdk_sys_pool {

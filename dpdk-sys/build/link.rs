@@ -47,6 +47,8 @@ const REFERRED: &[&str] = &[
     "pdump",
     "pcapng",
     "acl",
+    "fib",
+    "rib",
     "lpm",
     "vhost",
     "gso",

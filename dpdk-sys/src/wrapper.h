@@ -35,9 +35,11 @@
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ether.h>
+#include <rte_fib.h>
 #include <rte_flow.h>
 #include <rte_hash.h>
 #include <rte_interrupts.h>
+#include <rte_ip_frag.h>
 #include <rte_latencystats.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
@@ -54,6 +56,7 @@
 #include <rte_net.h>
 #include <rte_pdump.h>
 #include <rte_rcu_qsbr.h>
+#include <rte_rib.h>
 #include <rte_ring.h>
 #include <rte_service.h>
 #include <rte_service_component.h>
@@ -236,6 +239,13 @@ static inline uint64_t
 dpdk_sys_mbuf_tx_offload(uint8_t l2_len, uint16_t l3_len, uint8_t l4_len, uint16_t segment_len)
 {
 	return rte_mbuf_tx_offload(l2_len, l3_len, l4_len, segment_len, 0, 0, 0);
+}
+
+/* A field of bits: how long the link header is, as rte_mbuf.tx_offload says. */
+static inline uint8_t
+dpdk_sys_mbuf_l2_len(const struct rte_mbuf *mbuf)
+{
+	return mbuf->l2_len;
 }
 
 /* What rte_mbuf.packet_type says, without tunnels. */
@@ -596,6 +606,64 @@ static inline int
 dpdk_sys_lpm6_lookup_bulk(const struct rte_lpm6 *lpm, const void *ips, int32_t *next_hops, unsigned int n)
 {
 	return rte_lpm6_lookup_bulk_func(lpm, (void *)(uintptr_t)ips, next_hops, n);
+}
+
+/* A FIB whose entries have 1 << entry_size_log2 bytes each, with so many groups behind its table of the first 24 bits; without any
+ * groups it has no table. `none` is what a look-up finds where there is no route.
+ */
+static inline struct rte_fib *
+dpdk_sys_fib_create(const char *name, int socket_id, uint32_t routes, uint64_t none, uint32_t entry_size_log2, uint32_t tbl8s)
+{
+	struct rte_fib_conf conf = {0};
+
+	conf.type = tbl8s != 0 ? RTE_FIB_DIR24_8 : RTE_FIB_DUMMY;
+	conf.default_nh = none;
+	conf.max_routes = (int)routes;
+	conf.dir24_8.nh_sz = (enum rte_fib_dir24_8_nh_sz)entry_size_log2;
+	conf.dir24_8.num_tbl8 = tbl8s;
+	return rte_fib_create(name, socket_id, &conf);
+}
+
+/* Whether there is a route for this prefix, and its next hop. */
+static inline int
+dpdk_sys_fib_rule(struct rte_fib *fib, uint32_t ip, uint8_t depth, uint64_t *next_hop)
+{
+	const struct rte_rib_node *node = rte_rib_lookup_exact(rte_fib_get_rib(fib), ip, depth);
+
+	return node != NULL && rte_rib_get_nh(node, next_hop) == 0;
+}
+
+/* The reassembly of datagrams, for one fragment. What the table gives up it puts on a list without a look at the end of it: one
+ * call adds 18 mbufs at most, so that a new list for each, which is freed before the call returns, is long enough.
+ */
+_Static_assert(RTE_IP_FRAG_DEATH_ROW_MBUF_LEN >= 2 * (RTE_LIBRTE_IP_FRAG_MAX_FRAG + 1), "rte_ip_frag_death_row.row");
+
+static inline struct rte_mbuf *
+dpdk_sys_ipv4_reassemble(struct rte_ip_frag_tbl *table, struct rte_mbuf *fragment, uint64_t now, void *header, uint32_t *freed)
+{
+	struct rte_ip_frag_death_row row;
+	struct rte_mbuf *whole;
+
+	row.cnt = 0;
+	whole = rte_ipv4_frag_reassemble_packet(table, &row, fragment, now, (struct rte_ipv4_hdr *)header);
+	*freed = row.cnt;
+	rte_ip_frag_free_death_row(&row, 0);
+	return whole;
+}
+
+/* The fragment header follows that of IPv6. */
+static inline struct rte_mbuf *
+dpdk_sys_ipv6_reassemble(struct rte_ip_frag_tbl *table, struct rte_mbuf *fragment, uint64_t now, void *header, uint32_t *freed)
+{
+	struct rte_ip_frag_death_row row;
+	struct rte_ipv6_hdr *ip = (struct rte_ipv6_hdr *)header;
+	struct rte_mbuf *whole;
+
+	row.cnt = 0;
+	whole = rte_ipv6_frag_reassemble_packet(table, &row, fragment, now, ip, (struct rte_ipv6_fragment_ext *)(ip + 1));
+	*freed = row.cnt;
+	rte_ip_frag_free_death_row(&row, 0);
+	return whole;
 }
 
 /* What another process has to know of a pool of packets before it uses it. */

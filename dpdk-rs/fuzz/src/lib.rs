@@ -9,12 +9,14 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a panic is how a target says what is wrong")]
 
 mod environment;
+mod fragments;
 mod model;
 mod operations;
 mod reader;
 mod texts;
 
 pub use environment::{eal, packet, replay};
+pub use fragments::reassembly;
 pub use operations::packet_operations;
 pub use reader::Reader;
 pub use texts::{eal_arguments, mac_address};

@@ -10,7 +10,7 @@ use dpdk_sys as sys;
 
 /// The most segments of a frame. An mbuf can count 65,535, but the virtio driver adds them, the header and its free
 /// descriptors, of which there are up to 32,768, in 16 bits: it takes what is too long for short, and overruns its ring.
-pub(super) const MOST_SEGMENTS: u16 = 32_766;
+pub(crate) const MOST_SEGMENTS: u16 = 32_766;
 
 impl<P: PrivateData> Packet<P> {
     /// The bytes of each segment in turn.

@@ -10,14 +10,15 @@ mod received;
 mod share;
 mod split;
 
+pub(crate) use chain::MOST_SEGMENTS;
 pub use chain::{Segments, SegmentsMut};
 pub use external::BufferError;
 pub use received::{Checksum, Headers, L2, L3, L4, PacketType};
+pub(crate) use share::{MOST_REFERENCES, begin as begin_sharing, unshared};
 
 use crate::{PortId, PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, ptr::NonNull};
 use dpdk_sys::rte_mbuf;
-use share::unshared;
 
 /// A frame, in one mbuf or a chain of mbufs (segments), which this value owns. `P` is the type of the private area that
 /// its [`Mempool`](crate::Mempool) reserves in every mbuf.

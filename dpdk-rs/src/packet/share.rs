@@ -18,16 +18,16 @@ static ANY_SHARED: AtomicBool = AtomicBool::new(false);
 /// DPDK counts references in 16 bits, without a look at whether they are enough. One call adds as many as the segments that
 /// refer to one buffer, at most as many as are counted already, also if several threads share at once. So they stay below
 /// twice this number; the rest is a margin.
-pub(super) const MOST_REFERENCES: u16 = 1 << 14;
+pub(crate) const MOST_REFERENCES: u16 = 1 << 14;
 
 /// The segment, if its data may be written to.
 #[inline(always)]
-pub(super) fn unshared(segment: Segment) -> Result<Segment, PacketError> {
+pub(crate) fn unshared(segment: Segment) -> Result<Segment, PacketError> {
     if ANY_SHARED.load(Relaxed) && segment.is_shared() { Err(PacketError::Shared) } else { Ok(segment) }
 }
 
 /// From here on packets may have data in common.
-pub(super) fn begin() {
+pub(crate) fn begin() {
     ANY_SHARED.store(true, Relaxed);
 }
 

@@ -23,6 +23,7 @@ mod commands;
 mod context;
 mod devices;
 mod flows;
+mod fragments;
 #[allow(dead_code, reason = "shared with the tests of the folder `eal`")]
 #[path = "../eal/frames.rs"]
 mod frames;

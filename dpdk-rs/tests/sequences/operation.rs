@@ -7,9 +7,9 @@
 //! operation for which there is no object does nothing.
 
 use crate::{
-    commands::CommandPlan, devices::DevicePlan, flows::RulePlan, lists::ListPlan, marks::Mark, plugs::PlugPlan,
-    requests::Preparation, routes::RoutePlan, services::ServicePlan, singles::StoppedEnd, tables::TablePlan,
-    timers::TimerPlan, zones::ZonePlan,
+    commands::CommandPlan, devices::DevicePlan, flows::RulePlan, fragments::FragmentPlan, lists::ListPlan, marks::Mark,
+    plugs::PlugPlan, requests::Preparation, routes::RoutePlan, services::ServicePlan, singles::StoppedEnd,
+    tables::TablePlan, timers::TimerPlan, zones::ZonePlan,
 };
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
@@ -121,6 +121,9 @@ pub(crate) enum Step {
     Timers(#[proptest(strategy = "any::<TimerPlan>().boxed()")] TimerPlan),
     #[proptest(weight = 200)]
     Zones(#[proptest(strategy = "any::<ZonePlan>().boxed()")] ZonePlan),
+    /// Datagrams, their fragments, and a table of these.
+    #[proptest(weight = 200)]
+    Fragments(#[proptest(strategy = "any::<FragmentPlan>().boxed()")] FragmentPlan),
     /// Telemetry commands, asked over DPDK's socket.
     #[proptest(weight = 200)]
     Commands(#[proptest(strategy = "any::<CommandPlan>().boxed()")] CommandPlan),

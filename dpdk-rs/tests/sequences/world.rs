@@ -7,7 +7,7 @@ use crate::{
     commands,
     context::{Context, Tally, catch, panic_on_purpose},
     devices::Devices,
-    jobs, lists,
+    fragments, jobs, lists,
     model::{EnvironmentToken, PoolRecord, PoolToken, Stage, lock},
     operation::{PoolPlan, Sequence, Step, Work},
     plugs::Plugged,
@@ -115,6 +115,7 @@ impl World<'_> {
             | Step::List(_)
             | Step::Timers(_)
             | Step::Zones(_)
+            | Step::Fragments(_)
             | Step::Commands(_)
             | Step::Services(_) => {
                 return self.by_itself(step);
@@ -161,6 +162,7 @@ impl World<'_> {
             Step::List(plan) => lists::run(eal, self.number, plan),
             Step::Timers(plan) => timers::run(eal, self.context, plan),
             Step::Zones(plan) => zones::run(eal, self.number, plan),
+            Step::Fragments(plan) => fragments::run(eal, self.number, plan),
             Step::Commands(plan) => commands::run(eal, plan),
             Step::Services(plan) => services::run(eal, self.context, self.number, plan),
             _ => return false,

@@ -4,7 +4,10 @@
 //! The promises about packets, kept.
 #![allow(dead_code)]
 
-use dpdk_rs::{Burst, DynField, Eal, Mempool, Packet, PacketError, Segments, TxBuffer, TxQueue, TxRequest};
+use dpdk_rs::{
+    Burst, DynField, Eal, Mempool, Packet, PacketError, Segments, Tsc, TxBuffer, TxQueue, TxRequest,
+    fragment::{FragmentTable, Fragmenter},
+};
 use std::sync::Arc;
 
 fn main() {}
@@ -175,6 +178,15 @@ fn attached_buffer_kept(pool: &Mempool, buffer: Vec<u8>) -> usize {
 fn data_kept_over_split(packet: &mut Packet, pool: &Mempool) -> u8 {
     let rest = packet.split_off(14, pool).unwrap();
     rest.data()[6]
+}
+
+fn fragment_after_reassembly(table: &mut FragmentTable, packet: Packet, now: Tsc) -> usize {
+    table.ipv4(packet, 14, now).map_or_else(|(_, packet)| packet.len(), |whole| whole.map_or(0, |whole| whole.len()))
+}
+
+fn fragments_of_another_type(fragmenter: &Fragmenter<u64>, packet: &mut Packet) -> usize {
+    let mut fragments = Burst::<u64, 32>::new();
+    fragmenter.ipv4(packet, 14, 576, &mut fragments).unwrap()
 }
 
 fn segments_kept_over_linearize(packet: &mut Packet) -> usize {

@@ -7,7 +7,7 @@
 use bytemuck::NoUninit;
 use dpdk_rs::{
     Eal,
-    lookup::{Acl, FieldDef, HashReader, HashTable, Lpm, LpmError, RcuReader, RcuWriter},
+    lookup::{Acl, Fib, FibError, FieldDef, HashReader, HashTable, Lpm, LpmError, RcuReader, RcuWriter},
     memory::{DpdkBox, Memzone, ObjectPool},
     timer::{Timer, Timers},
 };
@@ -118,6 +118,11 @@ fn object_not_send(pool: &ObjectPool<Arc<str>>) {
 }
 
 fn routes_changed_while_shared(mut routes: Lpm) -> Result<Arc<Lpm>, LpmError> {
+    routes.add(Ipv4Addr::LOCALHOST, 8, 1)?;
+    Ok(Arc::new(routes))
+}
+
+fn fib_changed_while_shared(mut routes: Fib) -> Result<Arc<Fib>, FibError> {
     routes.add(Ipv4Addr::LOCALHOST, 8, 1)?;
     Ok(Arc::new(routes))
 }

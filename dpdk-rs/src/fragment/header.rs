@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What IP headers say, as far as the frame has it too.
+
+/// The bits of `l2_len` in an mbuf allow no longer header.
+const LONGEST_LINK_HEADER: usize = 127;
+
+/// The bytes of an IPv4 header without options.
+const IPV4: usize = 20;
+
+/// The bytes of an IPv6 header.
+pub(super) const IPV6: usize = 40;
+
+/// The bytes of the header that makes an IPv6 packet a fragment.
+pub(super) const IPV6_FRAGMENT: usize = 8;
+
+/// The number of that header (RFC 8200).
+pub(super) const FRAGMENT_HEADER: u8 = 44;
+
+/// The most bytes of an IPv4 packet, and behind an IPv6 header.
+const LONGEST: usize = 65_535;
+
+/// Why a frame is no IP packet that can be taken apart or joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HeaderError {
+    /// An mbuf can say no more.
+    #[error("a link header of {len} bytes: give at most 127")]
+    LinkHeader {
+        /// Its bytes, as the caller says.
+        len: usize,
+    },
+    /// The headers are not all in the first segment.
+    #[error("the first segment has {len} bytes, the headers take {needed}")]
+    Short {
+        /// Bytes of the headers.
+        needed: usize,
+        /// Bytes of the segment.
+        len: usize,
+    },
+    /// The header is of another version of IP, or of none.
+    #[error("the header says that it is of version {found} of IP, not of {expected}")]
+    Version {
+        /// The version that the header says.
+        found: u8,
+        /// The version that the call is for.
+        expected: u8,
+    },
+    /// An IPv4 header is longer than it says, or the packet shorter than its header.
+    #[error("the IPv4 header says that it has {header} bytes, and its packet {packet}")]
+    HeaderLength {
+        /// Bytes of the header.
+        header: usize,
+        /// Bytes of the packet.
+        packet: usize,
+    },
+    /// The frame has fewer bytes behind its link header than the packet, or more where that matters.
+    #[error("the header says that the packet has {said} bytes, the frame has {found}")]
+    Length {
+        /// Bytes that the header says.
+        said: usize,
+        /// Bytes that there are.
+        found: usize,
+    },
+    /// The options of the IPv4 header do not fit into it.
+    #[error("an option of the IPv4 header is longer than what is left of the header")]
+    Options,
+    /// A fragment that is not the last has a length that is no multiple of 8, or one has nothing behind its header.
+    #[error("a fragment of {0} bytes: all but the last have a multiple of 8, and none has 0")]
+    Uneven(usize),
+    /// The fragment ends behind the longest datagram (the ping of death).
+    #[error("the fragment ends at byte {0} of its datagram, which has 65,535 at most")]
+    Beyond(usize),
+}
+
+/// What a header says of a packet or fragment. Lengths are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ip {
+    /// The header, options included; of IPv6 with the fragment header.
+    pub(super) header_len: usize,
+    /// The packet with its header.
+    pub(super) len: usize,
+    /// Where in the datagram it belongs.
+    pub(super) offset: usize,
+    /// Others follow in the datagram.
+    pub(super) more: bool,
+}
+
+impl Ip {
+    /// Bytes behind the header.
+    pub(super) const fn payload(self) -> usize {
+        self.len.saturating_sub(self.header_len)
+    }
+
+    /// Whether it is a part of a datagram.
+    pub(super) const fn is_fragment(self) -> bool {
+        self.more || self.offset != 0
+    }
+
+    /// Whether it can be a part of a datagram of which the other parts follow or have come.
+    pub(super) fn check_place(self, unfragmentable: usize) -> Result<(), HeaderError> {
+        let payload = self.payload();
+        if payload == 0 || self.more && !payload.is_multiple_of(8) {
+            return Err(HeaderError::Uneven(payload));
+        }
+        let end = unfragmentable + self.offset + payload;
+        if end > LONGEST { Err(HeaderError::Beyond(end)) } else { Ok(()) }
+    }
+}
+
+/// The first segment behind the link header, if it has `needed` bytes there.
+fn behind_link(segment: &[u8], l2_len: usize, needed: usize) -> Result<&[u8], HeaderError> {
+    if l2_len > LONGEST_LINK_HEADER {
+        return Err(HeaderError::LinkHeader { len: l2_len });
+    }
+    let needed = l2_len + needed;
+    if segment.len() < needed {
+        return Err(HeaderError::Short { needed, len: segment.len() });
+    }
+    Ok(segment.get(l2_len..).unwrap_or_default())
+}
+
+/// A number of 16 bits; 0 behind the end, which callers have compared with.
+pub(super) fn number(bytes: &[u8], at: usize) -> usize {
+    bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| usize::from(u16::from_be_bytes(*bytes)))
+}
+
+fn check_version(ip: &[u8], expected: u8) -> Result<(), HeaderError> {
+    match ip.first().map_or(0, |byte| byte >> 4) {
+        found if found == expected => Ok(()),
+        found => Err(HeaderError::Version { found, expected }),
+    }
+}
+
+/// The IPv4 header in the first segment of a frame.
+pub(super) fn ipv4(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderError> {
+    let ip = behind_link(segment, l2_len, IPV4)?;
+    check_version(ip, 4)?;
+    let header_len = usize::from(ip.first().map_or(0, |byte| byte & 15)) * 4;
+    let len = number(ip, 2);
+    if header_len < IPV4 || len < header_len {
+        return Err(HeaderError::HeaderLength { header: header_len, packet: len });
+    }
+    behind_link(segment, l2_len, header_len)?;
+    let place = number(ip, 6);
+    Ok(Ip { header_len, len, offset: (place & 0x1fff) * 8, more: place & 0x2000 != 0 })
+}
+
+/// Whether an IPv4 packet must not be fragmented.
+pub(super) fn ipv4_is_whole(ip: &[u8]) -> bool {
+    number(ip, 6) & 0x4000 != 0
+}
+
+/// Whether each option of an IPv4 header ends within it: DPDK copies some of them to every fragment, and looks one byte ahead.
+pub(super) fn ipv4_options(header: &[u8]) -> Result<(), HeaderError> {
+    const END: u8 = 0;
+    const NOTHING: u8 = 1;
+    let mut rest = header.get(IPV4..).unwrap_or_default();
+    loop {
+        rest = match rest {
+            [] | [END, ..] => return Ok(()),
+            [NOTHING, behind @ ..] => behind,
+            [_, len, ..] if *len >= 2 => rest.get(usize::from(*len)..).ok_or(HeaderError::Options)?,
+            _ => return Err(HeaderError::Options),
+        };
+    }
+}
+
+/// The IPv6 header in the first segment of a frame, and what follows it: the number of a header or a protocol.
+pub(super) fn ipv6(segment: &[u8], l2_len: usize) -> Result<(Ip, u8), HeaderError> {
+    let ip = behind_link(segment, l2_len, IPV6)?;
+    check_version(ip, 6)?;
+    let len = IPV6 + number(ip, 4);
+    Ok((Ip { header_len: IPV6, len, offset: 0, more: false }, ip.get(6).copied().unwrap_or_default()))
+}
+
+/// The IPv6 header and the fragment header behind it.
+pub(super) fn ipv6_fragment(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderError> {
+    let header_len = IPV6 + IPV6_FRAGMENT;
+    let ip = behind_link(segment, l2_len, header_len)?;
+    let len = IPV6 + number(ip, 4);
+    let place = number(ip, IPV6 + 2);
+    Ok(Ip { header_len, len, offset: place & 0xfff8, more: place & 1 != 0 })
+}
+
+/// The checksum of an IPv4 header, of which the bytes of the checksum itself are 0 (RFC 1071).
+pub(super) fn checksum(header: &[u8]) -> u16 {
+    let mut sum: u32 = header.chunks(2).map(|pair| number(pair, 0) as u32).sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
+/// Writes the checksum of the IPv4 header at the start of these bytes.
+pub(super) fn write_checksum(header: &mut [u8]) {
+    if let Some(place) = header.get_mut(10..12) {
+        place.fill(0);
+    }
+    let sum = checksum(header);
+    if let Some(place) = header.get_mut(10..12) {
+        place.copy_from_slice(&sum.to_be_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HeaderError, Ip, checksum, ipv4, ipv4_options, ipv6_fragment, write_checksum};
+
+    /// The example that is in most textbooks: its checksum is b861.
+    const HEADER: [u8; 20] = [0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7];
+
+    #[test]
+    fn checksums_are_those_of_rfc_1071() {
+        assert_eq!(checksum(&HEADER), 0xb861);
+        let mut header = HEADER;
+        write_checksum(&mut header);
+        assert_eq!((header[10], header[11], checksum(&header)), (0xb8, 0x61, 0));
+    }
+
+    #[test]
+    fn headers_are_compared_with_the_segment() {
+        assert_eq!(ipv4(&HEADER, 0), Ok(Ip { header_len: 20, len: 0x73, offset: 0, more: false }));
+        assert_eq!(ipv4(&HEADER, 1), Err(HeaderError::Short { needed: 21, len: 20 }));
+        assert_eq!(ipv4(&HEADER, 128), Err(HeaderError::LinkHeader { len: 128 }));
+        let changed = |at: usize, byte: u8| {
+            let mut header = HEADER;
+            header[at] = byte;
+            ipv4(&header, 0)
+        };
+        assert_eq!(changed(0, 0x65), Err(HeaderError::Version { found: 6, expected: 4 }));
+        assert_eq!(changed(0, 0x44), Err(HeaderError::HeaderLength { header: 16, packet: 0x73 }));
+        assert_eq!(changed(0, 0x46), Err(HeaderError::Short { needed: 24, len: 20 }));
+        assert_eq!(changed(3, 19), Err(HeaderError::HeaderLength { header: 20, packet: 19 }));
+        assert_eq!(changed(6, 0x3f), Ok(Ip { header_len: 20, len: 0x73, offset: 0x1f00 * 8, more: true }));
+        let short = ipv6_fragment(&[0x60; 47], 0);
+        assert_eq!(short, Err(HeaderError::Short { needed: 48, len: 47 }));
+    }
+
+    #[test]
+    fn options_end_within_the_header() {
+        let options = |options: &[u8]| ipv4_options(&[&HEADER, options].concat());
+        for good in [&[][..], &[1, 1, 1, 1], &[0, 9, 9, 9], &[7, 4, 0, 0], &[1, 7, 3, 9], &[7, 3, 0, 0], &[7, 2, 1, 0]]
+        {
+            assert_eq!(options(good), Ok(()), "{good:?}");
+        }
+        for bad in [&[7][..], &[1, 1, 1, 7], &[7, 5, 0, 0], &[7, 1, 0, 0], &[7, 0, 0, 0], &[1, 7, 255, 0]] {
+            assert_eq!(options(bad), Err(HeaderError::Options), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn places_are_within_the_longest_datagram() {
+        let fragment = |offset, len, more| Ip { header_len: 20, len, offset, more };
+        assert_eq!(fragment(65_512, 23, false).check_place(20), Ok(()));
+        assert_eq!(fragment(65_512, 24, false).check_place(20), Err(HeaderError::Beyond(65_536)));
+        assert_eq!(fragment(8, 20, false).check_place(20), Err(HeaderError::Uneven(0)));
+        assert_eq!(fragment(8, 29, true).check_place(20), Err(HeaderError::Uneven(9)));
+        assert_eq!(fragment(8, 29, false).check_place(20), Ok(()));
+    }
+}

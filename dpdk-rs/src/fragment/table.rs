@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Datagrams that are put together.
+
+use super::header::{self, FRAGMENT_HEADER, HeaderError, IPV6, IPV6_FRAGMENT, Ip};
+use crate::{
+    Clock, CreateError, Eal, Packet, PrivateData, SocketId, Tsc,
+    object::{Handle, Kind},
+    packet::{MOST_SEGMENTS, unshared},
+};
+use core::{fmt, marker::PhantomData, mem, ptr::NonNull, time::Duration};
+use dpdk_sys as sys;
+use std::sync::Arc;
+
+/// They have no names.
+const TABLE: Kind = Kind { name: "fragment table", call: "rte_ip_frag_table_create", longest_name: usize::MAX };
+
+/// Places in one bucket. A datagram can be in two buckets.
+const WAYS: u32 = 16;
+
+/// Datagrams for each bucket: so a quarter of the places is taken.
+const PER_BUCKET: u32 = 8;
+
+const MOST_DATAGRAMS: u32 = 1 << 22;
+
+/// DPDK joins without a look at the number of segments.
+const MOST_FRAGMENT_SEGMENTS: usize = MOST_SEGMENTS as usize / sys::RTE_LIBRTE_IP_FRAG_MAX_FRAG as usize;
+
+/// DPDK adds it to the time of the first fragment, in 64 bits.
+const LONGEST_TIMEOUT: u64 = 1 << 62;
+
+/// The bytes of IPv4 and of the shortest header count in 65,535, those of IPv6 do not.
+const IPV4: usize = 20;
+
+/// Why a fragment was not kept. It is given back with the error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReassemblyError {
+    /// The frame is not what its headers say.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
+    /// The header of the whole is written over that of the first fragment, whose data has another owner.
+    #[error("the first fragment shares its data with another packet: copy it")]
+    Shared,
+    /// The fragment has more segments than are allowed, so that those of a datagram can be counted.
+    #[error("a fragment of {segments} segments: give at most {most}, or a copy")]
+    Segments {
+        /// How many it has.
+        segments: usize,
+        /// How many it may have.
+        most: usize,
+    },
+    /// The datagram is longer than its header can say, for that of its first fragment has more options than the others. It is
+    /// given back as a whole, with a length in its header that is too short.
+    #[error("a datagram of {0} bytes: the header can say 65,535 at most")]
+    TooLong(usize),
+}
+
+/// Fragments of IPv4 and IPv6 datagrams, until each datagram is whole or its time is over.
+///
+/// A datagram can have up to 8 fragments (`RTE_LIBRTE_IP_FRAG_MAX_FRAG`). With more of them, with two first or two last ones, or
+/// if its fragments overlap, all that there are of it are dropped, and so is a fragment for which there is no room in the table.
+///
+/// The table owns the fragments in it; their mbufs go back to their pools when they are dropped, or with the table. `P` is the
+/// private data of their mbufs; that of a whole datagram is what the first fragment has.
+///
+/// Time is what the caller says, of a clock that does not run backwards: one reading for each burst is enough.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let mut burst = dpdk_rs::Burst::<(), 32>::new();
+/// use dpdk_rs::fragment::FragmentTable;
+///
+/// let mut table = FragmentTable::builder().datagrams(1024).build(&eal)?;
+/// let now = eal.clock().now();
+/// for packet in burst.drain() {
+///     match table.ipv4(packet, 14, now) {
+///         Ok(Some(whole)) => println!("{} bytes", whole.len()),
+///         Ok(None) => {} // others have to come first
+///         Err((error, _packet)) => println!("{error}"),
+///     }
+/// }
+/// table.expire(now);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias = "rte_ip_frag_tbl")]
+#[doc(alias = "rte_ip_frag_death_row")]
+pub struct FragmentTable<P: PrivateData = ()> {
+    table: Handle<sys::rte_ip_frag_tbl>,
+    dropped: u64,
+    private: PhantomData<P>,
+}
+
+/// DPDK's call for one fragment: table, fragment, time, its IP header, and where to put how many were dropped.
+type Call = unsafe extern "C" fn(
+    *mut sys::rte_ip_frag_tbl,
+    *mut sys::rte_mbuf,
+    u64,
+    *mut core::ffi::c_void,
+    *mut u32,
+) -> *mut sys::rte_mbuf;
+
+impl<P: PrivateData> FragmentTable<P> {
+    /// Starts to describe a table.
+    pub const fn builder() -> FragmentTableBuilder<P> {
+        FragmentTableBuilder {
+            datagrams: 1024,
+            timeout: Duration::from_secs(30),
+            socket: SocketId::ANY,
+            private: PhantomData,
+        }
+    }
+
+    /// Takes an IPv4 packet. One that is no fragment is given back as it is; of a fragment that makes a datagram whole, the
+    /// result is the datagram, with the link and IP headers of its first fragment and a new checksum. `None` if other fragments
+    /// are missing, or if it was dropped.
+    ///
+    /// `l2_len` is the length of the link header in bytes. Bytes behind a fragment, which are added to short frames, are removed.
+    ///
+    /// # Errors
+    /// See [`ReassemblyError`]; the packet is given back, where it was a fragment without the bytes behind it.
+    #[doc(alias = "rte_ipv4_frag_reassemble_packet")]
+    pub fn ipv4(
+        &mut self,
+        mut packet: Packet<P>,
+        l2_len: usize,
+        now: Tsc,
+    ) -> Result<Option<Packet<P>>, (ReassemblyError, Packet<P>)> {
+        match header::ipv4(packet.data(), l2_len) {
+            Ok(ip) if !ip.is_fragment() => Ok(Some(packet)),
+            Ok(ip) => match check(&mut packet, l2_len, ip, IPV4) {
+                Ok(()) => self.take(packet, l2_len, ip, now, sys::dpdk_sys_ipv4_reassemble).map_or(Ok(None), finish),
+                Err(error) => Err((error, packet)),
+            },
+            Err(error) => Err((error.into(), packet)),
+        }
+    }
+
+    /// Takes an IPv6 packet, as [`Self::ipv4`] does. A packet is a fragment if the fragment header follows that of IPv6: behind
+    /// other extension headers DPDK does not look for it, and the packet is given back as it is. A datagram that is whole has
+    /// no fragment header any more; so has one that was alone in its only fragment (RFC 6946).
+    ///
+    /// # Errors
+    /// See [`ReassemblyError`]; the packet is given back, where it was a fragment without the bytes behind it.
+    #[doc(alias = "rte_ipv6_frag_reassemble_packet")]
+    #[doc(alias = "rte_ipv6_frag_get_ipv6_fragment_header")]
+    pub fn ipv6(
+        &mut self,
+        mut packet: Packet<P>,
+        l2_len: usize,
+        now: Tsc,
+    ) -> Result<Option<Packet<P>>, (ReassemblyError, Packet<P>)> {
+        let found = match header::ipv6(packet.data(), l2_len) {
+            Ok((_, FRAGMENT_HEADER)) => header::ipv6_fragment(packet.data(), l2_len),
+            Ok(_) => return Ok(Some(packet)),
+            Err(error) => Err(error),
+        };
+        let checked = found.map_err(Into::into).and_then(|ip| check(&mut packet, l2_len, ip, 0).map(|()| ip));
+        match checked {
+            Ok(ip) if !ip.is_fragment() => {
+                remove_fragment_header(&mut packet, l2_len, ip);
+                Ok(Some(packet))
+            }
+            Ok(ip) => Ok(self.take(packet, l2_len, ip, now, sys::dpdk_sys_ipv6_reassemble).inspect(forget_findings)),
+            Err(error) => Err((error, packet)),
+        }
+    }
+
+    /// Drops what has waited longer than the timeout. Fragments that come make room for themselves in this way, but in their part
+    /// of the table only: so call this now and then.
+    ///
+    /// Returns how many fragments were dropped, as [`Self::dropped`] counts.
+    #[doc(alias = "rte_ip_frag_table_del_expired_entries")]
+    #[doc(alias = "rte_ip_frag_free_death_row")]
+    pub fn expire(&mut self, now: Tsc) -> u64 {
+        let before = self.dropped;
+        loop {
+            let mut row = sys::rte_ip_frag_death_row { cnt: 0, ..Default::default() };
+            // SAFETY: the table is live as long as its handle, and borrowed exclusively; the row is empty, and the call looks at
+            // how much room is left in it.
+            unsafe { sys::rte_ip_frag_table_del_expired_entries(self.table.as_ptr(), &raw mut row, now.cycles()) };
+            if row.cnt == 0 {
+                return self.dropped.wrapping_sub(before);
+            }
+            self.dropped = self.dropped.wrapping_add(u64::from(row.cnt));
+            // SAFETY: what the table has put into the row is owned by nobody else any more.
+            unsafe { sys::rte_ip_frag_free_death_row(&raw mut row, 0) };
+        }
+    }
+
+    /// How many fragments were dropped since the table was made. Those of an invalid datagram that were already joined count as
+    /// one.
+    #[must_use]
+    pub const fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Gives a fragment to DPDK. What is made whole is returned.
+    fn take(&mut self, packet: Packet<P>, l2_len: usize, ip: Ip, now: Tsc, call: Call) -> Option<Packet<P>> {
+        let head = packet.head();
+        // `check` has compared both with the bits that there are for them.
+        // SAFETY: the call packs numbers into one.
+        head.set_tx_offload(unsafe { sys::dpdk_sys_mbuf_tx_offload(l2_len as u8, ip.header_len as u16, 0, 0) });
+        let (mbuf, header) = (head.mbuf(), head.start().wrapping_add(l2_len));
+        // From here on the mbufs belong to the table.
+        mem::forget(packet);
+        let mut dropped = 0;
+        // SAFETY: the table is live as long as its handle, and borrowed exclusively. The mbuf heads a chain of nobody else, whose
+        // first segment has the link header and the IP header, with the lengths that it says itself; that of a first fragment
+        // is not shared. The chain is as long as the header says, and the segments of all fragments can be counted.
+        let whole = unsafe { call(self.table.as_ptr(), mbuf.as_ptr(), now.cycles(), header.cast(), &raw mut dropped) };
+        self.dropped = self.dropped.wrapping_add(u64::from(dropped));
+        // SAFETY: the table has given up what it returns, and all that was put in has a private area for a `P`.
+        NonNull::new(whole).map(|mbuf| unsafe { Packet::from_mbuf(mbuf) })
+    }
+}
+
+impl<P: PrivateData> fmt::Debug for FragmentTable<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FragmentTable").field("dropped", &self.dropped).finish_non_exhaustive()
+    }
+}
+
+/// Compares what a fragment's headers say with the frame, and removes what is behind.
+fn check<P: PrivateData>(
+    packet: &mut Packet<P>,
+    l2_len: usize,
+    ip: Ip,
+    unfragmentable: usize,
+) -> Result<(), ReassemblyError> {
+    ip.check_place(unfragmentable)?;
+    let found = packet.len().saturating_sub(l2_len);
+    if ip.len > found {
+        return Err(HeaderError::Length { said: ip.len, found }.into());
+    }
+    if ip.offset == 0 {
+        unshared(packet.head()).map_err(|_| ReassemblyError::Shared)?;
+    }
+    keep_front(packet, l2_len + ip.len);
+    let segments = packet.segment_count();
+    if segments > MOST_FRAGMENT_SEGMENTS {
+        return Err(ReassemblyError::Segments { segments, most: MOST_FRAGMENT_SEGMENTS });
+    }
+    Ok(())
+}
+
+/// Shortens the frame to `len` bytes, of which it has at least as many. Segments that would be empty are freed.
+fn keep_front<P: PrivateData>(packet: &mut Packet<P>, len: usize) {
+    let head = packet.head();
+    if packet.len() == len {
+        return;
+    }
+    let (mut rest, mut segments, mut last) = (len, 0, head);
+    for segment in head.chain() {
+        let kept = rest.min(usize::from(segment.data_len()));
+        // Not more than it has.
+        segment.set_data(segment.data_off(), kept as u16);
+        rest -= kept;
+        segments += 1;
+        last = segment;
+        if rest == 0 {
+            break;
+        }
+    }
+    if let Some(behind) = last.next() {
+        last.end_chain();
+        // SAFETY: the segments behind are not of this packet any more since the line before, and nobody else has them.
+        drop(unsafe { Packet::<()>::from_mbuf(behind.mbuf()) });
+    }
+    head.set_segment_count(segments);
+    // The frame has more.
+    head.set_pkt_len(len as u32);
+}
+
+/// The whole is none of what the device has found its first fragment to be.
+fn forget_findings<P: PrivateData>(whole: &Packet<P>) {
+    const CHECKS: u64 = sys::DPDK_SYS_MBUF_F_RX_IP_CKSUM_MASK | sys::DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK;
+    let head = whole.head();
+    head.set_ol_flags(head.ol_flags() & !CHECKS);
+    head.set_packet_type(0);
+    head.set_tx_offload(0);
+}
+
+/// Makes the header of an IPv4 packet that is whole say so.
+fn finish<P: PrivateData>(mut whole: Packet<P>) -> Result<Option<Packet<P>>, (ReassemblyError, Packet<P>)> {
+    // The link header of the first fragment may have another length than that of the last.
+    // SAFETY: the mbuf is live; the call reads a field of it.
+    let l2_len = usize::from(unsafe { sys::dpdk_sys_mbuf_l2_len(whole.mbuf()) });
+    forget_findings(&whole);
+    let len = whole.len().saturating_sub(l2_len);
+    if len > usize::from(u16::MAX) {
+        return Err((ReassemblyError::TooLong(len), whole));
+    }
+    if let Ok(data) = whole.data_mut() {
+        let ip = data.get_mut(l2_len..).unwrap_or_default();
+        let header_len = usize::from(ip.first().map_or(0, |byte| byte & 15)) * 4;
+        header::write_checksum(ip.get_mut(..header_len).unwrap_or_default());
+    }
+    Ok(Some(whole))
+}
+
+/// Makes a fragment that is a whole datagram one, as DPDK does with several.
+fn remove_fragment_header<P: PrivateData>(packet: &mut Packet<P>, l2_len: usize, ip: Ip) {
+    let front = l2_len + IPV6;
+    // `check` has found the headers in the first segment, and nobody else to refer to it.
+    let Ok(data) = packet.data_mut() else { return };
+    let next = data.get(front).copied().unwrap_or_default();
+    let len = (ip.len - IPV6 - IPV6_FRAGMENT) as u16;
+    if let Some(place) = data.get_mut(l2_len + 4..l2_len + 6) {
+        place.copy_from_slice(&len.to_be_bytes());
+    }
+    if let Some(place) = data.get_mut(l2_len + 6) {
+        *place = next;
+    }
+    if data.len() >= front + IPV6_FRAGMENT {
+        data.copy_within(..front, IPV6_FRAGMENT);
+    }
+    // The segment has these bytes: it is those of the headers.
+    let _ = packet.adj(IPV6_FRAGMENT);
+    forget_findings(packet);
+}
+
+/// Describes a [`FragmentTable`]; made by [`FragmentTable::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "a table is made by `build`"]
+pub struct FragmentTableBuilder<P: PrivateData = ()> {
+    datagrams: u32,
+    timeout: Duration,
+    socket: SocketId,
+    private: PhantomData<P>,
+}
+
+impl<P: PrivateData> FragmentTableBuilder<P> {
+    /// How many datagrams can wait for fragments, from 1 to 2^22; 1,024 unless set. A datagram takes 1 to 2 KiB, beside its mbufs.
+    pub const fn datagrams(mut self, datagrams: u32) -> Self {
+        self.datagrams = datagrams;
+        self
+    }
+
+    /// How long a datagram can wait from its first fragment on; 30 s unless set, as Linux does.
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The NUMA node whose memory to use; any unless set.
+    pub const fn socket(mut self, socket: SocketId) -> Self {
+        self.socket = socket;
+        self
+    }
+
+    /// Makes the table.
+    ///
+    /// # Errors
+    /// [`CreateError::TooLarge`]; [`CreateError::Create`] with `EINVAL` for no datagrams and `ENOMEM` without enough memory;
+    /// [`CreateError::Forked`].
+    #[doc(alias = "rte_ip_frag_table_create")]
+    pub fn build(self, eal: &Eal) -> Result<FragmentTable<P>, CreateError> {
+        let name = format!("of {} datagrams", self.datagrams);
+        if self.datagrams > MOST_DATAGRAMS {
+            return Err(TABLE.too_large(&name, self.datagrams as usize, 1024));
+        }
+        let environment = eal.environment();
+        let timeout = Clock::new(eal).cycles(self.timeout).min(LONGEST_TIMEOUT);
+        let buckets = self.datagrams.div_ceil(PER_BUCKET);
+        let table = TABLE.create(environment, &name, |_| {
+            if self.datagrams == 0 {
+                return crate::object::refuse(sys::EINVAL);
+            }
+            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked.
+            unsafe { sys::rte_ip_frag_table_create(buckets, WAYS, self.datagrams, timeout, self.socket.get()) }
+        })?;
+        // SAFETY: the table is new, so nobody else frees it; `free` may be called on any thread, since the table is in no list.
+        let table = unsafe { Handle::new(table, free, Arc::clone(environment)) };
+        Ok(FragmentTable { table, dropped: 0, private: PhantomData })
+    }
+}
+
+/// # Safety
+/// The table is live, nobody uses it any more, and nobody else frees it.
+unsafe fn free(table: NonNull<sys::rte_ip_frag_tbl>) {
+    // SAFETY: the caller promises a live table that nobody uses; its fragments are its own.
+    unsafe { sys::rte_ip_frag_table_destroy(table.as_ptr()) };
+}
