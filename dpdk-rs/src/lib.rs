@@ -3,25 +3,6 @@
 
 //! Safe bindings to [DPDK](https://doc.dpdk.org) 22.11 and newer.
 //!
-//! | | is | comes from | does | ends by |
-//! |---|---|---|---|---|
-//! | [`Eal`] | the initialised environment | [`Eal::init`] | [`ports`](Eal::ports), [`lcores`](Eal::lcores), [`clock`](Eal::clock) | clean-up, after everything made from it |
-//! | [`Mempool`] | a pool of mbufs | [`Mempool::builder`] | [`alloc`](Mempool::alloc), [`alloc_bulk`](Mempool::alloc_bulk) | freed once every mbuf is back |
-//! | [`Port`] | one Ethernet device | [`Eal::ports`] | [`configure`](Port::configure), [`start`](Port::start), [`stop`](Port::stop), [`stats`](Port::stats), [`link`](Port::link) | stop and close, with its last queue |
-//! | [`RxQueue`], [`TxQueue`] | a queue of a started port, for one thread at a time | [`Port::start`] | [`rx`](RxQueue::rx), [`tx`](TxQueue::tx), [`stop`](RxQueue::stop) | given back to [`Port::stop`], or dropped |
-//! | [`Packet`] | a frame: one mbuf, or a chain | [`RxQueue::rx`], [`Mempool::alloc`] | [`data`](Packet::data), [`data_mut`](Packet::data_mut), [`append`](Packet::append), [`prepend`](Packet::prepend), [`adj`](Packet::adj), [`trim`](Packet::trim), [`segments`](Packet::segments), [`share`](Packet::share), [`copy`](Packet::copy) | returned to its pool |
-//! | [`Burst`] | up to `N` packets in place | [`Burst::new`] | [`push`](Burst::push), [`pop`](Burst::pop), [`drain`](Burst::drain), [`retain`](Burst::retain), [`clear`](Burst::clear); is a slice | returned in bulk |
-//! | [`TxBuffer`] | a queue with frames waiting for it | [`TxBuffer::new`] | [`push`](TxBuffer::push), [`append`](TxBuffer::append), [`drain`](TxBuffer::drain), [`flush`](TxBuffer::flush) | dropped and counted |
-//! | [`Ring`] | a queue between lcores | [`Ring::builder`] | [`enqueue`](Ring::enqueue), [`dequeue`](Ring::dequeue), and in bulk | what is in it is dropped with its last handle |
-//! | [`lookup`] | hash, LPM and ACL tables | their builders | look up, by any number of threads | freed when dropped |
-//! | [`fragment`] | IP datagrams taken apart and joined | builders | | drops what is in it |
-//! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
-//! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
-//! | [`secondary::Secondary`] | what another process has made | [`attach`](secondary::Secondary::attach), `unsafe` | finds pools, rings and ports by name | frees nothing |
-//! | [`message`] | bytes and files for other processes | [`Eal::messages`] | [`send`](message::Messages::send), [`request`](message::Messages::request), [`on`](message::Messages::on) | |
-//! | [`service`] | closures that lcores call again and again | [`Eal::register_service`] | [`run_on`](service::Service::run_on) | ended when dropped |
-//! | [`lcore::scope`] | closures on lcores, which borrow | | [`launch`](lcore::Scope::launch), [`join`](lcore::JoinHandle::join) | joined before it returns |
-//!
 //! A first program, in which every frame goes back where it came from:
 //!
 //! ```no_run
@@ -47,6 +28,27 @@
 //! DPDK's functions, [coming from other Rust bindings](guide::from_rust), [what is guaranteed](guide::guarantees),
 //! [the structure of a larger program](guide::structure), [performance](guide::performance), and
 //! [what there is, with its test](guide::features).
+//!
+//! What there is, where it comes from, and how it ends:
+//!
+//! | | is | comes from | does | ends by |
+//! |---|---|---|---|---|
+//! | [`Eal`] | the initialised environment | [`Eal::init`] | [`ports`](Eal::ports), [`lcores`](Eal::lcores), [`clock`](Eal::clock) | clean-up, after everything made from it |
+//! | [`Mempool`] | a pool of mbufs | [`Mempool::builder`] | [`alloc`](Mempool::alloc), [`alloc_bulk`](Mempool::alloc_bulk) | freed once every mbuf is back |
+//! | [`Port`] | one Ethernet device | [`Eal::ports`] | [`configure`](Port::configure), [`start`](Port::start), [`stop`](Port::stop), [`stats`](Port::stats), [`link`](Port::link) | stop and close, with its last queue |
+//! | [`RxQueue`], [`TxQueue`] | a queue of a started port, for one thread at a time | [`Port::start`] | [`rx`](RxQueue::rx), [`tx`](TxQueue::tx), [`stop`](RxQueue::stop) | given back to [`Port::stop`], or dropped |
+//! | [`Packet`] | a frame: one mbuf, or a chain | [`RxQueue::rx`], [`Mempool::alloc`] | [`data`](Packet::data), [`data_mut`](Packet::data_mut), [`append`](Packet::append), [`prepend`](Packet::prepend), [`adj`](Packet::adj), [`trim`](Packet::trim), [`segments`](Packet::segments), [`share`](Packet::share), [`copy`](Packet::copy) | returned to its pool |
+//! | [`Burst`] | up to `N` packets in place | [`Burst::new`] | [`push`](Burst::push), [`pop`](Burst::pop), [`drain`](Burst::drain), [`retain`](Burst::retain), [`clear`](Burst::clear); is a slice | returned in bulk |
+//! | [`TxBuffer`] | a queue with frames waiting for it | [`TxBuffer::new`] | [`push`](TxBuffer::push), [`append`](TxBuffer::append), [`drain`](TxBuffer::drain), [`flush`](TxBuffer::flush) | dropped and counted |
+//! | [`Ring`] | a queue between lcores | [`Ring::builder`] | [`enqueue`](Ring::enqueue), [`dequeue`](Ring::dequeue), and in bulk | what is in it is dropped with its last handle |
+//! | [`lookup`] | hash, LPM and ACL tables | their builders | look up, by any number of threads | freed when dropped |
+//! | [`fragment`] | IP datagrams taken apart and joined | builders | | drops what is in it |
+//! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
+//! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
+//! | [`secondary::Secondary`] | what another process has made | [`attach`](secondary::Secondary::attach), `unsafe` | finds pools, rings and ports by name | frees nothing |
+//! | [`message`] | bytes and files for other processes | [`Eal::messages`] | [`send`](message::Messages::send), [`request`](message::Messages::request), [`on`](message::Messages::on) | |
+//! | [`service`] | closures that lcores call again and again | [`Eal::register_service`] | [`run_on`](service::Service::run_on) | ended when dropped |
+//! | [`lcore::scope`] | closures on lcores, which borrow | | [`launch`](lcore::Scope::launch), [`join`](lcore::JoinHandle::join) | joined before it returns |
 //!
 //! No sequence of safe calls is undefined behaviour, in any order of drops, with `mem::forget`, panics or exhausted
 //! pools: what DPDK asks of its callers is a type here, or a check, or a reference that keeps alive what is in use.

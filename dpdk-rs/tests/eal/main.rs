@@ -29,6 +29,7 @@ mod memory;
 mod messages;
 #[path = "../faults/namespace.rs"]
 mod namespace;
+mod nat44;
 mod offloads;
 mod others;
 mod packets;
