@@ -78,19 +78,24 @@ impl<P: PrivateData, const N: usize> Burst<P, N> {
     /// Frees all packets with one call.
     #[inline]
     pub fn clear(&mut self) {
-        let count = self.packets.len();
-        if count == 0 {
+        if self.packets.is_empty() {
             return;
         }
-        // SAFETY: 0 is not above the capacity. From here on the burst does not own the packets any more: the next call
-        // frees them.
-        unsafe { self.packets.set_len(0) };
-        let first = self.packets.as_mut_ptr().cast::<*mut rte_mbuf>();
-        // A burst longer than the call's count is no use case, but must not be cut short silently.
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        // SAFETY: `Packet` is a transparent pointer to an mbuf; the first `count` were owned by the burst, which has
-        // just given them up.
+        let (first, count) = self.give_up_all();
+        // SAFETY: the first `count` mbufs were owned by the burst, which has just given them up.
         unsafe { dpdk_sys::rte_pktmbuf_free_bulk(first, count) };
+    }
+
+    /// Gives up all packets without freeing them: the caller owns the chains that so many pointers lead to, until the burst is used
+    /// again.
+    #[inline]
+    pub(crate) fn give_up_all(&mut self) -> (*mut *mut rte_mbuf, u32) {
+        // A burst longer than the calls' count is no use case, but must not be cut short silently.
+        let count = u32::try_from(self.packets.len()).unwrap_or(u32::MAX);
+        // SAFETY: 0 is not above the capacity. From here on the burst does not own the packets any more.
+        unsafe { self.packets.set_len(0) };
+        // A `Packet` is a transparent pointer to an mbuf.
+        (self.packets.as_mut_ptr().cast(), count)
     }
 
     /// Moves packets from the front of `other` until this burst is full or `other` is empty.

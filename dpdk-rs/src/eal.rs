@@ -5,7 +5,7 @@
 
 use crate::{
     Clock, Errno, Port,
-    control::ControlGuard,
+    control::{ControlGuard, drop_unlocked},
     lcore::{Lcore, LcoreId, Occupation, Registrar},
     memory::Heap,
     port::{self, Unconfigured},
@@ -15,6 +15,7 @@ use core::{
     ffi::{CStr, c_char, c_int},
     fmt,
     marker::PhantomData,
+    mem::ManuallyDrop,
     ptr::{self, NonNull},
 };
 use dpdk_sys as sys;
@@ -22,7 +23,7 @@ use std::{
     ffi::CString,
     process,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering},
     },
     thread::{self, ThreadId},
@@ -215,6 +216,15 @@ impl Eal {
     }
 }
 
+impl Drop for Eal {
+    fn drop(&mut self) {
+        // Memory of a pool may be DPDK's own, and keep the environment alive for as long as it waits in there.
+        if !self.environment.is_forked() {
+            drop(self.environment.control_with_room());
+        }
+    }
+}
+
 impl fmt::Debug for Eal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Eal").field("main_lcore", &self.main_lcore()).finish_non_exhaustive()
@@ -328,9 +338,15 @@ pub(crate) struct Control {
     pub(crate) left: Vec<String>,
 }
 
+/// Memory of the program in which the mbufs of a pool have their buffers; to be dropped when the pool has been freed. Whoever drops
+/// this leaves it where it is, for mbufs may be left that lie in it.
+pub(crate) type PoolMemory = ManuallyDrop<Option<Box<dyn Send + Sync>>>;
+
 /// A pool without a handle.
 struct Retired {
     pool: RawPool,
+    /// What the buffers of its mbufs lie in, if not in the mbufs.
+    memory: PoolMemory,
     /// Where DPDK's own service cores were when all mbufs were found to be back.
     full_since: Option<Rounds>,
 }
@@ -434,13 +450,13 @@ impl Environment {
         }
     }
 
-    /// Gives a pool back as soon as that is safe.
-    pub(crate) fn retire_pool(&self, pool: RawPool) {
+    /// Gives a pool back as soon as that is safe, and then the memory that its mbufs' buffers lie in.
+    pub(crate) fn retire_pool(&self, pool: RawPool, memory: PoolMemory) {
         if self.is_forked() {
             return;
         }
         let mut control = self.control();
-        control.retired.push(Retired { pool, full_since: None });
+        control.retired.push(Retired { pool, memory, full_since: None });
         self.free_retired(&mut control);
     }
 
@@ -467,9 +483,10 @@ impl Environment {
     ///
     /// Returning an mbuf is not one atomic step for a thread with an lcore id: it goes to the lcore's cache, which counts
     /// it before it is stored. So this is done only when no such thread can be inside DPDK: on the main lcore's own thread,
-    /// with no lcore scope open. Any other thread returns mbufs straight to the pool's ring, and its last access is the
-    /// store that makes the mbuf count as returned. What is left are lcores that call services of drivers because the EAL's
-    /// options say so: a pool is freed only once each of them has ended the round in which the last mbuf came back.
+    /// with no lcore scope open. Any other thread returns mbufs straight to the pool's driver, and its last access is the
+    /// store that makes the mbuf count as returned, or is waited for by `dpdk_sys_mempool_full`. What is left are lcores that
+    /// call services of drivers because the EAL's options say so: a pool is freed only once each of them has ended the round
+    /// in which the last mbuf came back.
     pub(crate) fn free_retired(&self, control: &mut Control) {
         if !self.may_free() || control.retired.is_empty() {
             return;
@@ -485,12 +502,20 @@ impl Environment {
                 // scope open, DPDK's own service cores have gone on since, and a thread without an lcore id is done with the
                 // pool once its mbuf counts as returned.
                 unsafe { sys::rte_mempool_free(retired.pool.as_ptr()) };
+                // No mbuf lies in it any more.
+                retired.memory.take().into_iter().for_each(|memory| drop_unlocked(memory));
             }
             !at_rest
         });
         // SAFETY: the lock was taken a few lines before, on this thread.
         unsafe { sys::rte_mcfg_mempool_write_unlock() };
     }
+}
+
+/// Pools that were still in use when everything else was gone.
+fn left_behind() -> MutexGuard<'static, Vec<Retired>> {
+    static LEFT: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
+    LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Drop for Environment {
@@ -501,6 +526,8 @@ impl Drop for Environment {
         }
         let held = self.control_with_room().retired.len();
         let left = self.control().left.join(", ");
+        // Mbufs may be left that lie in their memory.
+        left_behind().append(&mut self.control().retired);
         let reason = if !self.on_main_thread() {
             "the last object made from it was dropped on another thread".to_owned()
         } else if held > 0 {

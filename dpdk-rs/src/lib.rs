@@ -105,7 +105,7 @@ pub use eal::{Eal, EalError};
 pub use error::Errno;
 pub use hotplug::HotplugError;
 pub use mac::{MacAddr, ParseMacError};
-pub use mempool::{Mempool, MempoolBuilder, MempoolError, PrivateData, SocketId};
+pub use mempool::{Mempool, MempoolBuilder, MempoolError, PoolCache, PoolDriver, PrivateData, SocketId};
 pub use object::{CreateError, Full};
 pub use packet::{BufferError, Checksum, Headers, L2, L3, L4, Packet, PacketError, PacketType, Segments, SegmentsMut};
 #[doc(inline)]

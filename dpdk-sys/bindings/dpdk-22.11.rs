@@ -629,6 +629,7 @@ const _: () = {
 unsafe extern "C" {
     pub fn rte_version() -> *const ::core::ffi::c_char;
 }
+pub type rte_iova_t = u64;
 unsafe extern "C" {
     pub fn rte_log_set_global_level(level: u32);
 }
@@ -819,6 +820,14 @@ const _: () = {
     ["Offset of field: rte_malloc_socket_stats::heap_allocsz_bytes"]
         [::core::mem::offset_of!(rte_malloc_socket_stats, heap_allocsz_bytes) - 32usize];
 };
+unsafe extern "C" {
+    pub fn rte_realloc_socket(
+        ptr: *mut ::core::ffi::c_void,
+        size: usize,
+        align: ::core::ffi::c_uint,
+        socket: ::core::ffi::c_int,
+    ) -> *mut ::core::ffi::c_void;
+}
 unsafe extern "C" {
     pub fn rte_malloc_socket(
         type_: *const ::core::ffi::c_char,
@@ -1872,6 +1881,26 @@ unsafe extern "C" {
 #[repr(C)]
 #[repr(align(64))]
 #[derive(Debug, Copy, Clone)]
+pub struct rte_mempool_cache {
+    pub _bindgen_opaque_blob: __BindgenOpaqueArray64<[u8; 8256usize]>,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_mempool_cache"][::core::mem::size_of::<rte_mempool_cache>() - 8256usize];
+    ["Alignment of rte_mempool_cache"][::core::mem::align_of::<rte_mempool_cache>() - 64usize];
+};
+impl Default for rte_mempool_cache {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[repr(align(64))]
+#[derive(Debug, Copy, Clone)]
 pub struct rte_mempool {
     pub _bindgen_opaque_blob: __BindgenOpaqueArray64<[u8; 192usize]>,
 }
@@ -1947,6 +1976,12 @@ unsafe extern "C" {
         obj_cb: rte_mempool_obj_cb_t,
         obj_cb_arg: *mut ::core::ffi::c_void,
     ) -> u32;
+}
+unsafe extern "C" {
+    pub fn rte_mempool_cache_create(size: u32, socket_id: ::core::ffi::c_int) -> *mut rte_mempool_cache;
+}
+unsafe extern "C" {
+    pub fn rte_mempool_cache_free(cache: *mut rte_mempool_cache);
 }
 unsafe extern "C" {
     #[link_name = "rte_mempool_put__extern"]
@@ -2830,6 +2865,32 @@ unsafe extern "C" {
         data_room_size: u16,
         socket_id: ::core::ffi::c_int,
     ) -> *mut rte_mempool;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_pktmbuf_extmem {
+    pub buf_ptr: *mut ::core::ffi::c_void,
+    pub buf_iova: rte_iova_t,
+    pub buf_len: usize,
+    pub elt_size: u16,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_pktmbuf_extmem"][::core::mem::size_of::<rte_pktmbuf_extmem>() - 32usize];
+    ["Alignment of rte_pktmbuf_extmem"][::core::mem::align_of::<rte_pktmbuf_extmem>() - 8usize];
+    ["Offset of field: rte_pktmbuf_extmem::buf_ptr"][::core::mem::offset_of!(rte_pktmbuf_extmem, buf_ptr) - 0usize];
+    ["Offset of field: rte_pktmbuf_extmem::buf_iova"][::core::mem::offset_of!(rte_pktmbuf_extmem, buf_iova) - 8usize];
+    ["Offset of field: rte_pktmbuf_extmem::buf_len"][::core::mem::offset_of!(rte_pktmbuf_extmem, buf_len) - 16usize];
+    ["Offset of field: rte_pktmbuf_extmem::elt_size"][::core::mem::offset_of!(rte_pktmbuf_extmem, elt_size) - 24usize];
+};
+impl Default for rte_pktmbuf_extmem {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
 }
 unsafe extern "C" {
     #[link_name = "rte_pktmbuf_data_room_size__extern"]
@@ -5130,6 +5191,20 @@ unsafe extern "C" {
         priv_size: u16,
         data_room_size: u16,
         socket_id: ::core::ffi::c_int,
+        ops_name: *const ::core::ffi::c_char,
+    ) -> *mut rte_mempool;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pktmbuf_pool_create_extbuf__extern"]
+    pub fn dpdk_sys_pktmbuf_pool_create_extbuf(
+        name: *const ::core::ffi::c_char,
+        n: ::core::ffi::c_uint,
+        cache_size: ::core::ffi::c_uint,
+        priv_size: u16,
+        data_room_size: u16,
+        socket_id: ::core::ffi::c_int,
+        areas: *const rte_pktmbuf_extmem,
+        area_count: ::core::ffi::c_uint,
     ) -> *mut rte_mempool;
 }
 unsafe extern "C" {
@@ -5172,7 +5247,53 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_mempool_full__extern"]
-    pub fn dpdk_sys_mempool_full(mp: *const rte_mempool) -> ::core::ffi::c_int;
+    pub fn dpdk_sys_mempool_full(mp: *mut rte_mempool) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mempool_driver_known__extern"]
+    pub fn dpdk_sys_mempool_driver_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mempool_cached__extern"]
+    pub fn dpdk_sys_mempool_cached(mp: *const rte_mempool, lcore_id: u32) -> u32;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mempool_flush__extern"]
+    pub fn dpdk_sys_mempool_flush(mp: *mut rte_mempool);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mempool_cache_flush__extern"]
+    pub fn dpdk_sys_mempool_cache_flush(mp: *mut rte_mempool, cache: *mut rte_mempool_cache);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mempool_cache_len__extern"]
+    pub fn dpdk_sys_mempool_cache_len(cache: *const rte_mempool_cache) -> u32;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pktmbuf_alloc_cached__extern"]
+    pub fn dpdk_sys_pktmbuf_alloc_cached(
+        mp: *mut rte_mempool,
+        cache: *mut rte_mempool_cache,
+        mbufs: *mut *mut rte_mbuf,
+        n: ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pktmbuf_free_cached__extern"]
+    pub fn dpdk_sys_pktmbuf_free_cached(
+        mp: *mut rte_mempool,
+        cache: *mut rte_mempool_cache,
+        mbufs: *mut *mut rte_mbuf,
+        n: ::core::ffi::c_uint,
+    );
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pktmbuf_copy_hdr__extern"]
+    pub fn dpdk_sys_pktmbuf_copy_hdr(to: *mut rte_mbuf, from: *const rte_mbuf);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_malloc_stats__extern"]
+    pub fn dpdk_sys_malloc_stats(socket_id: ::core::ffi::c_int, sum: *mut rte_malloc_socket_stats);
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

@@ -58,7 +58,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_mcfg_mempool_write_(lock|unlock)",
     "rte_mcfg_tailq_read_(lock|unlock)",
     "rte_pdump_init",
-    "rte_mempool_(avail_count|create|free|get|in_use_count|lookup|obj_iter|put)",
+    "rte_mempool_(avail_count|cache_create|cache_free|create|free|get|in_use_count|lookup|obj_iter|put)",
     "rte_metrics_init",
     "rte_mp_(action_register|action_unregister|reply|request_sync|sendmsg)",
     "rte_memzone_(free|lookup|reserve_aligned|walk)",
@@ -67,6 +67,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_rcu_qsbr_(check|get_memsize|init|quiescent|start)",
     "rte_rcu_qsbr_thread_(offline|online|register|unregister)",
     "rte_rdtsc",
+    "rte_realloc_socket",
     "rte_ring_(count|create|create_elem|dequeue|free|lookup)",
     "rte_ring_(dequeue|enqueue)_(bulk|burst)_elem",
     "rte_service_(attr_get|component_register|component_runstate_set|get_by_name|map_lcore_set)",
@@ -99,9 +100,11 @@ const TYPES: &[&str] = &[
     "rte_mbuf_dynflag",
     "rte_mbuf_ext_shared_info",
     "rte_mempool",
+    "rte_mempool_cache",
     "rte_metric_(name|value)",
     "rte_mp_(msg|reply)",
     "rte_net_hdr_lens",
+    "rte_pktmbuf_extmem",
     "rte_proc_type_t",
     "rte_service_spec",
     "rte_tel_value_type",
@@ -155,6 +158,7 @@ pub fn generate(dpdk: &Dpdk, out: &Path) -> Result<(), String> {
         .opaque_type("rte_lpm")
         .opaque_type("rte_mbuf")
         .opaque_type("rte_mempool")
+        .opaque_type("rte_mempool_cache")
         .opaque_type("rte_memzone.*")
         .opaque_type("rte_rcu_qsbr")
         .opaque_type("rte_ring.*")

@@ -392,15 +392,25 @@ dpdk_sys_set_errno(int number)
 	rte_errno = number;
 }
 
-/* rte_pktmbuf_pool_create(), with an rte_errno in every case: DPDK 22.11 sets none if it has no memory for the pool's entry
- * in the list of pools.
+/* rte_pktmbuf_pool_create(), with the driver of this name unless it is NULL, and with an rte_errno in every case: DPDK 22.11 sets
+ * none if it has no memory for the pool's entry in the list of pools.
  */
 static inline struct rte_mempool *
 dpdk_sys_pktmbuf_pool_create(const char *name, unsigned int n, unsigned int cache_size, uint16_t priv_size,
-		uint16_t data_room_size, int socket_id)
+		uint16_t data_room_size, int socket_id, const char *ops_name)
 {
 	rte_errno = ENOMEM;
-	return rte_pktmbuf_pool_create(name, n, cache_size, priv_size, data_room_size, socket_id);
+	return rte_pktmbuf_pool_create_by_ops(name, n, cache_size, priv_size, data_room_size, socket_id, ops_name);
+}
+
+/* The same, with the mbufs' buffers in these areas. */
+static inline struct rte_mempool *
+dpdk_sys_pktmbuf_pool_create_extbuf(const char *name, unsigned int n, unsigned int cache_size, uint16_t priv_size,
+		uint16_t data_room_size, int socket_id, const struct rte_pktmbuf_extmem *areas, unsigned int area_count)
+{
+	rte_errno = ENOMEM;
+	return rte_pktmbuf_pool_create_extbuf(name, n, cache_size, priv_size, data_room_size, socket_id, areas,
+			area_count);
 }
 
 /* Sends the log to stderr from the first line on: the EAL's own default writes to stdout and syslog. */
@@ -506,16 +516,140 @@ dpdk_sys_eth_find_next(uint16_t port_id)
 	return rte_eth_find_next_owned_by(port_id, RTE_ETH_DEV_NO_OWNER);
 }
 
-/* Every mbuf of the pool is back in it (caches included). The fence orders the caller's later free of the
- * pool's memory after the last put by a thread that has no cache.
+/* Every mbuf of the pool is back in it (caches included), and nobody is inside its driver any more who has put one back. The
+ * driver `stack` counts an mbuf before it opens its lock again: taking one waits for that. The fence orders the caller's
+ * later free of the pool's memory after the last put by a thread that has no cache.
  */
 static inline int
-dpdk_sys_mempool_full(const struct rte_mempool *mp)
+dpdk_sys_mempool_full(struct rte_mempool *mp)
 {
 	int full = rte_mempool_full(mp);
+	void *object;
 
+	if (full && rte_mempool_ops_dequeue_bulk(mp, &object, 1) == 0)
+		rte_mempool_ops_enqueue_bulk(mp, &object, 1);
 	rte_smp_mb();
 	return full;
+}
+
+/* Whether there is a driver of this name. */
+static inline int
+dpdk_sys_mempool_driver_known(const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < rte_mempool_ops_table.num_ops; i++)
+		if (strcmp(rte_mempool_ops_table.ops[i].name, name) == 0)
+			return 1;
+	return 0;
+}
+
+/* How many objects the cache of an lcore holds. */
+static inline uint32_t
+dpdk_sys_mempool_cached(const struct rte_mempool *mp, uint32_t lcore_id)
+{
+	return mp->cache_size == 0 || lcore_id >= RTE_MAX_LCORE ? 0 : mp->local_cache[lcore_id].len;
+}
+
+/* Gives what the cache of the calling lcore holds to the others. */
+static inline void
+dpdk_sys_mempool_flush(struct rte_mempool *mp)
+{
+	rte_mempool_cache_flush(NULL, mp);
+}
+
+/* Gives what a cache that belongs to no lcore holds back to the pool. */
+static inline void
+dpdk_sys_mempool_cache_flush(struct rte_mempool *mp, struct rte_mempool_cache *cache)
+{
+	rte_mempool_cache_flush(cache, mp);
+}
+
+static inline uint32_t
+dpdk_sys_mempool_cache_len(const struct rte_mempool_cache *cache)
+{
+	return cache->len;
+}
+
+/* rte_pktmbuf_alloc_bulk() by way of a cache that belongs to no lcore. */
+static inline int
+dpdk_sys_pktmbuf_alloc_cached(struct rte_mempool *mp, struct rte_mempool_cache *cache, struct rte_mbuf **mbufs,
+		unsigned int n)
+{
+	unsigned int i;
+	int ret = rte_mempool_generic_get(mp, (void **)mbufs, n, cache);
+
+	if (ret != 0)
+		return ret;
+	for (i = 0; i < n; i++)
+		rte_pktmbuf_reset(mbufs[i]);
+	return 0;
+}
+
+/* rte_pktmbuf_free_bulk() of chains, for those of their mbufs that are of this pool by way of a cache. */
+static inline void
+dpdk_sys_pktmbuf_free_cached(struct rte_mempool *mp, struct rte_mempool_cache *cache, struct rte_mbuf **mbufs,
+		unsigned int n)
+{
+	void *own[64];
+	unsigned int i, count = 0;
+
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *next, *m;
+
+		for (m = mbufs[i]; m != NULL; m = next) {
+			next = m->next;
+			m = rte_pktmbuf_prefree_seg(m);
+			if (m == NULL)
+				continue;
+			if (m->pool != mp) {
+				rte_mbuf_raw_free(m);
+				continue;
+			}
+			own[count++] = m;
+			if (count == RTE_DIM(own)) {
+				rte_mempool_generic_put(mp, own, count, cache);
+				count = 0;
+			}
+		}
+	}
+	if (count != 0)
+		rte_mempool_generic_put(mp, own, count, cache);
+}
+
+/* What rte_pktmbuf_copy() writes to the first mbuf of a copy besides the data. It also takes the mark of a pinned buffer away, and
+ * leaves it so if there is no mbuf for the rest; this does not.
+ */
+static inline void
+dpdk_sys_pktmbuf_copy_hdr(struct rte_mbuf *to, const struct rte_mbuf *from)
+{
+	const uint64_t elsewhere = RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+
+	__rte_pktmbuf_copy_hdr(to, from);
+	to->ol_flags = (from->ol_flags & ~elsewhere) | (to->ol_flags & elsewhere);
+}
+
+/* struct rte_malloc_socket_stats of a NUMA node, or of all of them for SOCKET_ID_ANY. */
+static inline void
+dpdk_sys_malloc_stats(int socket_id, struct rte_malloc_socket_stats *sum)
+{
+	const struct rte_malloc_socket_stats none = {0};
+	unsigned int i;
+
+	*sum = none;
+	for (i = 0; i < rte_socket_count(); i++) {
+		struct rte_malloc_socket_stats one = {0};
+		int id = rte_socket_id_by_idx(i);
+
+		if (id < 0 || (socket_id != SOCKET_ID_ANY && socket_id != id) || rte_malloc_get_socket_stats(id, &one) != 0)
+			continue;
+		sum->heap_totalsz_bytes += one.heap_totalsz_bytes;
+		sum->heap_freesz_bytes += one.heap_freesz_bytes;
+		sum->heap_allocsz_bytes += one.heap_allocsz_bytes;
+		sum->greatest_free_size = RTE_MAX(sum->greatest_free_size, one.greatest_free_size);
+		sum->alloc_count += one.alloc_count;
+		sum->free_count += one.free_count;
+	}
 }
 
 /* struct rte_memzone, which is packed and has an anonymous union. */

@@ -108,11 +108,15 @@ impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
     ///
     /// # Errors
     /// [`PacketError::NoRoom`](crate::PacketError::NoRoom) if mbufs of `headers` have no room for the headroom and 60 bytes: DPDK
-    /// writes the headers without a look at it.
+    /// writes the headers without a look at it. [`PacketError::Pinned`](crate::PacketError::Pinned) if one of the pools was made by
+    /// [`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in).
     pub fn new(headers: &Mempool<Q>, references: &Mempool<R>) -> Result<Self, crate::PacketError> {
         let room = headers.data_room().saturating_sub(sys::RTE_PKTMBUF_HEADROOM as usize);
         if room < LONGEST_HEADER {
             return Err(crate::PacketError::NoRoom { asked: LONGEST_HEADER, room });
+        }
+        if headers.is_pinned() || references.is_pinned() {
+            return Err(crate::PacketError::Pinned);
         }
         Ok(Self { headers: headers.clone(), references: references.clone() })
     }

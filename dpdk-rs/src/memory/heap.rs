@@ -130,6 +130,24 @@ impl Heap {
         Ok(DpdkBox { value: values, eal: Arc::clone(&self.eal), owned: PhantomData })
     }
 
+    /// How much of this heap is in use, on its NUMA node, or on all of them if it has none of its own.
+    #[doc(alias = "rte_malloc_get_socket_stats")]
+    #[must_use]
+    pub fn stats(&self) -> HeapStats {
+        let mut stats = sys::rte_malloc_socket_stats::default();
+        // SAFETY: the EAL is initialised, since its `Environment` is made only after that; the call fills a struct of ours, and
+        // locks what it counts.
+        unsafe { sys::dpdk_sys_malloc_stats(self.socket.get(), &raw mut stats) };
+        HeapStats {
+            total: stats.heap_totalsz_bytes,
+            free: stats.heap_freesz_bytes,
+            allocated: stats.heap_allocsz_bytes,
+            largest_free: stats.greatest_free_size,
+            allocations: stats.alloc_count as usize,
+            free_pieces: stats.free_count as usize,
+        }
+    }
+
     fn allocate(&self, layout: Layout) -> Result<Memory, AllocError> {
         if self.eal.is_forked() {
             return Err(AllocError::Forked);
@@ -149,6 +167,24 @@ impl fmt::Debug for Heap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Heap").field("socket", &self.socket).field("align", &self.align).finish()
     }
+}
+
+/// How much of DPDK's heap is in use, in bytes. It grows as it is needed, as far as there are pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HeapStats {
+    /// All of it, as it is now.
+    pub total: usize,
+    /// Nobody has it.
+    pub free: usize,
+    /// Somebody has it: with what each piece needs for itself.
+    pub allocated: usize,
+    /// The largest piece that nobody has.
+    pub largest_free: usize,
+    /// How many pieces somebody has.
+    pub allocations: usize,
+    /// How many pieces nobody has.
+    pub free_pieces: usize,
 }
 
 /// Memory from the heap, given back when it is dropped.

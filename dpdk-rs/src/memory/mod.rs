@@ -15,7 +15,7 @@ mod heap;
 mod object_pool;
 mod zone;
 
-pub use heap::{AllocError, DpdkBox, Heap};
+pub use heap::{AllocError, DpdkBox, Heap, HeapStats};
 pub use object_pool::{Exhausted, Object, ObjectPool, ObjectPoolBuilder};
 pub(crate) use zone::find as find_zone;
 pub use zone::{Memzone, MemzoneBuilder, MemzoneInfo};

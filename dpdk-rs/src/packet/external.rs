@@ -27,6 +27,12 @@ pub enum BufferError {
     /// The pool has no mbuf for it.
     #[error("no mbuf for the buffer: the pool is exhausted")]
     NoMbuf,
+    /// The mbufs of the pool have their buffers in memory of the program ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)),
+    /// for ever.
+    #[error(
+        "the pool's mbufs keep their buffers, and cannot refer to another: give a pool that was made by MempoolBuilder::build"
+    )]
+    Pinned,
     /// The buffer is not in DPDK's memory, and a device does not reach others.
     #[error(
         "the buffer is not in DPDK's memory, which is all that port {port} reaches: take it from Heap::boxed_slice or Memzone, or \
@@ -180,6 +186,9 @@ fn address_for_devices<P: PrivateData>(pool: &Mempool<P>, bytes: NonNull<[u8]>) 
     }
     if environment.is_secondary() {
         return Err(BufferError::Secondary);
+    }
+    if pool.is_pinned() {
+        return Err(BufferError::Pinned);
     }
     let start = bytes.as_ptr().cast::<c_void>();
     // SAFETY: the EAL is initialised, since there is a pool; the call looks addresses up in a table, and does not follow them.

@@ -68,6 +68,12 @@ pub enum PacketError {
     /// There is no mbuf for the rest of a frame that is split.
     #[error("no mbuf for the rest of the frame: the pool is exhausted, or 16,384 mbufs refer to its data")]
     NoMbuf,
+    /// The mbufs of the pool have their buffers in memory of the program
+    /// ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)), for ever.
+    #[error(
+        "the pool's mbufs keep their buffers, and cannot refer to other data: give a pool that was made by MempoolBuilder::build"
+    )]
+    Pinned,
 }
 
 // SAFETY: a packet is the only owner of its mbufs, DPDK lets any thread free an mbuf, data that packets of other threads

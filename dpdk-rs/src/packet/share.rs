@@ -33,7 +33,8 @@ pub(crate) fn begin() {
 
 impl<P: PrivateData> Packet<P> {
     /// Another packet of the same data, without copying: its mbufs, one for each segment, are taken from `pool` and refer
-    /// to the buffers of this packet. `None` if the pool is exhausted, or if 16,384 mbufs refer to one of the buffers.
+    /// to the buffers of this packet. `None` if the pool is exhausted, if 16,384 mbufs refer to one of the buffers, or if the pool's
+    /// mbufs keep buffers of their own ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)).
     ///
     /// As long as both exist neither can change the data ([`PacketError::Shared`](crate::PacketError::Shared)). Once the
     /// others are dropped or sent, this packet can; the new one never can. Either may be shortened, chained, sent and dropped
@@ -43,7 +44,7 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_pktmbuf_clone")]
     #[must_use]
     pub fn share<Q: PrivateData>(&mut self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
-        if self.head().chain().any(|segment| segment.references() >= MOST_REFERENCES) {
+        if pool.is_pinned() || self.head().chain().any(|segment| segment.references() >= MOST_REFERENCES) {
             return None;
         }
         begin();
@@ -70,10 +71,32 @@ impl<P: PrivateData> Packet<P> {
         if self.len() > room * usize::from(MOST_SEGMENTS) {
             return None;
         }
+        if pool.is_pinned() {
+            return self.copy_to_pinned(pool);
+        }
         // SAFETY: this packet's chain is live, nobody writes to it, and the pool is live.
         let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_copy(self.mbuf.as_ptr(), pool.as_ptr(), 0, u32::MAX) })?;
         // SAFETY: the mbufs are fresh, from a pool with a private area for a `Q`.
         Some(unsafe { Packet::from_mbuf(mbuf) })
+    }
+
+    /// [`Self::copy`] into mbufs whose buffers lie in memory of the program. DPDK takes away the mark of such an mbuf, and gives it
+    /// back to its pool without if there is none for the rest of the frame.
+    fn copy_to_pinned<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
+        let mut copy = pool.alloc()?;
+        // SAFETY: both mbufs are live; the first one is fresh, and nobody else's.
+        unsafe { sys::dpdk_sys_pktmbuf_copy_hdr(copy.head().mbuf().as_ptr(), self.mbuf()) };
+        for mut rest in self.segments() {
+            while !rest.is_empty() {
+                if copy.tailroom() == 0 {
+                    copy.chain(pool.alloc()?).ok()?;
+                }
+                let (now, later) = rest.split_at(rest.len().min(copy.tailroom()));
+                copy.append(now.len()).ok()?.copy_from_slice(now);
+                rest = later;
+            }
+        }
+        Some(copy)
     }
 
     /// Whether another packet refers to the data of one of the segments, so that it cannot be changed.

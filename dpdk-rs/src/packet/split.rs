@@ -28,7 +28,8 @@ impl<P: PrivateData> Packet<P> {
     ///
     /// # Errors
     /// [`PacketError::Beyond`] if the frame is shorter; [`PacketError::NoMbuf`] if the pool is exhausted, or 16,384 mbufs refer
-    /// to the segment that is cut. Nothing is changed then.
+    /// to the segment that is cut; [`PacketError::Pinned`] if the pool's mbufs have their buffers in memory of the program. Nothing is
+    /// changed then.
     #[doc(alias = "rte_pktmbuf_attach")]
     pub fn split_off<Q: PrivateData>(&mut self, at: usize, pool: &Mempool<Q>) -> Result<Packet<Q>, PacketError> {
         let len = self.len();
@@ -78,6 +79,9 @@ impl<P: PrivateData> Packet<P> {
 /// The rest of a frame behind a cut: an mbuf from `pool` that refers to the data of the segment, and the segments behind it.
 fn refer<Q: PrivateData>(cut: &Cut, pool: &Mempool<Q>) -> Result<Packet<Q>, PacketError> {
     let Cut { before, segment, kept } = *cut;
+    if pool.is_pinned() {
+        return Err(PacketError::Pinned);
+    }
     if segment.references() >= share::MOST_REFERENCES {
         return Err(PacketError::NoMbuf);
     }

@@ -63,11 +63,40 @@ const PROCESSOR_READERS: &[&str] = &[
 /// Whether a device sends what lies outside DPDK's memory too. With some arguments drivers of the list do not: `net_memif` then
 /// passes on where its peer finds the data, `net_vhost` has another device copy it.
 pub(super) fn reads_by_processor(info: &sys::rte_eth_dev_info) -> bool {
-    let told = |args: &str| {
-        let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
-        pairs.map(|(key, _)| key.trim()).any(|key| key == "zero-copy" || key == "dmas")
-    };
-    PROCESSOR_READERS.contains(&name(info).as_str()) && !args(info).is_some_and(|args| told(&args))
+    let told = |args: String| has_one_of(&args, &["dmas", "zero-copy"]);
+    PROCESSOR_READERS.contains(&name(info).as_str()) && !args(info).is_some_and(told)
+}
+
+/// Drivers that receive into mbufs whose buffers lie in memory of the program, and leave both the buffers and the mark that says so
+/// as they are. Others write over the mark (many of NICs, whose mbufs are then taken for such as hold their data themselves), attach
+/// buffers of their own, or look for the data behind the mbuf.
+const BUFFER_KEEPERS: &[&str] = &[
+    "mlx5_pci",
+    "net_af_packet",
+    "net_bonding",
+    "net_failsafe",
+    "net_memif",
+    "net_null",
+    "net_pcap",
+    "net_ring",
+    "net_tap",
+    "net_vhost",
+];
+
+/// With these arguments drivers of that list attach other buffers, or have another device write to them.
+const BUFFER_CHANGERS: &[&str] = &["dmas", "ext-buffer", "mprq_en", "zero-copy"];
+
+/// Whether a device receives into mbufs whose buffers lie in memory of the program; `outside`: that memory is not DPDK's either.
+pub(super) fn keeps_buffers(info: &sys::rte_eth_dev_info, outside: bool) -> bool {
+    BUFFER_KEEPERS.contains(&name(info).as_str())
+        && !args(info).is_some_and(|args| has_one_of(&args, BUFFER_CHANGERS))
+        && (!outside || reads_by_processor(info))
+}
+
+/// Whether a device was made with one of these arguments.
+fn has_one_of(args: &str, keys: &[&str]) -> bool {
+    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(key, _)| key.trim()).any(|key| keys.contains(&key))
 }
 
 /// The name of a device's driver.
@@ -209,7 +238,17 @@ fn number(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{bonding_danger, null_danger, number, vhost_danger};
+    use super::{BUFFER_CHANGERS, bonding_danger, has_one_of, null_danger, number, vhost_danger};
+
+    #[test]
+    fn arguments_that_change_buffers_are_found() {
+        for harmless in ["", "iface=/tmp/dmas", "iface=/tmp/sock,queues=2", "ext-buffers=1", "zero-copy"] {
+            assert!(!has_one_of(harmless, BUFFER_CHANGERS), "{harmless}");
+        }
+        for args in ["ext-buffer=1", "role=client,zero-copy=yes", "queues=2, dmas=[txq0@0000:00:01.0]", "mprq_en=1"] {
+            assert!(has_one_of(args, BUFFER_CHANGERS), "{args}");
+        }
+    }
 
     #[test]
     fn numbers_are_those_of_strtoul() {

@@ -254,7 +254,10 @@ impl<S> Port<S> {
 }
 
 impl Port<Unconfigured> {
-    /// Configures the port: all RX queues receive into `pool`.
+    /// Configures the port: all RX queues receive into `pool`. If that lies in memory of the program
+    /// ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)), the device must be of a driver that is known to leave buffers to their
+    /// mbufs: `net_af_packet`, `net_memif`, `net_null`, `net_pcap`, `net_ring`, `net_tap` and `net_vhost`, those that combine them, and
+    /// `mlx5_pci`, where the memory is DPDK's.
     ///
     /// # Errors
     /// [`PortError::Unsupported`] if a number is outside what the device supports, or [`PortError::Lacks`] if it does not have what
@@ -310,6 +313,9 @@ impl Port<Unconfigured> {
         let data_room = pools.iter().map(|pool| pool.handle().data_room).min().unwrap_or(u16::MAX);
         config.check(&self.device, data_room)?;
         self.device.check_driver(data_room)?;
+        for pool in pools {
+            self.device.check_buffers(pool.handle())?;
+        }
         self.device.configure(config, pools.iter().map(|pool| Arc::clone(pool.handle())).collect())?;
         Ok(Port::of(self.device))
     }

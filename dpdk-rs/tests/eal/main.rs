@@ -34,6 +34,8 @@ mod offloads;
 mod others;
 mod packets;
 mod pcap;
+mod pinned;
+mod pools;
 mod port_queries;
 mod ports;
 mod private;

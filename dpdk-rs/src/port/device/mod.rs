@@ -202,6 +202,22 @@ impl Device {
         }
     }
 
+    /// Refuses to receive into mbufs whose buffers lie in memory of the program, unless the driver is known to leave them there.
+    pub(super) fn check_buffers(&self, pool: &PoolHandle) -> Result<(), PortError> {
+        let Some(outside) = pool.buffers_outside() else {
+            return Ok(());
+        };
+        let control = self.control()?;
+        match self.parts(&control).find(|(_, info)| !driver::keeps_buffers(info, outside)) {
+            Some((_, info)) => Err(self.lacks(format!(
+                "way to receive into a pool that MempoolBuilder::build_in has made: its driver {} does not leave buffers to \
+                 their mbufs, or does not reach this memory",
+                driver::name(&info)
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// The number of this device and what DPDK says of it; since it may be one that combines others, also of those that
     /// something in the process owns.
     fn parts<'a>(&self, _control: &'a ControlGuard<'_>) -> impl Iterator<Item = (u16, sys::rte_eth_dev_info)> + 'a {

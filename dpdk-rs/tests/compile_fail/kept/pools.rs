@@ -5,7 +5,8 @@
 #![allow(dead_code)]
 
 use bytemuck::{Pod, Zeroable};
-use dpdk_rs::{Burst, Eal, Mempool, Packet};
+use dpdk_rs::{Burst, Eal, Mempool, Packet, PoolCache};
+use std::{sync::Arc, thread};
 
 fn main() {}
 
@@ -53,6 +54,38 @@ fn private_data_over_aligned(eal: &Eal) -> Mempool<[u64; 2]> {
 
 fn mempool_made_by_hand(eal: &Eal) -> Mempool {
     Mempool::builder("pool").build(eal).unwrap()
+}
+
+fn pool_memory_borrows(eal: &Eal) -> Mempool {
+    let bytes = [0; 8192];
+    Mempool::builder("pool").size(3).build_in(eal, bytes).map_err(|(error, _)| error).unwrap()
+}
+
+fn pool_memory_kept(eal: &Eal, memory: Vec<u8>) -> usize {
+    match Mempool::<()>::builder("pool").size(3).build_in(eal, memory) {
+        Ok(pool) => pool.available(),
+        Err((_, memory)) => memory.len(),
+    }
+}
+
+struct Memory(Vec<u8>, Arc<()>);
+
+impl AsMut<[u8]> for Memory {
+    fn as_mut(&mut self) -> &mut [u8] {
+        assert!(Arc::strong_count(&self.1) > 0);
+        &mut self.0
+    }
+}
+
+fn pool_memory_not_send(eal: &Eal, memory: Memory) -> bool {
+    Mempool::<()>::builder("pool").size(3).build_in(eal, memory).is_ok()
+}
+
+fn pool_cache_shared(cache: &mut PoolCache) {
+    thread::scope(|scope| {
+        scope.spawn(|| cache.alloc().is_some());
+    });
+    cache.flush();
 }
 
 fn packet_of_another_type(pool: &Mempool<u32>) -> Packet<u32> {

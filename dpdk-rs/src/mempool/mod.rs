@@ -3,13 +3,28 @@
 
 //! Pools of mbufs.
 
+mod builder;
+mod cache;
+mod error;
+mod memory;
+
+pub use builder::{MempoolBuilder, PoolDriver};
+pub use cache::PoolCache;
+pub use error::MempoolError;
+
 use crate::{
-    Burst, Eal, Errno, Packet,
-    eal::{Environment, RawPool},
+    Burst, Packet,
+    eal::{Environment, PoolMemory, RawPool},
+    lcore::LcoreId,
 };
-use core::{fmt, marker::PhantomData, ptr::NonNull};
+use core::{
+    fmt,
+    marker::PhantomData,
+    mem::{self, ManuallyDrop},
+    ptr::NonNull,
+};
 use dpdk_sys as sys;
-use std::{ffi::CString, sync::Arc};
+use std::sync::Arc;
 
 /// What a pool's mbufs can hold in their private area: plain bytes of any pattern (`bytemuck::Pod`).
 ///
@@ -58,64 +73,12 @@ impl fmt::Display for SocketId {
     }
 }
 
-/// Why a pool was not made.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MempoolError {
-    /// The name has a NUL byte, or a character that is not ASCII, which DPDK's telemetry reads wrong.
-    #[error("pool name {0:?} cannot be used: give ASCII characters, and no NUL byte")]
-    Name(String),
-    /// A child made by `fork` cannot make pools: DPDK's memory is its parent's.
-    #[error("cannot create pool '{0}': this process is a fork of the one that initialized the EAL")]
-    Forked(String),
-    /// `rte_pktmbuf_pool_create` failed.
-    #[error("cannot create pool '{name}' of {size} mbufs{}: {errno}{}", place(*socket), remedy(*errno))]
-    Create {
-        /// The pool's name.
-        name: String,
-        /// Mbufs asked for.
-        size: u32,
-        /// Where.
-        socket: SocketId,
-        /// `EEXIST` for a name in use, `ENOMEM` without enough hugepages, `EINVAL` for a size of 2^30 or more or a cache larger
-        /// than allowed, …
-        errno: Errno,
-    },
-}
-
-/// Where, in words; nothing for any NUMA node.
-fn place(socket: SocketId) -> String {
-    if socket == SocketId::ANY { String::new() } else { format!(" on socket {socket}") }
-}
-
-/// What to do about an error, in words.
-fn remedy(errno: Errno) -> &'static str {
-    match errno.get() {
-        22 => ": give at least 1 mbuf, and a cache of at most 512 and of two thirds of them",
-        36 => ": give a shorter name",
-        _ => errno.remedy(),
-    }
-}
-
-impl MempoolError {
-    /// DPDK's error, if a call of DPDK failed.
-    #[must_use]
-    pub const fn errno(&self) -> Option<Errno> {
-        if let Self::Create { errno, .. } = self { Some(*errno) } else { None }
-    }
-
-    /// The name of the call of DPDK that failed.
-    #[must_use]
-    pub const fn call(&self) -> Option<&'static str> {
-        if let Self::Create { .. } = self { Some("rte_pktmbuf_pool_create") } else { None }
-    }
-}
-
 /// A pool of mbufs, with a private area of type `P` in each.
 ///
 /// A clone is another handle of the same pool. Ports keep the pools of their queues alive, and packets may outlive every
 /// handle: the memory is given back once all mbufs have returned, checked when the last handle is dropped, when another
-/// pool is made, when an [`lcore::scope`](crate::lcore::scope) ends and when the EAL is cleaned up.
+/// pool is made, when an [`lcore::scope`](crate::lcore::scope) ends, when the [`Eal`](crate::Eal) is dropped and when it is
+/// cleaned up.
 #[doc(alias = "rte_mempool")]
 pub struct Mempool<P: PrivateData = ()> {
     handle: Arc<PoolHandle>,
@@ -128,6 +91,10 @@ pub(crate) struct PoolHandle {
     eal: Arc<Environment>,
     size: u32,
     pub(crate) data_room: u16,
+    /// What the mbufs' buffers lie in, if not in the mbufs: dropped after the pool.
+    memory: PoolMemory,
+    /// Whether that is not all DPDK's.
+    outside: bool,
     /// An mbuf of a pool that another process has made: as long as it is missing, that one does not free the pool.
     kept: Option<Kept>,
 }
@@ -146,8 +113,15 @@ impl Drop for PoolHandle {
             // SAFETY: the mbuf is this handle's own, and not used after its drop.
             Some(kept) if !self.eal.is_forked() => unsafe { sys::rte_pktmbuf_free(kept.0.as_ptr()) },
             Some(_) => (),
-            None => self.eal.retire_pool(self.pool),
+            None => self.eal.retire_pool(self.pool, mem::take(&mut self.memory)),
         }
+    }
+}
+
+impl PoolHandle {
+    /// Whether the memory that the mbufs' buffers lie in is not all DPDK's; `None` if they lie in the mbufs.
+    pub(crate) fn buffers_outside(&self) -> Option<bool> {
+        self.memory.is_some().then_some(self.outside)
     }
 }
 
@@ -167,14 +141,23 @@ impl<P: PrivateData> Mempool<P> {
 
     /// Starts to describe a pool. The name is the process's own: two pools cannot share one.
     pub fn builder(name: impl Into<String>) -> MempoolBuilder<P> {
-        MempoolBuilder {
-            name: name.into(),
-            size: 8191,
-            cache: None,
-            data_room: sys::RTE_MBUF_DEFAULT_BUF_SIZE as u16,
-            socket: SocketId::ANY,
-            private: PhantomData,
-        }
+        MempoolBuilder::new(name.into())
+    }
+
+    /// A new pool, with what the buffers of its mbufs lie in, if that is not the pool, and whether that is not DPDK's.
+    ///
+    /// # Safety
+    /// The pool is live, nobody else frees it, and its `size` mbufs have `data_room` bytes and a private area for a `P` each.
+    unsafe fn of_own(
+        pool: NonNull<sys::rte_mempool>,
+        (size, data_room): (u32, u16),
+        memory: Option<Box<dyn Send + Sync>>,
+        outside: bool,
+        eal: &Arc<Environment>,
+    ) -> Self {
+        let (pool, eal, memory) = (RawPool::new(pool), Arc::clone(eal), ManuallyDrop::new(memory));
+        let handle = PoolHandle { pool, eal, size, data_room, memory, outside, kept: None };
+        Self { handle: Arc::new(handle), private: PhantomData }
     }
 
     /// A pool that another process has made, of which `kept` is an mbuf that nobody else owns.
@@ -188,7 +171,8 @@ impl<P: PrivateData> Mempool<P> {
         (size, data_room): (u32, u16),
         eal: Arc<Environment>,
     ) -> Self {
-        let handle = PoolHandle { pool: RawPool::new(pool), eal, size, data_room, kept: Some(Kept(kept)) };
+        let (pool, kept, memory) = (RawPool::new(pool), Some(Kept(kept)), ManuallyDrop::new(None));
+        let handle = PoolHandle { pool, eal, size, data_room, memory, outside: false, kept };
         Self { handle: Arc::new(handle), private: PhantomData }
     }
 
@@ -255,6 +239,28 @@ impl<P: PrivateData> Mempool<P> {
         unsafe { sys::rte_mempool_avail_count(self.as_ptr()) as usize }
     }
 
+    /// How many of the free mbufs an lcore keeps to itself ([`MempoolBuilder::cache`]), as of now: others cannot have them. For
+    /// statistics.
+    #[doc(alias = "rte_mempool_cache")]
+    #[must_use]
+    pub fn cached(&self, lcore: LcoreId) -> usize {
+        // SAFETY: the pool is live as long as this handle; the call compares the number, and reads a count.
+        unsafe { sys::dpdk_sys_mempool_cached(self.as_ptr(), lcore.get()) as usize }
+    }
+
+    /// Gives the mbufs that the calling lcore keeps to itself to the others, for instance before it polls no more. Nothing on a
+    /// thread that is no lcore.
+    #[doc(alias = "rte_mempool_cache_flush")]
+    pub fn flush_cache(&self) {
+        // SAFETY: the pool is live as long as this handle, and only the calling thread uses the cache of its own lcore.
+        unsafe { sys::dpdk_sys_mempool_flush(self.as_ptr()) };
+    }
+
+    /// Whether the mbufs have their buffers in memory of the program, for ever: they cannot refer to other data.
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.handle.memory.is_some()
+    }
+
     #[inline]
     pub(crate) fn as_ptr(&self) -> *mut sys::rte_mempool {
         self.handle.pool.as_ptr()
@@ -272,101 +278,5 @@ impl<P: PrivateData> Mempool<P> {
 impl<P: PrivateData> fmt::Debug for Mempool<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mempool").field("size", &self.size()).field("available", &self.available()).finish()
-    }
-}
-
-/// Describes a [`Mempool`]; made by [`Mempool::builder`].
-#[derive(Clone, Debug)]
-#[must_use = "a pool is made by `build`"]
-pub struct MempoolBuilder<P: PrivateData = ()> {
-    name: String,
-    size: u32,
-    /// The default depends on the size.
-    cache: Option<u32>,
-    data_room: u16,
-    socket: SocketId,
-    private: PhantomData<P>,
-}
-
-impl<P: PrivateData> MempoolBuilder<P> {
-    /// How many mbufs, less than 2^30; 8191 unless set. One less than a power of two uses memory best.
-    pub const fn size(mut self, mbufs: u32) -> Self {
-        self.size = mbufs;
-        self
-    }
-
-    /// How many mbufs each lcore keeps to itself, at most 512, and at most two thirds of the pool; 256 unless set, and an
-    /// eighth of a pool of fewer than 384, so that several lcores share it.
-    pub const fn cache(mut self, mbufs: u32) -> Self {
-        self.cache = Some(mbufs);
-        self
-    }
-
-    fn cache_of_size(&self) -> u32 {
-        // DPDK refuses a cache which, filled to one and a half times its size, is larger than the pool.
-        self.cache.unwrap_or(if self.size < 384 { self.size / 8 } else { 256 })
-    }
-
-    /// The bytes of an mbuf's buffer, headroom (128) included; 2,176 unless set.
-    pub const fn data_room(mut self, bytes: u16) -> Self {
-        self.data_room = bytes;
-        self
-    }
-
-    /// The NUMA node whose memory to use; any unless set.
-    pub const fn socket(mut self, socket: SocketId) -> Self {
-        self.socket = socket;
-        self
-    }
-
-    /// Makes the pool.
-    ///
-    /// # Errors
-    /// [`MempoolError::Name`], [`MempoolError::Create`] or [`MempoolError::Forked`].
-    #[doc(alias = "rte_pktmbuf_pool_create")]
-    pub fn build(self, eal: &Eal) -> Result<Mempool<P>, MempoolError> {
-        let Some(name) = CString::new(self.name.as_str()).ok().filter(|_| self.name.is_ascii()) else {
-            return Err(MempoolError::Name(self.name));
-        };
-        let environment = eal.environment();
-        if environment.is_forked() {
-            return Err(MempoolError::Forked(self.name));
-        }
-        if self.size > MOST_OBJECTS {
-            let errno = Errno::new(sys::EINVAL.cast_signed());
-            return Err(MempoolError::Create { name: self.name, size: self.size, socket: self.socket, errno });
-        }
-        // What a former pool of this name held may have come back since.
-        let _control = environment.control_with_room();
-        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
-        // copies the name.
-        let pool = unsafe {
-            sys::dpdk_sys_pktmbuf_pool_create(
-                name.as_ptr(),
-                self.size,
-                self.cache_of_size(),
-                Mempool::<P>::PRIVATE_LEN,
-                self.data_room,
-                self.socket.get(),
-            )
-        };
-        match NonNull::new(pool) {
-            Some(pool) => Ok(Mempool {
-                handle: Arc::new(PoolHandle {
-                    pool: RawPool::new(pool),
-                    eal: Arc::clone(environment),
-                    size: self.size,
-                    data_room: self.data_room,
-                    kept: None,
-                }),
-                private: PhantomData,
-            }),
-            None => Err(MempoolError::Create {
-                name: self.name,
-                size: self.size,
-                socket: self.socket,
-                errno: Errno::last(),
-            }),
-        }
     }
 }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Pools whose mbufs have their buffers in memory of the program.
+
+use super::{Mempool, MempoolBuilder, MempoolError, PrivateData};
+use crate::{Eal, eal::Environment};
+use core::{ffi::c_void, mem, ptr::NonNull};
+use dpdk_sys as sys;
+
+/// What buffers begin at: a cache line, where that is possible.
+const LINE: usize = sys::RTE_CACHE_LINE_SIZE as usize;
+
+impl<P: PrivateData> MempoolBuilder<P> {
+    /// Makes the pool with its mbufs' buffers in `memory`, such as a file that is mapped: there devices write what they receive.
+    /// The buffers begin at multiples of 64 bytes ([`Self::data_room`] is rounded up to one, unless it is above 65,472), with as much
+    /// headroom as ever. The mbufs themselves are in DPDK's memory.
+    ///
+    /// The pool owns the memory. It is dropped when the pool has been freed, that is when no handle and no packet is left (see
+    /// [`Mempool`]); a packet that is leaked keeps it for ever. A panic of its drop is caught. Memory of DPDK keeps the EAL alive until then.
+    ///
+    /// Memory of DPDK ([`Heap::boxed_slice`](crate::memory::Heap::boxed_slice), [`Memzone`](crate::memory::Memzone)) can be used
+    /// always. Other memory can be if every port of the process reaches what the processor does, as virtual devices do; NICs and
+    /// `net_virtio_user` do not.
+    ///
+    /// Packets of the pool are like others: they can be changed, chained, shared, split, copied and sent. But they cannot
+    /// refer to other data: [`Packet::attach`](crate::Packet::attach), [`Packet::share`](crate::Packet::share) and
+    /// [`Packet::split_off`](crate::Packet::split_off) take no mbufs from such a pool. A port receives into it if its driver is known to
+    /// leave the buffers to the mbufs ([`Port::configure`](crate::Port::configure)).
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+    /// use dpdk_rs::{Mempool, memory::Memzone};
+    ///
+    /// let zone = Memzone::builder("frames", 1024 * 2176).build(&eal)?;
+    /// let pool = Mempool::<()>::builder("pool").size(1023).build_in(&eal, zone).map_err(|(error, _zone)| error)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The memory, and why no pool was made in it: [`MempoolError::NoRoom`], [`MempoolError::Unreachable`],
+    /// [`MempoolError::DriverInMemory`], or as of [`Self::build`].
+    ///
+    /// # Panics
+    /// If `as_mut` of the memory does; the memory is dropped then.
+    #[doc(alias = "rte_pktmbuf_pool_create_extbuf")]
+    #[doc(alias = "RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF")]
+    pub fn build_in<M>(self, eal: &Eal, memory: M) -> Result<Mempool<P>, (MempoolError, M)>
+    where
+        M: AsMut<[u8]> + Send + 'static,
+    {
+        let mut memory = Owned::new(memory);
+        let bytes = memory.bytes();
+        let environment = eal.environment();
+        let pool = self.areas(environment, bytes).and_then(|(areas, outside)| {
+            let pool = self.create(environment, |name| {
+                // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies
+                // the name, and reads the areas, of which it is told the number. They lie in the memory, do not overlap, and hold
+                // one buffer or more for each mbuf of the pool.
+                unsafe {
+                    sys::dpdk_sys_pktmbuf_pool_create_extbuf(
+                        name,
+                        self.size,
+                        self.cache_of_size(),
+                        Mempool::<P>::PRIVATE_LEN,
+                        self.data_room,
+                        self.socket.get(),
+                        areas.as_ptr(),
+                        areas.len() as u32,
+                    )
+                }
+            })?;
+            Ok((pool, outside))
+        });
+        match pool {
+            // SAFETY: the pool is new, and of the numbers that it was made with.
+            Ok((pool, outside)) => Ok(unsafe {
+                Mempool::of_own(pool, (self.size, self.data_room), Some(Box::new(memory)), outside, environment)
+            }),
+            Err(error) => Err((error, memory.into_inner())),
+        }
+    }
+
+    /// The areas of the memory that hold the pool's buffers: each is in a row for devices. Whether some is not DPDK's.
+    fn areas(
+        &self,
+        environment: &Environment,
+        bytes: NonNull<[u8]>,
+    ) -> Result<(Vec<sys::rte_pktmbuf_extmem>, bool), MempoolError> {
+        if environment.is_forked() {
+            return Err(MempoolError::Forked(self.name.clone()));
+        }
+        if self.driver.is_some() {
+            return Err(MempoolError::DriverInMemory(self.name.clone()));
+        }
+        // At most 65,535, which is what DPDK can say.
+        let stride = usize::from(self.data_room).max(1).next_multiple_of(LINE).min(usize::from(u16::MAX));
+        let start = bytes.cast::<u8>();
+        let first = start.as_ptr().align_offset(LINE);
+        let mut areas: Vec<sys::rte_pktmbuf_extmem> = Vec::new();
+        let mut fits = 0;
+        let mut outside = false;
+        for number in 0.. {
+            let at = first.saturating_add(stride.saturating_mul(number));
+            if fits == self.size || at.saturating_add(stride) > bytes.len() {
+                break;
+            }
+            // SAFETY: the buffer lies in the memory, as the comparison says.
+            let buffer = unsafe { start.byte_add(at) }.as_ptr().cast::<c_void>();
+            // SAFETY: the EAL is initialised, since there is an `Environment`; the call looks addresses up in a table, and does
+            // not follow them.
+            let iova = match unsafe { sys::dpdk_sys_mem_iova(buffer, stride) } {
+                sys::DPDK_SYS_NOT_IN_A_ROW => continue,
+                sys::DPDK_SYS_BAD_IOVA => {
+                    outside = true;
+                    // Nobody looks at the other address of what the processor reads.
+                    buffer.addr() as u64
+                }
+                iova => iova,
+            };
+            fits += 1;
+            match areas.last_mut() {
+                Some(area) if continues(area, buffer, iova) => area.buf_len += stride,
+                _ => areas.push(sys::rte_pktmbuf_extmem {
+                    buf_ptr: buffer,
+                    buf_iova: iova,
+                    buf_len: stride,
+                    elt_size: stride as u16,
+                }),
+            }
+        }
+        if fits < self.size {
+            let (name, size, data_room) = (self.name.clone(), self.size, self.data_room);
+            return Err(MempoolError::NoRoom { name, size, data_room, fits });
+        }
+        let unreachable = if outside { environment.reads_only_dpdk_memory() } else { None };
+        match unreachable {
+            Some(port) => Err(MempoolError::Unreachable { name: self.name.clone(), port }),
+            None => Ok((areas, outside)),
+        }
+    }
+}
+
+/// Memory that stays where it is until this is dropped, also where its bytes lie in the value itself: no more than a pointer is moved.
+struct Owned<M>(*mut M);
+
+// SAFETY: the value is this object's alone, and may be sent to another thread by itself.
+unsafe impl<M: Send> Send for Owned<M> {}
+// SAFETY: a shared `Owned` gives no access to the value at all.
+unsafe impl<M> Sync for Owned<M> {}
+
+impl<M: AsMut<[u8]>> Owned<M> {
+    fn new(memory: M) -> Self {
+        Self(Box::into_raw(Box::new(memory)))
+    }
+
+    /// Its bytes. They stay where they are as long as nobody uses the value itself.
+    fn bytes(&mut self) -> NonNull<[u8]> {
+        // SAFETY: the value is live, and this object's alone.
+        let memory = unsafe { &mut *self.0 };
+        NonNull::from(memory.as_mut())
+    }
+
+    fn into_inner(self) -> M {
+        let memory = self.0;
+        mem::forget(self);
+        // SAFETY: the value was made by `new` from a box, and this object, which is gone, was its only owner.
+        *unsafe { Box::from_raw(memory) }
+    }
+}
+
+impl<M> Drop for Owned<M> {
+    fn drop(&mut self) {
+        // SAFETY: the value was made by `new` from a box, and this object, which is at its end, is its only owner.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+/// Whether a buffer is the next one of an area.
+fn continues(area: &sys::rte_pktmbuf_extmem, buffer: *mut c_void, iova: u64) -> bool {
+    let end = area.buf_ptr.addr().wrapping_add(area.buf_len);
+    end == buffer.addr() && area.buf_iova.wrapping_add(area.buf_len as u64) == iova
+}
