@@ -4043,6 +4043,9 @@ unsafe extern "C" {
     pub fn rte_eth_dev_close(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    pub fn rte_eth_dev_reset(port_id: u16) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     pub fn rte_eth_promiscuous_enable(port_id: u16) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {

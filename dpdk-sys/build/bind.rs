@@ -21,7 +21,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_eth_dev_(callback_register|callback_unregister|default_mac_addr_set|flow_ctrl_get|flow_ctrl_set)",
     "rte_eth_dev_(get_vlan_offload|mac_addr_add|mac_addr_remove|set_vlan_offload|vlan_filter)",
     "rte_eth_dev_rss_(hash_conf_get|hash_update|reta_query|reta_update)",
-    "rte_eth_dev_(fw_version_get|get_module_eeprom|get_module_info|get_supported_ptypes|set_mc_addr_list)",
+    "rte_eth_dev_(fw_version_get|get_module_eeprom|get_module_info|get_supported_ptypes|reset|set_mc_addr_list)",
     "rte_eth_dev_(rx|tx)_offload_name",
     "rte_eth_dev_rx_intr_(disable|enable)",
     "rte_eth_dev_set_link_(down|up)",

@@ -26,8 +26,8 @@ from testbed.vm_wire import ETHERTYPE, Wire
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 EXAMPLES = repository_root() / "target/debug/examples"
-PROGRAMS = ("diagnose", "rx_tx", "flow_rules", "vlan_filter", "port_report")
-PLUGINS = ("bus_pci", "bus_vdev", "mempool_ring", "net_*e1000", "net_null", "net_ring", "net_tap")
+PROGRAMS = ("diagnose", "rx_tx", "flow_rules", "vlan_filter", "port_report", "port_reset")
+PLUGINS = ("bus_pci", "bus_vdev", "mempool_ring", "net_*e1000", "net_null", "net_ring", "net_tap", "net_vmxnet3")
 # What a tap, and rules for what it receives, take.
 FLOWER = ("tun", "sch_multiq", "sch_ingress", "cls_flower", "act_gact", "act_skbedit")
 MODULES = ("e1000", "e1000e", "pci-stub", "uio_pci_generic", "vfio-pci", "vfio_iommu_type1", *FLOWER)
@@ -41,9 +41,12 @@ NICS = [
     "e1000,bus=bridge,addr=1",
     "e1000,bus=bridge,addr=2",
 ]
+# Its driver, which the kernel here lacks, can be reset.
+RESETTABLE = "0000:00:06.0"
 # The first of them with a wire.
 MAC = "52:54:00:00:00:01"
 WIRED = [word.replace("e1000e,bus=root", f"e1000e,bus=root,netdev=wire,mac={MAC}") for word in NICS]
+WIRED += ["vmxnet3,addr=6"]
 IOMMU = ["intel-iommu,intremap=on"]
 
 # Two NUMA nodes with a CPU each.
@@ -154,7 +157,8 @@ def test_nics_of_the_kernel(machine: Machine) -> None:
     for address, driver in ((NIC, "e1000e"), (FIRST, "e1000"), (SECOND, "e1000")):
         machine.bind(address, driver)
     machine.guest.check(f"ifconfig $(ls /sys/bus/pci/devices/{NIC}/net) up")
-    found = machine.findings("")
+    nobodys, *found = machine.findings("")
+    assert nobodys.startswith(f"NIC {RESETTABLE} is bound to no driver: modprobe vfio-pci && ")
     assert [re.sub(r" \(interface eth\d\)", "", text.partition(":  modprobe")[0]) for text in found] == [
         f"NIC {address} is bound to {driver} of the kernel: modprobe vfio-pci && "
         f"dpdk-devbind.py --bind=vfio-pci {address}{warning}"
@@ -314,6 +318,30 @@ def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
     assert "first RX descriptor: Done" in after, report
     lacking = "the device has no burst modes to tell (its driver is net_e1000_em): "
     assert report.count(lacking) == 2, report
+
+
+def test_a_port_is_reset_and_gets_another_queue(ready: Machine) -> None:
+    ready.bind(RESETTABLE, "vfio-pci")
+    try:
+        # The other has a driver that cannot.
+        told = ready.guest.check(f"port_reset -l 0 --no-telemetry -a {RESETTABLE} -a {NIC} 2>&1")
+        report = ready.guest.check(f"port_report -l 0 --no-telemetry -a {RESETTABLE} 2>&1")
+    finally:
+        ready.guest.run(f"""
+            rm -f /dev/hugepages/*
+            echo {RESETTABLE} >/sys/bus/pci/drivers/vfio-pci/unbind
+            echo >/sys/bus/pci/devices/{RESETTABLE}/driver_override""")
+    chosen = "those that are chosen after its reset"
+    lacks = "the device has no reset (its driver is net_e1000_em): start the port again as it is, or close it"
+    assert [line for line in told.splitlines() if line.startswith("port ")] == [
+        f"port 0 ({RESETTABLE}) started: RX queues: 1",
+        f"port 0 ({RESETTABLE}) started again: RX queues: 2",
+        f"port 0 ({RESETTABLE}): 1 counters of before its reset asked for, the device supports {chosen}",
+        f"port 1 ({NIC}) started: RX queues: 1",
+        f"port 1 ({NIC}): {lacks}",
+        f"port 1 ({NIC}) started again: RX queues: 1",
+    ], told
+    assert re.search(r'^  firmware: "v\d+"$', report, re.MULTILINE), report
 
 
 def until_seen(machine: Machine, send: Callable[[int], object], line: str) -> None:

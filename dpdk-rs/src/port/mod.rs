@@ -25,14 +25,15 @@ mod adapter;
 mod config;
 mod device;
 mod driver;
+mod event_watch;
 mod flow_control;
 mod foreign;
 mod info;
 mod link_switch;
-mod link_watch;
 mod offloads;
 mod queue_info;
 mod reception;
+mod reset;
 mod rss;
 mod single_queue;
 mod status;
@@ -41,12 +42,13 @@ mod xstats;
 
 pub use adapter::{Module, ModuleStandard};
 pub use config::PortConfig;
+pub use event_watch::{EventWatch, LinkWatch, PortEvent};
 pub use flow_control::FlowControl;
 pub use foreign::Foreign;
 pub use info::{DescriptorLimits, PortInfo};
-pub use link_watch::LinkWatch;
 pub use offloads::{RxOffloads, TxOffloads};
 pub use queue_info::{RxQueueInfo, TxQueueInfo};
+pub use reset::ResetRefused;
 pub use rss::{RssFields, RssHash};
 pub use status::{Link, PortStats};
 pub use tuning::RingRegisters;
@@ -159,7 +161,8 @@ impl PortError {
     }
 }
 
-/// A port that has been taken from the EAL, and not yet configured. Dropping it gives it back.
+/// A port that has been taken from the EAL, and not yet configured. Dropping it gives it back, or closes it after
+/// [`Port::reset`].
 #[derive(Debug)]
 pub struct Unconfigured(());
 

@@ -25,6 +25,8 @@ pub struct Xstat {
 pub struct XstatSelection {
     /// Keeps the address from being used again, and nothing else.
     device: Weak<Device>,
+    /// How often it had been reset, after which ids are others.
+    resets: u32,
     names: Vec<String>,
     ids: Vec<u64>,
 }
@@ -69,14 +71,15 @@ impl<P: PrivateData> Port<Started<P>> {
     ) -> Result<XstatSelection, PortError> {
         let names: Vec<String> = names.into_iter().map(Into::into).collect();
         let ids = self.device.xstat_ids(&names)?;
-        Ok(XstatSelection { device: Arc::downgrade(&self.device), names, ids })
+        Ok(XstatSelection { device: Arc::downgrade(&self.device), resets: self.device.resets(), names, ids })
     }
 
     /// Reads the chosen counters, without their names and, where the driver can, without the others: into the front of `values`, in
     /// the order of [`XstatSelection::names`].
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] if there are fewer values than counters, or if those are of another port;
+    /// [`PortError::Unsupported`] if there are fewer values than counters, or if those are of another port, or chosen before
+    /// this one was reset;
     /// [`PortError::Refused`] if the device does not say.
     #[doc(alias = "rte_eth_xstats_get_by_id")]
     pub fn read_xstats(&self, selection: &XstatSelection, values: &mut [u64]) -> Result<(), PortError> {
@@ -157,6 +160,10 @@ impl Device {
         let number = |len| u32::try_from(len).unwrap_or(u32::MAX);
         if !core::ptr::eq(selection.device.as_ptr(), self) {
             return Err(self.unsupported("counters of another port", number(count), "its own only".to_owned()));
+        }
+        if selection.resets != self.resets() {
+            let limits = "those that are chosen after its reset".to_owned();
+            return Err(self.unsupported("counters of before its reset", number(count), limits));
         }
         let Some(values) = values.get_mut(..count) else {
             let limits = format!("as many as counters were chosen, {count}, or more");

@@ -61,6 +61,17 @@ fn port_report() {
 }
 
 #[test]
+fn port_reset() {
+    assert_eq!(
+        output("port_reset", &["net_ring0"], &[]),
+        "port 0 (net_ring0) started: RX queues: 1\n\
+         port 0 (net_ring0): the device has no reset (its driver is net_ring): start the port again as it is, or close it\n\
+         port 0 (net_ring0) started again: RX queues: 1\n\
+         its counters are those of before\n"
+    );
+}
+
+#[test]
 fn rx_tx() {
     assert_eq!(output("rx_tx", &["net_null0"], &[]), "received: 1024, sent: 1024\n");
 }

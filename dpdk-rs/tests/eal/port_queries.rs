@@ -9,8 +9,14 @@ use crate::{
     process::{eal_args, folder, isolated, isolated_bare, isolated_in},
 };
 use core::fmt::Debug;
-use dpdk_rs::{Eal, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError};
-use std::path::Path;
+use dpdk_rs::{Eal, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError, port::PortEvent};
+use std::{
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
 
 const GROUP: MacAddr = MacAddr([1, 0, 0x5e, 0, 0, 1]);
 
@@ -127,5 +133,57 @@ fn a_vhost_port_is_not_asked_how_many_frames_wait() {
         let error = lacking(rx.used_descriptors());
         assert!(error.contains("no count of its used descriptors (its driver is net_vhost)"), "{error}");
         assert_eq!(tx.free_sent(0), Ok(0), "it keeps nothing");
+    });
+}
+
+/// The queues of a vhost port are switched on when its peer comes, and off when it goes.
+#[test]
+fn an_event_calls_a_closure() {
+    isolated_bare(|| {
+        let socket = folder().join("vhost.sock");
+        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
+        let (port, _rx, _tx) = start(only_port(&eal), &pool);
+        let count = |event| {
+            let calls = Arc::new(AtomicUsize::new(0));
+            let own = Arc::clone(&calls);
+            let closure = move || {
+                own.fetch_add(1, SeqCst);
+                // What a closure panics with is dropped.
+                std::panic::resume_unwind(Box::new(1));
+            };
+            (port.on_event(event, closure).unwrap(), calls)
+        };
+        let (watch, calls) = count(PortEvent::QueueState);
+        let (second, second_calls) = count(PortEvent::QueueState);
+        let others =
+            [PortEvent::NeedsReset, PortEvent::Recovering, PortEvent::Recovered, PortEvent::RecoveryFailed].map(count);
+        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let peer = start(peer, &pool);
+        until("both closures are called", || calls.load(SeqCst) > 0 && second_calls.load(SeqCst) > 0);
+        until("the link is up", || port.link().unwrap().up);
+        assert_eq!(watch.port(), port.id());
+        drop(watch);
+        assert_eq!(Arc::strong_count(&calls), 1, "the closure is gone");
+        let before = second_calls.load(SeqCst);
+        drop(peer);
+        until("the other is called", || second_calls.load(SeqCst) > before);
+        drop(second);
+        assert!(others.iter().all(|(_, calls)| calls.load(SeqCst) == 0), "they are of other events");
+    });
+}
+
+#[test]
+fn a_port_whose_driver_has_no_reset_is_as_it_was() {
+    isolated(&["net_null0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let (port, rx, tx) = start(only_port(&eal), &pool);
+        let refused = port.stop(vec![rx], vec![tx]).unwrap().reset().unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "port 0 (net_null0): the device has no reset (its driver is net_null): start the port again as it is, or close it"
+        );
+        let (port, rx, tx) = refused.port.unwrap().start().unwrap();
+        assert_eq!((port.id().get(), rx.len(), tx.len()), (0, 1, 1));
     });
 }

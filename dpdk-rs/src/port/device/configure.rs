@@ -9,6 +9,7 @@ use crate::{
     mempool::PoolHandle,
     port::{PortConfig, PortError, RssFields, driver, single_queue},
 };
+use core::mem;
 use dpdk_sys as sys;
 use std::sync::{Arc, atomic::Ordering::Relaxed};
 
@@ -77,6 +78,8 @@ impl Device {
         }
         let control = self.control()?;
         let mut setup = self.setup();
+        let mut former = mem::take(&mut setup.former);
+        former.push((mem::take(&mut setup.pools), setup.rss_key.take()));
         // Before the call, which keeps the key's address.
         setup.rss_key = config.rss_key.clone().map(Vec::into_boxed_slice);
         if let Some(key) = &mut setup.rss_key {
@@ -111,6 +114,7 @@ impl Device {
             flows: Flows::default(),
             rss_key: setup.rss_key.take(),
             pools,
+            former,
         };
         self.check("rte_eth_dev_configure", result, "configure the port")?;
         if let Some(mtu) = config.mtu {

@@ -10,7 +10,10 @@ use core::{
     iter,
 };
 use dpdk_sys as sys;
-use std::sync::{Arc, Mutex, atomic::AtomicBool};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, AtomicU32},
+};
 
 /// The numbers of all ports, in ascending order. They are those of the moment at which each is asked for.
 fn ids() -> impl Iterator<Item = u16> {
@@ -51,6 +54,7 @@ pub(in crate::port) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
             name,
             environment: Arc::clone(environment),
             counts_blindly: AtomicBool::new(false),
+            resets: AtomicU32::new(0),
             setup: Mutex::default(),
         });
     }

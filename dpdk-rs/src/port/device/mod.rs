@@ -15,7 +15,7 @@ use crate::{Errno, control::ControlGuard, eal::Environment, flow::Flows, mempool
 use dpdk_sys as sys;
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
 };
 
 /// One Ethernet device, shared by its port and its queues. The last of them stops and closes it.
@@ -25,8 +25,13 @@ pub(crate) struct Device {
     environment: Arc<Environment>,
     /// The driver's count of frames that wait may race with its peer.
     counts_blindly: AtomicBool,
+    /// How often it was reset, after which its counters may have other numbers.
+    resets: AtomicU32,
     setup: Mutex<Setup>,
 }
+
+/// The pools and the key of a configuration.
+type Former = (Vec<Arc<PoolHandle>>, Option<Box<[u8]>>);
 
 /// What has been done to the device so far.
 #[derive(Default)]
@@ -70,6 +75,8 @@ struct Setup {
     rss_key: Option<Box<[u8]>>,
     /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
     pools: Vec<Arc<PoolHandle>>,
+    /// The pools and keys of before it was reset, kept for the same reason.
+    former: Vec<Former>,
 }
 
 impl Device {
@@ -144,6 +151,11 @@ impl Device {
         }
         let limits = if count == 0 { "none".to_owned() } else { format!("0 to {}", count - 1) };
         Err(self.unsupported(what, u32::from(queue), limits))
+    }
+
+    /// How often the device was reset.
+    pub(super) fn resets(&self) -> u32 {
+        self.resets.load(Relaxed)
     }
 
     /// Whether the driver must not be asked how many frames wait.
@@ -275,6 +287,27 @@ impl Device {
         self.check("rte_eth_dev_stop", result, "stop the port")?;
         setup.started = false;
         setup.stopped_for_good = !setup.restarts;
+        Ok(())
+    }
+
+    /// Resets the device, which is configured and stopped: it can then be configured once more.
+    pub(super) fn reset(&self) -> Result<(), PortError> {
+        let control = self.control()?;
+        let mut setup = self.setup();
+        if setup.stopped_for_good {
+            return Err(self.lacks("reset: its driver closes what it receives from when it is stopped"));
+        }
+        // SAFETY: only a `Port<Configured>` comes here, which is not started and of which nobody has a queue; the control plane is
+        // locked, and the pools and the key that the driver may still know are kept.
+        let result = unsafe { sys::rte_eth_dev_reset(self.id) };
+        let lacks = result == -sys::ENOTSUP.cast_signed();
+        // A driver that has taken the device apart, and could not put it together again, would take it apart once more on close.
+        setup.left |= result < 0 && !lacks;
+        drop(setup);
+        drop(control);
+        let lacking = ("reset", "start the port again as it is, or close it");
+        self.check_offered("rte_eth_dev_reset", result, "reset the port", lacking)?;
+        self.resets.fetch_add(1, Relaxed);
         Ok(())
     }
 

@@ -6,7 +6,11 @@
 
 use dpdk_rs::{
     Eal, Mempool, Port, PortConfig, PortId, RxQueue, TxQueue,
-    port::{Configured, Started, StartedPort, Unconfigured},
+    port::{Configured, PortEvent, Started, StartedPort, Unconfigured},
+};
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering::Relaxed},
 };
 
 fn main() {}
@@ -46,6 +50,19 @@ fn configuration_by_hand() -> PortConfig {
 
 fn set_mtu_of_started_port(port: Port<Configured>) {
     port.set_mtu(9000).unwrap();
+}
+
+fn reset_a_started_port(port: Port<Started>, rx: Vec<RxQueue>, tx: Vec<TxQueue>) -> Port<Unconfigured> {
+    port.stop(rx, tx).unwrap().reset().unwrap()
+}
+
+fn started_before_its_second_configuration(port: Port<Configured>, pool: &Mempool) {
+    let _started = port.reset().unwrap().configure(&PortConfig::default(), pool).unwrap().start();
+}
+
+fn event_closure_borrows(port: &Port<Started>) {
+    let ill = Arc::new(AtomicBool::new(false));
+    let _watch = port.on_event(PortEvent::NeedsReset, move || ill.store(true, Relaxed));
 }
 
 fn set_link_of_configured_port(port: Port<Started>) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A device may tell of an event at any time: what is called then borrows nothing.
+
+use dpdk_rs::{
+    Port,
+    port::{EventWatch, PortEvent},
+};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn event_closure_borrows(port: &Port, ill: &AtomicBool) -> EventWatch {
+    port.on_event(PortEvent::NeedsReset, || ill.store(true, Ordering::Relaxed)).unwrap()
+}
+
+fn main() {}
