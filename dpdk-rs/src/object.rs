@@ -47,7 +47,7 @@ pub enum CreateError {
         name: String,
     },
     /// A call of DPDK failed.
-    #[error("cannot create {kind} '{name}': {call}: {errno}{}", errno.remedy())]
+    #[error("cannot create {kind} '{name}': {call}: {errno}{}", remedy(call, *errno))]
     Create {
         /// What was to be made.
         kind: &'static str,
@@ -71,6 +71,14 @@ impl CreateError {
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Create { call, .. } = self { Some(call) } else { None }
+    }
+}
+
+/// What to do about an error, in words.
+fn remedy(call: &str, errno: Errno) -> &'static str {
+    match (call, errno.get()) {
+        ("rte_hash_create", 22) => ": give from 8 to 2^30 entries",
+        _ => errno.remedy(),
     }
 }
 

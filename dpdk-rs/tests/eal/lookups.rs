@@ -142,6 +142,10 @@ fn hash_tables_that_cannot_be_made_say_why() {
             let error = error.unwrap_err();
             assert_eq!((error.call(), error.errno().unwrap().get()), (Some("rte_hash_create"), errno), "{error}");
         }
+        assert_eq!(
+            build("small", 7).unwrap_err().to_string(),
+            "cannot create hash table 'small': rte_hash_create: Invalid argument: give from 8 to 2^30 entries"
+        );
         let error = build("twenty-two-bytes-long!", 8).unwrap_err();
         assert!(matches!(error, CreateError::Name { longest: 21, .. }), "{error}");
         assert!(matches!(build("Straße", 8), Err(CreateError::Name { .. })), "telemetry would read it wrong");

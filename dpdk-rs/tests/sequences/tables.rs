@@ -41,6 +41,10 @@ pub(crate) enum TableDeed {
         #[proptest(strategy = "key()")]
         key: u32,
     },
+    Retain {
+        #[proptest(strategy = "key()")]
+        key: u32,
+    },
     #[proptest(weight = 4)]
     Find {
         #[proptest(strategy = "key()")]
@@ -161,6 +165,7 @@ impl Tables<'_> {
             match *deed {
                 TableDeed::Insert { key, value } => self.insert(key, value),
                 TableDeed::Remove { key } => self.remove(key),
+                TableDeed::Retain { key } => self.retain(key),
                 TableDeed::Find { key } => {
                     let expected = self.model.get(&key);
                     assert_eq!(self.hash.get(&key).map(|found| &found.0), expected);
@@ -233,10 +238,26 @@ impl Tables<'_> {
     fn remove(&mut self, key: u32) {
         let former = self.model.remove(&key);
         assert_eq!(self.hash.remove(&key).map(|removed| removed.0), former);
-        assert_eq!(self.writer.remove(&key), former.is_some());
-        assert_eq!(self.shared.0.remove(&key), former.is_some());
-        self.waiting += usize::from(former.is_some());
-        self.retired += usize::from(former.is_some());
+        self.remove_elsewhere(key, former.is_some());
+    }
+
+    /// Removes the keys above this one.
+    fn retain(&mut self, last: u32) {
+        self.hash.retain(|key, value| {
+            assert_eq!(self.model.get(key), Some(&value.0));
+            *key <= last
+        });
+        for key in self.model.split_off(&(last + 1)).into_keys() {
+            self.remove_elsewhere(key, true);
+        }
+    }
+
+    /// From the tables with other readers.
+    fn remove_elsewhere(&mut self, key: u32, was_there: bool) {
+        assert_eq!(self.writer.remove(&key), was_there);
+        assert_eq!(self.shared.0.remove(&key), was_there);
+        self.waiting += usize::from(was_there);
+        self.retired += usize::from(was_there);
     }
 
     fn verify(&self) {
