@@ -56,14 +56,17 @@ impl<P: PrivateData> Packet<P> {
     }
 
     /// A packet with a copy of the frame, in mbufs from `pool`: as many as its data needs. `None` if the pool is
-    /// exhausted, or its mbufs have so little room that more than 32,766 are needed. The private area is not copied.
+    /// exhausted, or its mbufs have so little room that more than 32,766 are needed. Flags, fields and what a device has found
+    /// out are copied, the private area is not.
     #[doc(alias = "rte_pktmbuf_copy")]
     #[must_use]
     pub fn copy<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
         // DPDK copies no frame without bytes, and has no other answer to that than to an exhausted pool.
         if self.is_empty() {
             let copy = pool.alloc()?;
-            copy.head().set_port(self.head().port());
+            // SAFETY: the mbuf is fresh, and this packet's is live and not written to meanwhile; the call copies fields that lie in
+            // the mbufs themselves.
+            unsafe { sys::dpdk_sys_pktmbuf_copy_metadata(copy.mbuf.as_ptr(), self.mbuf.as_ptr()) };
             return Some(copy);
         }
         // DPDK does not look: it would count the segments wrong, or empty the pool in search of room.

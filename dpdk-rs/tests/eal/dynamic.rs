@@ -42,6 +42,32 @@ fn fields_and_flags_travel_with_the_packet() {
     });
 }
 
+/// Also of a frame without bytes, which DPDK does not copy.
+#[test]
+fn fields_and_flags_are_copied() {
+    isolated(&["net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let field = DynField::<u64>::register(&eal, "test_field").unwrap();
+        let (set, unset) =
+            (DynFlag::register(&eal, "test_set").unwrap(), DynFlag::register(&eal, "test_unset").unwrap());
+        let (_port, mut rx, mut tx) = start(only_port(&eal), &pool);
+        for len in [60, 0] {
+            send(&mut tx, packet(&pool, &frame(1, 60)));
+            let mut first = receive(&mut rx);
+            first.trim(60 - len).unwrap();
+            first.set_field(field, 7 + len as u64);
+            first.set_flag(set, true);
+            let shared = first.share(&pool).unwrap();
+            for packet in [&first, &shared] {
+                let copy = packet.copy(&pool).unwrap();
+                assert_eq!((copy.len(), copy.field(field), copy.port()), (len, 7 + len as u64, first.port()));
+                assert!(copy.flag(set) && !copy.flag(unset) && !copy.is_shared());
+            }
+        }
+        assert_eq!(pool.available(), 511);
+    });
+}
+
 #[test]
 fn a_name_is_one_field() {
     isolated(&["net_null0"], |eal| {

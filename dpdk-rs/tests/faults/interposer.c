@@ -366,6 +366,51 @@ HEAP_FUNCTION(rte_memzone_reserve_bounded,
 		(const char *name, size_t len, int socket, unsigned int flags, unsigned int align, unsigned int bound),
 		(name, len, socket, flags, align, bound))
 
+/* --- where devices see memory -------------------------------------------------------------------------------------- */
+
+/* The first fields of rte_memseg, and room for the others. */
+struct memseg {
+	uint64_t iova;
+	const char *address;
+	size_t len;
+	unsigned char rest[64];
+};
+
+/* Devices see what begins here far away from what ends here. */
+static const char *cut;
+
+/* For the test: where, or NULL for nowhere. Only while DPDK is asked for addresses: it finds no segment of its own by such a copy. */
+void
+faults_cut_memory(const void *address)
+{
+	cut = address;
+}
+
+const struct memseg *rte_mem_virt2memseg(const void *address, const void *list);
+
+const struct memseg *
+rte_mem_virt2memseg(const void *address, const void *list)
+{
+	static __thread struct memseg piece;
+	const struct memseg *whole;
+	size_t before;
+
+	NEXT(rte_mem_virt2memseg);
+	whole = next(address, list);
+	if (cut == NULL || whole == NULL || whole->address + whole->len <= cut)
+		return whole;
+	before = whole->address < cut ? (size_t)(cut - whole->address) : 0;
+	memcpy(&piece, whole, offsetof(struct memseg, rest));
+	if ((const char *)address < cut) {
+		piece.len = before;
+	} else {
+		piece.address += before;
+		piece.len -= before;
+		piece.iova += before + (1 << 30);
+	}
+	return &piece;
+}
+
 /* --- the functions of DPDK that a test can arm -------------------------------------------------------------------- */
 
 static bool

@@ -5,7 +5,10 @@
 //! what to do.
 
 use crate::process::isolated_bare_cases;
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::{
+    ffi::{CStr, c_char, c_int, c_void},
+    ptr,
+};
 use nix::libc;
 use std::{
     env, fs,
@@ -141,6 +144,16 @@ pub(crate) fn list(file: RawFd) {
     // SAFETY: the type is that of the function in interposer.c, which takes any number.
     let list = unsafe { function::<extern "C" fn(c_int)>(c"faults_list") };
     list(file);
+}
+
+/// Has devices see what begins at `address` far away from what ends there, while `body` runs.
+pub(crate) fn with_memory_cut<T>(address: *const u8, body: impl FnOnce() -> T) -> T {
+    // SAFETY: the type is that of the function in interposer.c, which keeps the address, and does not follow it.
+    let cut = unsafe { function::<extern "C" fn(*const u8)>(c"faults_cut_memory") };
+    cut(address);
+    let value = body();
+    cut(ptr::null());
+    value
 }
 
 /// From now on a crash writes the stack to stderr before it ends the process.

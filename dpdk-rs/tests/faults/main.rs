@@ -10,6 +10,7 @@
 mod capture;
 mod chains;
 mod dry;
+mod external;
 mod forked;
 mod forks;
 #[allow(dead_code, reason = "shared with the tests in eal/")]

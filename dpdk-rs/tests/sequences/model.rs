@@ -300,9 +300,7 @@ impl Frame {
         if pieces.is_empty() {
             pieces.push(Piece::fresh(pool, offset, Vec::new()));
         }
-        // One of a frame without bytes is a fresh packet.
-        let marked = if bytes.is_empty() { Marked::default() } else { self.marked.of_twin() };
-        Self { marked, ..Self::of(pieces, packet, self.port) }
+        Self { marked: self.marked.of_twin(), ..Self::of(pieces, packet, self.port) }
     }
 
     fn of<P: PrivateData>(pieces: Vec<Piece>, packet: &Packet<P>, port: Option<u16>) -> Self {
