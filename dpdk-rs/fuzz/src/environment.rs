@@ -4,19 +4,44 @@
 //! What surrounds a target: the EAL, and a corpus.
 
 use dpdk_rs::{Eal, Mempool, Packet};
-use std::{fs, path::Path, process};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process,
+};
 
 /// The EAL of a target: without hugepages, PCI devices or root, and left alone until the process ends.
 ///
 /// # Panics
 /// If it does not start; a process has one.
 pub fn eal(devices: &[&str]) -> &'static Eal {
+    let devices = devices.iter().map(|device| format!("--vdev={device}"));
+    start(devices.chain(["--no-telemetry".to_owned()]).collect())
+}
+
+/// As [`eal`], without devices and with its telemetry socket.
+pub(crate) fn eal_with_telemetry() -> &'static Eal {
+    start(Vec::new())
+}
+
+/// Where that socket is: below a folder for all of DPDK's files, which depends on who runs it.
+pub(crate) fn telemetry_folder() -> PathBuf {
+    let roots = ["/var/run".into(), env::var_os("XDG_RUNTIME_DIR").unwrap_or_default(), "/tmp".into()];
+    let mut folders = roots.into_iter().map(|root| PathBuf::from(root).join("dpdk").join(prefix()));
+    folders.find(|folder| folder.exists()).expect("DPDK has made a folder")
+}
+
+fn prefix() -> String {
+    format!("fuzz-{}", process::id())
+}
+
+fn start(more: Vec<String>) -> &'static Eal {
     let status = fs::read_to_string("/proc/self/status").expect("Linux has this file");
     let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("the file has this line");
     // The lcore floats over all processors: several fuzzers would otherwise share the first.
-    let mut args = vec![format!("--lcores=0@({})", cpus.trim()), format!("--file-prefix=fuzz-{}", process::id())];
-    args.extend(["--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--no-shconf"].map(str::to_owned));
-    args.extend(devices.iter().map(|device| format!("--vdev={device}")));
+    let mut args = vec![format!("--lcores=0@({})", cpus.trim()), format!("--file-prefix={}", prefix())];
+    args.extend(["--no-huge", "-m", "64", "--no-pci", "--no-shconf"].map(str::to_owned));
+    args.extend(more);
     let (eal, _) = Eal::init(["fuzz".to_owned()].into_iter().chain(args)).expect("the EAL starts");
     Box::leak(Box::new(eal))
 }

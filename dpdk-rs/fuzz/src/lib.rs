@@ -10,13 +10,17 @@
 
 mod environment;
 mod fragments;
+mod lists;
 mod model;
 mod operations;
 mod reader;
+mod telemetry;
 mod texts;
 
 pub use environment::{eal, packet, replay};
 pub use fragments::reassembly;
+pub use lists::acl_rules;
 pub use operations::packet_operations;
 pub use reader::Reader;
+pub use telemetry::telemetry_answers;
 pub use texts::{eal_arguments, mac_address};
