@@ -42,6 +42,7 @@
 //! | [`TxBuffer`] | a queue with frames waiting for it | [`TxBuffer::new`] | [`push`](TxBuffer::push), [`append`](TxBuffer::append), [`drain`](TxBuffer::drain), [`flush`](TxBuffer::flush) | dropped and counted |
 //! | [`Ring`] | a queue between lcores | [`Ring::builder`] | [`enqueue`](Ring::enqueue), [`dequeue`](Ring::dequeue), and in bulk | what is in it is dropped with its last handle |
 //! | [`lookup`] | hash, LPM and ACL tables | their builders | look up, by any number of threads | freed when dropped |
+//! | [`meter`] | which packets of a flow are within its rate | their parameters | | |
 //! | [`fragment`] | IP datagrams taken apart and joined | builders | | drops what is in it |
 //! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
 //! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
@@ -79,6 +80,7 @@ mod mac;
 pub mod memory;
 mod mempool;
 pub mod message;
+pub mod meter;
 mod object;
 mod packet;
 pub mod port;

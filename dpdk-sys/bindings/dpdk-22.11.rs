@@ -3001,6 +3001,247 @@ unsafe extern "C" {
         rx_flag: *mut u64,
     ) -> ::core::ffi::c_int;
 }
+pub const RTE_COLOR_GREEN: rte_color = 0;
+pub const RTE_COLOR_YELLOW: rte_color = 1;
+pub const RTE_COLOR_RED: rte_color = 2;
+pub const RTE_COLORS: rte_color = 3;
+pub type rte_color = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_srtcm_params {
+    pub cir: u64,
+    pub cbs: u64,
+    pub ebs: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_srtcm_params"][::core::mem::size_of::<rte_meter_srtcm_params>() - 24usize];
+    ["Alignment of rte_meter_srtcm_params"][::core::mem::align_of::<rte_meter_srtcm_params>() - 8usize];
+    ["Offset of field: rte_meter_srtcm_params::cir"][::core::mem::offset_of!(rte_meter_srtcm_params, cir) - 0usize];
+    ["Offset of field: rte_meter_srtcm_params::cbs"][::core::mem::offset_of!(rte_meter_srtcm_params, cbs) - 8usize];
+    ["Offset of field: rte_meter_srtcm_params::ebs"][::core::mem::offset_of!(rte_meter_srtcm_params, ebs) - 16usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_trtcm_params {
+    pub cir: u64,
+    pub pir: u64,
+    pub cbs: u64,
+    pub pbs: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_trtcm_params"][::core::mem::size_of::<rte_meter_trtcm_params>() - 32usize];
+    ["Alignment of rte_meter_trtcm_params"][::core::mem::align_of::<rte_meter_trtcm_params>() - 8usize];
+    ["Offset of field: rte_meter_trtcm_params::cir"][::core::mem::offset_of!(rte_meter_trtcm_params, cir) - 0usize];
+    ["Offset of field: rte_meter_trtcm_params::pir"][::core::mem::offset_of!(rte_meter_trtcm_params, pir) - 8usize];
+    ["Offset of field: rte_meter_trtcm_params::cbs"][::core::mem::offset_of!(rte_meter_trtcm_params, cbs) - 16usize];
+    ["Offset of field: rte_meter_trtcm_params::pbs"][::core::mem::offset_of!(rte_meter_trtcm_params, pbs) - 24usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_trtcm_rfc4115_params {
+    pub cir: u64,
+    pub eir: u64,
+    pub cbs: u64,
+    pub ebs: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_trtcm_rfc4115_params"][::core::mem::size_of::<rte_meter_trtcm_rfc4115_params>() - 32usize];
+    ["Alignment of rte_meter_trtcm_rfc4115_params"][::core::mem::align_of::<rte_meter_trtcm_rfc4115_params>() - 8usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_params::cir"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_params, cir) - 0usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_params::eir"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_params, eir) - 8usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_params::cbs"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_params, cbs) - 16usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_params::ebs"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_params, ebs) - 24usize];
+};
+unsafe extern "C" {
+    pub fn rte_meter_srtcm_profile_config(
+        p: *mut rte_meter_srtcm_profile,
+        params: *mut rte_meter_srtcm_params,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_meter_trtcm_profile_config(
+        p: *mut rte_meter_trtcm_profile,
+        params: *mut rte_meter_trtcm_params,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_meter_trtcm_rfc4115_profile_config(
+        p: *mut rte_meter_trtcm_rfc4115_profile,
+        params: *mut rte_meter_trtcm_rfc4115_params,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_meter_srtcm_config(m: *mut rte_meter_srtcm, p: *mut rte_meter_srtcm_profile) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_meter_trtcm_config(m: *mut rte_meter_trtcm, p: *mut rte_meter_trtcm_profile) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    pub fn rte_meter_trtcm_rfc4115_config(
+        m: *mut rte_meter_trtcm_rfc4115,
+        p: *mut rte_meter_trtcm_rfc4115_profile,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "rte_meter_srtcm_color_aware_check__extern"]
+    pub fn rte_meter_srtcm_color_aware_check(
+        m: *mut rte_meter_srtcm,
+        p: *mut rte_meter_srtcm_profile,
+        time: u64,
+        pkt_len: u32,
+        pkt_color: rte_color,
+    ) -> rte_color;
+}
+unsafe extern "C" {
+    #[link_name = "rte_meter_trtcm_color_aware_check__extern"]
+    pub fn rte_meter_trtcm_color_aware_check(
+        m: *mut rte_meter_trtcm,
+        p: *mut rte_meter_trtcm_profile,
+        time: u64,
+        pkt_len: u32,
+        pkt_color: rte_color,
+    ) -> rte_color;
+}
+unsafe extern "C" {
+    #[link_name = "rte_meter_trtcm_rfc4115_color_aware_check__extern"]
+    pub fn rte_meter_trtcm_rfc4115_color_aware_check(
+        m: *mut rte_meter_trtcm_rfc4115,
+        p: *mut rte_meter_trtcm_rfc4115_profile,
+        time: u64,
+        pkt_len: u32,
+        pkt_color: rte_color,
+    ) -> rte_color;
+}
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_srtcm_profile {
+    pub cbs: u64,
+    pub ebs: u64,
+    pub cir_period: u64,
+    pub cir_bytes_per_period: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_srtcm_profile"][::core::mem::size_of::<rte_meter_srtcm_profile>() - 32usize];
+    ["Alignment of rte_meter_srtcm_profile"][::core::mem::align_of::<rte_meter_srtcm_profile>() - 8usize];
+    ["Offset of field: rte_meter_srtcm_profile::cbs"][::core::mem::offset_of!(rte_meter_srtcm_profile, cbs) - 0usize];
+    ["Offset of field: rte_meter_srtcm_profile::ebs"][::core::mem::offset_of!(rte_meter_srtcm_profile, ebs) - 8usize];
+    ["Offset of field: rte_meter_srtcm_profile::cir_period"]
+        [::core::mem::offset_of!(rte_meter_srtcm_profile, cir_period) - 16usize];
+    ["Offset of field: rte_meter_srtcm_profile::cir_bytes_per_period"]
+        [::core::mem::offset_of!(rte_meter_srtcm_profile, cir_bytes_per_period) - 24usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_srtcm {
+    pub time: u64,
+    pub tc: u64,
+    pub te: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_srtcm"][::core::mem::size_of::<rte_meter_srtcm>() - 24usize];
+    ["Alignment of rte_meter_srtcm"][::core::mem::align_of::<rte_meter_srtcm>() - 8usize];
+    ["Offset of field: rte_meter_srtcm::time"][::core::mem::offset_of!(rte_meter_srtcm, time) - 0usize];
+    ["Offset of field: rte_meter_srtcm::tc"][::core::mem::offset_of!(rte_meter_srtcm, tc) - 8usize];
+    ["Offset of field: rte_meter_srtcm::te"][::core::mem::offset_of!(rte_meter_srtcm, te) - 16usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_trtcm_profile {
+    pub cbs: u64,
+    pub pbs: u64,
+    pub cir_period: u64,
+    pub cir_bytes_per_period: u64,
+    pub pir_period: u64,
+    pub pir_bytes_per_period: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_trtcm_profile"][::core::mem::size_of::<rte_meter_trtcm_profile>() - 48usize];
+    ["Alignment of rte_meter_trtcm_profile"][::core::mem::align_of::<rte_meter_trtcm_profile>() - 8usize];
+    ["Offset of field: rte_meter_trtcm_profile::cbs"][::core::mem::offset_of!(rte_meter_trtcm_profile, cbs) - 0usize];
+    ["Offset of field: rte_meter_trtcm_profile::pbs"][::core::mem::offset_of!(rte_meter_trtcm_profile, pbs) - 8usize];
+    ["Offset of field: rte_meter_trtcm_profile::cir_period"]
+        [::core::mem::offset_of!(rte_meter_trtcm_profile, cir_period) - 16usize];
+    ["Offset of field: rte_meter_trtcm_profile::cir_bytes_per_period"]
+        [::core::mem::offset_of!(rte_meter_trtcm_profile, cir_bytes_per_period) - 24usize];
+    ["Offset of field: rte_meter_trtcm_profile::pir_period"]
+        [::core::mem::offset_of!(rte_meter_trtcm_profile, pir_period) - 32usize];
+    ["Offset of field: rte_meter_trtcm_profile::pir_bytes_per_period"]
+        [::core::mem::offset_of!(rte_meter_trtcm_profile, pir_bytes_per_period) - 40usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_trtcm {
+    pub time_tc: u64,
+    pub time_tp: u64,
+    pub tc: u64,
+    pub tp: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_trtcm"][::core::mem::size_of::<rte_meter_trtcm>() - 32usize];
+    ["Alignment of rte_meter_trtcm"][::core::mem::align_of::<rte_meter_trtcm>() - 8usize];
+    ["Offset of field: rte_meter_trtcm::time_tc"][::core::mem::offset_of!(rte_meter_trtcm, time_tc) - 0usize];
+    ["Offset of field: rte_meter_trtcm::time_tp"][::core::mem::offset_of!(rte_meter_trtcm, time_tp) - 8usize];
+    ["Offset of field: rte_meter_trtcm::tc"][::core::mem::offset_of!(rte_meter_trtcm, tc) - 16usize];
+    ["Offset of field: rte_meter_trtcm::tp"][::core::mem::offset_of!(rte_meter_trtcm, tp) - 24usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_trtcm_rfc4115_profile {
+    pub cbs: u64,
+    pub ebs: u64,
+    pub cir_period: u64,
+    pub cir_bytes_per_period: u64,
+    pub eir_period: u64,
+    pub eir_bytes_per_period: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_trtcm_rfc4115_profile"][::core::mem::size_of::<rte_meter_trtcm_rfc4115_profile>() - 48usize];
+    ["Alignment of rte_meter_trtcm_rfc4115_profile"]
+        [::core::mem::align_of::<rte_meter_trtcm_rfc4115_profile>() - 8usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_profile::cbs"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_profile, cbs) - 0usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_profile::ebs"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_profile, ebs) - 8usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_profile::cir_period"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_profile, cir_period) - 16usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_profile::cir_bytes_per_period"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_profile, cir_bytes_per_period) - 24usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_profile::eir_period"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_profile, eir_period) - 32usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115_profile::eir_bytes_per_period"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115_profile, eir_bytes_per_period) - 40usize];
+};
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_meter_trtcm_rfc4115 {
+    pub time_tc: u64,
+    pub time_te: u64,
+    pub tc: u64,
+    pub te: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_meter_trtcm_rfc4115"][::core::mem::size_of::<rte_meter_trtcm_rfc4115>() - 32usize];
+    ["Alignment of rte_meter_trtcm_rfc4115"][::core::mem::align_of::<rte_meter_trtcm_rfc4115>() - 8usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115::time_tc"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115, time_tc) - 0usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115::time_te"]
+        [::core::mem::offset_of!(rte_meter_trtcm_rfc4115, time_te) - 8usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115::tc"][::core::mem::offset_of!(rte_meter_trtcm_rfc4115, tc) - 16usize];
+    ["Offset of field: rte_meter_trtcm_rfc4115::te"][::core::mem::offset_of!(rte_meter_trtcm_rfc4115, te) - 24usize];
+};
 pub const RTE_FLOW_ITEM_TYPE_END: rte_flow_item_type = 0;
 pub const RTE_FLOW_ITEM_TYPE_VOID: rte_flow_item_type = 1;
 pub const RTE_FLOW_ITEM_TYPE_INVERT: rte_flow_item_type = 2;

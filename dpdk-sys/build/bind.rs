@@ -59,6 +59,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_mcfg_tailq_read_(lock|unlock)",
     "rte_pdump_init",
     "rte_mempool_(avail_count|cache_create|cache_free|create|free|get|in_use_count|lookup|obj_iter|put)",
+    "rte_meter_(srtcm|trtcm|trtcm_rfc4115)_(color_aware_check|config|profile_config)",
     "rte_metrics_init",
     "rte_mp_(action_register|action_unregister|reply|request_sync|sendmsg)",
     "rte_memzone_(free|lookup|reserve_aligned|walk)",

@@ -52,6 +52,7 @@
 #include <rte_mempool.h>
 #include <rte_memory.h>
 #include <rte_memzone.h>
+#include <rte_meter.h>
 #include <rte_metrics.h>
 #include <rte_net.h>
 #include <rte_pdump.h>

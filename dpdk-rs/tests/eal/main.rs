@@ -27,6 +27,7 @@ mod log;
 mod lookups;
 mod memory;
 mod messages;
+mod meters;
 #[path = "../faults/namespace.rs"]
 mod namespace;
 mod nat44;

@@ -6,9 +6,10 @@
 
 use bytemuck::NoUninit;
 use dpdk_rs::{
-    Eal,
+    Eal, Tsc,
     lookup::{Acl, Fib, FibError, FieldDef, HashReader, HashTable, Lpm, LpmError, RcuReader, RcuWriter},
     memory::{DpdkBox, Memzone, ObjectPool},
+    meter::{Color, SrTcm},
     timer::{Timer, Timers},
 };
 use std::{
@@ -120,6 +121,10 @@ fn object_not_send(pool: &ObjectPool<Arc<str>>) {
 fn routes_changed_while_shared(mut routes: Lpm) -> Result<Arc<Lpm>, LpmError> {
     routes.add(Ipv4Addr::LOCALHOST, 8, 1)?;
     Ok(Arc::new(routes))
+}
+
+fn meter_shared(meter: &mut SrTcm, now: Tsc) -> Color {
+    meter.color(now, 64, Color::Green)
 }
 
 fn fib_changed_while_shared(mut routes: Fib) -> Result<Arc<Fib>, FibError> {

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Meters: which packets of a flow are within what was agreed, which go beyond it, and which exceed that too.
+//!
+//! | | of | has |
+//! |---|---|---|
+//! | [`SrTcm`] | RFC 2697 | one rate, with a committed and an excess burst |
+//! | [`TrTcm`] | RFC 2698 | a committed and a peak rate, which is the sum of what is green and yellow |
+//! | [`TrTcm4115`] | RFC 4115 | a committed rate and an excess rate beside it |
+//!
+//! Rates are in bytes a second and bursts in bytes, both of IP packets: without Ethernet header and FCS. A meter is a few
+//! numbers, for one thread at a time; time is what the caller says, so that one reading of the clock does for a burst.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+//! # let mut burst = dpdk_rs::Burst::<(), 32>::new();
+//! use dpdk_rs::meter::{Color, SrTcm, SrTcmParams};
+//!
+//! let clock = eal.clock();
+//! let agreed = SrTcmParams { cir: 1_000_000, cbs: 15_000, ebs: 30_000 };
+//! let mut meter = SrTcm::new(&eal, agreed, clock.now())?;
+//! let now = clock.now();
+//! burst.retain(|packet| meter.color(now, packet.len().saturating_sub(14), Color::Green) != Color::Red);
+//! # Ok(())
+//! # }
+//! ```
+
+use crate::{Eal, Tsc};
+use core::fmt;
+use dpdk_sys as sys;
+
+/// DPDK multiplies a rate by the cycles of a period, in 64 bits, and divides by the result.
+const MOST: u64 = 1 << 40;
+
+/// What a packet is, by what came before it: DPDK's `rte_color`.
+#[doc(alias = "rte_color")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Color {
+    /// Within the committed rate and burst.
+    Green,
+    /// Beyond that, within what is allowed in excess of it.
+    Yellow,
+    /// Beyond both.
+    Red,
+}
+
+impl Color {
+    const fn number(self) -> sys::rte_color {
+        match self {
+            Self::Green => sys::RTE_COLOR_GREEN,
+            Self::Yellow => sys::RTE_COLOR_YELLOW,
+            Self::Red => sys::RTE_COLOR_RED,
+        }
+    }
+
+    const fn of(number: sys::rte_color) -> Self {
+        match number {
+            sys::RTE_COLOR_GREEN => Self::Green,
+            sys::RTE_COLOR_YELLOW => Self::Yellow,
+            _ => Self::Red,
+        }
+    }
+}
+
+/// Why a meter was not made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeterError {
+    /// A rate or a burst is larger than DPDK can count with.
+    #[error("{name} {value}: give at most 2^40, which is 8.8 Tbit/s or 1 TiB")]
+    TooLarge {
+        /// The parameter.
+        name: &'static str,
+        /// Asked for.
+        value: u64,
+    },
+    /// The parameters do not go together: a rate without a burst, no rate at all, or a peak rate below the committed one.
+    #[error(
+        "these parameters are no meter: give rates above 0, a burst for each, and a peak rate not below the committed one"
+    )]
+    Invalid,
+}
+
+/// Declares a meter: its parameters, and its state, of which so many fields are times.
+macro_rules! meter {
+    (
+        $(#[$doc:meta])* $name:ident, $(#[$params_doc:meta])* $params:ident { $($(#[$field_doc:meta])* $field:ident),+ },
+        $raw:ident, $raw_params:ident, $profile:ident, times: $($time:ident),+;
+        $configure:ident, $start:ident, $check:ident
+    ) => {
+        $(#[$params_doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub struct $params {
+            $($(#[$field_doc])* pub $field: u64,)+
+        }
+
+        $(#[$doc])*
+        #[derive(Clone)]
+        pub struct $name {
+            params: $params,
+            profile: sys::$profile,
+            state: sys::$raw,
+        }
+
+        impl $name {
+            /// A meter whose bursts are full at `now`.
+            ///
+            /// # Errors
+            /// See [`MeterError`].
+            pub fn new(_eal: &Eal, params: $params, now: Tsc) -> Result<Self, MeterError> {
+                $(if params.$field > MOST {
+                    return Err(MeterError::TooLarge { name: stringify!($field), value: params.$field });
+                })+
+                let mut raw = sys::$raw_params { $($field: params.$field),+ };
+                let mut profile = sys::$profile::default();
+                // SAFETY: the EAL is initialised, since the caller holds an `Eal`, so that DPDK knows the clock; the call reads
+                // and writes structs of ours.
+                if unsafe { sys::$configure(&raw mut profile, &raw mut raw) } != 0 {
+                    return Err(MeterError::Invalid);
+                }
+                let mut state = sys::$raw::default();
+                // SAFETY: the call reads and writes structs of ours; it fails without one only.
+                unsafe { sys::$start(&raw mut state, &raw mut profile) };
+                $(state.$time = now.cycles();)+
+                Ok(Self { params, profile, state })
+            }
+
+            /// What it was made with.
+            #[must_use]
+            pub const fn params(&self) -> $params {
+                self.params
+            }
+
+            /// The color of a packet of `len` bytes at `now`, which had `color` before: green for one that had none. It never
+            /// becomes better. A time before that of another packet counts as that.
+            pub fn color(&mut self, now: Tsc, len: usize, color: Color) -> Color {
+                let now = now.cycles()$(.max(self.state.$time))+;
+                let len = u32::try_from(len).unwrap_or(u32::MAX);
+                // SAFETY: the call reads and writes structs of ours, by which no period is 0.
+                Color::of(unsafe { sys::$check(&raw mut self.state, &raw mut self.profile, now, len, color.number()) })
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).field("params", &self.params).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+meter! {
+    /// A meter with one rate and three colors (RFC 2697): what the committed burst does not take flows into the excess burst.
+    #[doc(alias = "rte_meter_srtcm")]
+    SrTcm,
+    /// What a [`SrTcm`] is made with. At least one of the bursts is above 0.
+    #[doc(alias = "rte_meter_srtcm_params")]
+    SrTcmParams {
+        /// The committed rate, in bytes a second.
+        cir,
+        /// The committed burst, in bytes.
+        cbs,
+        /// The excess burst, in bytes.
+        ebs
+    },
+    rte_meter_srtcm, rte_meter_srtcm_params, rte_meter_srtcm_profile, times: time;
+    rte_meter_srtcm_profile_config, rte_meter_srtcm_config, rte_meter_srtcm_color_aware_check
+}
+
+meter! {
+    /// A meter with two rates and three colors (RFC 2698): what is green counts for the peak rate too.
+    #[doc(alias = "rte_meter_trtcm")]
+    TrTcm,
+    /// What a [`TrTcm`] is made with. All are above 0, and the peak rate is not below the committed one.
+    #[doc(alias = "rte_meter_trtcm_params")]
+    TrTcmParams {
+        /// The committed rate, in bytes a second.
+        cir,
+        /// The peak rate, in bytes a second.
+        pir,
+        /// The committed burst, in bytes.
+        cbs,
+        /// The peak burst, in bytes.
+        pbs
+    },
+    rte_meter_trtcm, rte_meter_trtcm_params, rte_meter_trtcm_profile, times: time_tc, time_tp;
+    rte_meter_trtcm_profile_config, rte_meter_trtcm_config, rte_meter_trtcm_color_aware_check
+}
+
+meter! {
+    /// A meter with two rates and three colors (RFC 4115), which do not depend on each other.
+    #[doc(alias = "rte_meter_trtcm_rfc4115")]
+    TrTcm4115,
+    /// What a [`TrTcm4115`] is made with. A rate above 0 has a burst above 0.
+    #[doc(alias = "rte_meter_trtcm_rfc4115_params")]
+    TrTcm4115Params {
+        /// The committed rate, in bytes a second.
+        cir,
+        /// The excess rate, in bytes a second.
+        eir,
+        /// The committed burst, in bytes.
+        cbs,
+        /// The excess burst, in bytes.
+        ebs
+    },
+    rte_meter_trtcm_rfc4115, rte_meter_trtcm_rfc4115_params, rte_meter_trtcm_rfc4115_profile, times: time_tc, time_te;
+    rte_meter_trtcm_rfc4115_profile_config, rte_meter_trtcm_rfc4115_config, rte_meter_trtcm_rfc4115_color_aware_check
+}
