@@ -334,6 +334,8 @@ pub(crate) struct Control {
     retired: Vec<Retired>,
     /// Ports that were handed out.
     pub(crate) taken: [bool; PORTS],
+    /// Those of them that were configured, and not closed since.
+    pub(crate) configured: [bool; PORTS],
     /// Ports that their drivers cannot close.
     pub(crate) left: Vec<String>,
 }
@@ -395,7 +397,12 @@ impl Environment {
             scopes: AtomicUsize::new(0),
             occupations: [const { Occupation::new() }; LCORES],
             read_by_processor: AtomicBool::new(false),
-            control: Mutex::new(Control { retired: Vec::new(), taken: [false; PORTS], left: Vec::new() }),
+            control: Mutex::new(Control {
+                retired: Vec::new(),
+                taken: [false; PORTS],
+                configured: [false; PORTS],
+                left: Vec::new(),
+            }),
         }
     }
 

@@ -5290,6 +5290,10 @@ unsafe extern "C" {
     pub fn dpdk_sys_eth_conf_lsc(conf: *mut rte_eth_conf, info: *const rte_eth_dev_info) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    #[link_name = "dpdk_sys_eth_is_member__extern"]
+    pub fn dpdk_sys_eth_is_member(info: *const rte_eth_dev_info) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     #[link_name = "dpdk_sys_eth_conf_rxq__extern"]
     pub fn dpdk_sys_eth_conf_rxq(conf: *mut rte_eth_conf);
 }

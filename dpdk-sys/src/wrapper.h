@@ -193,6 +193,19 @@ dpdk_sys_eth_conf_lsc(struct rte_eth_conf *conf, const struct rte_eth_dev_info *
 	return conf->intr_conf.lsc;
 }
 
+/* Whether net_bonding has taken a device; 23.11 has renamed the flag. */
+static inline int
+dpdk_sys_eth_is_member(const struct rte_eth_dev_info *info)
+{
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+	const uint32_t member = RTE_ETH_DEV_BONDING_MEMBER;
+#else
+	const uint32_t member = RTE_ETH_DEV_BONDED_SLAVE;
+#endif
+
+	return info->dev_flags != NULL && (*info->dev_flags & member) != 0;
+}
+
 /* Asks for interrupts on received frames. */
 static inline void
 dpdk_sys_eth_conf_rxq(struct rte_eth_conf *conf)

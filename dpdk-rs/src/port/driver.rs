@@ -60,6 +60,46 @@ const PROCESSOR_READERS: &[&str] = &[
     "net_vhost",
 ];
 
+/// Drivers whose devices combine others. What these do with frames they do too.
+const COMBINERS: &[&str] = &["net_bonding", "net_failsafe", "net_netvsc"];
+
+pub(super) fn combines(driver: &str) -> bool {
+    COMBINERS.contains(&driver)
+}
+
+/// Whether `net_bonding` has taken a device to combine it with others.
+pub(super) fn is_member(info: &sys::rte_eth_dev_info) -> bool {
+    // SAFETY: the flags of a device that are not null live as long as the device, which the caller has just asked.
+    unsafe { sys::dpdk_sys_eth_is_member(info) != 0 }
+}
+
+/// What a device of `net_bonding` is told to combine, once it is configured: names, addresses or numbers.
+pub(super) fn members(info: &sys::rte_eth_dev_info) -> Vec<String> {
+    if name(info) != "net_bonding" {
+        return Vec::new();
+    }
+    let args = args(info).unwrap_or_default();
+    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
+    let members = pairs.filter(|(key, _)| ["slave", "member"].contains(&key.trim()));
+    members.map(|(_, value)| value.trim().to_owned()).collect()
+}
+
+/// Whether an argument means the port of this number, of which the names are these.
+pub(super) fn is_called(text: &str, id: u16, mut names: impl Iterator<Item = String>) -> bool {
+    text.parse::<u16>() == Ok(id)
+        || names
+            .any(|name| name == text || pci_address(&name).is_some_and(|address| pci_address(text) == Some(address)))
+}
+
+/// A PCI address, of which the domain may be missing.
+fn pci_address(text: &str) -> Option<[u32; 4]> {
+    let (place, function) = text.rsplit_once('.')?;
+    let mut parts = place.rsplit(':');
+    let (device, bus, domain) = (parts.next()?, parts.next()?, parts.next().unwrap_or("0"));
+    let number = |digits: &str| u32::from_str_radix(digits, 16).ok();
+    parts.next().is_none().then_some([number(domain)?, number(bus)?, number(device)?, number(function)?])
+}
+
 /// Whether a device sends what lies outside DPDK's memory too. With some arguments drivers of the list do not: `net_memif` then
 /// passes on where its peer finds the data, `net_vhost` has another device copy it.
 pub(super) fn reads_by_processor(info: &sys::rte_eth_dev_info) -> bool {
@@ -238,7 +278,7 @@ fn number(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUFFER_CHANGERS, bonding_danger, has_one_of, null_danger, number, vhost_danger};
+    use super::{BUFFER_CHANGERS, bonding_danger, has_one_of, is_called, null_danger, number, vhost_danger};
 
     #[test]
     fn arguments_that_change_buffers_are_found() {
@@ -247,6 +287,24 @@ mod tests {
         }
         for args in ["ext-buffer=1", "role=client,zero-copy=yes", "queues=2, dmas=[txq0@0000:00:01.0]", "mprq_en=1"] {
             assert!(has_one_of(args, BUFFER_CHANGERS), "{args}");
+        }
+    }
+
+    #[test]
+    fn ports_are_called_by_name_number_and_address() {
+        let is = |text: &str, name: &str| is_called(text, 3, [name.to_owned()].into_iter());
+        for (text, name) in [
+            ("net_ring0", "net_ring0"),
+            ("3", "net_ring0"),
+            ("0000:04:0a.1", "0000:04:0a.1"),
+            ("04:0A.1", "0000:04:0a.1"),
+            ("4:a.1", "0000:04:0a.1"),
+        ] {
+            assert!(is(text, name), "{text} {name}");
+        }
+        for (text, name) in [("net_ring1", "net_ring0"), ("30", "net_ring0"), ("1:04:0a.1", "0000:04:0a.1"), ("", "x")]
+        {
+            assert!(!is(text, name), "{text} {name}");
         }
     }
 

@@ -8,6 +8,7 @@ mod bursts;
 mod capture;
 mod chains;
 mod clock;
+mod combined;
 mod control;
 mod drops;
 mod dynamic;

@@ -76,7 +76,12 @@ impl Device {
             // SAFETY: the call changes a struct of ours and keeps no pointer to it.
             unsafe { sys::dpdk_sys_eth_conf_rxq(&raw mut conf) };
         }
-        let control = self.control()?;
+        let mut control = self.control()?;
+        self.check_sole_owner(&control)?;
+        let drivers = self.drivers(&driver, &control);
+        let any = |look: fn(&str) -> bool| drivers.iter().any(|(driver, _)| look(driver));
+        let most_segments =
+            drivers.iter().map(|(driver, info)| driver::most_segments(driver, info, conf.txmode.offloads)).min();
         let mut setup = self.setup();
         let mut former = mem::take(&mut setup.former);
         former.push((mem::take(&mut setup.pools), setup.rss_key.take()));
@@ -87,21 +92,24 @@ impl Device {
             // closed.
             unsafe { sys::dpdk_sys_eth_conf_rss_key(&raw mut conf, key.as_mut_ptr(), info.hash_key_size) };
         }
+        if let Some(configured) = control.configured.get_mut(usize::from(self.id)) {
+            *configured = true;
+        }
         // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still being
         // configured, and the control plane is locked; the call copies `conf`.
         let result =
             unsafe { sys::rte_eth_dev_configure(self.id, config.rx_queues, config.tx_queues, &raw const conf) };
-        self.counts_blindly.store(driver::counts_blindly(&driver), Relaxed);
+        self.counts_blindly.store(any(driver::counts_blindly), Relaxed);
         *setup = Setup {
             configured: true,
             started: false,
-            restarts: driver::restarts(&driver),
+            restarts: drivers.iter().all(|(driver, _)| driver::restarts(driver)),
             stopped_for_good: false,
-            most_segments: driver::most_segments(&driver, &info, conf.txmode.offloads),
-            trusts_lengths: driver::trusts_lengths(&driver),
-            miscounts: driver::miscounts(&driver),
+            most_segments: most_segments.unwrap_or(1),
+            trusts_lengths: any(driver::trusts_lengths),
+            miscounts: any(driver::miscounts),
             tx_offloads: config.tx_offloads,
-            most_headers: driver::most_headers(&driver),
+            most_headers: drivers.iter().map(|(driver, _)| driver::most_headers(driver)).min().unwrap_or(0),
             driver,
             left: false,
             foreign: false,

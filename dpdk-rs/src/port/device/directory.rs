@@ -3,7 +3,7 @@
 
 //! The devices that there are, by number and by name.
 
-use super::Device;
+use super::{Device, combined::is_owned};
 use crate::{control::ControlGuard, eal::Environment, port::driver};
 use core::{
     ffi::{CStr, c_char},
@@ -45,7 +45,10 @@ pub(in crate::port) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
     }
     let mut control = environment.control();
     let mut devices = Vec::new();
-    for id in ids() {
+    for id in ids().collect::<Vec<_>>() {
+        if is_owned(id, &control) {
+            continue;
+        }
         let Some(taken) = control.taken.get_mut(usize::from(id)).filter(|taken| !**taken) else { continue };
         *taken = true;
         let name = port_name(id);
@@ -83,16 +86,12 @@ pub(crate) fn has_port(device: &str, control: &ControlGuard<'_>) -> bool {
 /// A port of a device, by the device's name, that somebody has taken or that belongs to another device.
 pub(crate) fn in_use_of(device: &str, control: &ControlGuard<'_>) -> Option<String> {
     let mut ports = ports_of(device, control);
-    let used = ports.find(|id| {
-        // SAFETY: the EAL is initialised and the control plane locked.
-        let is_free = unsafe { sys::dpdk_sys_eth_find_next(*id) } == u64::from(*id);
-        !is_free || control.taken.get(usize::from(*id)).copied().unwrap_or(true)
-    });
+    let used = ports.find(|id| is_owned(*id, control) || control.taken.get(usize::from(*id)).copied().unwrap_or(true));
     used.map(port_name)
 }
 
 /// The name of a port's device: that of the port, if the device has one only.
-fn device_name(id: u16) -> Option<String> {
+pub(super) fn device_name(id: u16) -> Option<String> {
     let mut info = sys::rte_eth_dev_info::default();
     // SAFETY: the caller has the number from DPDK, and the control plane locked; the call fills a struct of ours.
     let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
@@ -125,7 +124,7 @@ pub(crate) fn close_rest(_control: &ControlGuard<'_>) {
     }
 }
 
-fn port_name(id: u16) -> String {
+pub(super) fn port_name(id: u16) -> String {
     let mut name: [c_char; sys::RTE_ETH_NAME_MAX_LEN as usize] = [0; _];
     // SAFETY: the array has RTE_ETH_NAME_MAX_LEN bytes, which is what the call may write.
     if unsafe { sys::rte_eth_dev_get_name_by_port(id, name.as_mut_ptr()) } != 0 {

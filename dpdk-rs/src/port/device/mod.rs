@@ -3,6 +3,7 @@
 
 //! A device as the port and its queues share it: the calls of DPDK's control plane, and the end.
 
+mod combined;
 mod configure;
 mod directory;
 mod readings;
@@ -230,23 +231,6 @@ impl Device {
         }
     }
 
-    /// The number of this device and what DPDK says of it; since it may be one that combines others, also of those that
-    /// something in the process owns.
-    fn parts<'a>(&self, _control: &'a ControlGuard<'_>) -> impl Iterator<Item = (u16, sys::rte_eth_dev_info)> + 'a {
-        let own = self.id;
-        directory::all().filter_map(move |id| {
-            // SAFETY: the EAL is initialised and the control plane locked.
-            let is_free = unsafe { sys::dpdk_sys_eth_find_next(id) } == u64::from(id);
-            if is_free && id != own {
-                return None;
-            }
-            let mut info = sys::rte_eth_dev_info::default();
-            // SAFETY: the call has just named the port, and the control plane is locked; it fills a struct of ours.
-            let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
-            (result >= 0).then_some((id, info))
-        })
-    }
-
     /// Starts the device, with its queues running or stopped; the numbers of its RX and TX queues.
     pub(super) fn start(&self, running: bool) -> Result<(u16, u16), PortError> {
         let control = self.control()?;
@@ -352,6 +336,9 @@ impl Drop for Device {
         // SAFETY: the port and its queues hold this `Device`, so they are gone; the control plane is locked, and the
         // pool is released after this.
         unsafe { sys::rte_eth_dev_close(self.id) };
+        if let Some(configured) = control.configured.get_mut(usize::from(self.id)) {
+            *configured = false;
+        }
         // A device that is attached later may get the same number.
         if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
             *taken = false;

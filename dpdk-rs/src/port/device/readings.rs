@@ -23,13 +23,14 @@ impl Device {
     pub(in crate::port) fn info(&self) -> Result<PortInfo, PortError> {
         let info = self.raw_info()?;
         let driver = driver::name(&info);
+        let drivers = self.drivers(&driver, &self.control()?);
         let mut conf = sys::rte_eth_conf::default();
         // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
         let link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
         let strips = info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_STRIP != 0;
         Ok(PortInfo {
-            vlan_strip: strips && !driver::strips_blindly(&driver),
-            restarts: driver::restarts(&driver),
+            vlan_strip: strips && !drivers.iter().any(|(driver, _)| driver::strips_blindly(driver)),
+            restarts: drivers.iter().all(|(driver, _)| driver::restarts(driver)),
             driver,
             max_rx_queues: info.max_rx_queues,
             max_tx_queues: info.max_tx_queues,

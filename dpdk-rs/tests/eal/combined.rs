@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Devices that combine others: each port has one owner, and what the drivers of the parts do is seen to.
+
+use crate::{
+    capture::write,
+    frames::pool,
+    process::{eal_args, folder, isolated, isolated_bare},
+};
+use dpdk_rs::{Burst, Eal, HotplugError, Mempool, Port, PortConfig, PortError, dpdk_version, port::Unconfigured};
+
+/// A bonding device of a ring, by its name or number. The argument has another name from 23.11 on.
+fn bonding_of(member: &str) -> String {
+    let key = if dpdk_version().as_str() < "23.11" { "slave" } else { "member" };
+    format!("net_bonding0,mode=0,{key}={member}")
+}
+
+/// The ports of a ring and of a bonding device.
+fn ring_and_bonding(eal: &Eal) -> [Port<Unconfigured>; 2] {
+    let mut ports = eal.ports();
+    ports.sort_by_key(|port| port.name() == "net_bonding0");
+    ports.try_into().unwrap_or_else(|ports: Vec<_>| panic!("{ports:?}"))
+}
+
+fn is_about_combining(error: &PortError) -> bool {
+    matches!(error, PortError::Unsupported { what, .. } if what.contains("combine"))
+}
+
+/// A bonding device stops its members when it is started, and receives from their queues: nobody else may have those.
+#[test]
+fn a_port_is_not_combined_with_others_once_it_is_configured() {
+    for member in ["net_ring0", "0"] {
+        isolated(&["net_ring0", &bonding_of(member)], |eal| {
+            let pool: Mempool = pool(&eal, "pool");
+            let [ring, bonding] = ring_and_bonding(&eal);
+            let (ring, mut rx, _tx) = ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
+            let error = bonding.configure(&PortConfig::default(), &pool).unwrap_err();
+            assert!(is_about_combining(&error), "{error}");
+            assert_eq!(rx[0].rx(&mut Burst::<_, 8>::new()), 0, "it is as it was");
+            assert!(ring.link().unwrap().up);
+        });
+    }
+}
+
+#[test]
+fn a_port_that_was_combined_with_others_is_theirs() {
+    isolated(&["net_ring0", &bonding_of("net_ring0")], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let [ring, bonding] = ring_and_bonding(&eal);
+        let bonding = bonding.configure(&PortConfig::default(), &pool).unwrap();
+        let error = ring.configure(&PortConfig::default(), &pool).unwrap_err();
+        assert!(is_about_combining(&error), "{error}");
+        assert_eq!(eal.ports().len(), 0, "nor is it handed out again");
+        assert!(matches!(eal.detach("net_ring0"), Err(HotplugError::InUse { .. })));
+        drop(bonding);
+        // The bonding device has given it back.
+        let ring = eal.ports().into_iter().find(|port| port.name() == "net_ring0").unwrap();
+        ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
+    });
+}
+
+/// `net_pcap` loses a part of frames longer than 65,535 bytes and gives them their full length, also where its frames come by way of
+/// another device.
+#[test]
+fn frames_that_a_part_miscounts_are_dropped() {
+    isolated_bare(|| {
+        let input = folder().join("in.pcap");
+        write(&input, &[vec![1; 64], vec![2; 68_536], vec![3; 64]]);
+        let device = format!("net_failsafe0,dev(net_pcap0,rx_pcap={})", input.display());
+        let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+        let pool: Mempool = Mempool::builder("pool").size(511).cache(0).build(&eal).unwrap();
+        let port = eal.ports().remove(0);
+        let (_port, mut rx, _tx) =
+            port.configure(&PortConfig::default().scatter(true), &pool).unwrap().start().unwrap();
+        let mut burst = Burst::<_, 8>::new();
+        let mut lens = Vec::new();
+        for _ in 0..8 {
+            rx[0].rx(&mut burst);
+            for packet in burst.drain() {
+                assert_eq!(packet.segments().map(<[u8]>::len).sum::<usize>(), packet.len());
+                lens.push(packet.len());
+            }
+        }
+        assert_eq!((lens, rx[0].foreign()), (vec![64, 64], 1));
+    });
+}
