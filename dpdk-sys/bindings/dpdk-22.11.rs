@@ -5582,10 +5582,6 @@ unsafe extern "C" {
     pub fn dpdk_sys_mem_iova(start: *const ::core::ffi::c_void, len: usize) -> u64;
 }
 unsafe extern "C" {
-    #[link_name = "dpdk_sys_pktmbuf_copy_metadata__extern"]
-    pub fn dpdk_sys_pktmbuf_copy_metadata(to: *mut rte_mbuf, from: *const rte_mbuf);
-}
-unsafe extern "C" {
     #[link_name = "dpdk_sys_pktmbuf_attach_extbuf__extern"]
     pub fn dpdk_sys_pktmbuf_attach_extbuf(
         m: *mut rte_mbuf,

@@ -713,16 +713,6 @@ dpdk_sys_mem_iova(const void *start, size_t len)
 	return first;
 }
 
-/* Copies what rte_pktmbuf_copy() does besides bytes: flags, requests, dynamic fields, where the frame came from. `to` is fresh. */
-static inline void
-dpdk_sys_pktmbuf_copy_metadata(struct rte_mbuf *to, const struct rte_mbuf *from)
-{
-	__rte_pktmbuf_copy_hdr(to, from);
-	/* Whose data it is, is each mbuf's own. */
-	to->ol_flags = (to->ol_flags & (RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL)) |
-			(from->ol_flags & ~(RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL));
-}
-
 /* Attaches a buffer whose counter is 1 from here on. */
 static inline void
 dpdk_sys_pktmbuf_attach_extbuf(struct rte_mbuf *m, void *start, uint64_t iova, uint16_t len,

@@ -61,21 +61,14 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_pktmbuf_copy")]
     #[must_use]
     pub fn copy<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
-        // DPDK copies no frame without bytes, and has no other answer to that than to an exhausted pool.
-        if self.is_empty() {
-            let copy = pool.alloc()?;
-            // SAFETY: the mbuf is fresh, and this packet's is live and not written to meanwhile; the call copies fields that lie in
-            // the mbufs themselves.
-            unsafe { sys::dpdk_sys_pktmbuf_copy_metadata(copy.mbuf.as_ptr(), self.mbuf.as_ptr()) };
-            return Some(copy);
-        }
         // DPDK does not look: it would count the segments wrong, or empty the pool in search of room.
         let room = pool.data_room().saturating_sub(sys::RTE_PKTMBUF_HEADROOM as usize);
         if self.len() > room * usize::from(MOST_SEGMENTS) {
             return None;
         }
-        if pool.is_pinned() {
-            return self.copy_to_pinned(pool);
+        // DPDK copies no frame without bytes, and has no other answer to that than to an exhausted pool.
+        if self.is_empty() || pool.is_pinned() {
+            return self.copy_by_hand(pool);
         }
         // SAFETY: this packet's chain is live, nobody writes to it, and the pool is live.
         let mbuf = NonNull::new(unsafe { sys::rte_pktmbuf_copy(self.mbuf.as_ptr(), pool.as_ptr(), 0, u32::MAX) })?;
@@ -83,9 +76,9 @@ impl<P: PrivateData> Packet<P> {
         Some(unsafe { Packet::from_mbuf(mbuf) })
     }
 
-    /// [`Self::copy`] into mbufs whose buffers lie in memory of the program. DPDK takes away the mark of such an mbuf, and gives it
-    /// back to its pool without if there is none for the rest of the frame.
-    fn copy_to_pinned<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
+    /// [`Self::copy`] of a frame without bytes, or into mbufs whose buffers lie in memory of the program. DPDK takes away the mark
+    /// of such an mbuf, and gives it back to its pool without if there is none for the rest of the frame.
+    fn copy_by_hand<Q: PrivateData>(&self, pool: &Mempool<Q>) -> Option<Packet<Q>> {
         let mut copy = pool.alloc()?;
         // SAFETY: both mbufs are live; the first one is fresh, and nobody else's.
         unsafe { sys::dpdk_sys_pktmbuf_copy_hdr(copy.head().mbuf().as_ptr(), self.mbuf()) };
