@@ -67,6 +67,10 @@ impl Eal {
     /// and its arguments, such as `net_ring1` or `net_tap0,iface=dtap0`. Returns the ports that nobody has taken yet, the new
     /// ones among them. What the text says is trusted, as the EAL's command line is.
     ///
+    /// Secondary processes get the device too, by a message of DPDK's: its first 127 bytes. If one does not, or does not answer
+    /// within 5 s, nobody gets it, and the error is `ENOMSG` or that of the process. One that is stopped keeps this waiting for up to
+    /// 20 s, and for ever once its socket is full, see [`message`](crate::message).
+    ///
     /// # Errors
     /// [`HotplugError::Exists`] for a name that is in use, also by a device whose port was closed and that was not detached;
     /// [`HotplugError::Name`], [`HotplugError::Forked`], or [`HotplugError::Refused`].
@@ -85,7 +89,8 @@ impl Eal {
             }
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies
             // the strings.
-            let result = unsafe { sys::rte_eal_hotplug_add(BUS.as_ptr(), name.as_ptr(), args.as_ptr()) };
+            let add = || unsafe { sys::rte_eal_hotplug_add(BUS.as_ptr(), name.as_ptr(), args.as_ptr()) };
+            let result = twice_if_unheard(add);
             environment.ports_have_changed(&control);
             check(device, "attach", "rte_eal_hotplug_add", result)?;
             let name = name.to_string_lossy();
@@ -99,6 +104,10 @@ impl Eal {
     }
 
     /// Removes a virtual device by its name, such as `net_ring1`. All handles of its ports must be gone.
+    ///
+    /// Secondary processes lose it too, and before this one: those that have asked for its ports with
+    /// [`Secondary::ports`](crate::secondary::Secondary::ports) have promised that nobody removes it meanwhile. If one cannot, or does
+    /// not answer, the device stays, as for [`attach`](Self::attach).
     ///
     /// # Errors
     /// [`HotplugError::InUse`] if a port of it was taken and is still there, or belongs to another device, such as
@@ -114,9 +123,18 @@ impl Eal {
             }
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked. Nobody has a port of
             // the device: none was taken, and as long as the lock is held none can be.
-            let result = unsafe { sys::rte_eal_hotplug_remove(BUS.as_ptr(), name.as_ptr()) };
-            check(device, "detach", "rte_eal_hotplug_remove", result)
+            let remove = || unsafe { sys::rte_eal_hotplug_remove(BUS.as_ptr(), name.as_ptr()) };
+            check(device, "detach", "rte_eal_hotplug_remove", twice_if_unheard(remove))
         })
+    }
+}
+
+/// Does it a second time if not every secondary process was reached: DPDK undoes it then. It stumbles over the socket of one that was
+/// killed, and removes that at the same time.
+fn twice_if_unheard(call: impl Fn() -> i32) -> i32 {
+    match call() {
+        result if result == -sys::ENOMSG.cast_signed() => call(),
+        result => result,
     }
 }
 

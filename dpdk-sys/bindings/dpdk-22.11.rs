@@ -540,6 +540,7 @@ pub const ENOMEM: u32 = 12;
 pub const EBUSY: u32 = 16;
 pub const EEXIST: u32 = 17;
 pub const EINVAL: u32 = 22;
+pub const ENOMSG: u32 = 42;
 pub const ETIMEDOUT: u32 = 110;
 pub const ECONNREFUSED: u32 = 111;
 pub const EALREADY: u32 = 114;
@@ -5704,6 +5705,18 @@ impl Default for dpdk_sys_pool {
             s.assume_init()
         }
     }
+}
+pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_31 = 0;
+pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_31 = 1;
+pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_31 = 2;
+pub type _bindgen_ty_31 = ::core::ffi::c_uint;
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pool_driver__extern"]
+    pub fn dpdk_sys_pool_driver(mp: *const rte_mempool) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pool_of_other_driver__extern"]
+    pub fn dpdk_sys_pool_of_other_driver() -> *const ::core::ffi::c_char;
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_pool_find__extern"]

@@ -836,35 +836,71 @@ struct dpdk_sys_pool {
 	uint16_t private_len;
 };
 
-/* Whether the driver that this process has under the pool's number is the one that the pool was made with. Processes number
- * drivers in the order in which they register them. Of the drivers on rings those that several processes can use at once.
+/* What the driver is that this process has under a pool's number. */
+enum {
+	/* Another one than that which the pool was made with. */
+	DPDK_SYS_DRIVER_DIFFERS,
+	/* The same as far as can be seen, and none for several processes, or not known. */
+	DPDK_SYS_DRIVER_OTHER,
+	/* The same, and several processes can use it at once. */
+	DPDK_SYS_DRIVER_SHARED,
+};
+
+/* Processes number drivers in the order in which they register them, and pools have no more than the number. The ring that is in
+ * a pool shows which of the drivers on rings has made it.
  */
 static inline int
-pool_driver_fits(const struct rte_mempool *mp)
+dpdk_sys_pool_driver(const struct rte_mempool *mp)
 {
 	static const struct {
 		const char *name;
-		enum rte_ring_sync_type sync;
+		enum rte_ring_sync_type prod, cons;
+		int kind;
 	} drivers[] = {
-		{"ring_mp_mc", RTE_RING_SYNC_MT},
-		{"ring_mt_rts", RTE_RING_SYNC_MT_RTS},
-		{"ring_mt_hts", RTE_RING_SYNC_MT_HTS},
+		{"ring_mp_mc", RTE_RING_SYNC_MT, RTE_RING_SYNC_MT, DPDK_SYS_DRIVER_SHARED},
+		{"ring_mt_rts", RTE_RING_SYNC_MT_RTS, RTE_RING_SYNC_MT_RTS, DPDK_SYS_DRIVER_SHARED},
+		{"ring_mt_hts", RTE_RING_SYNC_MT_HTS, RTE_RING_SYNC_MT_HTS, DPDK_SYS_DRIVER_SHARED},
+		{"ring_sp_sc", RTE_RING_SYNC_ST, RTE_RING_SYNC_ST, DPDK_SYS_DRIVER_OTHER},
+		{"ring_mp_sc", RTE_RING_SYNC_MT, RTE_RING_SYNC_ST, DPDK_SYS_DRIVER_OTHER},
+		{"ring_sp_mc", RTE_RING_SYNC_ST, RTE_RING_SYNC_MT, DPDK_SYS_DRIVER_OTHER},
 	};
 	char name[RTE_RING_NAMESIZE];
 	const struct rte_ring *ring;
+	const char *driver;
 	size_t i;
 
 	if (mp->ops_index < 0 || (uint32_t)mp->ops_index >= rte_mempool_ops_table.num_ops)
-		return 0;
+		return DPDK_SYS_DRIVER_DIFFERS;
+	driver = rte_mempool_ops_table.ops[mp->ops_index].name;
 	if (snprintf(name, sizeof(name), RTE_MEMPOOL_MZ_FORMAT, mp->name) >= (int)sizeof(name))
-		return 0;
+		return DPDK_SYS_DRIVER_OTHER;
 	ring = rte_ring_lookup(name);
-	if (ring == NULL || ring != mp->pool_data)
-		return 0;
+	if (ring != NULL && ring != mp->pool_data)
+		ring = NULL;
 	for (i = 0; i < RTE_DIM(drivers); i++)
-		if (strcmp(rte_mempool_ops_table.ops[mp->ops_index].name, drivers[i].name) == 0)
-			return ring->prod.sync_type == drivers[i].sync && ring->cons.sync_type == drivers[i].sync;
-	return 0;
+		if (strcmp(driver, drivers[i].name) == 0)
+			return ring != NULL && ring->prod.sync_type == drivers[i].prod &&
+				ring->cons.sync_type == drivers[i].cons ? drivers[i].kind : DPDK_SYS_DRIVER_DIFFERS;
+	return ring != NULL ? DPDK_SYS_DRIVER_DIFFERS : DPDK_SYS_DRIVER_OTHER;
+}
+
+static inline void
+look_at_driver(struct rte_mempool *mp, void *state)
+{
+	struct dpdk_sys_pool *found = (struct dpdk_sys_pool *)state;
+
+	if (found->pool == NULL && mp->populated_size > 0 && dpdk_sys_pool_driver(mp) == DPDK_SYS_DRIVER_DIFFERS)
+		found->pool = mp;
+}
+
+/* A pool whose driver differs in this process; NULL if there is none. */
+static inline const char *
+dpdk_sys_pool_of_other_driver(void)
+{
+	struct dpdk_sys_pool found = {0};
+
+	rte_mempool_walk(look_at_driver, &found);
+	return found.pool == NULL ? NULL : found.pool->name;
 }
 
 static inline void
@@ -884,7 +920,7 @@ look_at_pool(struct rte_mempool *mp, void *state)
 	if (own->flags != 0 || mp->elt_size != sizeof(struct rte_mbuf) + found->private_len + found->data_room)
 		return;
 	found->state = DPDK_SYS_POOL_DRIVER;
-	if (!pool_driver_fits(mp))
+	if (dpdk_sys_pool_driver(mp) != DPDK_SYS_DRIVER_SHARED)
 		return;
 	found->state = DPDK_SYS_POOL_EXHAUSTED;
 	found->kept = rte_pktmbuf_alloc(mp);

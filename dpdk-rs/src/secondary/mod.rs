@@ -63,7 +63,7 @@ use crate::{
     eal::{self, Environment, Role},
     port,
 };
-use core::{fmt, ptr};
+use core::{ffi::CStr, fmt, ptr};
 use dpdk_sys as sys;
 use std::{ffi::CString, os::unix::ffi::OsStrExt, path::PathBuf, sync::Arc};
 
@@ -92,7 +92,7 @@ pub enum AttachError {
     /// `rte_eal_init` failed; its log says more.
     #[error(
         "cannot attach to the primary process with the file prefix '{prefix}': {reason}; it needs hugepages (no --no-huge), and \
-         the same release of DPDK and --huge-dir as this process",
+         the same release of DPDK, linked in the same way (shared or static), and --huge-dir as this process",
         reason = eal::reason(*.errno)
     )]
     Attach {
@@ -101,6 +101,13 @@ pub enum AttachError {
         /// DPDK's error; 0 where it sets none.
         errno: Errno,
     },
+    /// A pool of the primary process is not of the driver that this process has under its number, as the ring in it shows; or it was
+    /// made for one thread (`--mbuf-pool-ops-name`) on a ring that is for several.
+    #[error(
+        "pool '{0}' of the primary process has another driver in this one: link both in the same way (shared or static), give \
+         both the same -d and the same folder of drivers, and the primary no --mbuf-pool-ops-name"
+    )]
+    Drivers(String),
     /// The EAL did not even begin to start.
     #[error(transparent)]
     Start(EalError),
@@ -152,14 +159,15 @@ impl Secondary {
     /// let the primary process choose others, with `--base-virtaddr`.
     ///
     /// # Errors
-    /// See [`AttachError`]. After [`AttachError::Attach`] the process cannot try again.
+    /// See [`AttachError`]. After [`AttachError::Attach`] and [`AttachError::Drivers`] the process cannot try again.
     ///
     /// # Safety
     /// All processes with this file prefix
     ///
     /// - have the same DPDK: the same release, built with the same settings and linked in the same way (shared or static), with
-    ///   the same drivers loaded (`-d`). DPDK compares the release only. In the shared memory there are numbers that each process
-    ///   looks up in tables of its own, such as that of a pool's driver;
+    ///   the same drivers loaded (`-d`), in the same order, which is that of the entries in their folder. DPDK compares the release
+    ///   only. In the shared memory there are numbers that each process looks up in tables of its own: that of a pool's driver is
+    ///   compared for the pools that are there when this process attaches, and for those that [`pool`](Self::pool) finds;
     /// - write to the shared memory only as DPDK does, and are trusted with all of it;
     /// - free nothing that this one has found as long as it uses it. A primary process on this crate keeps to that with pools and
     ///   with rings that are [`shared`](crate::ring::RingBuilder::shared), also when it ends;
@@ -198,6 +206,13 @@ impl Secondary {
         rest.extend(own_args);
         // SAFETY: the EAL has made this thread its main lcore, and nothing was made yet that an lcore has its part of.
         unsafe { sys::dpdk_sys_forget_lcore() };
+        // SAFETY: the EAL is initialised; the call looks at each pool under the lock of their list.
+        let other = unsafe { sys::dpdk_sys_pool_of_other_driver() };
+        if !other.is_null() {
+            // SAFETY: the name is a string in the pool, which the caller promises to stay.
+            let name = unsafe { CStr::from_ptr(other) };
+            return Err(AttachError::Drivers(name.to_string_lossy().into_owned()));
+        }
         Ok((Self { environment: Arc::new(Environment::new(Role::Secondary)) }, rest))
     }
 
@@ -216,7 +231,12 @@ impl Secondary {
     /// [`PortError::Refused`] if a device does not say what it is.
     ///
     /// # Safety
-    /// As long as one of them, or a queue of one, lives, the primary process closes none of them. Its end closes them.
+    /// As long as one of them, or a queue of one, lives, the primary process closes and [detaches](crate::Eal::detach) none of them. Its
+    /// end closes them. No device comes or goes while this is called: DPDK tells by a message when one does, and has it come and go
+    /// here on a thread of its own.
+    ///
+    /// Where that is not kept: a port that was detached answers `ENODEV`, unless it is being used at that moment, and another device
+    /// may get its number; one that was only closed leads into memory that is freed.
     #[doc(alias = "RTE_ETH_FOREACH_DEV")]
     pub unsafe fn ports(&self) -> Result<Vec<Port<Foreign>>, PortError> {
         port::take_foreign(&self.environment)

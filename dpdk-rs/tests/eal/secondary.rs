@@ -6,10 +6,10 @@
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
     others::{ends_well, lacks_hugepages, primary, secondary, shared_args, tell, wait_for},
-    process::{another, eal_args, isolated_bare, isolated_first},
+    process::{another, eal_args, folder, isolated_bare, isolated_first},
 };
 use dpdk_rs::{
-    Burst, Eal, EalError, Mempool, Packet, PortError, Ring, lcore,
+    Burst, Eal, EalError, Errno, Mempool, Packet, PortError, Ring, lcore,
     memory::{Memzone, ObjectPool},
     ring::{Consumer, Producer},
     secondary::{AttachError, LookupError, Secondary},
@@ -18,7 +18,7 @@ use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
 };
-use std::{collections::BTreeSet, env, thread};
+use std::{collections::BTreeSet, env, fs, thread};
 
 /// A ring that another process of the test has made.
 fn found<T: dpdk_rs::secondary::ProcessShared>(primary: &Secondary, name: &str) -> Ring<T> {
@@ -154,8 +154,42 @@ fn pools_of_other_drivers_are_refused() {
             assert_eq!(error, LookupError::Driver("pool".to_owned()));
             return;
         }
-        let (eal, _) =
-            Eal::init([shared_args(&[]), vec!["--mbuf-pool-ops-name=ring_sp_sc".to_owned()]].concat()).unwrap();
+        let (eal, _) = Eal::init([shared_args(&[]), vec!["--mbuf-pool-ops-name=stack".to_owned()]].concat()).unwrap();
+        let pool: Mempool = pool(&eal, "pool");
+        ends_well(another(1));
+        assert_eq!(pool.available(), 511);
+    });
+}
+
+/// The file that this process has loaded a driver from; none where drivers are linked in.
+fn driver_file(name: &str) -> Option<String> {
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    maps.lines().filter_map(|line| line.split_whitespace().nth(5)).find(|path| path.contains(name)).map(str::to_owned)
+}
+
+/// Drivers have numbers in the order in which they were loaded, and one process has loaded fewer.
+#[test]
+fn a_process_with_other_drivers_is_not_attached() {
+    if lacks_hugepages() {
+        return;
+    }
+    isolated_first(|case| {
+        if case == 1 {
+            let driver = fs::read_to_string(folder().join("driver")).unwrap();
+            let args = [shared_args(&[]), vec![format!("-d{driver}")]].concat();
+            // SAFETY: nothing is attached to, as the error says.
+            let error = unsafe { Secondary::attach(args) }.unwrap_err();
+            assert_eq!(error, AttachError::Drivers("pool".to_owned()));
+            assert!(error.to_string().contains("link both in the same way"), "{error}");
+            return;
+        }
+        let eal = primary(&[]);
+        // Alone it has the first numbers.
+        let Some(driver) = driver_file("librte_mempool_ring") else {
+            println!("skipped: the drivers are linked in, and all processes have the same");
+            return;
+        };
+        fs::write(folder().join("driver"), driver).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         ends_well(another(1));
         assert_eq!(pool.available(), 511);
@@ -372,6 +406,54 @@ fn ports_of_the_primary_are_read_and_queues_left_to_another_process() {
         send(&mut tx, packet(&pool, &frame(11, 64)));
         assert_eq!(bytes(&receive(&mut rx)), frame(11, 64));
         assert_eq!((port.stats().unwrap().opackets, pool.available()), (11, 511));
+    });
+}
+
+/// DPDK passes it on when a device comes or goes. A process that was killed is no hindrance.
+#[test]
+fn devices_come_and_go_in_both_processes() {
+    if lacks_hugepages() {
+        return;
+    }
+    isolated_first(|case| {
+        if case > 0 {
+            let primary = secondary();
+            // SAFETY: this process uses no port while the other one removes it: it waits until that has been done.
+            let ports = || unsafe { primary.ports() }.unwrap();
+            assert_eq!(ports().len(), 0);
+            tell(&format!("{case} has attached"));
+            wait_for("the device is there");
+            let mut found = ports();
+            let port = found.pop().unwrap();
+            assert_eq!((found.len(), port.name()), (0, "net_null5"));
+            assert_eq!(port.stats().unwrap().ipackets, 0);
+            // SAFETY: there is no queue: nobody has set one up.
+            let error = unsafe { port.rx_queue::<()>(0) }.unwrap_err();
+            assert!(matches!(error, PortError::Unsupported { .. } | PortError::Lacks { .. }), "{error}");
+            tell("it has the port");
+            wait_for("the device is gone");
+            let gone = |errno: Option<Errno>| assert_eq!(errno, Some(Errno::new(nix::libc::ENODEV)));
+            gone(port.stats().unwrap_err().errno());
+            gone(port.xstats().unwrap_err().errno());
+            gone(port.link().unwrap_err().errno());
+            drop(port);
+            assert_eq!(ports().len(), 0);
+            return;
+        }
+        let eal = primary(&[]);
+        let (other, killed) = (another(1), another(2));
+        wait_for("1 has attached");
+        wait_for("2 has attached");
+        kill(Pid::from_raw(killed.child.id().cast_signed()), Signal::SIGKILL).unwrap();
+        assert_eq!(killed.finish(|_| {}).status.code(), None);
+        let ports = eal.attach("net_null5").unwrap();
+        assert_eq!(ports.len(), 1);
+        tell("the device is there");
+        wait_for("it has the port");
+        drop(ports);
+        eal.detach("net_null5").unwrap();
+        tell("the device is gone");
+        ends_well(other);
     });
 }
 
