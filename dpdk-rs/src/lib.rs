@@ -41,7 +41,7 @@
 //! | [`Burst`] | up to `N` packets in place | [`Burst::new`] | [`push`](Burst::push), [`pop`](Burst::pop), [`drain`](Burst::drain), [`retain`](Burst::retain), [`clear`](Burst::clear); is a slice | returned in bulk |
 //! | [`TxBuffer`] | a queue with frames waiting for it | [`TxBuffer::new`] | [`push`](TxBuffer::push), [`append`](TxBuffer::append), [`drain`](TxBuffer::drain), [`flush`](TxBuffer::flush) | dropped and counted |
 //! | [`Ring`] | a queue between lcores | [`Ring::builder`] | [`enqueue`](Ring::enqueue), [`dequeue`](Ring::dequeue), and in bulk | what is in it is dropped with its last handle |
-//! | [`lookup`] | hash, LPM and ACL tables | their builders | look up, by any number of threads | freed when dropped |
+//! | [`lookup`] | hash, LPM, FIB and ACL tables | their builders | look up, by any number of threads | freed when dropped |
 //! | [`meter`] | which packets of a flow are within its rate | their parameters | | |
 //! | [`fragment`] | IP datagrams taken apart and joined | builders | | drops what is in it |
 //! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
