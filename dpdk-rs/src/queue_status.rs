@@ -43,8 +43,8 @@ impl<P: PrivateData> RxQueue<P> {
     /// (`net_e1000_em` of 4), and all take longer the more there are; call it now and then.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the driver does not count. `net_vhost` does, but might look at memory that it has just freed since its
-    /// peer has gone: it counts as one that does not.
+    /// [`PortError::Lacks`] if the driver does not count; DPDK 25.11 does not say so, and gives 0. `net_vhost` counts, but might look
+    /// at memory that it has just freed since its peer has gone: it is one that does not.
     #[doc(alias = "rte_eth_rx_queue_count")]
     pub fn used_descriptors(&mut self) -> Result<u32, PortError> {
         let device = self.device();
