@@ -3,7 +3,8 @@
 
 //! Says what the drivers tell of every port once it is started: by which of their functions they receive and send, how the queues
 //! are set up, firmware, module and more. Usage: port_report [EAL OPTIONS] -- [USED [THRESHOLD]]. It also waits until USED
-//! descriptors of each RX queue hold a frame, if its driver counts them; THRESHOLD is given to the drivers in place of those that they choose.
+//! descriptors of each RX queue hold a frame, if its driver counts them; THRESHOLD is given to the drivers in place of those that
+//! they choose.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example port_report -- -a 0000:18:00.0
