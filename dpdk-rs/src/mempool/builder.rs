@@ -21,7 +21,7 @@ use std::{ffi::CString, sync::Arc};
 #[non_exhaustive]
 pub enum PoolDriver {
     /// `ring_mp_mc`: a ring, from which the mbuf comes that was not used for the longest time. What DPDK takes by itself.
-    Ring,
+    RingMpMc,
     /// `ring_mt_rts`: a ring for more threads than processors, where one that was interrupted does not hold up the others for long.
     RingRts,
     /// `ring_mt_hts`: such a ring, which lets one thread in at a time.
@@ -35,7 +35,7 @@ pub enum PoolDriver {
 impl PoolDriver {
     const fn c_name(self) -> &'static CStr {
         match self {
-            Self::Ring => c"ring_mp_mc",
+            Self::RingMpMc => c"ring_mp_mc",
             Self::RingRts => c"ring_mt_rts",
             Self::RingHts => c"ring_mt_hts",
             Self::Stack => c"stack",
@@ -132,6 +132,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
             }
         }
         let environment = eal.environment();
+        let private_len = Mempool::<P>::PRIVATE_LEN;
         let pool = self.create(environment, |name| {
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
             // copies the name, and looks the driver's name up.
@@ -140,7 +141,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
                     name,
                     self.size,
                     self.cache_of_size(),
-                    Mempool::<P>::PRIVATE_LEN,
+                    private_len,
                     self.data_room,
                     self.socket.get(),
                     driver.map_or(ptr::null(), CStr::as_ptr),

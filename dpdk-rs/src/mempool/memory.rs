@@ -54,6 +54,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
         let mut memory = Owned::new(memory);
         let bytes = memory.bytes();
         let environment = eal.environment();
+        let private_len = Mempool::<P>::PRIVATE_LEN;
         let pool = self.areas(environment, bytes).and_then(|(areas, outside)| {
             let pool = self.create(environment, |name| {
                 // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies
@@ -64,7 +65,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
                         name,
                         self.size,
                         self.cache_of_size(),
-                        Mempool::<P>::PRIVATE_LEN,
+                        private_len,
                         self.data_room,
                         self.socket.get(),
                         areas.as_ptr(),

@@ -11,7 +11,7 @@ use dpdk_rs::{Burst, Mempool, MempoolError, Packet, PoolDriver, SocketId, lcore}
 use std::{collections::BTreeSet, thread};
 
 const DRIVERS: [PoolDriver; 5] =
-    [PoolDriver::Ring, PoolDriver::RingRts, PoolDriver::RingHts, PoolDriver::Stack, PoolDriver::LockFreeStack];
+    [PoolDriver::RingMpMc, PoolDriver::RingRts, PoolDriver::RingHts, PoolDriver::Stack, PoolDriver::LockFreeStack];
 
 /// Takes all mbufs of a pool out one by one; their addresses in this order.
 fn all(pool: &Mempool<u64>) -> Vec<Packet<u64>> {
@@ -70,7 +70,7 @@ fn every_driver_keeps_all_mbufs() {
 #[test]
 fn a_stack_gives_what_came_back_last() {
     isolated(&[], |eal| {
-        for (driver, last) in [(PoolDriver::Ring, false), (PoolDriver::RingHts, false), (PoolDriver::Stack, true)] {
+        for (driver, last) in [(PoolDriver::RingMpMc, false), (PoolDriver::RingHts, false), (PoolDriver::Stack, true)] {
             let pool = Mempool::<u64>::builder("pool").size(15).cache(0).driver(driver).build(&eal).unwrap();
             drop(all(&pool));
             let mut one = pool.alloc().unwrap();

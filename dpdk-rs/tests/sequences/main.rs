@@ -39,6 +39,7 @@ mod other;
 #[path = "../eal/others.rs"]
 mod others;
 mod packets;
+mod pinned;
 mod plugs;
 mod ports;
 #[allow(dead_code, reason = "shared with the tests of the folder `eal`")]

@@ -8,8 +8,8 @@
 
 use crate::{
     commands::CommandPlan, devices::DevicePlan, flows::RulePlan, fragments::FragmentPlan, lists::ListPlan, marks::Mark,
-    plugs::PlugPlan, requests::Preparation, routes::RoutePlan, services::ServicePlan, singles::StoppedEnd,
-    tables::TablePlan, timers::TimerPlan, zones::ZonePlan,
+    pinned::PinnedPlan, plugs::PlugPlan, requests::Preparation, routes::RoutePlan, services::ServicePlan,
+    singles::StoppedEnd, tables::TablePlan, timers::TimerPlan, zones::ZonePlan,
 };
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
@@ -121,6 +121,9 @@ pub(crate) enum Step {
     Timers(#[proptest(strategy = "any::<TimerPlan>().boxed()")] TimerPlan),
     #[proptest(weight = 200)]
     Zones(#[proptest(strategy = "any::<ZonePlan>().boxed()")] ZonePlan),
+    /// Pools in memory of the program, and caches of threads.
+    #[proptest(weight = 300)]
+    Pinned(#[proptest(strategy = "any::<PinnedPlan>().boxed()")] PinnedPlan),
     /// Datagrams, their fragments, and a table of these.
     #[proptest(weight = 200)]
     Fragments(#[proptest(strategy = "any::<FragmentPlan>().boxed()")] FragmentPlan),

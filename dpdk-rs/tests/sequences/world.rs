@@ -10,6 +10,7 @@ use crate::{
     fragments, jobs, lists,
     model::{EnvironmentToken, PoolRecord, PoolToken, Stage, lock},
     operation::{PoolPlan, Sequence, Step, Work},
+    pinned,
     plugs::Plugged,
     raw::{self, Usage},
     routes, services,
@@ -115,6 +116,7 @@ impl World<'_> {
             | Step::List(_)
             | Step::Timers(_)
             | Step::Zones(_)
+            | Step::Pinned(_)
             | Step::Fragments(_)
             | Step::Commands(_)
             | Step::Services(_) => {
@@ -162,6 +164,7 @@ impl World<'_> {
             Step::List(plan) => lists::run(eal, self.number, plan),
             Step::Timers(plan) => timers::run(eal, self.context, plan),
             Step::Zones(plan) => zones::run(eal, self.number, plan),
+            Step::Pinned(plan) => pinned::run(eal, self.number, plan),
             Step::Fragments(plan) => fragments::run(eal, self.number, plan),
             Step::Commands(plan) => commands::run(eal, plan),
             Step::Services(plan) => services::run(eal, self.context, self.number, plan),
@@ -315,7 +318,7 @@ impl World<'_> {
 }
 
 /// Pools without a handle are freed when a scope ends.
-fn empty_scope(eal: &Eal) {
+pub(crate) fn empty_scope(eal: &Eal) {
     lcore::scope(eal, |_| ()).expect("nothing was launched");
 }
 
