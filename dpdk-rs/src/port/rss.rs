@@ -234,8 +234,9 @@ impl Device {
 
     /// Refuses numbers of RX queues that the port does not have.
     pub(crate) fn check_queues(&self, queues: &[u16]) -> Result<(), PortError> {
-        let (rx, _) = self.queue_counts();
-        match queues.iter().find(|queue| usize::from(**queue) >= rx) {
+        // Also of those that are stopped and were given back.
+        let (rx, _) = self.configured_queues();
+        match queues.iter().find(|queue| **queue >= rx) {
             Some(queue) => {
                 Err(self.unsupported("as the number of an RX queue", u32::from(*queue), format!("below {rx}")))
             }
