@@ -267,6 +267,9 @@ fn keep_front<P: PrivateData>(packet: &mut Packet<P>, len: usize) {
     }
     if let Some(behind) = last.next() {
         last.end_chain();
+        // DPDK's checks, where it is built with them, compare.
+        behind.set_segment_count(head.segment_count() - segments);
+        behind.set_pkt_len(behind.chain().map(|segment| u32::from(segment.data_len())).sum());
         // SAFETY: the segments behind are not of this packet any more since the line before, and nobody else has them.
         drop(unsafe { Packet::<()>::from_mbuf(behind.mbuf()) });
     }
