@@ -6,7 +6,8 @@
 //! C never gets a pointer to one: it gives a key, under which the closure is looked up. So one that is called late, or that
 //! DPDK does not forget, finds nothing, and nothing dangles.
 
-use core::ops::RangeBounds;
+use core::{ffi::c_int, marker::PhantomData, ops::RangeBounds};
+use dpdk_sys as sys;
 use std::{
     collections::BTreeMap,
     mem,
@@ -14,6 +15,28 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     thread::{self, ThreadId},
 };
+
+/// While it lives, this thread is not cancelled. Of DPDK's own threads `rte_eal_cleanup` cancels that which receives messages, and
+/// would unwind it from C, through what Rust it has called.
+pub(crate) struct Uncancelled {
+    before: c_int,
+    /// The setting is one thread's.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl Uncancelled {
+    pub(crate) fn hold() -> Self {
+        // SAFETY: the call changes a setting of this thread, which the drop changes back.
+        Self { before: unsafe { sys::dpdk_sys_hold_cancellation() }, _not_send: PhantomData }
+    }
+}
+
+impl Drop for Uncancelled {
+    fn drop(&mut self) {
+        // SAFETY: the setting is that of this thread before `hold`, since a value of this type stays on the thread that has made it.
+        unsafe { sys::dpdk_sys_release_cancellation(self.before) };
+    }
+}
 
 /// Closures by key.
 pub(crate) struct Callbacks<K, F> {

@@ -4,7 +4,7 @@
 //! Lines of DPDK's log as events of `tracing`.
 
 use super::{LogError, steady::without_waiting};
-use crate::callback::discard;
+use crate::callback::{Uncancelled, discard};
 use core::ffi::c_char;
 use dpdk_sys as sys;
 use std::{
@@ -73,6 +73,8 @@ unsafe extern "C" fn tell(level: u32, log_type: u32, text: *const c_char, len: u
     if text.is_null() || TELLING.replace(true) {
         return;
     }
+    // DPDK's threads log too.
+    let _uncancelled = Uncancelled::hold();
     // SAFETY: the caller promises so many bytes.
     let text = unsafe { core::slice::from_raw_parts(text.cast::<u8>(), len) };
     let events = || {

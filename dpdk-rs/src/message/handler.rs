@@ -4,7 +4,11 @@
 //! What a process does with messages that come in.
 
 use super::{MessageError, Messages, Outgoing, content::Content};
-use crate::{Errno, callback::Callbacks, eal::Environment};
+use crate::{
+    Errno,
+    callback::{Callbacks, Uncancelled},
+    eal::Environment,
+};
 use bytemuck::AnyBitPattern;
 use core::{
     cell::Cell,
@@ -159,25 +163,21 @@ impl fmt::Debug for Handler {
     }
 }
 
-/// While it lives, this thread is in a handler, and is not cancelled: `rte_eal_cleanup` would unwind it from C, through closures.
+/// While it lives, this thread is in a handler.
 struct InHandler {
-    cancellation: c_int,
+    _uncancelled: Uncancelled,
 }
 
 impl InHandler {
     fn enter() -> Self {
         IN_HANDLER.set(true);
-        // SAFETY: the call changes a setting of this thread, which the drop changes back.
-        Self { cancellation: unsafe { sys::dpdk_sys_hold_cancellation() } }
+        Self { _uncancelled: Uncancelled::hold() }
     }
 }
 
 impl Drop for InHandler {
     fn drop(&mut self) {
         IN_HANDLER.set(false);
-        // SAFETY: the setting is that of this thread before `enter`, which is called on the same thread, since no value of this type
-        // leaves the function that has made it.
-        unsafe { sys::dpdk_sys_release_cancellation(self.cancellation) };
     }
 }
 

@@ -3,7 +3,10 @@
 
 //! DPDK's log: its levels, lines of the program's own, and to `tracing` and back.
 
-use crate::process::{eal_args, isolated, isolated_bare};
+use crate::{
+    messages::primary_socket,
+    process::{eal_args, isolated, isolated_bare},
+};
 use dpdk_rs::{
     Eal,
     log::{self, Level, LogError, LogSubscriber, LogType, LogWriter},
@@ -11,6 +14,7 @@ use dpdk_rs::{
 use std::{
     fmt::{self, Write as _},
     io::Write as _,
+    os::unix::net::UnixDatagram,
     sync::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
@@ -213,5 +217,56 @@ fn other_threads_wait_while_log_types_are_added() {
         assert!(!early.load(Ordering::SeqCst), "the other thread was not kept waiting");
         assert_eq!(answered.recv(), Ok(true));
         drop(eal);
+    });
+}
+
+/// Takes its time with a line of the thread that receives messages.
+struct Slow {
+    inside: mpsc::Sender<()>,
+    done: Arc<AtomicBool>,
+}
+
+impl Subscriber for Slow {
+    fn enabled(&self, _: &Metadata<'_>) -> bool {
+        true
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut line = Line(String::new());
+        event.record(&mut line);
+        if line.0.contains("truncated msg") {
+            self.inside.send(()).unwrap();
+            // Where the thread could be cancelled, as clean-up does.
+            thread::sleep(Duration::from_millis(200));
+            self.done.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
+        span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
+
+    fn enter(&self, _: &span::Id) {}
+
+    fn exit(&self, _: &span::Id) {}
+}
+
+#[test]
+fn clean_up_waits_for_a_line_of_the_thread_that_it_cancels() {
+    isolated_bare(|| {
+        let (inside, is_inside) = mpsc::channel();
+        let done = Arc::new(AtomicBool::new(false));
+        tracing::subscriber::set_global_default(Slow { inside, done: Arc::clone(&done) }).unwrap();
+        log::to_tracing().unwrap();
+        let args = eal_args(&[]).into_iter().filter(|arg| arg != "--no-shconf");
+        let (eal, _) = Eal::init(args).unwrap();
+        UnixDatagram::unbound().unwrap().send_to(&[0], primary_socket()).unwrap();
+        is_inside.recv().unwrap();
+        drop(eal);
+        assert!(done.load(Ordering::SeqCst));
     });
 }

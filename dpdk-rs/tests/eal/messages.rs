@@ -48,6 +48,15 @@ struct Said {
     bytes: Vec<u8>,
 }
 
+/// Where the primary process of this test receives messages.
+pub(crate) fn primary_socket() -> PathBuf {
+    let prefix = env::var(VARIABLE).unwrap();
+    let folders = [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk")];
+    let runtime = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("dpdk"));
+    let sockets = folders.into_iter().chain(runtime).map(|folder| folder.join(&prefix).join("mp_socket"));
+    sockets.into_iter().find(|socket| socket.exists()).expect("the EAL has made its socket")
+}
+
 /// A secondary process that is none: a socket beside that of the primary.
 struct Peer {
     socket: UnixDatagram,
@@ -58,11 +67,7 @@ struct Peer {
 impl Peer {
     /// One of this number.
     fn new(number: u32) -> Self {
-        let prefix = env::var(VARIABLE).unwrap();
-        let folders = [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk")];
-        let runtime = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("dpdk"));
-        let sockets = folders.into_iter().chain(runtime).map(|folder| folder.join(&prefix).join("mp_socket"));
-        let primary = sockets.into_iter().find(|socket| socket.exists()).expect("the EAL has made its socket");
+        let primary = primary_socket();
         let path = primary.with_file_name(format!("mp_socket_{number}_1"));
         Self { socket: UnixDatagram::bind(&path).unwrap(), path, primary }
     }
