@@ -417,7 +417,9 @@ dpdk_sys_pktmbuf_pool_create(const char *name, unsigned int n, unsigned int cach
 	return rte_pktmbuf_pool_create_by_ops(name, n, cache_size, priv_size, data_room_size, socket_id, ops_name);
 }
 
-/* The same, with the mbufs' buffers in these areas. */
+/* The same, with the mbufs' buffers in these areas; DPDK 22.11 calls it experimental. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static inline struct rte_mempool *
 dpdk_sys_pktmbuf_pool_create_extbuf(const char *name, unsigned int n, unsigned int cache_size, uint16_t priv_size,
 		uint16_t data_room_size, int socket_id, const struct rte_pktmbuf_extmem *areas, unsigned int area_count)
@@ -426,6 +428,7 @@ dpdk_sys_pktmbuf_pool_create_extbuf(const char *name, unsigned int n, unsigned i
 	return rte_pktmbuf_pool_create_extbuf(name, n, cache_size, priv_size, data_room_size, socket_id, areas,
 			area_count);
 }
+#pragma GCC diagnostic pop
 
 /* Sends the log to stderr from the first line on: the EAL's own default writes to stdout and syslog. */
 static inline int
