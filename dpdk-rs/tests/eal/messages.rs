@@ -7,11 +7,11 @@
 use crate::{
     frames::until,
     others::{ends_well, lacks_hugepages, primary, secondary, tell, wait_for},
-    process::{VARIABLE, another, eal_args, isolated, isolated_bare, isolated_first},
+    process::{VARIABLE, another, eal_args, isolated, isolated_bare, isolated_first, patience},
 };
 use dpdk_rs::{
     Eal,
-    message::{MAX_BYTES, MessageError, Outgoing},
+    message::{MAX_BYTES, MAX_FILES, MessageError, Outgoing},
 };
 use nix::sys::{
     signal::{Signal, kill},
@@ -57,6 +57,14 @@ pub(crate) fn primary_socket() -> PathBuf {
     sockets.into_iter().find(|socket| socket.exists()).expect("the EAL has made its socket")
 }
 
+/// How DPDK sends a message: its kind, from this byte on its struct without the descriptors, and this many bytes in all. Newer ones
+/// align it for values of 8 bytes.
+fn layout() -> (usize, usize) {
+    let align = align_of::<dpdk_sys::rte_mp_msg>();
+    let whole = (align + size_of::<dpdk_sys::rte_mp_msg>()).next_multiple_of(align);
+    (align, whole - MAX_FILES * size_of::<RawFd>())
+}
+
 /// A secondary process that is none: a socket beside that of the primary.
 struct Peer {
     socket: UnixDatagram,
@@ -69,38 +77,45 @@ impl Peer {
     fn new(number: u32) -> Self {
         let primary = primary_socket();
         let path = primary.with_file_name(format!("mp_socket_{number}_1"));
-        Self { socket: UnixDatagram::bind(&path).unwrap(), path, primary }
+        let socket = UnixDatagram::bind(&path).unwrap();
+        socket.set_read_timeout(Some(patience(Duration::from_secs(60)))).unwrap();
+        Self { socket, path, primary }
     }
 
     fn say(&self, kind: i32, name: &str, bytes: &[u8], files: &[RawFd]) {
+        let (start, len) = layout();
         let mut data = kind.to_ne_bytes().to_vec();
+        data.resize(start, 0);
         data.extend(name.bytes().chain(std::iter::repeat(0)).take(64));
         data.extend([bytes.len(), files.len()].map(|count| i32::try_from(count).unwrap().to_ne_bytes()).as_flattened());
         data.extend(bytes.iter().copied().chain(std::iter::repeat(0)).take(MAX_BYTES));
+        data.resize(len, 0);
         let to = UnixAddr::new(&self.primary).unwrap();
         let rights = [ControlMessage::ScmRights(files)];
         let rights = if files.is_empty() { &[][..] } else { &rights };
         let sent = sendmsg(self.socket.as_raw_fd(), &[IoSlice::new(&data)], rights, MsgFlags::empty(), Some(&to));
-        assert_eq!(sent, Ok(332));
+        assert_eq!(sent, Ok(len));
     }
 
     /// The next that comes, and the descriptors with it.
     fn hear(&self) -> (Said, Vec<RawFd>) {
-        let mut data = [0; 332];
+        let (start, len) = layout();
+        let mut data = vec![0; len];
         let mut room = nix::cmsg_space!([RawFd; 8]);
         let mut buffers = [IoSliceMut::new(&mut data)];
         let flags = MsgFlags::empty();
         let received = recvmsg::<UnixAddr>(self.socket.as_raw_fd(), &mut buffers, Some(&mut room), flags).unwrap();
-        assert_eq!(received.bytes, 332);
+        assert_eq!(received.bytes, len);
         let rights = received.cmsgs().unwrap().find_map(|message| match message {
             ControlMessageOwned::ScmRights(files) => Some(files),
             _ => None,
         });
         let number = |at: usize| i32::from_ne_bytes(data[at..at + 4].try_into().unwrap());
-        let len = usize::try_from(number(68)).unwrap();
-        let name = data[4..68].split(|&byte| byte == 0).next().unwrap();
+        let (name, bytes) = (start..start + 64, start + 72);
+        let len = usize::try_from(number(name.end)).unwrap();
+        let name = data[name].split(|&byte| byte == 0).next().unwrap();
         let name = String::from_utf8(name.to_vec()).unwrap();
-        (Said { kind: number(0), name, bytes: data[76..76 + len].to_vec() }, rights.unwrap_or_default())
+        (Said { kind: number(0), name, bytes: data[bytes..bytes + len].to_vec() }, rights.unwrap_or_default())
     }
 }
 
