@@ -16,15 +16,14 @@ use std::{ffi::CString, sync::Arc};
 
 /// How a pool keeps its free mbufs: DPDK's mempool drivers, those that any thread may use. Those for a single producer or
 /// consumer (`ring_sp_sc` and its like) are not among them, since packets may be dropped on any thread; nor is `bucket`, which does
-/// not look whether the calling thread is an lcore.
+/// not look whether the calling thread is an lcore; nor `ring_mt_rts`, which loses mbufs: its ring has no room for one that was taken
+/// out while another thread is still taking, and DPDK does not look whether giving back has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PoolDriver {
     /// `ring_mp_mc`: a ring, from which the mbuf comes that was not used for the longest time. What DPDK takes by itself.
     RingMpMc,
-    /// `ring_mt_rts`: a ring for more threads than processors, where one that was interrupted does not hold up the others for long.
-    RingRts,
-    /// `ring_mt_hts`: such a ring, which lets one thread in at a time.
+    /// `ring_mt_hts`: a ring for more threads than processors, which lets one thread in at a time.
     RingHts,
     /// `stack`: a stack with a lock, from which the mbuf comes that was used last and may be in a cache of the processor.
     Stack,
@@ -36,7 +35,6 @@ impl PoolDriver {
     const fn c_name(self) -> &'static CStr {
         match self {
             Self::RingMpMc => c"ring_mp_mc",
-            Self::RingRts => c"ring_mt_rts",
             Self::RingHts => c"ring_mt_hts",
             Self::Stack => c"stack",
             Self::LockFreeStack => c"lf_stack",
