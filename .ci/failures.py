@@ -4,7 +4,8 @@
 
     python3 .ci/failures.py LOG
 
-These are the failures of cargo's and pytest's tests, the errors of compilers, and in any case the end of the log.
+These are the failures of cargo's and pytest's tests, the errors of compilers, which tests did not come to their end,
+and in any case the end of the log.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ FIRST, LAST = 15, 50
 END = 25
 NAMED_BY_THE_SUM = ("not repeated:", "skipped:", "failed, but does not count:")
 
-# A section starts at the first pattern and ends before the second.
 # A section starts at the first pattern, and ends where the next starts or at the second.
 SECTIONS = (
     # libtest shows what failed at the end of a suite. A test that ran another one has such an end of its own in it.
@@ -33,6 +33,21 @@ SECTIONS = (
 )
 # With `--show-output`, what passed stands above in the same form.
 PASSED_FROM, PASSED_TO = re.compile(r"^successes:$"), re.compile(r"^(?:failures:$|test result: )")
+
+# What pytest says with `-v` before and after a test of its workers, and cargo's tests after a minute and at last.
+BEGUN = re.compile(r"^(\S+::.*\S) $|^test (\S+) has been running for over \d+ seconds$")
+ENDED = re.compile(r"^\[gw\d+\] (?:\[ *\d+%\] )?[A-Z]+ (\S+::.*\S) *$|^test (\S+) \.\.\. ")
+
+
+def not_ended(lines: list[str]) -> list[str]:
+    """The tests that were begun and never came to an end."""
+    begun: dict[str, None] = {}
+    for line in lines:
+        if told := BEGUN.match(line):
+            begun[told[1] or told[2]] = None
+        elif told := ENDED.match(line):
+            begun.pop(told[1] or told[2], None)
+    return list(begun)
 
 
 def failures(lines: list[str]) -> Iterator[list[str]]:
@@ -70,6 +85,8 @@ def main(arguments: list[str]) -> int:
     lines = Path(arguments[0]).read_text(errors="replace").splitlines()
     for section in filter(any, failures(lines)):
         print(*shortened(section), "", sep="\n")
+    for name in not_ended(lines):
+        print(f"not ended: {name}")
     told = [line for line in lines if not line.startswith(NAMED_BY_THE_SUM)]
     print(f"[the end of {arguments[0]}, {len(lines)} lines]", *told[-END:], sep="\n")
     return 0

@@ -67,6 +67,18 @@ error: could not compile `dpdk-rs`
 
 """
 
+# Such lines of pytest's end with a space.
+INTERRUPTED = """
+test sequences::of_ports has been running for over 60 seconds
+test sequences::of_rings has been running for over 60 seconds
+test sequences::of_ports ... ok
+tests/test_a.py::test_boots[e1000e - two]{0}
+tests/test_b.py::test_sums{0}
+[gw1] [ 50%] PASSED tests/test_b.py::test_sums{0}
+tests/test_b.py::test_fails{0}
+[gw1] [ 75%] FAILED tests/test_b.py::test_fails{0}
+""".format(" ")
+
 
 @pytest.fixture
 def shown(tmp_path):
@@ -111,6 +123,14 @@ def test_one_failure_does_not_hide_the_others(shown):
     assert "assert 2 == 3" in told
     assert " lines left out]" in told
     assert len(told.splitlines()) < 200
+
+
+def test_what_did_not_end_is_named(shown):
+    told, _ = shown(INTERRUPTED)
+    assert told.splitlines() == [
+        "not ended: sequences::of_rings",
+        "not ended: tests/test_a.py::test_boots[e1000e - two]",
+    ]
 
 
 def test_a_log_without_failures_shows_its_end(shown):

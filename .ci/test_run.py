@@ -132,6 +132,14 @@ def test_what_is_not_repeated_is_named(run):
     assert "not repeated: dpdk-24.11: packages" in lines
 
 
+def test_a_stage_that_hangs_is_interrupted_and_says_how_far_it_came(run):
+    here = "trap \"echo 'keeps_order is running'; exit 130\" INT; sleep 600 & wait $!"
+    status, lines = run(seconds=3595, here=here, lts24_quick=GREEN)
+    assert (status, lines[-1]) == (1, "7 passed, 1 failed")
+    assert "keeps_order is running" in lines
+    assert any(line.startswith("It was not done after ") for line in lines)
+
+
 def test_a_slow_machine_runs_what_is_quick(run):
     status, lines = run(seconds=3600, lts24_quick=GREEN)
     assert (status, lines[-1]) == (0, "12 passed, 0 failed")

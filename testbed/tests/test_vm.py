@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 import lzma
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from testbed import vm
-from testbed.process import ProcessError
+from testbed.process import Process, ProcessError
 from testbed.vm import Guest, Initramfs, Kernel, VmMissing, find_kernel, need_tools
 
 
@@ -79,3 +80,23 @@ def test_guest_that_does_not_start_is_told_with_qemus_words(kernel: Kernel, tmp_
     packed = Initramfs(tmp_path / "guest", kernel, []).write()
     with pytest.raises(ProcessError, match=r"ended before (.|\n)*qemu: linux kernel too old"):
         Guest(kernel, packed, tmp_path).__enter__()
+
+
+def test_guest_that_hung_is_asked_nothing_more(kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guest = Guest(kernel, tmp_path / "initramfs", tmp_path)
+    ours, guests = socket.socketpair()
+    ours.settimeout(0.01)
+    monkeypatch.setattr(guest, "_socket", ours, raising=False)
+    with ours, guests, Process("qemu", ["sleep", "1000"], tmp_path) as process:
+        monkeypatch.setattr(guest, "_process", process)
+        with pytest.raises(ProcessError, match="no sign of the end of 'first'"):
+            guest.run("first", 0.05)
+        asked = guests.recv(4096)
+        guests.sendall(b"end 1 0\n")
+        for _ in range(2):
+            with pytest.raises(ProcessError, match="hangs since it gave no sign of the end of 'first'"):
+                guest.run("second")
+        guests.setblocking(False)
+        assert asked.startswith(b"1 0 ")
+        with pytest.raises(BlockingIOError):
+            guests.recv(4096)
