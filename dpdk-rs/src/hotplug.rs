@@ -3,7 +3,11 @@
 
 //! Virtual devices that come and go while the program runs.
 
-use crate::{Eal, Errno, Port, eal::Environment, port::Unconfigured};
+use crate::{
+    Eal, Errno, Port,
+    eal::Environment,
+    port::{Unconfigured, is_pci_address},
+};
 use dpdk_sys as sys;
 use std::ffi::CString;
 
@@ -11,9 +15,34 @@ use std::ffi::CString;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HotplugError {
-    /// The text has a NUL byte, or a name that is not of ASCII characters, which DPDK's telemetry reads wrong.
-    #[error("device {0:?} cannot be used: give a name of ASCII characters, and no NUL byte")]
+    /// The text has a NUL byte, or a name that is too long or not of ASCII characters, which DPDK's telemetry reads wrong.
+    #[error(
+        "device {0:?} cannot be used: give a name of at most {MOST_NAME} characters, all of ASCII, and no NUL byte"
+    )]
     Name(String),
+    /// No driver of virtual devices that was loaded has this name, here or in a secondary process.
+    #[error(
+        "there is no driver for device '{0}': its name has to begin with that of a driver of virtual devices, as net_ring0 does; \
+         a driver that is a plug-in of its own is loaded by the EAL's option -d, in secondary processes too"
+    )]
+    NoDriver(String),
+    /// The name is the address of a PCI device.
+    #[error(
+        "device '{0}' is the address of a PCI device, and only virtual devices come and go: name it by the EAL's option -a when \
+         the program starts (lspci -D lists those of this machine)"
+    )]
+    NotVirtual(String),
+    /// The driver did not make the device, here or in a secondary process.
+    #[error(
+        "the driver of device '{device}' refuses it: {}: compare what is behind the name with the arguments that the driver knows; \
+         DPDK's log says more", reason(*errno)
+    )]
+    Driver {
+        /// The device, with its arguments.
+        device: String,
+        /// What the driver returned.
+        errno: Errno,
+    },
     /// A child made by `fork` has no devices: they are its parent's.
     #[error("device '{0}': this process is a fork of the one that initialized the EAL")]
     Forked(String),
@@ -46,15 +75,36 @@ impl HotplugError {
     /// DPDK's error, if a call of DPDK failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
-        if let Self::Refused { errno, .. } = self { Some(*errno) } else { None }
+        match self {
+            Self::Refused { errno, .. } | Self::Driver { errno, .. } => Some(*errno),
+            Self::NoDriver(_) => Some(Errno::new(sys::EFAULT.cast_signed())),
+            _ => None,
+        }
     }
 
     /// The name of the call of DPDK that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
-        if let Self::Refused { call, .. } = self { Some(*call) } else { None }
+        match self {
+            Self::Refused { call, .. } => Some(*call),
+            Self::Driver { .. } | Self::NoDriver(_) => Some(ADD),
+            _ => None,
+        }
     }
 }
+
+/// The words for what a driver has returned.
+fn reason(errno: Errno) -> String {
+    // Many return -1 whatever has happened.
+    let vague = errno.get() == sys::EPERM.cast_signed();
+    if vague { format!("{errno} (-1, which drivers also say without a reason)") } else { errno.to_string() }
+}
+
+/// The call of DPDK that makes a device.
+const ADD: &str = "rte_eal_hotplug_add";
+
+/// The most bytes of a device's name.
+const MOST_NAME: usize = sys::RTE_ETH_NAME_MAX_LEN as usize - 1;
 
 /// What the names of virtual Ethernet devices begin with, which have ports; others are of cryptography or the like.
 const ETHERNET: &str = "net_";
@@ -73,11 +123,13 @@ impl Eal {
     ///
     /// # Errors
     /// [`HotplugError::Exists`] for a name that is in use, also by a device whose port was closed and that was not detached;
-    /// [`HotplugError::Name`], [`HotplugError::Forked`], or [`HotplugError::Refused`].
+    /// [`HotplugError::NoDriver`] and [`HotplugError::NotVirtual`] for a name that is of no virtual device, [`HotplugError::Driver`] if
+    /// its driver refuses, as for arguments that it does not know; [`HotplugError::Name`], [`HotplugError::Forked`]; and
+    /// [`HotplugError::Refused`] (`ENOMSG`) if secondary processes were not reached.
     #[doc(alias = "rte_eal_hotplug_add")]
     pub fn attach(&self, device: &str) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
         let (name, args) = device.split_once(',').unwrap_or((device, ""));
-        if !name.is_ascii() {
+        if !name.is_ascii() || name.len() > MOST_NAME {
             return Err(HotplugError::Name(device.to_owned()));
         }
         let environment = self.environment();
@@ -92,7 +144,7 @@ impl Eal {
             let add = || unsafe { sys::rte_eal_hotplug_add(BUS.as_ptr(), name.as_ptr(), args.as_ptr()) };
             let result = twice_if_unheard(add);
             environment.ports_have_changed(&control);
-            check(device, "attach", "rte_eal_hotplug_add", result)?;
+            check(device, "attach", ADD, result).map_err(attach_error)?;
             let name = name.to_string_lossy();
             // Nor does it make a port again for a device whose port was closed.
             if name.starts_with(ETHERNET) && !crate::port::has_port(&name, &control) {
@@ -153,6 +205,26 @@ fn with_names<const N: usize>(
         Some(strings) => run(strings),
         None => Err(HotplugError::Name(device.to_owned())),
     }
+}
+
+/// The error of [`Eal::attach`] for what its call of DPDK has returned.
+fn attach_error(error: HotplugError) -> HotplugError {
+    let HotplugError::Refused { device, errno, .. } = &error else { return error };
+    let device = device.clone();
+    let is = |number: u32| errno.get() == number.cast_signed();
+    if is(sys::EFAULT) {
+        // No bus of virtual devices has a driver of this name.
+        let name = device.split(',').next().unwrap_or_default();
+        return if is_pci_address(name) { HotplugError::NotVirtual(device) } else { HotplugError::NoDriver(device) };
+    }
+    if is(sys::ENOMSG) {
+        return error;
+    }
+    if is(sys::EEXIST) {
+        // Only devices without ports come here.
+        return HotplugError::Exists(device);
+    }
+    HotplugError::Driver { device, errno: *errno }
 }
 
 fn check(device: &str, action: &'static str, call: &'static str, result: i32) -> Result<(), HotplugError> {

@@ -91,6 +91,11 @@ pub(super) fn is_called(text: &str, id: u16, mut names: impl Iterator<Item = Str
             .any(|name| name == text || pci_address(&name).is_some_and(|address| pci_address(text) == Some(address)))
 }
 
+/// Whether a device's name is a PCI address.
+pub(crate) fn is_pci_address(name: &str) -> bool {
+    pci_address(name).is_some()
+}
+
 /// A PCI address, of which the domain may be missing.
 fn pci_address(text: &str) -> Option<[u32; 4]> {
     let (place, function) = text.rsplit_once('.')?;
@@ -146,6 +151,16 @@ pub(super) fn name(info: &sys::rte_eth_dev_info) -> String {
     }
     // SAFETY: a driver's name that is not null is a static string of DPDK's.
     unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
+}
+
+/// Drivers that do with ports, pools and frames what this crate cannot see beforehand. `net_softnic` runs a script whenever it is
+/// started, which builds and loads machine code, has a service core poll the queues of any port that it names, whoever else does,
+/// writes to frames that have a second owner, and makes pools that are freed when the device is stopped, while the program may
+/// still have packets of them.
+const UNBOUND: &[&str] = &["net_softnic"];
+
+pub(super) fn is_unbound(driver: &str) -> bool {
+    UNBOUND.contains(&driver)
 }
 
 pub(super) fn needs_link_interrupts(driver: &str) -> bool {

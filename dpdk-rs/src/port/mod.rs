@@ -42,6 +42,7 @@ mod xstats;
 
 pub use adapter::{Module, ModuleStandard};
 pub use config::PortConfig;
+pub(crate) use driver::is_pci_address;
 pub use event_watch::{EventWatch, LinkWatch, PortEvent};
 pub use flow_control::FlowControl;
 pub use foreign::Foreign;
@@ -237,7 +238,7 @@ impl<S> Port<S> {
         self.device.info()
     }
 
-    /// The port's own address.
+    /// The port's own address. In a secondary process it may be a mix of two, if the primary one changes it at this moment.
     ///
     /// # Errors
     /// [`PortError::Refused`] if the device does not say.

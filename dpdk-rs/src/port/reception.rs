@@ -18,11 +18,13 @@ impl<P: PrivateData> Port<Started<P>> {
         self.device.set_promiscuous(on)
     }
 
-    /// Whether the port receives frames for any address.
+    /// Whether the port receives frames for any address; `false` in a child made by `fork`, since the port is its parent's.
     #[doc(alias = "rte_eth_promiscuous_get")]
     #[must_use]
     pub fn is_promiscuous(&self) -> bool {
-        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a flag.
+        let Ok(_control) = self.device.control() else { return false };
+        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a bit beside others, and all of
+        // them change only while the control plane is locked, as it is here.
         unsafe { sys::rte_eth_promiscuous_get(self.id().get()) == 1 }
     }
 
@@ -36,11 +38,14 @@ impl<P: PrivateData> Port<Started<P>> {
         self.device.set_allmulticast(on)
     }
 
-    /// Whether the port receives frames for any multicast address.
+    /// Whether the port receives frames for any multicast address; `false` in a child made by `fork`, since the port is its
+    /// parent's.
     #[doc(alias = "rte_eth_allmulticast_get")]
     #[must_use]
     pub fn is_allmulticast(&self) -> bool {
-        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a flag.
+        let Ok(_control) = self.device.control() else { return false };
+        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a bit beside others, and all of
+        // them change only while the control plane is locked, as it is here.
         unsafe { sys::rte_eth_allmulticast_get(self.id().get()) == 1 }
     }
 
@@ -114,11 +119,13 @@ impl<P: PrivateData> Port<Started<P>> {
         self.device.set_vlan_strip(on)
     }
 
-    /// Whether the VLAN tag is taken off received frames.
+    /// Whether the VLAN tag is taken off received frames; `false` in a child made by `fork`, since the port is its parent's.
     #[doc(alias = "rte_eth_dev_get_vlan_offload")]
     #[must_use]
     pub fn strips_vlan(&self) -> bool {
-        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads flags.
+        let Ok(_control) = self.device.control() else { return false };
+        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads flags that change only while the
+        // control plane is locked, as it is here.
         let offloads = unsafe { sys::rte_eth_dev_get_vlan_offload(self.id().get()) };
         offloads > 0 && offloads.unsigned_abs() & sys::RTE_ETH_VLAN_STRIP_OFFLOAD != 0
     }

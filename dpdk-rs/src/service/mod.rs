@@ -4,7 +4,7 @@
 //! Service cores: lcores that call what has to be called again and again, for the program or for a driver.
 //!
 //! A [`Service`] is a closure, a [`ServiceCore`] an lcore that calls all services that were put on it, in turn, for as long as it
-//! lives. Drivers without hardware of their own have services too, such as `event_sw` and `net_softnic`:
+//! lives. Drivers without hardware of their own have services too, such as `event_sw`:
 //! [`ServiceCore::run_driver_service`].
 //!
 //! ```no_run

@@ -6,9 +6,10 @@
 use crate::{
     capture::write,
     frames::pool,
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{eal_args, folder, isolated, isolated_bare, isolated_bare_cases, isolated_cases},
 };
 use dpdk_rs::{Burst, Eal, HotplugError, Mempool, Port, PortConfig, PortError, dpdk_version, port::Unconfigured};
+use std::fs;
 
 /// A bonding device of a ring, by its name or number. The argument has another name from 23.11 on.
 fn bonding_of(member: &str) -> String {
@@ -30,17 +31,16 @@ fn is_about_combining(error: &PortError) -> bool {
 /// A bonding device stops its members when it is started, and receives from their queues: nobody else may have those.
 #[test]
 fn a_port_is_not_combined_with_others_once_it_is_configured() {
-    for member in ["net_ring0", "0"] {
-        isolated(&["net_ring0", &bonding_of(member)], |eal| {
-            let pool: Mempool = pool(&eal, "pool");
-            let [ring, bonding] = ring_and_bonding(&eal);
-            let (ring, mut rx, _tx) = ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
-            let error = bonding.configure(&PortConfig::default(), &pool).unwrap_err();
-            assert!(is_about_combining(&error), "{error}");
-            assert_eq!(rx[0].rx(&mut Burst::<_, 8>::new()), 0, "it is as it was");
-            assert!(ring.link().unwrap().up);
-        });
-    }
+    isolated_bare_cases(&[], 2, |case| {
+        let (eal, _) = Eal::init(eal_args(&["net_ring0", &bonding_of(["net_ring0", "0"][case])])).unwrap();
+        let pool: Mempool = pool(&eal, "pool");
+        let [ring, bonding] = ring_and_bonding(&eal);
+        let (ring, mut rx, _tx) = ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
+        let error = bonding.configure(&PortConfig::default(), &pool).unwrap_err();
+        assert!(is_about_combining(&error), "{error}");
+        assert_eq!(rx[0].rx(&mut Burst::<_, 8>::new()), 0, "it is as it was");
+        assert!(ring.link().unwrap().up);
+    });
 }
 
 #[test]
@@ -58,6 +58,32 @@ fn a_port_that_was_combined_with_others_is_theirs() {
         let ring = eal.ports().into_iter().find(|port| port.name() == "net_ring0").unwrap();
         ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
     });
+}
+
+/// The scripts of `net_softnic` name ports whose queues a service core then polls, and pools that are freed when it stops.
+#[test]
+fn a_device_of_scripts_is_refused_also_as_a_part() {
+    let outputs = isolated_cases(2, &["net_ring0"], |eal, case| {
+        let script = folder().join("empty.cli");
+        fs::write(&script, "").unwrap();
+        let alone = format!("net_softnic0,firmware={}", script.display());
+        let device = &if case == 0 { alone } else { format!("net_failsafe0,dev({alone})") };
+        let mut ports = match eal.attach(device) {
+            Err(HotplugError::NoDriver(_) | HotplugError::Driver { .. }) => return println!("no net_softnic"),
+            ports => ports.unwrap(),
+        };
+        ports.sort_by_key(|port| port.name() == "net_ring0");
+        let [soft, ring] = <[_; 2]>::try_from(ports).unwrap();
+        let pool: Mempool = pool(&eal, "pool");
+        let error = soft.configure(&PortConfig::default(), &pool).unwrap_err();
+        assert!(matches!(&error, PortError::Lacks { what, .. } if what.contains("its driver net_softnic")), "{error}");
+        // Nobody else is hindered.
+        ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
+        assert_eq!(eal.detach(device.split_once(',').unwrap().0), Ok(()));
+    });
+    if outputs.iter().any(|output| output.contains("no net_softnic")) {
+        println!("skipped: this DPDK was built without net_softnic");
+    }
 }
 
 /// `net_pcap` loses a part of frames longer than 65,535 bytes and gives them their full length, also where its frames come by way of

@@ -117,6 +117,30 @@ fn all_multicast_is_switched_where_there_is_a_choice() {
     });
 }
 
+/// DPDK keeps addresses in plain memory, which a read during a write finds half changed.
+#[test]
+fn an_address_is_read_whole_while_another_thread_sets_it() {
+    isolated(&["net_null0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let (port, _rx, _tx) = start(only_port(&eal), &pool);
+        let whole = [MacAddr([2, 0, 0, 0, 0, 0]), MacAddr([2, 255, 255, 255, 255, 255])];
+        port.set_mac_addr(whole[0]).unwrap();
+        let end = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                for round in 0..100_000 {
+                    port.set_mac_addr(whole[round % 2]).unwrap();
+                }
+                end.store(1, SeqCst);
+            });
+            while end.load(SeqCst) == 0 {
+                let address = port.mac_addr().unwrap();
+                assert!(whole.contains(&address), "{address}");
+            }
+        });
+    });
+}
+
 #[test]
 fn addresses_are_set_added_and_removed() {
     isolated(&["net_null0", "net_ring0"], |eal| {

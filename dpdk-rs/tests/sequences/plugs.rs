@@ -84,8 +84,8 @@ impl Devices {
                 return Plugged::Refused;
             }
             Driver::Unknown => {
-                let error = eal.attach(&name("net_nosuch")).expect_err("there is no such driver");
-                assert!(matches!(error, HotplugError::Refused { .. }), "{error}");
+                let name = name("net_nosuch");
+                assert_eq!(eal.attach(&name).expect_err("there is no such driver"), HotplugError::NoDriver(name));
                 return Plugged::Refused;
             }
             Driver::Nul => {

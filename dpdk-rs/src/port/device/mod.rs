@@ -205,10 +205,18 @@ impl Device {
     }
 
     /// Refuses what the driver would do beyond the mbufs' room, as far as its arguments tell: its own and, since it may
-    /// be one that combines others, those of the devices that something in the process owns.
+    /// be one that combines others, those of the devices that something in the process owns. Refuses a driver too, or one of a
+    /// part, that does with ports and frames what nobody can tell beforehand.
     pub(super) fn check_driver(&self, data_room: u16) -> Result<(), PortError> {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
+        let own = driver::name(&self.raw_info()?);
         let control = self.control()?;
+        if let Some((driver, _)) = self.drivers(&own, &control).iter().find(|(driver, _)| driver::is_unbound(driver)) {
+            return Err(self.lacks(format!(
+                "safe use: its driver {driver} runs scripts that take the queues of other ports and free pools of packets that \
+                 the program has; use those ports themselves, and do without this device"
+            )));
+        }
         match self.parts(&control).find_map(|(id, info)| driver::danger(&info, room, id != self.id)) {
             Some((what, asked, limits)) => Err(self.unsupported(what, asked, limits)),
             None => Ok(()),

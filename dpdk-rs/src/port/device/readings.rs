@@ -54,7 +54,9 @@ impl Device {
 
     pub(in crate::port) fn mac_addr(&self) -> Result<MacAddr, PortError> {
         let mut addr = sys::rte_ether_addr::default();
-        // SAFETY: the port exists until the drop of this `Device` closes it; the call fills a struct of ours.
+        let _control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it; the control plane is locked, under which alone the
+        // address is changed. The call fills a struct of ours.
         let result = unsafe { sys::rte_eth_macaddr_get(self.id, &raw mut addr) };
         self.check("rte_eth_macaddr_get", result, "read the MAC address")?;
         Ok(MacAddr(addr.addr_bytes))
@@ -62,7 +64,9 @@ impl Device {
 
     pub(in crate::port) fn mtu(&self) -> Result<u16, PortError> {
         let mut mtu = 0;
-        // SAFETY: the port exists until the drop of this `Device` closes it; the call writes to a number of ours.
+        let _control = self.control()?;
+        // SAFETY: the port exists until the drop of this `Device` closes it; the control plane is locked, under which alone the
+        // MTU is changed. The call writes to a number of ours.
         let result = unsafe { sys::rte_eth_dev_get_mtu(self.id, &raw mut mtu) };
         self.check("rte_eth_dev_get_mtu", result, "read the MTU")?;
         Ok(mtu)
