@@ -4636,6 +4636,14 @@ unsafe extern "C" {
     ) -> ::core::ffi::c_int;
 }
 #[repr(C)]
+#[derive(Debug)]
+pub struct rte_fib6 {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_fib6_free(fib: *mut rte_fib6);
+}
+#[repr(C)]
 #[repr(align(64))]
 #[derive(Debug, Copy, Clone)]
 pub struct rte_rcu_qsbr {
@@ -5197,25 +5205,25 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn rte_timer_manage() -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_27 = 0;
-pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_27 = 16;
-pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_27 = 18;
-pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_27 = 20;
-pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_27 = 22;
-pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_27 = 24;
-pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_27 = 36;
-pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_27 = 40;
-pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_27 = 54;
-pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_27 = 56;
-pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_27 = 64;
-pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_27 = 88;
-pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_27 = 80;
-pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_27 = 32;
-pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_27 = 42;
-pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_27 = 44;
-pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_27 = 72;
-pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_27 = 128;
-pub type _bindgen_ty_27 = ::core::ffi::c_uint;
+pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_28 = 0;
+pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_28 = 16;
+pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_28 = 18;
+pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_28 = 20;
+pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_28 = 22;
+pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_28 = 24;
+pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_28 = 36;
+pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_28 = 40;
+pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_28 = 54;
+pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_28 = 56;
+pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_28 = 64;
+pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_28 = 88;
+pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_28 = 80;
+pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_28 = 32;
+pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_28 = 42;
+pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_28 = 44;
+pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_28 = 72;
+pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_28 = 128;
+pub type _bindgen_ty_28 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;
 pub const DPDK_SYS_MBUF_F_EXTERNAL: u64 = 2305843009213693952;
 pub const DPDK_SYS_MBUF_F_RX_RSS_HASH: u64 = 2;
@@ -5329,27 +5337,27 @@ unsafe extern "C" {
     #[link_name = "dpdk_sys_mbuf_l2_len__extern"]
     pub fn dpdk_sys_mbuf_l2_len(mbuf: *const rte_mbuf) -> u8;
 }
-pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_28 = 15;
-pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_28 = 1;
-pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_28 = 3;
-pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_28 = 6;
-pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_28 = 7;
-pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_28 = 240;
-pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_28 = 16;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_28 = 48;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_28 = 144;
-pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_28 = 64;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_28 = 192;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_28 = 224;
-pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_28 = 3840;
-pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_28 = 256;
-pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_28 = 512;
-pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_28 = 768;
-pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_28 = 1024;
-pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_28 = 1280;
-pub type _bindgen_ty_28 = ::core::ffi::c_uint;
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_29 = 64;
+pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_29 = 15;
+pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_29 = 1;
+pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_29 = 3;
+pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_29 = 6;
+pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_29 = 7;
+pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_29 = 240;
+pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_29 = 16;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_29 = 48;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_29 = 144;
+pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_29 = 64;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_29 = 192;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_29 = 224;
+pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_29 = 3840;
+pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_29 = 256;
+pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_29 = 512;
+pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_29 = 768;
+pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_29 = 1024;
+pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_29 = 1280;
 pub type _bindgen_ty_29 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_30 = 64;
+pub type _bindgen_ty_30 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_flow_validate__extern"]
     pub fn dpdk_sys_flow_validate(
@@ -5651,6 +5659,48 @@ unsafe extern "C" {
     pub fn dpdk_sys_fib_rule(fib: *mut rte_fib, ip: u32, depth: u8, next_hop: *mut u64) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    #[link_name = "dpdk_sys_fib6_create__extern"]
+    pub fn dpdk_sys_fib6_create(
+        name: *const ::core::ffi::c_char,
+        socket_id: ::core::ffi::c_int,
+        routes: u32,
+        none: u64,
+        entry_size_log2: u32,
+        tbl8s: u32,
+    ) -> *mut rte_fib6;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_fib6_rule__extern"]
+    pub fn dpdk_sys_fib6_rule(
+        fib: *mut rte_fib6,
+        ip: *const ::core::ffi::c_void,
+        depth: u8,
+        next_hop: *mut u64,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_fib6_add__extern"]
+    pub fn dpdk_sys_fib6_add(
+        fib: *mut rte_fib6,
+        ip: *const ::core::ffi::c_void,
+        depth: u8,
+        next_hop: u64,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_fib6_delete__extern"]
+    pub fn dpdk_sys_fib6_delete(fib: *mut rte_fib6, ip: *const ::core::ffi::c_void, depth: u8) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_fib6_lookup_bulk__extern"]
+    pub fn dpdk_sys_fib6_lookup_bulk(
+        fib: *mut rte_fib6,
+        ips: *const ::core::ffi::c_void,
+        next_hops: *mut u64,
+        n: ::core::ffi::c_int,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
     #[link_name = "dpdk_sys_ipv4_reassemble__extern"]
     pub fn dpdk_sys_ipv4_reassemble(
         table: *mut rte_ip_frag_tbl,
@@ -5670,12 +5720,12 @@ unsafe extern "C" {
         freed: *mut u32,
     ) -> *mut rte_mbuf;
 }
-pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_30 = 0;
-pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_30 = 1;
-pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_30 = 2;
-pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_30 = 3;
-pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_30 = 4;
-pub type _bindgen_ty_30 = ::core::ffi::c_uint;
+pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_31 = 0;
+pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_31 = 1;
+pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_31 = 2;
+pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_31 = 3;
+pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_31 = 4;
+pub type _bindgen_ty_31 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dpdk_sys_pool {
@@ -5708,10 +5758,10 @@ impl Default for dpdk_sys_pool {
         }
     }
 }
-pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_31 = 0;
-pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_31 = 1;
-pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_31 = 2;
-pub type _bindgen_ty_31 = ::core::ffi::c_uint;
+pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_32 = 0;
+pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_32 = 1;
+pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_32 = 2;
+pub type _bindgen_ty_32 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_pool_driver__extern"]
     pub fn dpdk_sys_pool_driver(mp: *const rte_mempool) -> ::core::ffi::c_int;

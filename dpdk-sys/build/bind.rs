@@ -37,6 +37,7 @@ const FUNCTIONS: &[&str] = &[
     "rte_eth_stats_(get|reset)",
     "rte_eth_tx_(done_cleanup|prepare)",
     "rte_eth_xstats_(get|get_by_id|get_names|reset)",
+    "rte_fib6_free",
     "rte_fib_(add|delete|free|lookup_bulk)",
     "rte_flow_destroy",
     "rte_free",

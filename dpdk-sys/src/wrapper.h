@@ -36,6 +36,7 @@
 #include <rte_ethdev.h>
 #include <rte_ether.h>
 #include <rte_fib.h>
+#include <rte_fib6.h>
 #include <rte_flow.h>
 #include <rte_hash.h>
 #include <rte_interrupts.h>
@@ -58,6 +59,7 @@
 #include <rte_pdump.h>
 #include <rte_rcu_qsbr.h>
 #include <rte_rib.h>
+#include <rte_rib6.h>
 #include <rte_ring.h>
 #include <rte_service.h>
 #include <rte_service_component.h>
@@ -782,6 +784,69 @@ dpdk_sys_fib_rule(struct rte_fib *fib, uint32_t ip, uint8_t depth, uint64_t *nex
 	const struct rte_rib_node *node = rte_rib_lookup_exact(rte_fib_get_rib(fib), ip, depth);
 
 	return node != NULL && rte_rib_get_nh(node, next_hop) == 0;
+}
+
+/* The same for IPv6: entries of 2 bytes or more. */
+static inline struct rte_fib6 *
+dpdk_sys_fib6_create(const char *name, int socket_id, uint32_t routes, uint64_t none, uint32_t entry_size_log2, uint32_t tbl8s)
+{
+	struct rte_fib6_conf conf = {0};
+
+	conf.type = tbl8s != 0 ? RTE_FIB6_TRIE : RTE_FIB6_DUMMY;
+	conf.default_nh = none;
+	conf.max_routes = (int)routes;
+	conf.trie.nh_sz = (enum rte_fib_trie_nh_sz)entry_size_log2;
+	conf.trie.num_tbl8 = tbl8s;
+	return rte_fib6_create(name, socket_id, &conf);
+}
+
+static inline int
+dpdk_sys_fib6_rule(struct rte_fib6 *fib, const void *ip, uint8_t depth, uint64_t *next_hop)
+{
+	const struct rte_rib6_node *node = rte_rib6_lookup_exact(rte_fib6_get_rib(fib), ip, depth);
+
+	return node != NULL && rte_rib6_get_nh(node, next_hop) == 0;
+}
+
+/* Adds a route, or changes it. DPDK reserves groups for a route that is new: more than it needs, and up to 24.11 for ever, so that
+ * the table is full once routes have come and gone often enough. For one that is changed it reserves none. So a new route is one
+ * that is changed: it is in the tree of routes before, with another next hop. Whoever calls this has counted the groups.
+ */
+static inline int
+dpdk_sys_fib6_add(struct rte_fib6 *fib, const void *ip, uint8_t depth, uint64_t next_hop)
+{
+	struct rte_rib6 *rib = rte_fib6_get_rib(fib);
+	struct rte_rib6_node *node = rte_rib6_lookup_exact(rib, ip, depth);
+	int is_new = node == NULL, ret;
+	uint64_t now = 0;
+
+	if (is_new) {
+		node = rte_rib6_insert(rib, ip, depth);
+		if (node == NULL)
+			return -rte_errno;
+		rte_rib6_set_nh(node, next_hop ^ 1);
+	}
+	ret = rte_fib6_add(fib, ip, depth, next_hop);
+	/* Up to 25.11 a change that failed is no error. */
+	rte_rib6_get_nh(node, &now);
+	if (ret == 0 && now != next_hop)
+		ret = -ENOSPC;
+	if (ret != 0 && is_new)
+		rte_rib6_remove(rib, ip, depth);
+	return ret;
+}
+
+static inline int
+dpdk_sys_fib6_delete(struct rte_fib6 *fib, const void *ip, uint8_t depth)
+{
+	return rte_fib6_delete(fib, ip, depth);
+}
+
+/* The addresses are only read. */
+static inline int
+dpdk_sys_fib6_lookup_bulk(struct rte_fib6 *fib, const void *ips, uint64_t *next_hops, int n)
+{
+	return rte_fib6_lookup_bulk(fib, (void *)(uintptr_t)ips, next_hops, n);
 }
 
 /* The reassembly of datagrams, for one fragment. What the table gives up it puts on a list without a look at the end of it: one

@@ -9,7 +9,7 @@
 //! | [`HashReader`] | a copy of a small value, while [`HashWriter`] changes the table | the one writer |
 //! | [`RcuReader`] | a value by its key, without locks, while [`RcuWriter`] changes the table | the one writer |
 //! | [`Lpm`], [`Lpm6`] | the next hop of an IPv4 or IPv6 address | `&mut self` |
-//! | [`Fib`] | the same of IPv4, with a default route and next hops of 63 bits | `&mut self` |
+//! | [`Fib`], [`Fib6`] | the same, with a default route and next hops of 63 bits | `&mut self` |
 //! | [`Acl`] | the rule of highest priority that matches a header | a new table |
 //!
 //! All can be shared between threads for looking up. A table is DPDK's, in its memory; it keeps the EAL alive and is freed
@@ -24,7 +24,7 @@ mod rcu_hash;
 mod shared_hash;
 
 pub use acl::{Acl, AclBuilder, AclError, AclRule, FieldDef, FieldKind, FieldMatch};
-pub use fib::{Fib, FibBuilder, FibError};
+pub use fib::{Fib, Fib6, FibBuilder, FibError};
 pub use hash::{HashBuilder, HashIter, HashKey, HashTable};
 pub use lpm::{Lpm, LpmBuilder, LpmError};
 pub use lpm6::Lpm6;

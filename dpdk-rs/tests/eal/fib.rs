@@ -5,91 +5,254 @@
 
 use crate::{lookups::Numbers, process::isolated};
 use dpdk_rs::{
-    CreateError,
-    lookup::{Fib, FibBuilder, FibError},
+    CreateError, Eal,
+    lookup::{Fib, Fib6, FibBuilder, FibError},
 };
-use std::{collections::BTreeMap, net::Ipv4Addr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::{Ipv4Addr, Ipv6Addr},
+};
 
-/// By depth and prefix.
-type Routes = BTreeMap<(u8, u32), u64>;
+/// By depth and prefix. Addresses of both kinds are the first bits of a number.
+type Routes = BTreeMap<(u8, u128), u64>;
 
-fn mask(depth: u8) -> u32 {
-    u32::MAX.checked_shl(32 - u32::from(depth)).unwrap_or(0)
+/// What tables of both kinds have in common.
+trait Table: Sized {
+    const BITS: u8;
+    /// Some depths, of which the first four change up to 2^24 entries.
+    const DEPTHS: &[u8];
+    const PLACES: &[u128];
+    const GROUPS: u32;
+
+    fn build(builder: FibBuilder<Self>, eal: &Eal) -> Self;
+    fn builder(name: &str) -> FibBuilder<Self>;
+    fn add(&mut self, prefix: u128, depth: u8, next_hop: u64) -> Result<(), FibError>;
+    fn delete(&mut self, prefix: u128, depth: u8) -> Result<(), FibError>;
+    fn rule(&self, prefix: u128, depth: u8) -> Option<u64>;
+    fn lookup(&self, address: u128) -> Option<u64>;
+    fn lookup_all(&self, addresses: &[u128], next_hops: &mut [Option<u64>]) -> usize;
+    fn count(&self) -> (usize, bool);
 }
 
-fn longest(routes: &Routes, address: u32) -> Option<u64> {
-    (0..=32).rev().find_map(|depth| routes.get(&(depth, address & mask(depth))).copied())
+macro_rules! table {
+    ($table:ty, $from:expr, $bits:literal, $groups:literal, $depths:expr, $places:expr) => {
+        impl Table for $table {
+            const BITS: u8 = $bits;
+            const DEPTHS: &[u8] = &$depths;
+            const PLACES: &[u128] = &$places;
+            const GROUPS: u32 = $groups;
+
+            fn build(builder: FibBuilder<Self>, eal: &Eal) -> Self {
+                builder.build(eal).unwrap()
+            }
+
+            fn builder(name: &str) -> FibBuilder<Self> {
+                <$table>::builder(name).routes(512).tbl8s($groups)
+            }
+
+            fn add(&mut self, prefix: u128, depth: u8, next_hop: u64) -> Result<(), FibError> {
+                self.add($from(prefix), depth, next_hop)
+            }
+
+            fn delete(&mut self, prefix: u128, depth: u8) -> Result<(), FibError> {
+                self.delete($from(prefix), depth)
+            }
+
+            fn rule(&self, prefix: u128, depth: u8) -> Option<u64> {
+                self.rule($from(prefix), depth)
+            }
+
+            fn lookup(&self, address: u128) -> Option<u64> {
+                self.lookup($from(address))
+            }
+
+            fn lookup_all(&self, addresses: &[u128], next_hops: &mut [Option<u64>]) -> usize {
+                let addresses: Vec<_> = addresses.iter().copied().map($from).collect();
+                self.lookup_bulk(&addresses, next_hops)
+            }
+
+            fn count(&self) -> (usize, bool) {
+                (self.len(), self.is_empty())
+            }
+        }
+    };
+}
+
+fn v4(bits: u128) -> Ipv4Addr {
+    Ipv4Addr::from_bits((bits >> 96) as u32)
+}
+
+// Few prefixes, which lie in each other, at both ends of all addresses and around the ends of groups.
+table!(
+    Fib,
+    v4,
+    32,
+    4,
+    [0, 1, 2, 3, 8, 9, 16, 23, 24, 25, 26, 30, 31, 32],
+    [
+        0,
+        1 << 96,
+        0x0a00_0000 << 96,
+        0x0a00_00ff << 96,
+        0x0a00_0100 << 96,
+        0x0a00_0180 << 96,
+        0xc0a8_0000 << 96,
+        0xc000_0000 << 96,
+        0xffff_ff00 << 96,
+        u128::MAX
+    ]
+);
+
+table!(
+    Fib6,
+    Ipv6Addr::from_bits,
+    128,
+    30,
+    [
+        0, 1, 2, 3, 8, 9, 16, 23, 24, 25, 28, 31, 32, 33, 40, 47, 48, 49, 56, 60, 63, 64, 65, 72, 96, 119, 120, 121,
+        126, 127, 128
+    ],
+    [
+        0,
+        1,
+        0x2001_0db8 << 96,
+        0x2001_0db8 << 96 | 0xff << 88,
+        0x2001_0db8 << 96 | 1 << 64,
+        0x2001_0db8 << 96 | 0xffff << 64,
+        0x2001_0db8 << 96 | 0xffff_ffff << 64,
+        0x2001_0db9 << 96,
+        0x2001_0dff << 96,
+        0xc000 << 112,
+        0xfe80 << 112,
+        u128::MAX << 64,
+        u128::MAX - 1,
+        u128::MAX
+    ]
+);
+
+fn mask(depth: u8) -> u128 {
+    u128::MAX.checked_shl(128 - u32::from(depth)).unwrap_or(0)
+}
+
+fn longest<T: Table>(routes: &Routes, address: u128) -> Option<u64> {
+    T::DEPTHS.iter().rev().find_map(|depth| routes.get(&(*depth, address & mask(*depth))).copied())
+}
+
+/// How many groups the routes need, with one more.
+fn groups(routes: &Routes, more: (u8, u128)) -> usize {
+    let all = routes.keys().copied().chain([more]);
+    let needed = all.flat_map(|(depth, prefix)| {
+        [24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120]
+            .into_iter()
+            .filter(move |bits| *bits < depth)
+            .map(move |bits| (bits, prefix & mask(bits)))
+    });
+    needed.collect::<BTreeSet<_>>().len()
 }
 
 /// Addresses around the edges of all routes.
-fn edges(routes: &Routes) -> Vec<Ipv4Addr> {
+fn edges<T: Table>(routes: &Routes) -> Vec<u128> {
+    let one = 1_u128 << (128 - u32::from(T::BITS));
     let edges = routes.keys().flat_map(|(depth, prefix)| {
-        let last = prefix | !mask(*depth);
-        [*prefix, prefix.wrapping_sub(1), last, last.wrapping_add(1), prefix.midpoint(last)]
+        let last = (prefix | !mask(*depth)) & mask(T::BITS);
+        [*prefix, prefix.wrapping_sub(one), last, last.wrapping_add(one), prefix.midpoint(last) & mask(T::BITS)]
     });
-    edges.chain([0, u32::MAX]).map(Ipv4Addr::from_bits).collect()
+    edges.chain([0, mask(T::BITS)]).collect()
 }
 
-fn compare(fib: &Fib, routes: &Routes) {
-    let addresses = edges(routes);
+fn compare<T: Table>(fib: &T, routes: &Routes) {
+    let addresses = edges::<T>(routes);
     let mut next_hops = vec![Some(7); addresses.len()];
-    let expected: Vec<_> = addresses.iter().map(|address| longest(routes, address.to_bits())).collect();
-    assert_eq!(fib.lookup_bulk(&addresses, &mut next_hops), expected.iter().flatten().count());
+    let expected: Vec<_> = addresses.iter().map(|address| longest::<T>(routes, *address)).collect();
+    assert_eq!(fib.lookup_all(&addresses, &mut next_hops), expected.iter().flatten().count());
     for ((address, found), expected) in addresses.iter().zip(next_hops).zip(expected) {
-        assert_eq!(found, expected, "{address} of {routes:x?}");
+        assert_eq!((found, fib.lookup(*address)), (expected, expected), "{address:x} of {routes:x?}");
     }
-    assert_eq!((fib.len(), fib.is_empty()), (routes.len(), routes.is_empty()));
+    assert_eq!(fib.count(), (routes.len(), routes.is_empty()));
+}
+
+fn prefix<T: Table>(numbers: &mut Numbers) -> (u8, u128) {
+    let rest = T::DEPTHS.len() - 4;
+    let place = if numbers.below(24) == 0 { numbers.below(4) } else { 4 + numbers.below(rest) };
+    let depth = T::DEPTHS[place];
+    (depth, T::PLACES[numbers.below(T::PLACES.len())] & mask(depth))
+}
+
+/// Changes routes at random. A table has groups for as many routes as need them, at once and one after the other.
+fn change_and_compare<T: Table>(mut fib: T, last: u64, has_groups: bool, numbers: &mut Numbers) {
+    let mut routes = Routes::new();
+    let mut refused = 0;
+    compare(&fib, &routes);
+    for _ in 0..250 {
+        let (depth, ip) = prefix::<T>(numbers);
+        // Bits behind the prefix do not count.
+        let address = ip | (u128::from(numbers.next()) << 64 | u128::from(numbers.next())) & !mask(depth);
+        let known = routes.get(&(depth, ip)).copied();
+        assert_eq!(fib.rule(address, depth), known);
+        if numbers.below(5) < 2 {
+            let expected = routes.remove(&(depth, ip)).map(drop).ok_or(FibError::Missing);
+            assert_eq!(fib.delete(address, depth), expected);
+        } else {
+            // Often the next hop of a prefix around it.
+            let next_hop = [0, 1, last - 1, last][numbers.below(4)];
+            let full = has_groups && depth > 24 && known.is_none() && groups(&routes, (depth, ip)) > T::GROUPS as usize;
+            let expected = if full { Err(FibError::Groups(T::GROUPS)) } else { Ok(()) };
+            assert_eq!(fib.add(address, depth, next_hop), expected, "{ip:x}/{depth} to {routes:x?}");
+            refused += u32::from(full);
+            if !full {
+                routes.insert((depth, ip), next_hop);
+            }
+        }
+        compare(&fib, &routes);
+    }
+    assert!(routes.len() > 10);
+    assert!(!has_groups || refused > 3, "{refused}");
+    for (depth, ip) in routes.into_keys() {
+        fib.delete(ip, depth).unwrap();
+    }
+    compare(&fib, &Routes::new());
 }
 
 /// All but entries of 8 bytes, for which there is no memory.
-fn kinds() -> [(FibBuilder, u64); 4] {
-    let builder = |last| Fib::builder(format!("to {last}")).routes(64).tbl8s(6).last_next_hop(last);
-    let [short, middle, long] = [126, 32_766, (1 << 31) - 2].map(|last| (builder(last), last));
-    [short, middle, long, (Fib::builder("tree").routes(64).tree(), (1 << 31) - 2)]
-}
-
-/// Few prefixes, which lie in each other, at both ends of all addresses and around the ends of groups.
-fn prefix(numbers: &mut Numbers) -> (u8, u32) {
-    // The first ones are slow: they change up to 2^24 entries.
-    let depths = [0, 1, 2, 3, 8, 9, 16, 23, 24, 25, 26, 30, 31, 32];
-    let places =
-        [0, 1, 0x0a00_0000, 0x0a00_00ff, 0x0a00_0100, 0x0a00_0180, 0xc0a8_0000, 0xc000_0000, 0xffff_ff00, u32::MAX];
-    let depth = if numbers.below(24) == 0 { depths[numbers.below(4)] } else { depths[4 + numbers.below(10)] };
-    (depth, places[numbers.below(places.len())] & mask(depth))
+fn change_all_kinds<T: Table>(eal: &Eal) {
+    let mut numbers = Numbers(5);
+    for last in [126, 32_766, (1 << 31) - 2].into_iter().filter(|last| T::BITS == 32 || *last > 126) {
+        let fib = T::build(T::builder(&format!("to {last}")).last_next_hop(last), eal);
+        change_and_compare(fib, last, true, &mut numbers);
+    }
+    change_and_compare(T::build(T::builder("tree").tree(), eal), (1 << 31) - 2, false, &mut numbers);
 }
 
 #[test]
 fn fib_finds_the_longest_prefix() {
+    isolated(&[], |eal| change_all_kinds::<Fib>(&eal));
+}
+
+#[test]
+fn fib6_finds_the_longest_prefix() {
+    isolated(&[], |eal| change_all_kinds::<Fib6>(&eal));
+}
+
+/// DPDK reserves groups for each route that is added, and does not give all of them back.
+#[test]
+fn routes_that_come_and_go_leave_their_groups() {
     isolated(&[], |eal| {
-        let mut numbers = Numbers(5);
-        for (builder, last) in kinds() {
-            let mut fib = builder.build(&eal).unwrap();
-            let mut routes = Routes::new();
-            compare(&fib, &routes);
-            for _ in 0..500 {
-                let (depth, ip) = prefix(&mut numbers);
-                // Bits behind the prefix do not count.
-                let address = Ipv4Addr::from_bits(ip | numbers.next() as u32 & !mask(depth));
-                let known = routes.get(&(depth, ip)).copied();
-                assert_eq!(fib.rule(address, depth), known);
-                if numbers.below(5) < 2 {
-                    let expected = routes.remove(&(depth, ip)).map(drop).ok_or(FibError::Missing);
-                    assert_eq!(fib.delete(address, depth), expected);
-                } else {
-                    // Often the next hop of a prefix around it.
-                    let next_hop = [0, 1, last - 1, last][numbers.below(4)];
-                    match fib.add(address, depth, next_hop) {
-                        Ok(()) => drop(routes.insert((depth, ip), next_hop)),
-                        Err(error) => assert_eq!((error, known), (FibError::Groups(6), None)),
-                    }
-                }
-                compare(&fib, &routes);
-            }
-            assert!(routes.len() > 10);
-            for (depth, ip) in routes.into_keys() {
-                fib.delete(Ipv4Addr::from_bits(ip), depth).unwrap();
-            }
-            compare(&fib, &Routes::new());
+        let builder = Fib6::builder("few").last_next_hop(32_766).tbl8s(13);
+        let mut fib = builder.build(&eal).unwrap();
+        let place: Ipv6Addr = "2001:db8::".parse().unwrap();
+        for round in 0..40 {
+            // Also those that have the next hop of the prefix around them.
+            fib.add(place, 32, round % 2).unwrap();
+            fib.add(place, 28, 0).unwrap();
+            fib.add(place, 128, 1).unwrap();
+            fib.add(Ipv6Addr::from_bits(place.to_bits() + 1), 128, 2).unwrap();
+            let other: Ipv6Addr = "3000::".parse().unwrap();
+            assert_eq!(fib.add(other, 25, 1), Err(FibError::Groups(13)));
+            assert_eq!((fib.lookup(place), fib.lookup(other), fib.len()), (Some(1), None, 4));
+            fib.delete(place, 32).unwrap();
+            fib.delete(place, 128).unwrap();
+            fib.delete(Ipv6Addr::from_bits(place.to_bits() + 1), 128).unwrap();
+            fib.delete(place, 28).unwrap();
         }
     });
 }
@@ -100,6 +263,12 @@ fn routes_to_the_last_address_leave_the_others_alone() {
     isolated(&[], |eal| {
         let mut fib = Fib::builder("fib").last_next_hop(126).tbl8s(8).build(&eal).unwrap();
         let (low, high) = (Ipv4Addr::UNSPECIFIED, Ipv4Addr::new(128, 0, 0, 0));
+        fib.add(low, 1, 1).unwrap();
+        fib.add(high, 1, 2).unwrap();
+        fib.add(low, 0, 3).unwrap();
+        assert_eq!((fib.lookup(low), fib.lookup(high)), (Some(1), Some(2)));
+        let mut fib = Fib6::builder("fib6").last_next_hop(32_766).build(&eal).unwrap();
+        let (low, high) = (Ipv6Addr::UNSPECIFIED, Ipv6Addr::from_bits(1 << 127));
         fib.add(low, 1, 1).unwrap();
         fib.add(high, 1, 2).unwrap();
         fib.add(low, 0, 3).unwrap();
@@ -124,8 +293,9 @@ fn fib_says_what_is_wrong() {
         let build = |builder: FibBuilder| builder.build(&eal).map(drop).unwrap_err();
         let mut fib = Fib::builder("fib").routes(2).last_next_hop(100).tbl8s(7).build(&eal).unwrap();
         let place = Ipv4Addr::new(10, 0, 0, 0);
-        assert_eq!(fib.add(place, 33, 1), Err(FibError::Depth(33)));
-        assert_eq!((fib.delete(place, 33), fib.rule(place, 33)), (Err(FibError::Depth(33)), None));
+        let depth = FibError::Depth { depth: 33, longest: 32 };
+        assert_eq!(fib.add(place, 33, 1), Err(depth));
+        assert_eq!((fib.delete(place, 33), fib.rule(place, 33)), (Err(depth), None));
         assert_eq!(fib.add(place, 8, 127), Err(FibError::NextHop { next_hop: 127, last: 126 }));
         fib.add(place, 8, 126).unwrap();
         fib.add(place, 9, 1).unwrap();
@@ -140,5 +310,36 @@ fn fib_says_what_is_wrong() {
         assert_eq!(build(Fib::builder("bits").last_next_hop(u64::MAX)).errno().map(|errno| errno.get()), Some(22));
         drop(fib);
         Fib::builder("fib").tree().build(&eal).unwrap();
+    });
+}
+
+#[test]
+fn fib6_says_what_is_wrong() {
+    isolated(&[], |eal| {
+        let build = |builder: FibBuilder<Fib6>| builder.build(&eal).map(drop).unwrap_err();
+        let mut fib = Fib6::builder("fib").routes(2).last_next_hop(100).tbl8s(7).build(&eal).unwrap();
+        let place: Ipv6Addr = "2001:db8::".parse().unwrap();
+        let depth = FibError::Depth { depth: 129, longest: 128 };
+        assert_eq!(fib.add(place, 129, 1), Err(depth));
+        assert_eq!((fib.delete(place, 129), fib.rule(place, 129)), (Err(depth), None));
+        // There are no entries of 1 byte.
+        assert_eq!(fib.add(place, 8, 32_767), Err(FibError::NextHop { next_hop: 32_767, last: 32_766 }));
+        assert_eq!(fib.add(place, 128, 1), Err(FibError::Groups(7)));
+        assert_eq!(fib.len(), 0);
+        fib.add(place, 8, 32_766).unwrap();
+        fib.add(place, 9, 1).unwrap();
+        fib.add(place, 9, 2).unwrap();
+        assert_eq!(fib.add(place, 10, 1), Err(FibError::Routes(2)));
+        let again = build(Fib6::builder("fib"));
+        assert_eq!(again.errno().map(|errno| errno.get()), Some(17), "{again}");
+        // Both kinds keep their routes in pools of the same name.
+        assert_eq!(Fib::builder("fib").tree().build(&eal).unwrap_err().errno().map(|errno| errno.get()), Some(17));
+        assert!(matches!(build(Fib6::builder("a name that is too long")), CreateError::Name { longest: 22, .. }));
+        assert!(matches!(build(Fib6::builder("routes").routes(u32::MAX)), CreateError::TooLarge { .. }));
+        assert!(matches!(build(Fib6::builder("groups").tbl8s(u32::MAX)), CreateError::TooLarge { .. }));
+        assert_eq!(build(Fib6::builder("none").routes(0)).errno().map(|errno| errno.get()), Some(22));
+        assert_eq!(build(Fib6::builder("bits").last_next_hop(u64::MAX)).errno().map(|errno| errno.get()), Some(22));
+        drop(fib);
+        Fib6::builder("fib").tree().build(&eal).unwrap();
     });
 }
