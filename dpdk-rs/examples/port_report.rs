@@ -2,9 +2,10 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! Says what the drivers tell of every port once it is started: by which of their functions they receive and send, how the queues
-//! are set up, firmware, module and more. Usage: port_report [EAL OPTIONS] -- [USED [THRESHOLD]]. It also waits until USED
+//! are set up, firmware, module and more. Usage: port_report [EAL OPTIONS] -- [USED [THRESHOLD [SPEED]]]. It also waits until USED
 //! descriptors of each RX queue hold a frame, if its driver counts them; THRESHOLD is given to the drivers in place of those that
-//! they choose.
+//! they choose; SPEED, in Mbit/s, is set without negotiation. Where the device can leave the checksums of frames (FCS) where they
+//! are, or else merge segments of TCP, it is asked to.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example port_report -- -a 0000:18:00.0
@@ -12,7 +13,10 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Eal, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue};
+use dpdk_rs::{
+    Burst, Eal, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue,
+    port::{LinkSpeed, RxOffloads},
+};
 use std::{error::Error, fmt::Debug};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,10 +29,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         let threshold = number(text)?;
         config = config.rx_free_threshold(threshold).tx_free_threshold(threshold).tx_report_threshold(threshold);
     }
+    if let Some(text) = args.get(2) {
+        config = config.fixed_speed(speed(text)?);
+    }
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     for port in eal.ports() {
-        let (port, mut rx, mut tx) = port.configure(&config, &pool)?.start()?;
-        println!("port {} ({}), driver {}", port.id(), port.name(), port.info()?.driver);
+        let info = port.info()?;
+        let offered = [RxOffloads::KEEP_CRC, RxOffloads::TCP_LRO].into_iter().find(|it| info.offers_rx.contains(*it));
+        let offloads = offered.unwrap_or(RxOffloads::NONE);
+        let (port, mut rx, mut tx) = port.configure(&config.clone().rx_offloads(offloads), &pool)?.start()?;
+        println!("port {} ({}), driver {}", port.id(), port.name(), info.driver);
+        println!("  speeds: {}", info.speeds);
+        println!("  offload: {offloads}");
         report(&port, &mut rx[0], &mut tx[0], u32::from(used))?;
     }
     Ok(())
@@ -36,6 +48,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn number(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| format!("'{text}' is no number of descriptors: give one, such as 8"))
+}
+
+fn speed(text: &str) -> Result<LinkSpeed, String> {
+    let speed = text.parse().ok().and_then(|mbps| LinkSpeed::new(mbps, true));
+    speed.ok_or_else(|| format!("'{text}' is no speed of a link: give one in Mbit/s, such as 10000"))
 }
 
 fn report(port: &Port, rx: &mut RxQueue, tx: &mut TxQueue, used: u32) -> Result<(), PortError> {
@@ -57,9 +74,16 @@ fn report(port: &Port, rx: &mut RxQueue, tx: &mut TxQueue, used: u32) -> Result<
         while rx.used_descriptors()? < used {
             std::thread::yield_now();
         }
+        say("link then", port.wait_link());
     }
     say("used RX descriptors", rx.used_descriptors());
     say("first RX descriptor", rx.descriptor(0));
+    let mut burst = Burst::<_, 32>::new();
+    rx.rx(&mut burst);
+    if let Some(frame) = burst.iter().next() {
+        let (len, crc) = (frame.len(), frame.kept_crc());
+        println!("  first frame: {len} bytes, behind them {crc:02x?}, segments of {:?}", frame.lro_segment_len());
+    }
     Ok(())
 }
 

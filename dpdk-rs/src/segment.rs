@@ -237,6 +237,18 @@ impl Segment {
         usize::from(self.buf_len()).saturating_sub(usize::from(self.data_off()) + usize::from(self.data_len()))
     }
 
+    /// The first bytes of the free room behind the data, if it has so many.
+    pub(crate) fn behind_data<const N: usize>(self) -> Option<[u8; N]> {
+        if self.is_shared() || self.tailroom() < N {
+            return None;
+        }
+        // SAFETY: the data of a live mbuf lies within its buffer, so that this is at most one byte behind it.
+        let end = unsafe { self.start().add(usize::from(self.data_len())) };
+        // SAFETY: `N` more bytes lie in the buffer, which is never uninitialised. The mbuf is not shared, so that nobody else
+        // writes to its buffer; the packet's other methods that do borrow it exclusively.
+        Some(unsafe { end.cast::<[u8; N]>().read() })
+    }
+
     /// Places the data in the buffer.
     pub(crate) fn set_data(self, offset: u16, len: u16) {
         debug_assert!(u32::from(offset) + u32::from(len) <= u32::from(self.buf_len()));

@@ -5237,6 +5237,7 @@ pub const DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK: u64 = 264;
 pub const DPDK_SYS_MBUF_F_RX_L4_CKSUM_BAD: u64 = 8;
 pub const DPDK_SYS_MBUF_F_RX_L4_CKSUM_GOOD: u64 = 256;
 pub const DPDK_SYS_MBUF_F_RX_L4_CKSUM_NONE: u64 = 264;
+pub const DPDK_SYS_MBUF_F_RX_LRO: u64 = 65536;
 pub const DPDK_SYS_MBUF_F_TX_IP_CKSUM: u64 = 18014398509481984;
 pub const DPDK_SYS_MBUF_F_TX_IPV4: u64 = 36028797018963968;
 pub const DPDK_SYS_MBUF_F_TX_IPV6: u64 = 72057594037927936;
@@ -5250,6 +5251,8 @@ pub const DPDK_SYS_RX_OFFLOAD_UDP_CKSUM: u64 = 4;
 pub const DPDK_SYS_RX_OFFLOAD_TCP_CKSUM: u64 = 8;
 pub const DPDK_SYS_RX_OFFLOAD_RSS_HASH: u64 = 524288;
 pub const DPDK_SYS_RX_OFFLOAD_TIMESTAMP: u64 = 16384;
+pub const DPDK_SYS_RX_OFFLOAD_TCP_LRO: u64 = 16;
+pub const DPDK_SYS_RX_OFFLOAD_KEEP_CRC: u64 = 65536;
 pub const DPDK_SYS_RX_OFFLOAD_SCATTER: u64 = 8192;
 pub const DPDK_SYS_RX_OFFLOAD_VLAN_FILTER: u64 = 512;
 pub const DPDK_SYS_RX_OFFLOAD_VLAN_STRIP: u64 = 1;
@@ -5263,6 +5266,23 @@ pub const DPDK_SYS_RSS_IP: u64 = 41868;
 pub const DPDK_SYS_RSS_UDP: u64 = 133152;
 pub const DPDK_SYS_RSS_TCP: u64 = 66576;
 pub const DPDK_SYS_RSS_SCTP: u64 = 4160;
+pub const DPDK_SYS_LINK_SPEED_FIXED: u32 = 1;
+pub const DPDK_SYS_LINK_SPEED_10M_HD: u32 = 2;
+pub const DPDK_SYS_LINK_SPEED_10M: u32 = 4;
+pub const DPDK_SYS_LINK_SPEED_100M_HD: u32 = 8;
+pub const DPDK_SYS_LINK_SPEED_100M: u32 = 16;
+pub const DPDK_SYS_LINK_SPEED_1G: u32 = 32;
+pub const DPDK_SYS_LINK_SPEED_2_5G: u32 = 64;
+pub const DPDK_SYS_LINK_SPEED_5G: u32 = 128;
+pub const DPDK_SYS_LINK_SPEED_10G: u32 = 256;
+pub const DPDK_SYS_LINK_SPEED_20G: u32 = 512;
+pub const DPDK_SYS_LINK_SPEED_25G: u32 = 1024;
+pub const DPDK_SYS_LINK_SPEED_40G: u32 = 2048;
+pub const DPDK_SYS_LINK_SPEED_50G: u32 = 4096;
+pub const DPDK_SYS_LINK_SPEED_56G: u32 = 8192;
+pub const DPDK_SYS_LINK_SPEED_100G: u32 = 16384;
+pub const DPDK_SYS_LINK_SPEED_200G: u32 = 32768;
+pub const DPDK_SYS_LINK_SPEED_400G: u32 = 65536;
 pub const DPDK_SYS_VERSION_YEAR: u32 = 22;
 pub const DPDK_SYS_VERSION_MONTH: u32 = 11;
 pub const DPDK_SYS_MEMIF_TRUSTS_LENGTHS: u32 = 0;
@@ -5336,6 +5356,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_mbuf_l2_len__extern"]
     pub fn dpdk_sys_mbuf_l2_len(mbuf: *const rte_mbuf) -> u8;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_mbuf_tso_segsz__extern"]
+    pub fn dpdk_sys_mbuf_tso_segsz(mbuf: *const rte_mbuf) -> u16;
 }
 pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_29 = 15;
 pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_29 = 1;

@@ -117,6 +117,7 @@ static const uint64_t DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK = RTE_MBUF_F_RX_L4_CKSUM_
 static const uint64_t DPDK_SYS_MBUF_F_RX_L4_CKSUM_BAD = RTE_MBUF_F_RX_L4_CKSUM_BAD;
 static const uint64_t DPDK_SYS_MBUF_F_RX_L4_CKSUM_GOOD = RTE_MBUF_F_RX_L4_CKSUM_GOOD;
 static const uint64_t DPDK_SYS_MBUF_F_RX_L4_CKSUM_NONE = RTE_MBUF_F_RX_L4_CKSUM_NONE;
+static const uint64_t DPDK_SYS_MBUF_F_RX_LRO = RTE_MBUF_F_RX_LRO;
 static const uint64_t DPDK_SYS_MBUF_F_TX_IP_CKSUM = RTE_MBUF_F_TX_IP_CKSUM;
 static const uint64_t DPDK_SYS_MBUF_F_TX_IPV4 = RTE_MBUF_F_TX_IPV4;
 static const uint64_t DPDK_SYS_MBUF_F_TX_IPV6 = RTE_MBUF_F_TX_IPV6;
@@ -130,6 +131,8 @@ static const uint64_t DPDK_SYS_RX_OFFLOAD_UDP_CKSUM = RTE_ETH_RX_OFFLOAD_UDP_CKS
 static const uint64_t DPDK_SYS_RX_OFFLOAD_TCP_CKSUM = RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_RSS_HASH = RTE_ETH_RX_OFFLOAD_RSS_HASH;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_TIMESTAMP = RTE_ETH_RX_OFFLOAD_TIMESTAMP;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_TCP_LRO = RTE_ETH_RX_OFFLOAD_TCP_LRO;
+static const uint64_t DPDK_SYS_RX_OFFLOAD_KEEP_CRC = RTE_ETH_RX_OFFLOAD_KEEP_CRC;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_SCATTER = RTE_ETH_RX_OFFLOAD_SCATTER;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_VLAN_FILTER = RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
 static const uint64_t DPDK_SYS_RX_OFFLOAD_VLAN_STRIP = RTE_ETH_RX_OFFLOAD_VLAN_STRIP;
@@ -143,6 +146,28 @@ static const uint64_t DPDK_SYS_RSS_IP = RTE_ETH_RSS_IP;
 static const uint64_t DPDK_SYS_RSS_UDP = RTE_ETH_RSS_UDP;
 static const uint64_t DPDK_SYS_RSS_TCP = RTE_ETH_RSS_TCP;
 static const uint64_t DPDK_SYS_RSS_SCTP = RTE_ETH_RSS_SCTP;
+static const uint32_t DPDK_SYS_LINK_SPEED_FIXED = RTE_ETH_LINK_SPEED_FIXED;
+static const uint32_t DPDK_SYS_LINK_SPEED_10M_HD = RTE_ETH_LINK_SPEED_10M_HD;
+static const uint32_t DPDK_SYS_LINK_SPEED_10M = RTE_ETH_LINK_SPEED_10M;
+static const uint32_t DPDK_SYS_LINK_SPEED_100M_HD = RTE_ETH_LINK_SPEED_100M_HD;
+static const uint32_t DPDK_SYS_LINK_SPEED_100M = RTE_ETH_LINK_SPEED_100M;
+static const uint32_t DPDK_SYS_LINK_SPEED_1G = RTE_ETH_LINK_SPEED_1G;
+static const uint32_t DPDK_SYS_LINK_SPEED_2_5G = RTE_ETH_LINK_SPEED_2_5G;
+static const uint32_t DPDK_SYS_LINK_SPEED_5G = RTE_ETH_LINK_SPEED_5G;
+static const uint32_t DPDK_SYS_LINK_SPEED_10G = RTE_ETH_LINK_SPEED_10G;
+static const uint32_t DPDK_SYS_LINK_SPEED_20G = RTE_ETH_LINK_SPEED_20G;
+static const uint32_t DPDK_SYS_LINK_SPEED_25G = RTE_ETH_LINK_SPEED_25G;
+static const uint32_t DPDK_SYS_LINK_SPEED_40G = RTE_ETH_LINK_SPEED_40G;
+static const uint32_t DPDK_SYS_LINK_SPEED_50G = RTE_ETH_LINK_SPEED_50G;
+static const uint32_t DPDK_SYS_LINK_SPEED_56G = RTE_ETH_LINK_SPEED_56G;
+static const uint32_t DPDK_SYS_LINK_SPEED_100G = RTE_ETH_LINK_SPEED_100G;
+static const uint32_t DPDK_SYS_LINK_SPEED_200G = RTE_ETH_LINK_SPEED_200G;
+/* 24.03 has named it. */
+#ifdef RTE_ETH_LINK_SPEED_400G
+static const uint32_t DPDK_SYS_LINK_SPEED_400G = RTE_ETH_LINK_SPEED_400G;
+#else
+static const uint32_t DPDK_SYS_LINK_SPEED_400G = 1u << 16;
+#endif
 static const uint32_t DPDK_SYS_VERSION_YEAR = RTE_VER_YEAR;
 static const uint32_t DPDK_SYS_VERSION_MONTH = RTE_VER_MONTH;
 
@@ -262,6 +287,13 @@ static inline uint8_t
 dpdk_sys_mbuf_l2_len(const struct rte_mbuf *mbuf)
 {
 	return mbuf->l2_len;
+}
+
+/* A field of bits: how many bytes each segment has of which a device has made this packet. */
+static inline uint16_t
+dpdk_sys_mbuf_tso_segsz(const struct rte_mbuf *mbuf)
+{
+	return mbuf->tso_segsz;
 }
 
 /* What rte_mbuf.packet_type says, without tunnels. */

@@ -288,7 +288,7 @@ def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
     wire = ready.wire
     assert wire is not None
     ready.guest.check(f"""
-        port_report -l 0 --no-telemetry -a {NIC} -- 8 24 >/tmp/report 2>&1 &
+        port_report -l 0 --no-telemetry -a {NIC} -- 8 24 100 >/tmp/report 2>&1 &
         echo $! >/tmp/pid
         until grep -q 'waiting for 8 used' /tmp/report 2>/dev/null; do
             [ -e /proc/$! ] || {{ cat /tmp/report; exit 1; }}
@@ -316,6 +316,10 @@ def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
     assert int(used[1]) >= 8, report
     assert int(used[1]) % 4 == 0, report
     assert "first RX descriptor: Done" in after, report
+    # The emulated NIC says its link's speed, whatever it is set to; the driver that nobody has negotiated.
+    assert "  speeds: 10 Mbit/s half duplex, 10 Mbit/s, 100 Mbit/s half duplex, 100 Mbit/s, 1000 Mbit/s\n" in report
+    assert re.search(r"link then: Link { up: true, .*, autonegotiated: false }", after), report
+    assert 'drops: false, offloads: ["KEEP_CRC"] }' in before, report
     lacking = "the device has no burst modes to tell (its driver is net_e1000_em): "
     assert report.count(lacking) == 2, report
 
@@ -342,6 +346,7 @@ def test_a_port_is_reset_and_gets_another_queue(ready: Machine) -> None:
         f"port 1 ({NIC}) started again: RX queues: 1",
     ], told
     assert re.search(r'^  firmware: "v\d+"$', report, re.MULTILINE), report
+    assert "  speeds: 10000 Mbit/s\n  offload: TCP_LRO\n" in report, report
 
 
 def until_seen(machine: Machine, send: Callable[[int], object], line: str) -> None:

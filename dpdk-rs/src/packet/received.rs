@@ -201,6 +201,29 @@ impl<P: PrivateData> Packet<P> {
         }
     }
 
+    /// How many bytes each TCP segment carried of which the device has made this one, if it has
+    /// ([`RxOffloads::TCP_LRO`](crate::port::RxOffloads::TCP_LRO)); 0 if it does not say. To be sent the packet must be cut again, as
+    /// by [`TxRequest::tcp_segments`](crate::TxRequest::tcp_segments).
+    #[doc(alias = "RTE_MBUF_F_RX_LRO")]
+    #[inline]
+    #[must_use]
+    pub fn lro_segment_len(&self) -> Option<u16> {
+        let head = self.head();
+        // SAFETY: the packet owns the mbuf, which is live; the call reads a field of it.
+        (head.ol_flags() & sys::DPDK_SYS_MBUF_F_RX_LRO != 0)
+            .then(|| unsafe { sys::dpdk_sys_mbuf_tso_segsz(self.mbuf()) })
+    }
+
+    /// The four bytes behind the data: of a received frame that nobody has changed its checksum (FCS), in the order of
+    /// transmission, if its port keeps it there ([`RxOffloads::KEEP_CRC`](crate::port::RxOffloads::KEEP_CRC)), and any bytes of
+    /// any other packet. `None` if there are not so many, and for a frame in several segments, of which drivers cut off what lies
+    /// in an mbuf of its own.
+    #[doc(alias = "RTE_ETH_RX_OFFLOAD_KEEP_CRC")]
+    #[must_use]
+    pub fn kept_crc(&self) -> Option<[u8; 4]> {
+        if self.is_contiguous() { self.head().behind_data() } else { None }
+    }
+
     /// When the frame came, by the device's clock, if it says so. The unit is the driver's: nanoseconds of most NICs, and
     /// microseconds of `net_pcap`.
     #[doc(alias = "rte_mbuf_dyn_rx_timestamp_register")]

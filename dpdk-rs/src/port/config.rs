@@ -3,7 +3,13 @@
 
 //! How a port is to be set up.
 
-use super::{DescriptorLimits, PortError, PortInfo, RssFields, RxOffloads, TxOffloads, device::Device, tuning::Tuning};
+use super::{
+    DescriptorLimits, PortError, PortInfo, RssFields, RxOffloads, TxOffloads, device::Device, link_speed::Negotiation,
+    tuning::Tuning,
+};
+
+/// DPDK takes nothing shorter than the shortest frame, FCS included (`RTE_ETHER_MIN_LEN`).
+const MIN_LRO_LEN: u32 = 64;
 
 /// How to set a port up. The default: one queue each way, 1,024 descriptors a queue, everything else as the device
 /// has it.
@@ -26,9 +32,11 @@ pub struct PortConfig {
     pub(super) link_interrupts: bool,
     pub(super) rx_interrupts: bool,
     pub(super) rx_offloads: RxOffloads,
+    pub(super) max_lro_len: Option<u32>,
     pub(super) tx_offloads: TxOffloads,
     /// What is not given stays as the driver likes it.
     pub(super) tuning: Tuning,
+    pub(super) negotiation: Negotiation,
 }
 
 impl Default for PortConfig {
@@ -49,7 +57,9 @@ impl Default for PortConfig {
             rx_interrupts: false,
             rx_offloads: RxOffloads::NONE,
             tx_offloads: TxOffloads::NONE,
+            max_lro_len: None,
             tuning: Tuning::default(),
+            negotiation: Negotiation::default(),
         }
     }
 }
@@ -158,6 +168,14 @@ impl PortConfig {
         self
     }
 
+    /// The longest packet that [`RxOffloads::TCP_LRO`] may make, in bytes from the Ethernet header on; as long as the device has it
+    /// ([`PortInfo::max_lro_len`](super::PortInfo::max_lro_len)) unless given.
+    #[doc(alias = "max_lro_pkt_size")]
+    pub const fn max_lro_len(mut self, bytes: u32) -> Self {
+        self.max_lro_len = Some(bytes);
+        self
+    }
+
     /// What the device can be asked to do with frames that it sends ([`TxQueue::prepare`](crate::TxQueue::prepare)), all of which
     /// it must offer ([`PortInfo::offers_tx`](super::PortInfo::offers_tx)).
     #[doc(alias = "RTE_ETH_TX_OFFLOAD_TCP_TSO")]
@@ -184,7 +202,29 @@ impl PortConfig {
         if rx != RxOffloads::NONE {
             return Err(device.lacks(format!("{rx} for received frames")));
         }
-        if tx == TxOffloads::NONE { Ok(()) } else { Err(device.lacks(format!("{tx} for frames that it sends"))) }
+        if tx != TxOffloads::NONE {
+            return Err(device.lacks(format!("{tx} for frames that it sends")));
+        }
+        self.compare_lro(info.max_lro_len).map_err(|(what, asked, limits)| device.unsupported(what, asked, limits))?;
+        self.negotiation.check(device, info.speeds)
+    }
+
+    /// Compares what is asked of merged packets with what the device has.
+    fn compare_lro(&self, most: Option<u32>) -> Result<(), (&'static str, u32, String)> {
+        let merges = self.rx_offloads.contains(RxOffloads::TCP_LRO);
+        if merges && self.rx_offloads.contains(RxOffloads::KEEP_CRC) {
+            // Some drivers refuse when they are started, others leave one of the two out.
+            let limits = "one: a merged packet was never sent, and has no FCS".to_owned();
+            return Err(("of the offloads TCP_LRO and KEEP_CRC together", 2, limits));
+        }
+        let Some(asked) = self.max_lro_len else { return Ok(()) };
+        let unsupported = |limits| Err(("bytes of a packet made by TCP_LRO", asked, limits));
+        match most {
+            _ if !merges => unsupported("none without RxOffloads::TCP_LRO".to_owned()),
+            None => unsupported("no choice: leave max_lro_len out".to_owned()),
+            Some(most) if !(MIN_LRO_LEN..=most).contains(&asked) => unsupported(format!("{MIN_LRO_LEN} to {most}")),
+            Some(_) => Ok(()),
+        }
     }
 
     /// What does not fit: what it is, how many were asked for, and what the device supports.
@@ -219,6 +259,7 @@ impl PortConfig {
 #[cfg(test)]
 mod tests {
     use super::{DescriptorLimits, PortConfig, PortInfo, RssFields, RxOffloads, TxOffloads};
+    use crate::port::LinkSpeeds;
 
     fn info() -> PortInfo {
         PortInfo {
@@ -237,6 +278,8 @@ mod tests {
             vlan_filter: false,
             vlan_strip: false,
             link_interrupts: false,
+            speeds: LinkSpeeds::NONE,
+            max_lro_len: None,
             restarts: true,
             offers_rx: RxOffloads::NONE,
             offers_tx: TxOffloads::NONE,
@@ -252,6 +295,13 @@ mod tests {
         let most = config.rx_queues(4).tx_queues(2).rx_descriptors(4096).tx_descriptors(8);
         assert_eq!(most.clone().mtu(9710).compare(&info(), u16::MAX), Ok(()));
         assert_eq!(most.mtu(68).compare(&info(), 2176), Ok(()));
+        let lro = PortConfig::default().rx_offloads(RxOffloads::TCP_LRO);
+        assert_eq!((lro.compare_lro(None), lro.clone().compare_lro(Some(100))), (Ok(()), Ok(())));
+        for len in [64, 100] {
+            assert_eq!(lro.clone().max_lro_len(len).compare_lro(Some(100)), Ok(()));
+        }
+        let kept = PortConfig::default().rx_offloads(RxOffloads::KEEP_CRC);
+        assert_eq!(kept.compare_lro(None), Ok(()));
     }
 
     #[test]
@@ -275,6 +325,19 @@ mod tests {
         ] {
             assert_eq!(config.compare(&info(), 2176), Err((what, asked, limits.to_owned())));
         }
+        let lro = config.clone().rx_offloads(RxOffloads::TCP_LRO);
+        for (config, most, asked, limits) in [
+            (config.clone().max_lro_len(9000), Some(65_280), 9000, "none without RxOffloads::TCP_LRO"),
+            (lro.clone().max_lro_len(9000), None, 9000, "no choice: leave max_lro_len out"),
+            (lro.clone().max_lro_len(63), Some(65_280), 63, "64 to 65280"),
+            (lro.clone().max_lro_len(65_281), Some(65_280), 65_281, "64 to 65280"),
+        ] {
+            let error = ("bytes of a packet made by TCP_LRO", asked, limits.to_owned());
+            assert_eq!(config.compare_lro(most), Err(error));
+        }
+        let both = config.clone().rx_offloads(RxOffloads::TCP_LRO | RxOffloads::KEEP_CRC);
+        let refused = both.compare_lro(None).map_err(|(what, asked, _)| (what, asked));
+        assert_eq!(refused, Err(("of the offloads TCP_LRO and KEEP_CRC together", 2)));
         let error = ("bytes of data room in an mbuf", 1151, "1152 or more".to_owned());
         assert_eq!(config.compare(&info(), 1151), Err(error));
     }

@@ -3,7 +3,7 @@
 
 //! What a device can do.
 
-use super::{RssFields, RxOffloads, TxOffloads};
+use super::{LinkSpeeds, RssFields, RxOffloads, TxOffloads};
 use core::{
     ffi::{CStr, c_char},
     fmt,
@@ -45,6 +45,11 @@ pub struct PortInfo {
     pub vlan_strip: bool,
     /// Whether it can tell when its link changes.
     pub link_interrupts: bool,
+    /// The speeds that its link can have; none if its driver does not say.
+    pub speeds: LinkSpeeds,
+    /// The longest packet that it makes of several received ones ([`RxOffloads::TCP_LRO`]), in bytes, if that can be chosen
+    /// ([`PortConfig::max_lro_len`](crate::PortConfig::max_lro_len)).
+    pub max_lro_len: Option<u32>,
     /// Whether it can be started again once it was stopped: all devices but those of `net_af_packet`.
     pub restarts: bool,
     /// What it can find out about received frames.

@@ -72,8 +72,8 @@ macro_rules! set {
 }
 
 set! {
-    /// What a device finds out about received frames: a set, joined by `|`. What it found is then asked of each
-    /// [`Packet`](crate::Packet).
+    /// What a device finds out about received frames, and does to them: a set, joined by `|`. What it found is then asked of
+    /// each [`Packet`](crate::Packet).
     #[doc(alias = "RTE_ETH_RX_OFFLOAD_CHECKSUM")]
     RxOffloads {
         /// Whether the checksum of an IPv4 header is right: [`Packet::ip_checksum`](crate::Packet::ip_checksum).
@@ -86,6 +86,16 @@ set! {
         RSS_HASH = DPDK_SYS_RX_OFFLOAD_RSS_HASH, "RSS_HASH";
         /// When the frame came: [`Packet::rx_timestamp`](crate::Packet::rx_timestamp).
         TIMESTAMP = DPDK_SYS_RX_OFFLOAD_TIMESTAMP, "TIMESTAMP";
+        /// Merges segments of TCP that follow each other into a long one (LRO), of up to
+        /// [`PortConfig::max_lro_len`](crate::PortConfig::max_lro_len) bytes: [`Packet::lro_segment_len`](crate::Packet::lro_segment_len).
+        /// Such packets are longer than the MTU, and lie in several mbufs where the data room is short; many drivers want
+        /// [`PortConfig::scatter`](crate::PortConfig::scatter) for that. They cannot be sent as they are.
+        TCP_LRO = DPDK_SYS_RX_OFFLOAD_TCP_LRO, "TCP_LRO";
+        /// Leaves the checksum of the frame (FCS, 4 bytes) where the device wrote it. Drivers of Intel's and Nvidia's NICs keep it
+        /// behind the data: it is in no length, such as [`Packet::len`](crate::Packet::len), and read by
+        /// [`Packet::kept_crc`](crate::Packet::kept_crc). A few others (`net_enetc`) count it as the last 4 bytes of the data.
+        /// Whether a NIC counts FCSs in [`PortStats::ibytes`](crate::port::PortStats::ibytes) does not depend on it.
+        KEEP_CRC = DPDK_SYS_RX_OFFLOAD_KEEP_CRC, "KEEP_CRC";
     }
 }
 

@@ -5,9 +5,9 @@
 //! other. Checksums are computed again here.
 
 use crate::{
-    frames::{bytes, frame, only_port, packet, pool, receive, send, start},
+    frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
     namespace::{namespace, shell},
-    process::{isolated, isolated_in},
+    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
 };
 use dpdk_rs::{
     Checksum, Eal, L2, L3, L4, Mempool, Packet, PortConfig, PortError, RequestError, RxQueue, TxQueue, TxRequest,
@@ -79,7 +79,7 @@ struct Side {
 const TAP: [&str; 1] = ["net_tap0,iface=offload0"];
 
 /// A network namespace, if there can be a tap in it.
-fn with_tap() -> Option<Vec<&'static str>> {
+pub(crate) fn with_tap() -> Option<Vec<&'static str>> {
     if Path::new("/dev/net/tun").exists() {
         return namespace("");
     }
@@ -207,6 +207,43 @@ fn long_segments_are_cut() {
     });
 }
 
+/// What its peer wants to be cut a vhost port receives uncut, as if it had merged it.
+#[test]
+fn merged_segments_say_how_long_they_were() {
+    isolated_bare(|| {
+        let socket = folder().join("vhost.sock");
+        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={},tso=1", socket.display())])).unwrap();
+        let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
+        let (port, mut rx, _tx) = start(only_port(&eal), &pool);
+        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let info = peer.info().unwrap();
+        assert!(info.offers_rx.contains(RxOffloads::TCP_LRO), "{info:?}");
+        assert_eq!(info.max_lro_len, None);
+        let offloads = TxOffloads::TCP_CHECKSUM | TxOffloads::TCP_SEGMENTS;
+        let config = PortConfig::default().rx_offloads(RxOffloads::TCP_LRO).tx_offloads(offloads);
+        let error = peer.configure(&config.clone().max_lro_len(9000), &pool).unwrap_err();
+        let limits = "the device supports no choice: leave max_lro_len out";
+        assert!(error.to_string().ends_with(limits), "{error}");
+        let peer = eal.ports().remove(0).configure(&config, &pool).unwrap();
+        let (peer, _peer_rx, mut peer_tx) = peer.start().unwrap();
+        until("the link is up", || port.link().unwrap().up && peer.link().unwrap().up);
+
+        let segment = tcp(&frame(3, 1000));
+        let mut whole = frame(0, 14 + 40);
+        whole[12..14].copy_from_slice(&[0x86, 0xdd]);
+        whole[14..22].copy_from_slice(&[0x60, 0, 0, 0, 4, 4, TCP, 64]);
+        whole[18..20].copy_from_slice(&(segment.len() as u16).to_be_bytes());
+        whole.extend(segment);
+        for request in [TxRequest::ipv6(14, 40).tcp_segments(20, 400), TxRequest::new()] {
+            send_with(&mut peer_tx[0], packet(&pool, &whole), &request);
+        }
+        let merged = receive(&mut rx);
+        assert_eq!((merged.lro_segment_len(), merged.len()), (Some(400), whole.len()));
+        assert_eq!(bytes(&merged)[74..], whole[74..]);
+        assert_eq!(receive(&mut rx).lro_segment_len(), None, "nobody asked to cut the second");
+    });
+}
+
 #[test]
 fn headers_for_which_the_driver_has_no_room_are_refused() {
     let Some(namespace) = with_tap() else { return };
@@ -272,6 +309,9 @@ fn what_a_device_cannot_do_is_refused() {
         let error = only_port(&eal).configure(&asked, &pool).unwrap_err();
         let words = "port 0 (net_ring0): the device has no UDP_CKSUM | VLAN_INSERT for frames that it sends";
         assert_eq!(error.to_string(), words);
+        let asked = PortConfig::default().rx_offloads(RxOffloads::TCP_LRO | RxOffloads::KEEP_CRC);
+        let error = only_port(&eal).configure(&asked, &pool).unwrap_err();
+        assert!(error.to_string().ends_with("the device has no TCP_LRO | KEEP_CRC for received frames"), "{error}");
         let asked = PortConfig::default().rx_offloads(RxOffloads::TIMESTAMP);
         let error = only_port(&eal).configure(&asked, &pool).unwrap_err();
         assert!(matches!(&error, PortError::Lacks { what, .. } if what == "TIMESTAMP for received frames"), "{error}");

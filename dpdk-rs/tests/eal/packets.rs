@@ -43,6 +43,31 @@ fn data_can_be_changed_in_place() {
 }
 
 #[test]
+fn what_a_device_leaves_behind_the_data_is_read() {
+    isolated(&[], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let with_crc = frame(4, 64);
+        // As drivers receive it that keep the FCS: it is in the buffer, and in no length.
+        let mut received = packet(&pool, &with_crc);
+        received.trim(4).unwrap();
+        assert_eq!((received.len(), received.kept_crc().unwrap().as_slice()), (60, &with_crc[60..]));
+        // Another owner may write there.
+        let twin = received.share(&pool).unwrap();
+        assert_eq!((received.kept_crc(), twin.kept_crc()), (None, None));
+        drop(twin);
+        assert!(received.kept_crc().is_some());
+        received.append(ROOM - 60 - 4).unwrap().fill(0);
+        assert!(received.kept_crc().is_some(), "just enough room");
+        received.append(1).unwrap();
+        assert_eq!(received.kept_crc(), None, "beyond the buffer");
+        let mut chain = packet(&pool, &frame(1, 60));
+        chain.chain(packet(&pool, &frame(2, 60))).unwrap();
+        assert_eq!(chain.kept_crc(), None);
+        assert_eq!(chain.lro_segment_len(), None, "no device has made it");
+    });
+}
+
+#[test]
 fn append_and_prepend_go_to_the_edge_and_not_beyond() {
     isolated(&[], |eal| {
         let pool: Mempool = pool(&eal, "pool");

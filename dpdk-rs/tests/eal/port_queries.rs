@@ -6,10 +6,14 @@
 use crate::{
     frames::{only_port, pool, start, until},
     namespace::{namespace, shell},
+    offloads::with_tap,
     process::{eal_args, folder, isolated, isolated_bare, isolated_in},
 };
 use core::fmt::Debug;
-use dpdk_rs::{Eal, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError, port::PortEvent};
+use dpdk_rs::{
+    Eal, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError,
+    port::{LinkSpeed, LinkSpeeds, PortEvent},
+};
 use std::{
     path::Path,
     sync::{
@@ -122,6 +126,40 @@ fn a_tap_has_a_link_multicast_addresses_and_types_of_frames() {
         assert!(types.iter().any(|kind| kind.l3() == Some(L3::Ipv6)), "{types:?}");
         assert!(types.iter().any(|kind| kind.l4() == Some(L4::Tcp)), "{types:?}");
         assert!(types.iter().all(|kind| kind.bits() & 0xfff != 0), "no tunnels: {types:?}");
+    });
+}
+
+#[test]
+fn a_link_has_one_of_the_devices_speeds() {
+    let Some(namespace) = with_tap() else { return };
+    isolated_in(&namespace, &["net_tap0,iface=speeds0", "net_null0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let mut ports = eal.ports().into_iter();
+        let (tap, null) = (ports.next().unwrap(), ports.next().unwrap());
+        let has = tap.info().unwrap().speeds;
+        assert!(has.contains(LinkSpeed::G1) && has.contains(LinkSpeed::G10), "{has}");
+        assert!(!has.contains(LinkSpeed::M10Half) && !has.contains(LinkSpeed::G400), "{has}");
+        let config = PortConfig::default();
+        let several = LinkSpeed::G1 | LinkSpeed::M100Half | LinkSpeed::G400;
+        let error = tap.configure(&config.clone().advertised_speeds(several), &pool).unwrap_err();
+        let lacking =
+            "port 0 (net_tap0): the device has no link speed 100 Mbit/s half duplex, 400000 Mbit/s: it has 10 ";
+        assert!(error.to_string().starts_with(lacking), "{error}");
+        assert!(error.to_string().ends_with(&format!(": it has {has}")), "{error}");
+        let tap = eal.ports().remove(0);
+        let error = tap.configure(&config.clone().advertised_speeds(LinkSpeeds::NONE), &pool).unwrap_err();
+        assert!(matches!(error, PortError::Unsupported { what: "link speeds to advertise", asked: 0, .. }), "{error}");
+        let tap = eal.ports().remove(0);
+        let error = tap.configure(&config.clone().fixed_speed(LinkSpeed::M10Half), &pool).unwrap_err();
+        assert!(matches!(error, PortError::Lacks { .. }), "{error}");
+        let error = null.configure(&config.clone().fixed_speed(LinkSpeed::G1), &pool).unwrap_err();
+        let lacking = "the device has no link speed 1000 Mbit/s: its driver tells of none that could be chosen";
+        assert!(error.to_string().ends_with(lacking), "{error}");
+        // This driver takes any of its speeds, and its link has the one that it always has.
+        let config = config.rx_descriptors(64).advertised_speeds(LinkSpeed::G1 | LinkSpeed::G10);
+        let (tap, ..) = eal.ports().remove(0).configure(&config, &pool).unwrap().start().unwrap();
+        let link = tap.link().unwrap();
+        assert_eq!(link.speed(), Some(LinkSpeed::G10), "{link}");
     });
 }
 

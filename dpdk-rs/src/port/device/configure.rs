@@ -7,7 +7,7 @@ use super::{Device, Setup};
 use crate::{
     flow::Flows,
     mempool::PoolHandle,
-    port::{PortConfig, PortError, RssFields, driver, single_queue},
+    port::{PortConfig, PortError, RssFields, RxOffloads, driver, single_queue},
 };
 use core::mem;
 use dpdk_sys as sys;
@@ -59,6 +59,11 @@ impl Device {
         }
         conf.rxmode.offloads |= config.rx_offloads.bits();
         conf.txmode.offloads |= config.tx_offloads.bits();
+        if config.rx_offloads.contains(RxOffloads::TCP_LRO) {
+            // With 0 DPDK takes the longest frame, into which hardly two segments fit.
+            conf.rxmode.max_lro_pkt_size = config.max_lro_len.unwrap_or(info.max_lro_pkt_size);
+        }
+        conf.link_speeds = config.negotiation.bits();
         let usual = RssFields::IP | RssFields::UDP | RssFields::TCP;
         let offered = RssFields::from_bits(info.flow_type_rss_offloads);
         let usual = (config.rx_queues > 1).then(|| usual.intersection(offered));

@@ -6,7 +6,10 @@
 use super::Device;
 use crate::{
     MacAddr,
-    port::{Link, PortError, PortInfo, PortStats, RssFields, RxOffloads, TxOffloads, driver, info::offload_names},
+    port::{
+        Link, LinkSpeeds, PortError, PortInfo, PortStats, RssFields, RxOffloads, TxOffloads, driver,
+        info::offload_names,
+    },
 };
 use dpdk_sys as sys;
 
@@ -45,6 +48,8 @@ impl Device {
             rss_table_len: info.reta_size,
             vlan_filter: info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_FILTER != 0,
             link_interrupts,
+            speeds: LinkSpeeds::from_bits(info.speed_capa),
+            max_lro_len: Some(info.max_lro_pkt_size).filter(|most| *most > 0),
             offers_rx: RxOffloads::from_bits(info.rx_offload_capa),
             offers_tx: TxOffloads::from_bits(info.tx_offload_capa),
             rx_offloads: offload_names(info.rx_offload_capa, sys::rte_eth_dev_rx_offload_name),
