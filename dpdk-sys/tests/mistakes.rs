@@ -11,7 +11,8 @@ use std::{
     ffi::{CStr, CString, c_char, c_int, c_uint, c_void},
     fs,
     hint::black_box,
-    process::{self, Command},
+    path::Path,
+    process::{self, Command, Stdio},
     ptr,
     sync::atomic::{AtomicPtr, Ordering},
 };
@@ -34,12 +35,20 @@ fn in_a_process(test: &str, body: impl FnOnce()) -> (process::ExitStatus, String
     let program = env::current_exe().expect("a process has a program");
     let mut words: Vec<_> = tool.split_whitespace().map(Into::into).collect();
     words.push(program.into_os_string());
-    let output = Command::new(&words[0])
+    let child = Command::new(&words[0])
         .args(&words[1..])
         .args(["--exact", test, "--nocapture"])
         .env(VARIABLE, process::id().to_string())
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("the program that runs can be run again");
+    let prefix = file_prefix(child.id());
+    let output = child.wait_with_output().expect("the child is ours");
+    for root in ["/var/run/dpdk", "/tmp/dpdk"] {
+        // What DPDK has left is below one of them, if the process has started it.
+        let _ = fs::remove_dir_all(Path::new(root).join(&prefix));
+    }
     (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
@@ -58,8 +67,13 @@ fn mistake_in_dpdk(test: &str, words: &str, body: impl FnOnce()) {
     });
 }
 
+/// The EAL's file prefix in a process.
+fn file_prefix(process: u32) -> String {
+    format!("mistakes-{process}")
+}
+
 fn start_eal() {
-    let prefix = format!("--file-prefix=mistakes-{}", process::id());
+    let prefix = format!("--file-prefix={}", file_prefix(process::id()));
     let words =
         ["test", &prefix, "--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "--no-shconf", "--vdev=net_null0"];
     let more = env::var("DPDK_RS_TEST_EAL_ARGS").unwrap_or_default();

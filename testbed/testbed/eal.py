@@ -4,19 +4,15 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from dataclasses import dataclass
 
+from testbed.runtime_folders import unique_file_prefix
+
+__all__ = ["EalOptions", "hugepages_free", "hugepages_wanted", "unique_file_prefix"]
+
 # Enough for the largest pool that the demo's forwarders ask for (2 ports of 1,024 descriptors), with room to spare.
 _MEMORY_MB_WITHOUT_HUGEPAGES = 256
-
-_serial = itertools.count()
-
-
-def unique_file_prefix(role: str) -> str:
-    """A `--file-prefix` that no other DPDK process of this machine uses: two of a kind would take over each other."""
-    return f"testbed-{os.getpid()}-{next(_serial)}-{role}"
 
 
 def hugepages_wanted() -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Self
 
+from testbed.runtime_folders import remove_folder_of
 from testbed.watched import ProcessError, Watched, describe_status
 
 __all__ = ["Process", "ProcessError", "Watched", "completed", "describe_status"]
@@ -142,7 +143,7 @@ class Process(Watched):
             process.wait(timeout_s)
         except subprocess.TimeoutExpired:
             raise self.failure(f"still running after {timeout_s:g} s") from None
-        self._join_readers()
+        self._ended()
         return process.returncode
 
     def send_signal(self, name: str) -> None:
@@ -164,7 +165,7 @@ class Process(Watched):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        self._join_readers()
+        self._ended()
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
@@ -176,6 +177,10 @@ class Process(Watched):
 
     def _is_reading(self) -> bool:
         return any(reader.is_alive() for reader in self._readers)
+
+    def _ended(self) -> None:
+        self._join_readers()
+        remove_folder_of(self.argv, {**os.environ, **self.environment})
 
     def _join_readers(self) -> None:
         # Bounded: a grandchild that outlives the program may hold the pipe open for ever.

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ from longest import longest_first
 
 from testbed.eal import hugepages_wanted, unique_file_prefix
 from testbed.programs import Program, ProgramMissing, find_program
+from testbed.runtime_folders import remove_folders
 from testbed.vm import Kernel, VmMissing, find_kernel
 from testbed.vm import need_tools as need_vm_tools
 
@@ -80,6 +81,13 @@ def hugepages() -> bool:
 def file_prefix(request: pytest.FixtureRequest) -> str:
     """A `--file-prefix` of this test alone."""
     return unique_file_prefix(request.node.name[:24].replace("[", "-").rstrip("]"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def folders_of_processes() -> Iterator[None]:
+    """What DPDK leaves of processes that tests start without the package's help goes with the last test."""
+    yield
+    remove_folders()
 
 
 @pytest.fixture(scope="session")

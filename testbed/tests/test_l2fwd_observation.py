@@ -20,6 +20,7 @@ from testbed.eal import EalOptions
 from testbed.forwarder import Forwarder
 from testbed.process import completed
 from testbed.programs import Program
+from testbed.runtime_folders import runtime_folder
 from testbed.scratch import scratch_folder
 
 pytestmark = pytest.mark.e2e
@@ -43,7 +44,7 @@ def attachable_prefix(file_prefix: str, hugepages: bool) -> Iterator[str]:
     if not hugepages:
         pytest.skip("needs hugepages")
     yield file_prefix
-    shutil.rmtree(Path("/var/run/dpdk", file_prefix), ignore_errors=True)
+    shutil.rmtree(runtime_folder(file_prefix), ignore_errors=True)
     mounts = (line.split() for line in Path("/proc/mounts").read_text().splitlines())
     for folder in (Path(fields[1]) for fields in mounts if fields[2] == "hugetlbfs"):
         for page in folder.glob(f"{file_prefix}map_*"):

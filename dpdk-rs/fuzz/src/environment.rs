@@ -16,7 +16,10 @@ use std::{
 /// If it does not start; a process has one.
 pub fn eal(devices: &[&str]) -> &'static Eal {
     let devices = devices.iter().map(|device| format!("--vdev={device}"));
-    start(devices.chain(["--no-telemetry".to_owned()]).collect())
+    let eal = start(devices.chain(["--no-telemetry".to_owned()]).collect());
+    // A process may end in any way: nothing of it is to stay behind. Without a socket nobody looks into this folder.
+    fs::remove_dir_all(runtime_folder()).expect("the folder is DPDK's own");
+    eal
 }
 
 /// As [`eal`], without devices and with its telemetry socket.
@@ -24,10 +27,11 @@ pub(crate) fn eal_with_telemetry() -> &'static Eal {
     start(Vec::new())
 }
 
-/// Where that socket is: below a folder for all of DPDK's files, which depends on who runs it.
-pub(crate) fn telemetry_folder() -> PathBuf {
-    let roots = ["/var/run".into(), env::var_os("XDG_RUNTIME_DIR").unwrap_or_default(), "/tmp".into()];
-    let mut folders = roots.into_iter().map(|root| PathBuf::from(root).join("dpdk").join(prefix()));
+/// Where DPDK has its files of this process, that socket among them: below a folder which depends on who runs it.
+pub(crate) fn runtime_folder() -> PathBuf {
+    let told = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter().filter_map(env::var_os).map(PathBuf::from);
+    let roots = told.chain(["/var/run", "/tmp"].map(PathBuf::from));
+    let mut folders = roots.map(|root| root.join("dpdk").join(prefix()));
     folders.find(|folder| folder.exists()).expect("DPDK has made a folder")
 }
 

@@ -4,7 +4,7 @@
 //! Telemetry: what a command is given, and what becomes of its answer on DPDK's socket, as another library reads it.
 
 use crate::{
-    environment::{eal_with_telemetry, telemetry_folder},
+    environment::{eal_with_telemetry, runtime_folder},
     reader::Reader,
 };
 use dpdk_rs::telemetry::{TelemetryCommand, Value};
@@ -51,7 +51,7 @@ impl Laboratory {
             parameters.clone_into(&mut exchange.1);
             exchange.0.take().unwrap_or_else(|| Value::from(parameters))
         });
-        let folder = telemetry_folder();
+        let folder = runtime_folder();
         let client = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None).expect("a socket");
         let address = UnixAddr::new(&folder.join("dpdk_telemetry.v2")).expect("the path is short enough");
         connect(client.as_raw_fd(), &address).expect("DPDK listens");

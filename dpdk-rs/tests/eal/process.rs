@@ -202,7 +202,9 @@ pub(crate) fn new_prefix() -> String {
 
 /// Removes what the EAL and the test left behind.
 pub(crate) fn remove_leftovers(prefix: &str) {
-    for root in [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk"), env::temp_dir()] {
+    let told = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter().filter_map(env::var_os).map(PathBuf::from);
+    let roots = told.chain(["/var/run", "/tmp"].map(PathBuf::from)).map(|root| root.join("dpdk"));
+    for root in roots.chain([env::temp_dir()]) {
         // It is there or it is not, as the EAL and the test like.
         let _ = fs::remove_dir_all(root.join(prefix));
     }

@@ -54,7 +54,8 @@ while [ $# -gt 0 ]; do
 done
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+# DPDK makes a folder for the file prefix of this run, which nobody uses again.
+trap 'rm -rf "$work" "${RUNTIME_DIRECTORY:-/var/run}/dpdk/scaling-$$" "${XDG_RUNTIME_DIR:-/tmp}/dpdk/scaling-$$"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 

@@ -53,6 +53,19 @@ impl Drop for Folder {
     }
 }
 
+/// The prefix of a process, whose folder below DPDK's own goes with this.
+struct FilePrefix(String);
+
+impl Drop for FilePrefix {
+    fn drop(&mut self) {
+        let roots = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter().filter_map(env::var_os).map(PathBuf::from);
+        for root in roots.chain(["/var/run", "/tmp"].map(PathBuf::from)) {
+            // It is below one of them, by who runs the tests.
+            let _ = fs::remove_dir_all(root.join("dpdk").join(&self.0));
+        }
+    }
+}
+
 /// How a process ended, and what it said.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -80,20 +93,22 @@ pub(crate) fn result_of_wire(folder: &Folder, wire_options: &str, options: &str)
     serde_json::from_str(&outcome.stdout).map_err(|error| format!("{error}: {outcome:?}").into())
 }
 
-fn command<S: AsRef<str>>(devices: &[S], options: &str) -> Command {
+fn command<S: AsRef<str>>(devices: &[S], options: &str) -> (Command, FilePrefix) {
+    let prefix = FilePrefix(unique("eal"));
     let mut command = Command::new(env!("CARGO_BIN_EXE_generator"));
     // No lcore is named: the test may be confined to any.
     command.args(["--no-huge", "-m", "256", "--no-pci", "--no-telemetry", "--no-shconf"]);
-    command.arg(format!("--file-prefix={}", unique("eal")));
+    command.arg(format!("--file-prefix={}", prefix.0));
     command.args(devices.iter().map(|device| format!("--vdev={}", device.as_ref())));
     command.arg("--").args(options.split_whitespace());
     command.stdin(Stdio::null());
-    command
+    (command, prefix)
 }
 
 /// Runs the generator with these devices and options to its end.
 pub(crate) fn run<S: AsRef<str>>(devices: &[S], options: &str) -> Result<Outcome> {
-    let output = command(devices, options).output()?;
+    let (mut command, _prefix) = command(devices, options);
+    let output = command.output()?;
     Ok(Outcome {
         status: output.status,
         stdout: String::from_utf8(output.stdout)?,
@@ -112,11 +127,14 @@ pub(crate) struct Running {
     stdout: Option<JoinHandle<String>>,
     stderr: BufReader<process::ChildStderr>,
     said: String,
+    /// Dropped after the process has ended.
+    _prefix: FilePrefix,
 }
 
 impl Running {
     pub(crate) fn start<S: AsRef<str>>(devices: &[S], options: &str) -> Result<Self> {
-        let mut child = command(devices, options).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let (mut command, prefix) = command(devices, options);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let mut stdout = child.stdout.take().ok_or("no stdout")?;
         let stderr = BufReader::new(child.stderr.take().ok_or("no stderr")?);
         let stdout = thread::spawn(move || {
@@ -125,7 +143,7 @@ impl Running {
             let _ = stdout.read_to_string(&mut text);
             text
         });
-        Ok(Self { child, stdout: Some(stdout), stderr, said: String::new() })
+        Ok(Self { child, stdout: Some(stdout), stderr, said: String::new(), _prefix: prefix })
     }
 
     /// Waits until a line on stderr contains `part`.
