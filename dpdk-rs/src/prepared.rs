@@ -120,8 +120,14 @@ impl TxRequest {
         usize::from(self.l2_len) + usize::from(self.l3_len) + usize::from(self.l4_len)
     }
 
+    /// The lengths of the three headers and of a segment's data, if this asks for TCP segments of an IPv4 packet and for nothing else.
+    pub(crate) fn ipv4_segments(&self) -> Option<(u8, u16, u8, u16)> {
+        let asked = Self::ipv4(self.l2_len, self.l3_len).tcp_segments(self.l4_len, self.segment_len);
+        (*self == asked).then_some((self.l2_len, self.l3_len, self.l4_len, self.segment_len))
+    }
+
     /// Whether the lengths can be those of a frame whose first segment is `data`: drivers trust them.
-    fn fits(&self, data: &[u8], most_headers: usize) -> Result<(), RequestError> {
+    pub(crate) fn fits(&self, data: &[u8], most_headers: usize) -> Result<(), RequestError> {
         let is_v4 = self.flags & sys::DPDK_SYS_MBUF_F_TX_IPV4 != 0;
         let is_v6 = self.flags & sys::DPDK_SYS_MBUF_F_TX_IPV6 != 0;
         let l4 = self.flags & (sys::DPDK_SYS_MBUF_F_TX_UDP_CKSUM | sys::DPDK_SYS_MBUF_F_TX_TCP_CKSUM);

@@ -4644,6 +4644,84 @@ unsafe extern "C" {
     pub fn rte_fib6_free(fib: *mut rte_fib6);
 }
 #[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct rte_gro_param {
+    pub gro_types: u64,
+    pub max_flow_num: u16,
+    pub max_item_per_flow: u16,
+    pub socket_id: u16,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_gro_param"][::core::mem::size_of::<rte_gro_param>() - 16usize];
+    ["Alignment of rte_gro_param"][::core::mem::align_of::<rte_gro_param>() - 8usize];
+    ["Offset of field: rte_gro_param::gro_types"][::core::mem::offset_of!(rte_gro_param, gro_types) - 0usize];
+    ["Offset of field: rte_gro_param::max_flow_num"][::core::mem::offset_of!(rte_gro_param, max_flow_num) - 8usize];
+    ["Offset of field: rte_gro_param::max_item_per_flow"]
+        [::core::mem::offset_of!(rte_gro_param, max_item_per_flow) - 10usize];
+    ["Offset of field: rte_gro_param::socket_id"][::core::mem::offset_of!(rte_gro_param, socket_id) - 12usize];
+};
+unsafe extern "C" {
+    pub fn rte_gro_ctx_create(param: *const rte_gro_param) -> *mut ::core::ffi::c_void;
+}
+unsafe extern "C" {
+    pub fn rte_gro_ctx_destroy(ctx: *mut ::core::ffi::c_void);
+}
+unsafe extern "C" {
+    pub fn rte_gro_reassemble_burst(pkts: *mut *mut rte_mbuf, nb_pkts: u16, param: *const rte_gro_param) -> u16;
+}
+unsafe extern "C" {
+    pub fn rte_gro_reassemble(pkts: *mut *mut rte_mbuf, nb_pkts: u16, ctx: *mut ::core::ffi::c_void) -> u16;
+}
+unsafe extern "C" {
+    pub fn rte_gro_timeout_flush(
+        ctx: *mut ::core::ffi::c_void,
+        timeout_cycles: u64,
+        gro_types: u64,
+        out: *mut *mut rte_mbuf,
+        max_nb_out: u16,
+    ) -> u16;
+}
+unsafe extern "C" {
+    pub fn rte_gro_get_pkt_count(ctx: *mut ::core::ffi::c_void) -> u64;
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_gso_ctx {
+    pub direct_pool: *mut rte_mempool,
+    pub indirect_pool: *mut rte_mempool,
+    pub flag: u64,
+    pub gso_types: u32,
+    pub gso_size: u16,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_gso_ctx"][::core::mem::size_of::<rte_gso_ctx>() - 32usize];
+    ["Alignment of rte_gso_ctx"][::core::mem::align_of::<rte_gso_ctx>() - 8usize];
+    ["Offset of field: rte_gso_ctx::direct_pool"][::core::mem::offset_of!(rte_gso_ctx, direct_pool) - 0usize];
+    ["Offset of field: rte_gso_ctx::indirect_pool"][::core::mem::offset_of!(rte_gso_ctx, indirect_pool) - 8usize];
+    ["Offset of field: rte_gso_ctx::flag"][::core::mem::offset_of!(rte_gso_ctx, flag) - 16usize];
+    ["Offset of field: rte_gso_ctx::gso_types"][::core::mem::offset_of!(rte_gso_ctx, gso_types) - 24usize];
+    ["Offset of field: rte_gso_ctx::gso_size"][::core::mem::offset_of!(rte_gso_ctx, gso_size) - 28usize];
+};
+impl Default for rte_gso_ctx {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+unsafe extern "C" {
+    pub fn rte_gso_segment(
+        pkt: *mut rte_mbuf,
+        ctx: *const rte_gso_ctx,
+        pkts_out: *mut *mut rte_mbuf,
+        nb_pkts_out: u16,
+    ) -> ::core::ffi::c_int;
+}
+#[repr(C)]
 #[repr(align(64))]
 #[derive(Debug, Copy, Clone)]
 pub struct rte_rcu_qsbr {
@@ -5380,8 +5458,12 @@ pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_29 = 768;
 pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_29 = 1024;
 pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_29 = 1280;
 pub type _bindgen_ty_29 = ::core::ffi::c_uint;
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_30 = 64;
+pub const DPDK_SYS_GSO_FLAG_IPID_FIXED: u64 = 1;
+pub const DPDK_SYS_GRO_TCP_IPV4: u64 = 1;
+pub const DPDK_SYS_GRO_MAX_BURST: _bindgen_ty_30 = 128;
 pub type _bindgen_ty_30 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_31 = 64;
+pub type _bindgen_ty_31 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_flow_validate__extern"]
     pub fn dpdk_sys_flow_validate(
@@ -5744,12 +5826,12 @@ unsafe extern "C" {
         freed: *mut u32,
     ) -> *mut rte_mbuf;
 }
-pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_31 = 0;
-pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_31 = 1;
-pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_31 = 2;
-pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_31 = 3;
-pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_31 = 4;
-pub type _bindgen_ty_31 = ::core::ffi::c_uint;
+pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_32 = 0;
+pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_32 = 1;
+pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_32 = 2;
+pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_32 = 3;
+pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_32 = 4;
+pub type _bindgen_ty_32 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dpdk_sys_pool {
@@ -5782,10 +5864,10 @@ impl Default for dpdk_sys_pool {
         }
     }
 }
-pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_32 = 0;
-pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_32 = 1;
-pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_32 = 2;
-pub type _bindgen_ty_32 = ::core::ffi::c_uint;
+pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_33 = 0;
+pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_33 = 1;
+pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_33 = 2;
+pub type _bindgen_ty_33 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_pool_driver__extern"]
     pub fn dpdk_sys_pool_driver(mp: *const rte_mempool) -> ::core::ffi::c_int;

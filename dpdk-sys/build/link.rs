@@ -51,6 +51,7 @@ const REFERRED: &[&str] = &[
     "rib",
     "lpm",
     "vhost",
+    "gro",
     "gso",
     "ip_frag",
     "security",

@@ -38,6 +38,8 @@
 #include <rte_fib.h>
 #include <rte_fib6.h>
 #include <rte_flow.h>
+#include <rte_gro.h>
+#include <rte_gso.h>
 #include <rte_hash.h>
 #include <rte_interrupts.h>
 #include <rte_ip_frag.h>
@@ -317,6 +319,13 @@ enum {
 	DPDK_SYS_PTYPE_L4_SCTP = RTE_PTYPE_L4_SCTP,
 	DPDK_SYS_PTYPE_L4_ICMP = RTE_PTYPE_L4_ICMP,
 };
+
+/* Segments have the id of the packet. */
+static const uint64_t DPDK_SYS_GSO_FLAG_IPID_FIXED = RTE_GSO_FLAG_IPID_FIXED;
+
+/* The kind of packets that GRO joins here: TCP segments in IPv4. */
+static const uint64_t DPDK_SYS_GRO_TCP_IPV4 = RTE_GRO_TCP_IPV4;
+enum { DPDK_SYS_GRO_MAX_BURST = RTE_GRO_MAX_BURST_ITEM_NUM };
 
 /* The mode of flow control is an enum: 1 is RX_PAUSE, 2 TX_PAUSE, 3 both. */
 _Static_assert(RTE_ETH_FC_RX_PAUSE == 1 && RTE_ETH_FC_TX_PAUSE == 2 && RTE_ETH_FC_FULL == 3, "rte_eth_fc_mode");

@@ -6,11 +6,10 @@
 use super::header::{self, HeaderError, IPV6, IPV6_FRAGMENT};
 use crate::{
     Burst, Errno, Mempool, Packet, PrivateData,
-    packet::{MOST_REFERENCES, MOST_SEGMENTS, begin_sharing},
+    packet::{MOST_SEGMENTS, Unsharable, begin_taking_apart},
 };
 use core::fmt;
 use dpdk_sys as sys;
-use std::sync::{Mutex, PoisonError};
 
 /// The longest header of a fragment: one of IPv4 with all the options that there can be.
 const LONGEST_HEADER: usize = 60;
@@ -20,10 +19,6 @@ const LEAST_MTU_IPV4: u16 = 68;
 
 /// `RTE_IPV6_MIN_MTU`: every IPv6 link takes as much (RFC 8200).
 const LEAST_MTU_IPV6: u16 = 1280;
-
-/// One datagram adds up to 1,366 references to a buffer that others refer to, of which DPDK counts 65,535: so one thread at a
-/// time does, behind a look at how many there are.
-static COUNTING: Mutex<()> = Mutex::new(());
 
 /// Why a datagram was not taken apart. It is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -228,19 +223,11 @@ impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
             return Err(FragmentError::NoRoom { needed, room });
         };
         let head = packet.head();
-        let references = || head.chain().map(crate::segment::Segment::references).max().unwrap_or(u16::MAX);
-        let _counting = if references() > 1 {
-            if self.headers.environment().is_forked() {
-                return Err(FragmentError::Forked);
-            }
-            Some(COUNTING.lock().unwrap_or_else(PoisonError::into_inner))
-        } else {
-            None
-        };
-        if references() >= MOST_REFERENCES {
-            return Err(FragmentError::NoMbuf);
-        }
-        begin_sharing();
+        let forked = || self.headers.environment().is_forked();
+        let _counting = begin_taking_apart(head, forked).map_err(|reason| match reason {
+            Unsharable::Forked => FragmentError::Forked,
+            Unsharable::Crowded => FragmentError::NoMbuf,
+        })?;
         let (offset, len) = (head.data_off(), head.data_len());
         // `Sizes::new` has found so many bytes in the first segment.
         head.set_data(offset + l2_len, len - l2_len);

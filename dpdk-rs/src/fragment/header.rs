@@ -76,11 +76,11 @@ pub enum HeaderError {
 
 /// What a header says of a packet or fragment. Lengths are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ip {
+pub(crate) struct Ip {
     /// The header, options included; of IPv6 with the fragment header.
-    pub(super) header_len: usize,
+    pub(crate) header_len: usize,
     /// The packet with its header.
-    pub(super) len: usize,
+    pub(crate) len: usize,
     /// Where in the datagram it belongs.
     pub(super) offset: usize,
     /// Others follow in the datagram.
@@ -89,12 +89,12 @@ pub(super) struct Ip {
 
 impl Ip {
     /// Bytes behind the header.
-    pub(super) const fn payload(self) -> usize {
+    pub(crate) const fn payload(self) -> usize {
         self.len.saturating_sub(self.header_len)
     }
 
     /// Whether it is a part of a datagram.
-    pub(super) const fn is_fragment(self) -> bool {
+    pub(crate) const fn is_fragment(self) -> bool {
         self.more || self.offset != 0
     }
 
@@ -122,7 +122,7 @@ fn behind_link(segment: &[u8], l2_len: usize, needed: usize) -> Result<&[u8], He
 }
 
 /// A number of 16 bits; 0 behind the end, which callers have compared with.
-pub(super) fn number(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn number(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| usize::from(u16::from_be_bytes(*bytes)))
 }
 
@@ -134,7 +134,7 @@ fn check_version(ip: &[u8], expected: u8) -> Result<(), HeaderError> {
 }
 
 /// The IPv4 header in the first segment of a frame.
-pub(super) fn ipv4(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderError> {
+pub(crate) fn ipv4(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderError> {
     let ip = behind_link(segment, l2_len, IPV4)?;
     check_version(ip, 4)?;
     let header_len = usize::from(ip.first().map_or(0, |byte| byte & 15)) * 4;
@@ -185,7 +185,7 @@ pub(super) fn ipv6_fragment(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderE
 }
 
 /// The checksum of an IPv4 header, of which the bytes of the checksum itself are 0 (RFC 1071).
-pub(super) fn checksum(header: &[u8]) -> u16 {
+pub(crate) fn checksum(header: &[u8]) -> u16 {
     let mut sum: u32 = header.chunks(2).map(|pair| number(pair, 0) as u32).sum();
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);
@@ -194,7 +194,7 @@ pub(super) fn checksum(header: &[u8]) -> u16 {
 }
 
 /// Writes the checksum of the IPv4 header at the start of these bytes.
-pub(super) fn write_checksum(header: &mut [u8]) {
+pub(crate) fn write_checksum(header: &mut [u8]) {
     if let Some(place) = header.get_mut(10..12) {
         place.fill(0);
     }

@@ -10,7 +10,7 @@
 //! at all lengths before DPDK, which believes what headers say: a frame that lies is an error, and is given back.
 
 mod fragmenter;
-mod header;
+pub(crate) mod header;
 mod table;
 
 pub use fragmenter::{FragmentError, Fragmenter};

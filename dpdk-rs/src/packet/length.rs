@@ -64,6 +64,37 @@ impl<P: PrivateData> Packet<P> {
         head.change_pkt_len(-i32::from(less));
         Ok(())
     }
+
+    /// Shortens the frame to `len` bytes, of which it has at least as many. Segments that would be empty are freed.
+    pub(crate) fn keep_front(&mut self, len: usize) {
+        let head = self.head();
+        if self.len() == len {
+            return;
+        }
+        let (mut rest, mut segments, mut last) = (len, 0, head);
+        for segment in head.chain() {
+            let kept = rest.min(usize::from(segment.data_len()));
+            // Not more than it has.
+            segment.set_data(segment.data_off(), kept as u16);
+            rest -= kept;
+            segments += 1;
+            last = segment;
+            if rest == 0 {
+                break;
+            }
+        }
+        if let Some(behind) = last.next() {
+            last.end_chain();
+            // DPDK's checks, where it is built with them, compare.
+            behind.set_segment_count(head.segment_count() - segments);
+            behind.set_pkt_len(behind.chain().map(|segment| u32::from(segment.data_len())).sum());
+            // SAFETY: the segments behind are not of this packet any more since the line before, and nobody else has them.
+            drop(unsafe { Packet::<()>::from_mbuf(behind.mbuf()) });
+        }
+        head.set_segment_count(segments);
+        // The frame has more.
+        head.set_pkt_len(len as u32);
+    }
 }
 
 /// `asked` as the type of an mbuf's lengths, if it is not above `room`.

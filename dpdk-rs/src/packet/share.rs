@@ -10,6 +10,7 @@ use core::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 use dpdk_sys as sys;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whether a packet has ever been shared in this process. Before that no two packets have data in common, and writers
 /// need not look at reference counts. A thread that has one of two such packets got it, in whatever way, after the store.
@@ -19,6 +20,40 @@ static ANY_SHARED: AtomicBool = AtomicBool::new(false);
 /// refer to one buffer, at most as many as are counted already, also if several threads share at once. So they stay below
 /// twice this number; the rest is a margin.
 pub(crate) const MOST_REFERENCES: u16 = 1 << 14;
+
+/// A packet that is taken apart gets up to 40,000 references to a buffer that others refer to, of which DPDK counts 65,535: so one
+/// thread at a time adds them, behind a look at how many there are.
+static COUNTING: Mutex<()> = Mutex::new(());
+
+/// Why no references to a packet's data can be added.
+#[derive(Clone, Copy)]
+pub(crate) enum Unsharable {
+    /// The lock may be held by a thread of the parent, which is none of this process.
+    Forked,
+    /// There are [`MOST_REFERENCES`] already.
+    Crowded,
+}
+
+/// From here on, until the guard is dropped, the packet may be taken apart into others that share its data.
+pub(crate) fn begin_taking_apart(
+    head: Segment,
+    is_forked: impl FnOnce() -> bool,
+) -> Result<Option<MutexGuard<'static, ()>>, Unsharable> {
+    let references = || head.chain().map(Segment::references).max().unwrap_or(u16::MAX);
+    let counting = if references() > 1 {
+        if is_forked() {
+            return Err(Unsharable::Forked);
+        }
+        Some(COUNTING.lock().unwrap_or_else(PoisonError::into_inner))
+    } else {
+        None
+    };
+    if references() >= MOST_REFERENCES {
+        return Err(Unsharable::Crowded);
+    }
+    begin();
+    Ok(counting)
+}
 
 /// The segment, if its data may be written to.
 #[inline(always)]

@@ -17,7 +17,7 @@ use std::time::Duration;
 const L2: usize = 14;
 
 /// The sum over the 16-bit words, which is 0xffff with the right checksum.
-fn sum(header: &[u8]) -> u32 {
+pub(crate) fn sum(header: &[u8]) -> u32 {
     let sum: u32 = header.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
     (sum & 0xffff) + (sum >> 16)
 }
@@ -58,7 +58,7 @@ fn place(fragment: &[u8]) -> (usize, bool, Vec<u8>) {
 }
 
 /// A packet of segments with these bytes.
-fn segments(pool: &Mempool, bytes: &[u8], lengths: impl IntoIterator<Item = usize>) -> Packet {
+pub(crate) fn segments(pool: &Mempool, bytes: &[u8], lengths: impl IntoIterator<Item = usize>) -> Packet {
     let mut rest = bytes;
     let mut chain: Option<Packet> = None;
     for len in lengths.into_iter().chain([bytes.len()]) {

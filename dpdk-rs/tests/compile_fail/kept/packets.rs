@@ -7,6 +7,7 @@
 use dpdk_rs::{
     Burst, DynField, Eal, Mempool, Packet, PacketError, Segments, Tsc, TxBuffer, TxQueue, TxRequest,
     fragment::{FragmentTable, Fragmenter},
+    offload::Segmenter,
 };
 use std::sync::Arc;
 
@@ -187,6 +188,12 @@ fn fragment_after_reassembly(table: &mut FragmentTable, packet: Packet, now: Tsc
 fn fragments_of_another_type(fragmenter: &Fragmenter<u64>, packet: &mut Packet) -> usize {
     let mut fragments = Burst::<u64, 32>::new();
     fragmenter.ipv4(packet, 14, 576, &mut fragments).unwrap()
+}
+
+fn packet_after_segmentation(segmenter: &Segmenter, packet: Packet, request: &TxRequest) -> usize {
+    let mut segments = Burst::<(), 32>::new();
+    let count = segmenter.segment(packet, request, &mut segments);
+    count.map_or_else(|(_, packet)| packet.len(), |_| segments.iter().map(Packet::len).sum())
 }
 
 fn segments_kept_over_linearize(packet: &mut Packet) -> usize {

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Long TCP segments that are cut.
+
+use super::tcp::{FLAGS, Tcp};
+use crate::{
+    Burst, Errno, Mempool, Packet, PacketError, PrivateData, RequestError, TxRequest,
+    fragment::HeaderError,
+    packet::{Unsharable, begin_taking_apart, unshared},
+};
+use core::fmt;
+use dpdk_sys as sys;
+
+/// The most mbufs that one packet gives to its segments, so that references to its data can be counted in 16 bits.
+const MOST_REFERRING: usize = 8192;
+
+/// Flags of a TCP header.
+const SYN: u8 = 0x02;
+const RST: u8 = 0x04;
+const URG: u8 = 0x20;
+const CWR: u8 = 0x80;
+
+/// Why a packet was not cut. It comes back as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SegmentationError {
+    /// The request is not made by [`TxRequest::ipv4`] and [`TxRequest::tcp_segments`], or asks for more.
+    #[error(
+        "the request is for something else than TCP segments in IPv4: make it with TxRequest::ipv4 and tcp_segments alone"
+    )]
+    Request,
+    /// The lengths in the request are not those of the frame, or the mbufs for headers have no room for so many bytes.
+    #[error(transparent)]
+    Lengths(#[from] RequestError),
+    /// The frame is not what its IPv4 header says.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
+    /// It has a part of a TCP segment only.
+    #[error("the packet is a fragment: join it with the others before")]
+    Fragment,
+    /// It is of another protocol.
+    #[error("the packet is of protocol {0}, not of TCP, which is 6")]
+    Protocol(u8),
+    /// A TCP header is longer than it says, or than what is behind the IPv4 header.
+    #[error("the TCP header says that it has {header} bytes, there are {room} behind the IPv4 header")]
+    TcpHeader {
+        /// Its bytes.
+        header: usize,
+        /// Bytes that there are.
+        room: usize,
+    },
+    /// SYN, RST and URG are about a segment as a whole.
+    #[error("a TCP segment with the flags {0:#04x} cannot be cut: SYN, RST and URG are for one segment")]
+    Flags(u8),
+    /// Headers that are in the buffer of another packet or of the program: DPDK would take those of the segments for the same.
+    #[error("the headers are not in an mbuf of this packet's own: copy it, or chain it behind headers of its own")]
+    Elsewhere,
+    /// A packet that is short enough gets its checksums, and its headers have another owner.
+    #[error("the packet's data is shared with another packet: copy it to have checksums written")]
+    Shared,
+    /// The last mbuf of the chain has no bytes. [`Packet::linearize`] or [`Packet::copy`] make one of them.
+    #[error("the last of {0} mbufs has no bytes: make them one, or give a copy")]
+    Empty(usize),
+    /// The burst has no room for so many segments.
+    #[error("{needed} segments do not fit: the burst has room for {room}")]
+    NoRoom {
+        /// Segments that are needed.
+        needed: usize,
+        /// Segments that fit.
+        room: usize,
+    },
+    /// There would be more references to the data than DPDK can count.
+    #[error("{mbufs} mbufs would refer to the packet's data: ask for longer segments, so that there are 8,192 at most")]
+    TooMany {
+        /// How many there would be.
+        mbufs: usize,
+    },
+    /// There are no mbufs for the segments.
+    #[error("no mbufs for the segments: a pool is exhausted, or 16,384 mbufs refer to the data")]
+    NoMbuf,
+    /// In a child made by `fork` the data is its parent's too.
+    #[error("cannot share the data: this process is a fork of the one that initialized the EAL")]
+    Forked,
+    /// DPDK refuses the packet for another reason.
+    #[error("cannot cut the packet: {0}")]
+    Call(Errno),
+}
+
+/// Cuts long TCP segments, as a device does that is asked by [`TxRequest::tcp_segments`] (generic segmentation offload).
+///
+/// `P` is the private data of the packets and of the segments' first mbufs, which are from the pool of headers.
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (packet, mut tx): (dpdk_rs::Packet, dpdk_rs::TxQueue) = unimplemented!();
+/// use dpdk_rs::{Burst, Mempool, TxRequest, offload::Segmenter};
+///
+/// let headers: Mempool = Mempool::builder("headers").data_room(256).build(&eal)?;
+/// let references: Mempool = Mempool::builder("references").data_room(0).build(&eal)?;
+/// let segmenter = Segmenter::new(&headers, &references)?;
+/// let mut segments = Burst::<_, 64>::new();
+/// let request = TxRequest::ipv4(14, 20).tcp_segments(20, 1448);
+/// segmenter.segment(packet, &request, &mut segments).map_err(|(error, _packet)| error)?;
+/// tx.tx(&mut segments);
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias = "rte_gso_ctx")]
+pub struct Segmenter<P: PrivateData = (), R: PrivateData = ()> {
+    headers: Mempool<P>,
+    references: Mempool<R>,
+    ids: u64,
+}
+
+impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
+    /// Segments whose headers are in mbufs of `headers`, and of which the data is referred to by mbufs of `references`: one for
+    /// each mbuf of the packet and each segment. The latter need no room for data of their own.
+    ///
+    /// # Errors
+    /// [`PacketError::NoRoom`] if mbufs of `headers` have no room for the headroom and 54 bytes, the shortest headers.
+    /// [`PacketError::Pinned`] if one of the pools was made by [`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in).
+    pub fn new(headers: &Mempool<P>, references: &Mempool<R>) -> Result<Self, PacketError> {
+        const SHORTEST_HEADERS: usize = 14 + 20 + 20;
+        let room = room_for_headers(headers);
+        if room < SHORTEST_HEADERS {
+            return Err(PacketError::NoRoom { asked: SHORTEST_HEADERS, room });
+        }
+        if headers.is_pinned() || references.is_pinned() {
+            return Err(PacketError::Pinned);
+        }
+        Ok(Self { headers: headers.clone(), references: references.clone(), ids: 0 })
+    }
+
+    /// All segments of a packet get its IPv4 id, where each has the next one otherwise: for packets that must not be fragmented
+    /// (DF), of which nobody looks at the id (RFC 6864).
+    #[doc(alias = "RTE_GSO_FLAG_IPID_FIXED")]
+    #[must_use]
+    pub const fn fixed_ids(mut self) -> Self {
+        self.ids = sys::DPDK_SYS_GSO_FLAG_IPID_FIXED;
+        self
+    }
+
+    /// Cuts a packet into segments as `request` says, and adds them to `segments`, in order. They are frames like any other, with
+    /// right lengths, sequence numbers and checksums of both headers, to be sent by [`TxQueue::tx`](crate::TxQueue::tx). PSH and
+    /// FIN are in the last only, CWR in the first.
+    ///
+    /// The segments share the packet's data, which can be read and not changed ([`PacketError::Shared`]), and keep its mbufs until
+    /// the last of them is dropped. A packet that is short enough, or has no data, is added itself, with its checksums written.
+    ///
+    /// Returns how many were added.
+    ///
+    /// # Errors
+    /// The packet, unchanged, and why: see [`SegmentationError`]. Nothing was added then. Bytes behind the IPv4 packet, which
+    /// are added to short frames, have to be removed before ([`Packet::trim`]).
+    #[doc(alias = "rte_gso_segment")]
+    pub fn segment<const N: usize>(
+        &self,
+        mut packet: Packet<P>,
+        request: &TxRequest,
+        segments: &mut Burst<P, N>,
+    ) -> Result<usize, (SegmentationError, Packet<P>)> {
+        let plan = match Plan::new(&packet, request, room_for_headers(&self.headers), segments.remaining_capacity()) {
+            Ok(plan) => plan,
+            Err(error) => return Err((error, packet)),
+        };
+        if plan.segments > 1 {
+            return self.cut(packet, plan, segments);
+        }
+        plan.tcp.write_checksums(&mut packet);
+        // `Plan::new` has seen that there is room.
+        segments.push(packet).map(|()| 1).map_err(|packet| (SegmentationError::NoRoom { needed: 1, room: 0 }, packet))
+    }
+
+    fn cut<const N: usize>(
+        &self,
+        packet: Packet<P>,
+        plan: Plan,
+        segments: &mut Burst<P, N>,
+    ) -> Result<usize, (SegmentationError, Packet<P>)> {
+        let context = sys::rte_gso_ctx {
+            direct_pool: self.headers.as_ptr(),
+            indirect_pool: self.references.as_ptr(),
+            flag: self.ids,
+            gso_types: sys::DPDK_SYS_TX_OFFLOAD_TCP_TSO as u32,
+            gso_size: plan.segment_len,
+        };
+        let head = packet.head();
+        let counting = match begin_taking_apart(head, || self.headers.environment().is_forked()) {
+            Ok(counting) => counting,
+            Err(Unsharable::Forked) => return Err((SegmentationError::Forked, packet)),
+            Err(Unsharable::Crowded) => return Err((SegmentationError::NoMbuf, packet)),
+        };
+        let (flags, offload) = (head.ol_flags(), head.tx_offload());
+        let asked = sys::DPDK_SYS_MBUF_F_TX_IPV4 | sys::DPDK_SYS_MBUF_F_TX_TCP_SEG;
+        head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | asked);
+        head.set_tx_offload(plan.lengths);
+        let held = segments.len();
+        // SAFETY: the mbuf heads a live chain that this call owns, whose last mbuf has bytes. Its first has all headers, of the
+        // lengths that the mbuf says, and so have the mbufs of the live pool of headers room for; it is not attached to another, so
+        // that none of its flags is wrong for those. The pool of references is live too. There is room for the mbufs.
+        let result = unsafe {
+            sys::rte_gso_segment(
+                head.mbuf().as_ptr(),
+                &raw const context,
+                segments.spare().as_mut_ptr().cast(),
+                plan.segments,
+            )
+        };
+        drop(counting);
+        head.set_ol_flags(flags);
+        head.set_tx_offload(offload);
+        let added = match Errno::check(result) {
+            Ok(0) => return Err((SegmentationError::Call(Errno::new(sys::EINVAL.cast_signed())), packet)),
+            Ok(added) => added as usize,
+            Err(Errno::NO_MEMORY) => return Err((SegmentationError::NoMbuf, packet)),
+            Err(errno) => return Err((SegmentationError::Call(errno), packet)),
+        };
+        debug_assert_eq!(added, usize::from(plan.segments));
+        // SAFETY: the call has written so many pointers to the room behind the packets, to chains that nobody else owns, each
+        // headed by a fresh mbuf of the pool of headers, which has a private area for a `P`.
+        unsafe { segments.set_len(held + added) };
+        for (number, segment) in segments.iter_mut().skip(held).enumerate() {
+            finish(segment, plan.tcp, head.port(), number == 0);
+        }
+        Ok(added)
+    }
+}
+
+impl<P: PrivateData, R: PrivateData> fmt::Debug for Segmenter<P, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Segmenter").field("headers", &self.headers).field("references", &self.references).finish()
+    }
+}
+
+/// Bytes for headers in the mbufs of a pool.
+fn room_for_headers<P: PrivateData>(pool: &Mempool<P>) -> usize {
+    pool.data_room().saturating_sub(sys::RTE_PKTMBUF_HEADROOM as usize)
+}
+
+/// Makes a segment that DPDK has cut a frame like any other.
+fn finish<P: PrivateData>(segment: &mut Packet<P>, whole: Tcp, port: u16, is_first: bool) {
+    // DPDK has copied what the packet's mbufs say of their frame: to the header the flags, to the others all.
+    for mbuf in segment.head().chain() {
+        mbuf.forget_findings(port);
+        mbuf.set_tx_offload(0);
+    }
+    for mbuf in segment.head().chain().skip(1) {
+        mbuf.set_pkt_len(u32::from(mbuf.data_len()));
+    }
+    let flags = whole.l2_len + whole.l3_len + FLAGS;
+    let byte = segment.data_mut().ok().and_then(|data| data.get_mut(flags)).filter(|_| !is_first);
+    if let Some(flags) = byte {
+        // RFC 3168: the window was reduced once.
+        *flags &= !CWR;
+    }
+    // Not longer than the packet.
+    let packet_len = segment.len().saturating_sub(whole.l2_len);
+    Tcp { packet_len, ..whole }.write_checksums(segment);
+}
+
+/// What there is to do for a packet, in lengths that the frame really has.
+#[derive(Clone, Copy)]
+struct Plan {
+    tcp: Tcp,
+    /// The three lengths, as an mbuf says them.
+    lengths: u64,
+    /// The longest segment, with all headers.
+    segment_len: u16,
+    /// How many there will be.
+    segments: u16,
+}
+
+impl Plan {
+    fn new<P: PrivateData>(
+        packet: &Packet<P>,
+        request: &TxRequest,
+        most_headers: usize,
+        room: usize,
+    ) -> Result<Self, SegmentationError> {
+        let (l2_len, l3_len, l4_len, data_len) = request.ipv4_segments().ok_or(SegmentationError::Request)?;
+        request.fits(packet.data(), most_headers)?;
+        let tcp = Tcp::new(packet.data(), packet.len(), usize::from(l2_len))?;
+        let found = packet.len().saturating_sub(tcp.l2_len);
+        if tcp.packet_len != found {
+            return Err(HeaderError::Length { said: tcp.packet_len, found }.into());
+        }
+        if tcp.l4_len != usize::from(l4_len) {
+            return Err(RequestError::Length { what: "TCP", len: usize::from(l4_len) }.into());
+        }
+        let needed = tcp.payload().div_ceil(usize::from(data_len)).max(1);
+        if needed > room {
+            return Err(SegmentationError::NoRoom { needed, room });
+        }
+        if needed == 1 {
+            unshared(packet.head()).map_err(|_| SegmentationError::Shared)?;
+        } else {
+            Self::check_cuts(packet, tcp, needed)?;
+        }
+        // SAFETY: the call packs numbers into one.
+        let lengths = unsafe { sys::dpdk_sys_mbuf_tx_offload(l2_len, l3_len, l4_len, 0) };
+        // `fits` has found the sum to be one of 16 bits, and there are not more than 8,192 segments.
+        Ok(Self { tcp, lengths, segment_len: tcp.headers() as u16 + data_len, segments: needed as u16 })
+    }
+
+    /// Whether the packet can be cut into more than one.
+    fn check_cuts<P: PrivateData>(packet: &Packet<P>, tcp: Tcp, needed: usize) -> Result<(), SegmentationError> {
+        if tcp.flags & (SYN | RST | URG) != 0 {
+            return Err(SegmentationError::Flags(tcp.flags));
+        }
+        if packet.head().is_elsewhere() {
+            return Err(SegmentationError::Elsewhere);
+        }
+        // DPDK makes a segment without data of such an mbuf, for which there is no room.
+        if packet.head().last().data_len() == 0 {
+            return Err(SegmentationError::Empty(packet.segment_count()));
+        }
+        let mbufs = needed + packet.segment_count();
+        if mbufs > MOST_REFERRING {
+            return Err(SegmentationError::TooMany { mbufs });
+        }
+        Ok(())
+    }
+}
