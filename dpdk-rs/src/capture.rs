@@ -3,7 +3,7 @@
 
 //! Capture of packets by another process: `dpdk-dumpcap`.
 
-use crate::{Eal, Errno};
+use crate::{Eal, Errno, eal::Environment};
 use dpdk_sys as sys;
 use std::sync::{Mutex, PoisonError};
 
@@ -56,9 +56,8 @@ impl Eal {
         if environment.is_forked() {
             return Err(CaptureError::Forked);
         }
-        let _control = environment.control();
-        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked.
-        if !self.has_hugepages() || unsafe { sys::dpdk_sys_is_shared() } == 0 {
+        let control = environment.control();
+        if !Environment::can_be_attached_to(&control) {
             return Err(CaptureError::NotShared);
         }
         let mut enabled = ENABLED.lock().unwrap_or_else(PoisonError::into_inner);

@@ -20,7 +20,8 @@ pub enum DynamicError {
     /// A child made by `fork` cannot register anything: mbufs are its parent's.
     #[error("cannot register '{0}': this process is a fork of the one that initialized the EAL")]
     Forked(String),
-    /// DPDK refused: `EEXIST` for a name with another size or alignment, `ENOSPC` if mbufs have no such room left.
+    /// DPDK refused: `EEXIST` for a name with another size or alignment, `ENOSPC` if mbufs have no such room left. Or `EINVAL` for
+    /// an alignment above 64, which mbufs have not.
     #[error("cannot register '{name}', {len} bytes of every mbuf: {errno}")]
     Field {
         /// The name.
@@ -39,6 +40,9 @@ pub enum DynamicError {
         errno: Errno,
     },
 }
+
+/// Mbufs begin at cache lines.
+const MBUF_ALIGN: usize = sys::RTE_CACHE_LINE_SIZE as usize;
 
 /// A field of every mbuf, of plain bytes, for as long as the process runs. A copy is the same field.
 ///
@@ -76,6 +80,11 @@ impl<T: PrivateData> DynField<T> {
     #[doc(alias = "rte_mbuf_dynfield_register")]
     pub fn register(eal: &Eal, name: &str) -> Result<Self, DynamicError> {
         let c_name = checked(eal, name)?;
+        let failed = |errno| DynamicError::Field { name: name.to_owned(), len: size_of::<T>(), errno };
+        // What has no bytes has room at the start of an mbuf, wherever that is.
+        if align_of::<T>() > MBUF_ALIGN {
+            return Err(failed(Errno::new(sys::EINVAL.cast_signed())));
+        }
         let field = sys::rte_mbuf_dynfield { name: c_name, size: size_of::<T>(), align: align_of::<T>(), flags: 0 };
         let _control = eal.environment().control();
         // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies the
@@ -83,7 +92,7 @@ impl<T: PrivateData> DynField<T> {
         let offset = unsafe { sys::rte_mbuf_dynfield_register(&raw const field) };
         match usize::try_from(offset) {
             Ok(offset) => Ok(Self { offset, value: PhantomData }),
-            Err(_) => Err(DynamicError::Field { name: name.to_owned(), len: size_of::<T>(), errno: Errno::last() }),
+            Err(_) => Err(failed(Errno::last())),
         }
     }
 }

@@ -437,6 +437,16 @@ impl Environment {
         self.role == Role::Secondary
     }
 
+    /// Whether other processes can attach to this one.
+    pub(crate) fn can_be_attached_to(_control: &ControlGuard<'_>) -> bool {
+        // SAFETY: the EAL is initialised, since its control plane is locked; the call reads a flag.
+        if unsafe { sys::rte_eal_has_hugepages() } == 0 {
+            return false;
+        }
+        // SAFETY: the EAL is initialised, since its control plane is locked; the call uses a name of its own.
+        unsafe { sys::dpdk_sys_is_shared() != 0 }
+    }
+
     pub(crate) fn on_main_thread(&self) -> bool {
         thread::current().id() == self.main_thread
     }

@@ -77,7 +77,7 @@ impl CreateError {
 /// What to do about an error, in words.
 fn remedy(call: &str, errno: Errno) -> &'static str {
     match (call, errno.get()) {
-        ("rte_hash_create", 22) => ": give from 8 to 2^30 entries",
+        ("rte_hash_create", 22) => ": give 8 entries or more",
         _ => errno.remedy(),
     }
 }

@@ -4,8 +4,8 @@
 //! Hash tables that own their values.
 
 use crate::{
-    CreateError, Eal, Full, SocketId,
-    object::{Handle, Kind},
+    CreateError, Eal, Errno, Full, SocketId,
+    object::{Handle, Kind, refuse},
 };
 use core::{
     array,
@@ -26,6 +26,12 @@ pub(super) const BULK: usize = sys::RTE_HASH_LOOKUP_BULK_MAX as usize;
 
 /// The longest key, in bytes.
 const LONGEST_KEY: u32 = 1 << 16;
+
+/// In front of each key DPDK keeps its data, of a pointer's size.
+const DATA: u64 = 8;
+
+/// What the size of an entry is a multiple of, `KEY_ALIGNMENT`.
+const ENTRY_ALIGN: u64 = 16;
 
 /// What can be a key: plain bytes without padding (`bytemuck::NoUninit`), which are compared one by one; at most
 /// 65,536 of them.
@@ -271,7 +277,8 @@ pub struct HashBuilder<K: HashKey, V> {
 }
 
 impl<K: HashKey, V> HashBuilder<K, V> {
-    /// How many entries fit in, from 8 to 2^30; 1,024 unless set.
+    /// How many entries fit in, 8 or more; 1,024 unless set. All entries, of a key and 8 bytes each, rounded up to a multiple of
+    /// 16 bytes, take less than 4 GiB: so at most 268,435,455 with keys of up to 8 bytes.
     pub const fn entries(mut self, entries: u32) -> Self {
         self.entries = entries;
         self
@@ -299,6 +306,13 @@ impl<K: HashKey, V> fmt::Debug for HashBuilder<K, V> {
     }
 }
 
+/// Whether DPDK finds the last entry: it multiplies an entry's number, from 1 on, by its size in 32 bits. Behind that two entries
+/// are in the same place.
+fn fits(entries: u32, key_len: u32) -> bool {
+    let entry = (DATA + u64::from(key_len)).next_multiple_of(ENTRY_ALIGN);
+    u64::from(entries).saturating_mul(entry) <= u64::from(u32::MAX)
+}
+
 /// A table of DPDK's from keys to data of the size of a pointer.
 pub(super) struct Entries<K: HashKey> {
     table: Handle<sys::rte_hash>,
@@ -310,7 +324,8 @@ impl<K: HashKey> Entries<K> {
     pub(super) fn create<V>(eal: &Eal, builder: &HashBuilder<K, V>, flags: u32) -> Result<Self, CreateError> {
         let len = size_of::<K>();
         // DPDK works out the size of an entry in 32 bits. Longer keys are no use case.
-        let Some(key_len) = u32::try_from(len).ok().filter(|len| *len <= LONGEST_KEY) else {
+        let Some(key_len) = u32::try_from(len).ok().filter(|len| *len <= LONGEST_KEY && fits(builder.entries, *len))
+        else {
             return Err(HASH.too_large(&builder.name, builder.entries as usize, len));
         };
         let environment = eal.environment();
@@ -325,7 +340,12 @@ impl<K: HashKey> Entries<K> {
             };
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
             // copies what it is given.
-            unsafe { sys::rte_hash_create(&raw const parameters) }
+            let table = unsafe { sys::rte_hash_create(&raw const parameters) };
+            // It leaves the answer to its own question whether there is one of this name.
+            if table.is_null() && Errno::last().get() == sys::ENOENT.cast_signed() {
+                return refuse(sys::ENOMEM);
+            }
+            table
         })?;
         // SAFETY: the table is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
         let table = unsafe { Handle::new(table, free, Arc::clone(environment)) };

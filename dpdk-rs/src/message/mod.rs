@@ -54,10 +54,12 @@
 //!   no reply to another one comes in meanwhile. While a primary process waits for replies, no secondary process can start.
 //! - **One thread** of DPDK calls all handlers of a process, one message after the other. In a handler no request can be made,
 //!   since that thread would have to take the reply: [`MessageError::InHandler`]. Keep the message and [`reply`](Message::reply)
-//!   on another thread, or use [`Messages::request_async`].
+//!   on another thread, or use [`Messages::request_async`]. While a primary process attaches or detaches a device, a handler that
+//!   makes or drops a port, a pool, a ring or a table waits for the end of that, which waits for replies: it fails after 5 s.
 //! - **A peer is trusted**: all processes with a file prefix are of one user, and what they could write to shared memory is worse
 //!   than any message. One that sends to the socket what DPDK did not write ends the thread that receives: nothing comes in any
-//!   more, and requests time out. How many files a message has is what the sender says.
+//!   more, and requests time out. How many files a message has is what the sender says; a file that comes where no descriptor is
+//!   free ends the thread too.
 
 mod content;
 mod handler;

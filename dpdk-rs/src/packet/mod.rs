@@ -14,7 +14,7 @@ pub(crate) use chain::MOST_SEGMENTS;
 pub use chain::{Segments, SegmentsMut};
 pub use external::BufferError;
 pub use received::{Checksum, Headers, L2, L3, L4, PacketType};
-pub(crate) use share::{Unsharable, begin_taking_apart, unshared};
+pub(crate) use share::{Unsharable, begin as begin_sharing, begin_taking_apart, unshared};
 
 use crate::{PortId, PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, ptr::NonNull};

@@ -12,8 +12,9 @@ use core::{
 use dpdk_sys as sys;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether a packet has ever been shared in this process. Before that no two packets have data in common, and writers
-/// need not look at reference counts. A thread that has one of two such packets got it, in whatever way, after the store.
+/// Whether a packet has ever been shared in this process, or may come from another one, which shares without a word. Before that
+/// no two packets have data in common, and writers need not look at reference counts. A thread that has one of two such packets
+/// got it, in whatever way, after the store.
 static ANY_SHARED: AtomicBool = AtomicBool::new(false);
 
 /// DPDK counts references in 16 bits, without a look at whether they are enough. One call adds as many as the segments that

@@ -60,11 +60,18 @@ const PROCESSOR_READERS: &[&str] = &[
     "net_vhost",
 ];
 
+/// Drivers whose devices receive the very mbufs that were sent, by whatever process.
+const PASSERS: &[&str] = &["net_ring"];
+
 /// Drivers whose devices combine others. What these do with frames they do too.
 const COMBINERS: &[&str] = &["net_bonding", "net_failsafe", "net_netvsc"];
 
 pub(super) fn combines(driver: &str) -> bool {
     COMBINERS.contains(&driver)
+}
+
+pub(super) fn passes_mbufs(driver: &str) -> bool {
+    PASSERS.contains(&driver)
 }
 
 /// Whether `net_bonding` has taken a device to combine it with others.

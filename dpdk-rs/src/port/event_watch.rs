@@ -6,6 +6,7 @@
 use super::{Device, Port, PortError, PortId, Started};
 use crate::{PrivateData, callback::Callbacks};
 use core::{
+    cell::Cell,
     ffi::{c_int, c_void},
     fmt, ptr,
 };
@@ -82,8 +83,9 @@ impl<P: PrivateData> Port<Started<P>> {
     /// Calls `changed` whenever the link has gone up or down, on a port with
     /// [`PortConfig::link_interrupts`](super::PortConfig::link_interrupts).
     ///
-    /// The closure runs on a thread of DPDK, or on the one that stops the port. It must not call functions of ports, which may
-    /// wait for each other: let it set a flag or wake a thread, which then asks [`Port::link`]. A panic in it is caught.
+    /// The closure runs on a thread of DPDK, or on the one that stops the port. It must not call functions of ports, nor drop a rule
+    /// or a pool, which may wait for each other: let it set a flag or wake a thread, which then asks [`Port::link`]. A port whose last
+    /// handle it drops is left open, and the EAL is not cleaned up. A panic in it is caught.
     ///
     /// # Errors
     /// [`PortError::Lacks`] if the port was configured without link interrupts; [`PortError::Refused`] without memory.
@@ -179,8 +181,28 @@ impl fmt::Debug for EventWatch {
     }
 }
 
+thread_local! {
+    /// Whether a driver has called this thread's function below, and goes on with its device when that returns.
+    static TOLD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread is inside a closure that is told of an event.
+pub(super) fn is_told() -> bool {
+    TOLD.get()
+}
+
+/// Until its drop the thread is told of an event, and maybe behind it, where an event has led to another.
+struct Told(bool);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        TOLD.set(self.0);
+    }
+}
+
 /// What DPDK calls. Nothing that it is given is followed.
 extern "C" fn told(port: u16, event: sys::rte_eth_event_type, _: *mut c_void, _: *mut c_void) -> c_int {
+    let _told = Told(TOLD.replace(true));
     WATCHES.call_all((port, event, 0)..=(port, event, usize::MAX), |closure| closure());
     0
 }

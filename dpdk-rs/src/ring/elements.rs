@@ -4,7 +4,7 @@
 //! The elements in a ring, which owns them.
 
 use super::{Batch, RING};
-use crate::{CreateError, Eal, Full, SocketId, object::Handle};
+use crate::{CreateError, Eal, Full, SocketId, object::Handle, packet::begin_sharing};
 use core::{
     marker::PhantomData,
     mem::{ManuallyDrop, MaybeUninit},
@@ -63,6 +63,8 @@ impl<T: Send> Elements<T> {
         })?;
         let environment = Arc::clone(environment);
         let ring = if shared {
+            // Another process puts in packets whose data it may have shared.
+            begin_sharing();
             Handle::shared(ring, environment)
         } else {
             // SAFETY: the ring is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.

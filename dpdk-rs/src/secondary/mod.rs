@@ -61,6 +61,7 @@ pub use lookup::{LookupError, ProcessShared};
 use crate::{
     Clock, EalError, Errno, Port, PortError, diagnosis,
     eal::{self, Environment, Role},
+    packet::begin_sharing,
     port,
 };
 use core::{ffi::CStr, fmt, ptr};
@@ -213,6 +214,8 @@ impl Secondary {
             let name = unsafe { CStr::from_ptr(other) };
             return Err(AttachError::Drivers(name.to_string_lossy().into_owned()));
         }
+        // Packets come from another process, which may have shared their data.
+        begin_sharing();
         Ok((Self { environment: Arc::new(Environment::new(Role::Secondary)) }, rest))
     }
 

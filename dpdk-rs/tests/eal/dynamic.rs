@@ -11,6 +11,7 @@ use dpdk_rs::{DynField, DynFlag, DynamicError, Eal, Mempool, RxTimestamp};
 use std::fs;
 
 const EEXIST: i32 = 17;
+const EINVAL: i32 = 22;
 const ENOENT_TO_ENOSPC: [i32; 2] = [2, 28];
 
 #[test]
@@ -100,6 +101,26 @@ fn a_name_is_one_field() {
         assert!(error.to_string().starts_with(&format!("cannot register 'test_{given}', 8 bytes of every mbuf: ")));
         let flags = (0..64).take_while(|number| DynFlag::register(&eal, &format!("flag_{number}")).is_ok()).count();
         assert!((1..=18).contains(&flags), "{flags}");
+    });
+}
+
+/// Mbufs lie at multiples of 64 bytes.
+#[test]
+fn a_field_may_not_want_more_alignment_than_mbufs_have() {
+    #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C, align(64))]
+    struct Line([u8; 0]);
+    #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+    #[repr(C, align(128))]
+    struct Lines([u8; 0]);
+    isolated(&[], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let packet = pool.alloc().unwrap();
+        let field = DynField::<Line>::register(&eal, "test_line").unwrap();
+        assert_eq!(packet.field(field).0, [0; 0]);
+        let result = DynField::<Lines>::register(&eal, "test_lines");
+        let error = result.map(|field| packet.field(field).0).unwrap_err();
+        assert!(matches!(error, DynamicError::Field { len: 0, errno, .. } if errno.get() == EINVAL), "{error}");
     });
 }
 

@@ -19,6 +19,7 @@ use std::{
 };
 
 const EEXIST: i32 = 17;
+const ENOMEM: i32 = 12;
 const EINVAL: i32 = 22;
 
 /// Numbers without a pattern, the same each time (xorshift64).
@@ -137,20 +138,28 @@ fn hash_tables_that_cannot_be_made_say_why() {
         let build = |name: &str, entries| HashTable::<u32, ()>::builder(name).entries(entries).build(&eal);
         let _table = build("table", 8).unwrap();
         for (error, errno) in
-            [(build("table", 8), EEXIST), (build("small", 7), EINVAL), (build("large", u32::MAX), EINVAL)]
+            [(build("table", 8), EEXIST), (build("small", 7), EINVAL), (build("large", (1 << 28) - 1), ENOMEM)]
         {
             let error = error.unwrap_err();
             assert_eq!((error.call(), error.errno().unwrap().get()), (Some("rte_hash_create"), errno), "{error}");
         }
         assert_eq!(
             build("small", 7).unwrap_err().to_string(),
-            "cannot create hash table 'small': rte_hash_create: Invalid argument: give from 8 to 2^30 entries"
+            "cannot create hash table 'small': rte_hash_create: Invalid argument: give 8 entries or more"
         );
         let error = build("twenty-two-bytes-long!", 8).unwrap_err();
         assert!(matches!(error, CreateError::Name { longest: 21, .. }), "{error}");
         assert!(matches!(build("Straße", 8), Err(CreateError::Name { .. })), "telemetry would read it wrong");
         let error = HashTable::<[u64; 8193], ()>::builder("long").build(&eal).unwrap_err();
         assert!(matches!(error, CreateError::TooLarge { len: 65_544, .. }), "{error}");
+        // DPDK would find the last entry in the place of the first one.
+        for entries in [1 << 28, 1 << 30, u32::MAX] {
+            let error = build("large", entries).unwrap_err();
+            assert!(matches!(error, CreateError::TooLarge { elements, .. } if elements == entries as usize), "{error}");
+        }
+        let build = |entries| HashTable::<[u8; 65_528], ()>::builder("large").entries(entries).build(&eal).unwrap_err();
+        assert!(matches!(build(1 << 16), CreateError::TooLarge { elements: 65_536, len: 65_528, .. }));
+        assert_eq!(build((1 << 16) - 1).errno().unwrap().get(), ENOMEM);
         assert!(HashTable::<[u8; 0], ()>::builder("nothing").build(&eal).is_err(), "a key has bytes");
     });
 }

@@ -11,14 +11,14 @@ use crate::{
 };
 use core::fmt::Debug;
 use dpdk_rs::{
-    Eal, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError,
+    Eal, HotplugError, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError,
     port::{LinkSpeed, LinkSpeeds, PortEvent},
 };
 use std::{
     path::Path,
     sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
 };
 
@@ -214,6 +214,34 @@ fn an_event_calls_a_closure() {
         until("the other is called", || second_calls.load(SeqCst) > before);
         drop(second);
         assert!(others.iter().all(|(_, calls)| calls.load(SeqCst) == 0), "they are of other events");
+    });
+}
+
+/// A driver goes on with its device when a closure that it calls returns.
+#[test]
+fn a_port_that_a_closure_drops_is_left_open() {
+    isolated_bare(|| {
+        let socket = folder().join("vhost.sock");
+        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
+        let peer = start(only_port(&eal), &pool);
+        let port = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let config = PortConfig::default().link_interrupts(true);
+        let (port, rx, tx) = port.configure(&config, &pool).unwrap().start().unwrap();
+        until("the link is up", || peer.0.link().unwrap().up);
+        let all = Arc::new(Mutex::new(None));
+        let ended = Arc::new(AtomicBool::new(false));
+        let (taken, end) = (Arc::clone(&all), Arc::clone(&ended));
+        let watch = port.on_link_change(move || {
+            let taken = taken.lock().unwrap().take();
+            let has_taken = taken.is_some();
+            drop(taken);
+            end.fetch_or(has_taken, SeqCst);
+        });
+        *all.lock().unwrap() = Some((watch.unwrap(), port, rx, tx));
+        drop(peer);
+        until("the closure has dropped the port", || ended.load(SeqCst));
+        assert!(matches!(eal.detach("net_virtio_user0"), Err(HotplugError::InUse { .. })));
     });
 }
 

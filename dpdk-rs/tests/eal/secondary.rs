@@ -9,7 +9,7 @@ use crate::{
     process::{another, eal_args, folder, isolated_bare, isolated_first},
 };
 use dpdk_rs::{
-    Burst, Eal, EalError, Errno, Mempool, Packet, PortError, Ring, lcore,
+    Burst, Eal, EalError, Errno, Mempool, Packet, PacketError, PortError, Ring, lcore,
     memory::{Memzone, ObjectPool},
     ring::{Consumer, Producer},
     secondary::{AttachError, LookupError, Secondary},
@@ -413,6 +413,78 @@ fn ports_of_the_primary_are_read_and_queues_left_to_another_process() {
         send(&mut tx, packet(&pool, &frame(11, 64)));
         assert_eq!(bytes(&receive(&mut rx)), frame(11, 64));
         assert_eq!((port.stats().unwrap().opackets, pool.available()), (11, 511));
+    });
+}
+
+/// What one process has shared cannot be changed in another, which does not see it happen.
+#[test]
+fn data_that_another_process_has_shared_is_not_changed() {
+    if lacks_hugepages() {
+        return;
+    }
+    isolated_first(|case| {
+        let refused = |packet: &mut Packet| assert_eq!(packet.data_mut().unwrap_err(), PacketError::Shared);
+        if case == 1 {
+            let primary = secondary();
+            let (pool, there) = (primary.pool::<()>("pool").unwrap(), found::<Packet>(&primary, "there"));
+            let mut packet = packet(&pool, &frame(1, 64));
+            let other = packet.share(&pool).unwrap();
+            there.enqueue(packet).unwrap();
+            there.enqueue(other).unwrap();
+            wait_for("both are gone");
+            return;
+        }
+        if case == 2 {
+            refused(&mut next(&found(&secondary(), "there")));
+            return;
+        }
+        let eal = primary(&[]);
+        let pool: Mempool = pool(&eal, "pool");
+        let there = shared::<Packet>(&eal, "there");
+        let other = another(1);
+        let (mut first, mut second) = (next(&there), next(&there));
+        refused(&mut first);
+        refused(&mut second);
+        drop((first, second));
+        tell("both are gone");
+        ends_well(other);
+        let mut own = packet(&pool, &frame(2, 64));
+        there.enqueue(own.share(&pool).unwrap()).unwrap();
+        ends_well(another(2));
+        own.data_mut().unwrap()[0] = 7;
+        drop(own);
+        assert_eq!(pool.available(), 511);
+    });
+}
+
+/// The same by way of a port that passes on mbufs as they are.
+#[test]
+fn data_that_another_process_has_shared_and_sent_is_not_changed() {
+    if lacks_hugepages() {
+        return;
+    }
+    isolated_first(|case| {
+        if case == 1 {
+            let primary = secondary();
+            let pool: Mempool = primary.pool("pool").unwrap();
+            // SAFETY: the other process does not close its port before this one has ended.
+            let port = unsafe { primary.ports() }.unwrap().remove(0);
+            // SAFETY: the other process only receives on its port, which it has started before and does not stop.
+            let mut tx = unsafe { port.tx_queue(0) }.unwrap();
+            let mut packet = packet(&pool, &frame(1, 64));
+            let other = packet.share(&pool).unwrap();
+            send(&mut tx, packet);
+            send(&mut tx, other);
+            return;
+        }
+        let eal = primary(&["net_ring0"]);
+        let pool: Mempool = pool(&eal, "pool");
+        let (_port, mut rx, _tx) = start(only_port(&eal), &pool);
+        ends_well(another(1));
+        let (mut first, mut second) = (receive(&mut rx), receive(&mut rx));
+        for packet in [&mut first, &mut second] {
+            assert_eq!(packet.data_mut().unwrap_err(), PacketError::Shared);
+        }
     });
 }
 

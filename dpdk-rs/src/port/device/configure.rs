@@ -5,8 +5,10 @@
 
 use super::{Device, Setup};
 use crate::{
+    eal::Environment,
     flow::Flows,
     mempool::PoolHandle,
+    packet::begin_sharing,
     port::{PortConfig, PortError, RssFields, RxOffloads, driver, single_queue},
 };
 use core::mem;
@@ -87,6 +89,10 @@ impl Device {
         let any = |look: fn(&str) -> bool| drivers.iter().any(|(driver, _)| look(driver));
         let most_segments =
             drivers.iter().map(|(driver, info)| driver::most_segments(driver, info, conf.txmode.offloads)).min();
+        if any(driver::passes_mbufs) && Environment::can_be_attached_to(&control) {
+            // Another process may send packets on it whose data it has shared.
+            begin_sharing();
+        }
         let mut setup = self.setup();
         let mut former = mem::take(&mut setup.former);
         former.push((mem::take(&mut setup.pools), setup.rss_key.take()));

@@ -11,8 +11,16 @@ mod readings;
 pub(crate) use directory::{close_rest, has_port, in_use_of, reads_only_dpdk_memory};
 pub(super) use directory::{names, take_all};
 
-use super::{Direction, PortError, PortId, TxOffloads, driver};
-use crate::{Errno, control::ControlGuard, eal::Environment, flow::Flows, mempool::PoolHandle, queue};
+use super::{Direction, PortError, PortId, TxOffloads, driver, event_watch};
+use crate::{
+    Errno,
+    control::ControlGuard,
+    eal::{Environment, log},
+    flow::Flows,
+    mempool::PoolHandle,
+    queue,
+};
+use core::mem;
 use dpdk_sys as sys;
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -79,6 +87,9 @@ struct Setup {
     /// The pools and keys of before it was reset, kept for the same reason.
     former: Vec<Former>,
 }
+
+/// What is kept of devices that nobody may close any more.
+static LEFT_OPEN: Mutex<Vec<(Setup, Arc<Environment>)>> = Mutex::new(Vec::new());
 
 impl Device {
     pub(crate) const fn id(&self) -> PortId {
@@ -323,6 +334,16 @@ impl Drop for Device {
             return;
         }
         let setup = self.setup.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if event_watch::is_told() {
+            // The driver that has called goes on with its device, and whoever has had it do so may have locked the control plane.
+            let left = (mem::take(setup), Arc::clone(&self.environment));
+            LEFT_OPEN.lock().unwrap_or_else(PoisonError::into_inner).push(left);
+            log(&format!(
+                "port {} ({}) stays open: a closure that is told of an event has dropped it",
+                self.id, self.name
+            ));
+            return;
+        }
         let mut control = self.environment.control();
         if !setup.configured {
             if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
