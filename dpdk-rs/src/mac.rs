@@ -3,7 +3,12 @@
 
 //! Ethernet addresses.
 
-use core::{fmt, str::FromStr};
+use core::{
+    fmt,
+    hash::{BuildHasher, Hasher},
+    str::FromStr,
+};
+use std::hash::RandomState;
 
 /// A 48-bit Ethernet address, in the order of transmission.
 ///
@@ -27,6 +32,19 @@ unsafe impl bytemuck::Pod for MacAddr {}
 pub struct ParseMacError(String);
 
 impl MacAddr {
+    /// An address for one host that nobody has made a device with (locally administered), such as for a virtual one: another
+    /// with every call, from the system's random numbers. Any thread may call it, before the EAL is initialised too.
+    #[doc(alias = "rte_eth_random_addr")]
+    #[must_use]
+    pub fn random() -> Self {
+        const GROUP: u8 = 1;
+        const LOCAL: u8 = 2;
+        // Keyed by the system with a random number; DPDK's own generator is for lcores.
+        let random = RandomState::new().build_hasher().finish();
+        let [first, b, c, d, e, g, ..] = random.to_ne_bytes();
+        Self([first & !GROUP | LOCAL, b, c, d, e, g])
+    }
+
     /// The six bytes.
     #[must_use]
     pub const fn octets(self) -> [u8; 6] {
@@ -61,6 +79,23 @@ impl FromStr for MacAddr {
 #[cfg(test)]
 mod tests {
     use super::{MacAddr, ParseMacError};
+    use std::collections::HashSet;
+
+    #[test]
+    fn random_addresses_are_of_one_host_and_differ() {
+        let drawn: Vec<_> = (0..1000).map(|_| MacAddr::random()).collect();
+        assert!(drawn.iter().all(|addr| addr.octets()[0] & 3 == 2), "of one host, and local");
+        // That two of 2^46 are the same has a chance of 1 in 140 million.
+        assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), drawn.len());
+        // Each of the other bits is once set and once not.
+        let bits = |fold: fn(u8, u8) -> u8| {
+            drawn.iter().map(|addr| addr.octets()).reduce(|a, b| core::array::from_fn(|place| fold(a[place], b[place])))
+        };
+        assert_eq!(
+            (bits(|a, b| a | b), bits(|a, b| a & b)),
+            (Some([0xfe, 255, 255, 255, 255, 255]), Some([2, 0, 0, 0, 0, 0]))
+        );
+    }
 
     #[test]
     fn text_round_trip() {

@@ -5344,6 +5344,15 @@ pub const DPDK_SYS_RSS_IP: u64 = 41868;
 pub const DPDK_SYS_RSS_UDP: u64 = 133152;
 pub const DPDK_SYS_RSS_TCP: u64 = 66576;
 pub const DPDK_SYS_RSS_SCTP: u64 = 4160;
+pub const DPDK_SYS_RSS_IPV4: u64 = 140;
+pub const DPDK_SYS_RSS_IPV4_TCP: u64 = 16;
+pub const DPDK_SYS_RSS_IPV4_UDP: u64 = 32;
+pub const DPDK_SYS_RSS_IPV4_SCTP: u64 = 64;
+pub const DPDK_SYS_RSS_IPV6: u64 = 41728;
+pub const DPDK_SYS_RSS_IPV6_TCP: u64 = 66560;
+pub const DPDK_SYS_RSS_IPV6_UDP: u64 = 133120;
+pub const DPDK_SYS_RSS_IPV6_SCTP: u64 = 4096;
+pub const DPDK_SYS_RSS_PARTS: u64 = 18445618173802708992;
 pub const DPDK_SYS_LINK_SPEED_FIXED: u32 = 1;
 pub const DPDK_SYS_LINK_SPEED_10M_HD: u32 = 2;
 pub const DPDK_SYS_LINK_SPEED_10M: u32 = 4;
@@ -5434,6 +5443,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "dpdk_sys_mbuf_l2_len__extern"]
     pub fn dpdk_sys_mbuf_l2_len(mbuf: *const rte_mbuf) -> u8;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_softrss__extern"]
+    pub fn dpdk_sys_softrss(words: *mut u32, len: u32, key: *const u8) -> u32;
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_mbuf_tso_segsz__extern"]

@@ -66,6 +66,7 @@
 #include <rte_service.h>
 #include <rte_service_component.h>
 #include <rte_telemetry.h>
+#include <rte_thash.h>
 #include <rte_timer.h>
 
 /* struct rte_mbuf: 24.11 nests these fields in anonymous unions, 22.11 does not. */
@@ -148,6 +149,18 @@ static const uint64_t DPDK_SYS_RSS_IP = RTE_ETH_RSS_IP;
 static const uint64_t DPDK_SYS_RSS_UDP = RTE_ETH_RSS_UDP;
 static const uint64_t DPDK_SYS_RSS_TCP = RTE_ETH_RSS_TCP;
 static const uint64_t DPDK_SYS_RSS_SCTP = RTE_ETH_RSS_SCTP;
+static const uint64_t DPDK_SYS_RSS_IPV4 = RTE_ETH_RSS_IPV4 | RTE_ETH_RSS_FRAG_IPV4 | RTE_ETH_RSS_NONFRAG_IPV4_OTHER;
+static const uint64_t DPDK_SYS_RSS_IPV4_TCP = RTE_ETH_RSS_NONFRAG_IPV4_TCP;
+static const uint64_t DPDK_SYS_RSS_IPV4_UDP = RTE_ETH_RSS_NONFRAG_IPV4_UDP;
+static const uint64_t DPDK_SYS_RSS_IPV4_SCTP = RTE_ETH_RSS_NONFRAG_IPV4_SCTP;
+static const uint64_t DPDK_SYS_RSS_IPV6 =
+	RTE_ETH_RSS_IPV6 | RTE_ETH_RSS_FRAG_IPV6 | RTE_ETH_RSS_NONFRAG_IPV6_OTHER | RTE_ETH_RSS_IPV6_EX;
+static const uint64_t DPDK_SYS_RSS_IPV6_TCP = RTE_ETH_RSS_NONFRAG_IPV6_TCP | RTE_ETH_RSS_IPV6_TCP_EX;
+static const uint64_t DPDK_SYS_RSS_IPV6_UDP = RTE_ETH_RSS_NONFRAG_IPV6_UDP | RTE_ETH_RSS_IPV6_UDP_EX;
+static const uint64_t DPDK_SYS_RSS_IPV6_SCTP = RTE_ETH_RSS_NONFRAG_IPV6_SCTP;
+/* Those that say which part of a field is hashed, or of which tunnel: bits 50 and up. */
+static const uint64_t DPDK_SYS_RSS_PARTS = ~UINT64_C(0) << 50;
+_Static_assert(RTE_ETH_RSS_LEVEL_INNERMOST == UINT64_C(2) << 50 && RTE_ETH_RSS_L3_SRC_ONLY == UINT64_C(1) << 63, "parts");
 static const uint32_t DPDK_SYS_LINK_SPEED_FIXED = RTE_ETH_LINK_SPEED_FIXED;
 static const uint32_t DPDK_SYS_LINK_SPEED_10M_HD = RTE_ETH_LINK_SPEED_10M_HD;
 static const uint32_t DPDK_SYS_LINK_SPEED_10M = RTE_ETH_LINK_SPEED_10M;
@@ -289,6 +302,13 @@ static inline uint8_t
 dpdk_sys_mbuf_l2_len(const struct rte_mbuf *mbuf)
 {
 	return mbuf->l2_len;
+}
+
+/* rte_softrss(): the Toeplitz hash of `len` words, with a key of one word more. */
+static inline uint32_t
+dpdk_sys_softrss(uint32_t *words, uint32_t len, const uint8_t *key)
+{
+	return rte_softrss(words, len, key);
 }
 
 /* A field of bits: how many bytes each segment has of which a device has made this packet. */

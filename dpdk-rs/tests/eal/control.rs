@@ -10,7 +10,7 @@ use crate::{
 };
 use dpdk_rs::{
     Burst, Eal, MacAddr, Mempool, PortConfig, PortError, RxQueue,
-    port::{FlowControl, RssFields},
+    port::{FlowControl, RssFields, RssFlow},
 };
 use std::{
     collections::BTreeMap,
@@ -217,6 +217,9 @@ fn frames_are_spread_as_told() {
         assert_eq!(table.len(), usize::from(info.rss_table_len));
         null.set_rss_table(&vec![0; table.len()]).unwrap();
         assert_eq!(null.rss_table().unwrap(), vec![0; table.len()]);
+        let flow = RssFlow::ipv4([192, 0, 2, 1].into(), [192, 0, 2, 2].into()).udp(5000, 53);
+        let queue = null.rss_hash().unwrap().queue(&flow, &null.rss_table().unwrap());
+        assert_eq!(queue, (len > 0).then_some(0), "without a key there is no hash");
         let mut wrong = table.clone();
         wrong[5] = 1;
         let error = null.set_rss_table(&wrong).unwrap_err();
