@@ -44,7 +44,7 @@
 //! | [`lookup`] | hash, LPM, FIB and ACL tables | their builders | look up, by any number of threads | freed when dropped |
 //! | [`meter`] | which packets of a flow are within its rate | their parameters | | |
 //! | [`fragment`] | IP datagrams taken apart and joined | builders | | drops what is in it |
-//! | [`offload`] | TCP segments cut in software (GSO) | pools | | |
+//! | [`offload`] | TCP segments cut and joined in software (GSO, GRO) | pools, builders | | drops what is in it |
 //! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
 //! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
 //! | [`secondary::Secondary`] | what another process has made | [`attach`](secondary::Secondary::attach), `unsafe` | finds pools, rings and ports by name | frees nothing |

@@ -75,6 +75,16 @@ impl Tcp {
         self.packet_len - self.l3_len - self.l4_len
     }
 
+    /// Whether the checksum of the IPv4 header is right.
+    pub(super) fn has_right_ip_checksum<P: PrivateData>(self, packet: &Packet<P>) -> bool {
+        packet.data().get(self.l2_len..self.l2_len + self.l3_len).is_some_and(|ip| header::checksum(ip) == 0)
+    }
+
+    /// Whether the checksum of the TCP segment is right.
+    pub(super) fn has_right_checksum<P: PrivateData>(self, packet: &Packet<P>) -> bool {
+        self.checksum(packet) == 0
+    }
+
     /// The checksum of the TCP segment with its pseudo header: 0 if what is written there is right.
     fn checksum<P: PrivateData>(self, packet: &Packet<P>) -> u16 {
         let mut sum = Sum::default();

@@ -19,6 +19,7 @@ mod flow;
 mod forwarding;
 mod fragments;
 mod frames;
+mod gro;
 mod gso;
 mod holes;
 mod hotplug;
