@@ -117,7 +117,7 @@ impl Eal {
     /// and its arguments, such as `net_ring1` or `net_tap0,iface=dtap0`. Returns the ports that nobody has taken yet, the new
     /// ones among them. What the text says is trusted, as the EAL's command line is.
     ///
-    /// Secondary processes get the device too, by a message of DPDK's: its first 127 bytes. If one does not, or does not answer
+    /// Secondary processes get the device too, by a message of DPDK's: its first 122 bytes. If one does not, or does not answer
     /// within 5 s, nobody gets it, and the error is `ENOMSG` or that of the process. One that is stopped keeps this waiting for up to
     /// 20 s, and for ever once its socket is full, see [`message`](crate::message).
     ///
