@@ -36,7 +36,9 @@ pub struct RxQueue<P: PrivateData = ()> {
     foreign: u64,
     /// The driver's frames may be shorter than it says.
     miscounts: bool,
-    /// Not 0 if each frame must be looked at, for that reason or since not every mbuf has room for a `P`.
+    /// The driver may have written over the mark of an mbuf whose buffer lies in memory of the program.
+    loses_marks: bool,
+    /// Not 0 if each frame must be looked at, for these reasons or since not every mbuf has room for a `P`.
     suspect: usize,
     /// The list of the thread that waits for the queue's interrupt, at times.
     pub(crate) watcher: Option<Arc<List>>,
@@ -81,6 +83,7 @@ unsafe impl Send for TxQueue {}
 
 impl<P: PrivateData> RxQueue<P> {
     pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
+        let (miscounts, loses_marks) = (device.miscounts(), device.loses_marks());
         Self {
             device: Arc::clone(device),
             calls: calls(device.id()),
@@ -88,8 +91,9 @@ impl<P: PrivateData> RxQueue<P> {
             port: device.id().get(),
             queue,
             foreign: 0,
-            miscounts: device.miscounts(),
-            suspect: usize::from(size_of::<P>() != 0 || device.miscounts()),
+            miscounts,
+            loses_marks,
+            suspect: usize::from(size_of::<P>() != 0 || miscounts || loses_marks),
             watcher: None,
             private: PhantomData,
             threads: PhantomData,
@@ -202,6 +206,10 @@ impl<P: PrivateData> RxQueue<P> {
             let Some(live) = NonNull::new(mbuf) else {
                 continue;
             };
+            if self.loses_marks {
+                // SAFETY: the driver gave us the mbuf, and its chain is ours until it is kept or freed below.
+                unsafe { sys::dpdk_sys_pktmbuf_mark_pinned(mbuf) };
+            }
             // SAFETY: the driver gave us the mbuf, and it is ours until it is kept or freed below.
             let segment = unsafe { Segment::new(live) };
             let own = usize::from(segment.private_len()) >= size_of::<P>();

@@ -877,10 +877,10 @@ impl Default for rte_acl_field_types {
         }
     }
 }
-pub const RTE_ACL_FIELD_TYPE_MASK: _bindgen_ty_14 = 0;
-pub const RTE_ACL_FIELD_TYPE_RANGE: _bindgen_ty_14 = 1;
-pub const RTE_ACL_FIELD_TYPE_BITMASK: _bindgen_ty_14 = 2;
-pub type _bindgen_ty_14 = ::core::ffi::c_uint;
+pub const RTE_ACL_FIELD_TYPE_MASK: _bindgen_ty_17 = 0;
+pub const RTE_ACL_FIELD_TYPE_RANGE: _bindgen_ty_17 = 1;
+pub const RTE_ACL_FIELD_TYPE_BITMASK: _bindgen_ty_17 = 2;
+pub type _bindgen_ty_17 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_acl_field_def {
@@ -951,11 +951,11 @@ impl Default for rte_acl_field {
         }
     }
 }
-pub const RTE_ACL_TYPE_SHIFT: _bindgen_ty_15 = 29;
-pub const RTE_ACL_MAX_INDEX: _bindgen_ty_15 = 536870911;
-pub const RTE_ACL_MAX_PRIORITY: _bindgen_ty_15 = 536870911;
-pub const RTE_ACL_MIN_PRIORITY: _bindgen_ty_15 = 1;
-pub type _bindgen_ty_15 = ::core::ffi::c_uint;
+pub const RTE_ACL_TYPE_SHIFT: _bindgen_ty_18 = 29;
+pub const RTE_ACL_MAX_INDEX: _bindgen_ty_18 = 536870911;
+pub const RTE_ACL_MAX_PRIORITY: _bindgen_ty_18 = 536870911;
+pub const RTE_ACL_MIN_PRIORITY: _bindgen_ty_18 = 1;
+pub type _bindgen_ty_18 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_acl_rule_data {
@@ -5283,25 +5283,25 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn rte_timer_manage() -> ::core::ffi::c_int;
 }
-pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_28 = 0;
-pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_28 = 16;
-pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_28 = 18;
-pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_28 = 20;
-pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_28 = 22;
-pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_28 = 24;
-pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_28 = 36;
-pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_28 = 40;
-pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_28 = 54;
-pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_28 = 56;
-pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_28 = 64;
-pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_28 = 88;
-pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_28 = 80;
-pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_28 = 32;
-pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_28 = 42;
-pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_28 = 44;
-pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_28 = 72;
-pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_28 = 128;
-pub type _bindgen_ty_28 = ::core::ffi::c_uint;
+pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_35 = 0;
+pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_35 = 16;
+pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_35 = 18;
+pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_35 = 20;
+pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_35 = 22;
+pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_35 = 24;
+pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_35 = 36;
+pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_35 = 40;
+pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_35 = 54;
+pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_35 = 56;
+pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_35 = 64;
+pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_35 = 88;
+pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_35 = 80;
+pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_35 = 32;
+pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_35 = 42;
+pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_35 = 44;
+pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_35 = 72;
+pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_35 = 128;
+pub type _bindgen_ty_35 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;
 pub const DPDK_SYS_MBUF_F_EXTERNAL: u64 = 2305843009213693952;
 pub const DPDK_SYS_MBUF_F_RX_RSS_HASH: u64 = 2;
@@ -5452,31 +5452,31 @@ unsafe extern "C" {
     #[link_name = "dpdk_sys_mbuf_tso_segsz__extern"]
     pub fn dpdk_sys_mbuf_tso_segsz(mbuf: *const rte_mbuf) -> u16;
 }
-pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_29 = 15;
-pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_29 = 1;
-pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_29 = 3;
-pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_29 = 6;
-pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_29 = 7;
-pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_29 = 240;
-pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_29 = 16;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_29 = 48;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_29 = 144;
-pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_29 = 64;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_29 = 192;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_29 = 224;
-pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_29 = 3840;
-pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_29 = 256;
-pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_29 = 512;
-pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_29 = 768;
-pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_29 = 1024;
-pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_29 = 1280;
-pub type _bindgen_ty_29 = ::core::ffi::c_uint;
+pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_36 = 15;
+pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_36 = 1;
+pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_36 = 3;
+pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_36 = 6;
+pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_36 = 7;
+pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_36 = 240;
+pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_36 = 16;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_36 = 48;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_36 = 144;
+pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_36 = 64;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_36 = 192;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_36 = 224;
+pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_36 = 3840;
+pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_36 = 256;
+pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_36 = 512;
+pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_36 = 768;
+pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_36 = 1024;
+pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_36 = 1280;
+pub type _bindgen_ty_36 = ::core::ffi::c_uint;
 pub const DPDK_SYS_GSO_FLAG_IPID_FIXED: u64 = 1;
 pub const DPDK_SYS_GRO_TCP_IPV4: u64 = 1;
-pub const DPDK_SYS_GRO_MAX_BURST: _bindgen_ty_30 = 128;
-pub type _bindgen_ty_30 = ::core::ffi::c_uint;
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_31 = 64;
-pub type _bindgen_ty_31 = ::core::ffi::c_uint;
+pub const DPDK_SYS_GRO_MAX_BURST: _bindgen_ty_37 = 128;
+pub type _bindgen_ty_37 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_38 = 64;
+pub type _bindgen_ty_38 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_flow_validate__extern"]
     pub fn dpdk_sys_flow_validate(
@@ -5712,6 +5712,48 @@ unsafe extern "C" {
     pub fn dpdk_sys_mem_iova(start: *const ::core::ffi::c_void, len: usize) -> u64;
 }
 unsafe extern "C" {
+    #[link_name = "dpdk_sys_mem_known__extern"]
+    pub fn dpdk_sys_mem_known(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_iova_is_va__extern"]
+    pub fn dpdk_sys_iova_is_va() -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_page_len__extern"]
+    pub fn dpdk_sys_page_len() -> usize;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_either_errno__extern"]
+    pub fn dpdk_sys_either_errno(result: ::core::ffi::c_int) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_extmem_register__extern"]
+    pub fn dpdk_sys_extmem_register(
+        start: *mut ::core::ffi::c_void,
+        len: usize,
+        iovas: *mut u64,
+        pages: ::core::ffi::c_uint,
+        page_len: usize,
+    ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_extmem_unregister__extern"]
+    pub fn dpdk_sys_extmem_unregister(start: *mut ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_vfio_map__extern"]
+    pub fn dpdk_sys_vfio_map(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_vfio_unmap__extern"]
+    pub fn dpdk_sys_vfio_unmap(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_pktmbuf_mark_pinned__extern"]
+    pub fn dpdk_sys_pktmbuf_mark_pinned(m: *mut rte_mbuf);
+}
+unsafe extern "C" {
     #[link_name = "dpdk_sys_pktmbuf_attach_extbuf__extern"]
     pub fn dpdk_sys_pktmbuf_attach_extbuf(
         m: *mut rte_mbuf,
@@ -5839,12 +5881,12 @@ unsafe extern "C" {
         freed: *mut u32,
     ) -> *mut rte_mbuf;
 }
-pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_32 = 0;
-pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_32 = 1;
-pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_32 = 2;
-pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_32 = 3;
-pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_32 = 4;
-pub type _bindgen_ty_32 = ::core::ffi::c_uint;
+pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_39 = 0;
+pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_39 = 1;
+pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_39 = 2;
+pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_39 = 3;
+pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_39 = 4;
+pub type _bindgen_ty_39 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dpdk_sys_pool {
@@ -5877,10 +5919,10 @@ impl Default for dpdk_sys_pool {
         }
     }
 }
-pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_33 = 0;
-pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_33 = 1;
-pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_33 = 2;
-pub type _bindgen_ty_33 = ::core::ffi::c_uint;
+pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_40 = 0;
+pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_40 = 1;
+pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_40 = 2;
+pub type _bindgen_ty_40 = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "dpdk_sys_pool_driver__extern"]
     pub fn dpdk_sys_pool_driver(mp: *const rte_mempool) -> ::core::ffi::c_int;

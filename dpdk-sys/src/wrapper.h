@@ -22,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <rte_config.h>
 #include <rte_version.h>
@@ -68,6 +69,7 @@
 #include <rte_telemetry.h>
 #include <rte_thash.h>
 #include <rte_timer.h>
+#include <rte_vfio.h>
 
 /* struct rte_mbuf: 24.11 nests these fields in anonymous unions, 22.11 does not. */
 enum {
@@ -777,6 +779,105 @@ dpdk_sys_mem_iova(const void *start, size_t len)
 		at = (const char *)seg->addr + seg->len;
 	}
 	return first;
+}
+
+struct memory_range {
+	const char *start;
+	size_t len;
+};
+
+static int
+memory_list_meets(const struct rte_memseg_list *list, void *range_ptr)
+{
+	const struct memory_range *range = (const struct memory_range *)range_ptr;
+	const char *base = (const char *)list->base_va;
+
+	return base < range->start + range->len && range->start < base + list->len;
+}
+
+/* Whether DPDK knows one of these bytes: as its own, or since they were registered. */
+static inline int
+dpdk_sys_mem_known(const void *start, size_t len)
+{
+	struct memory_range range = { (const char *)start, len };
+
+	return rte_memseg_list_walk(memory_list_meets, &range) != 0;
+}
+
+/* Whether devices see DPDK's memory where the processor does. */
+static inline int
+dpdk_sys_iova_is_va(void)
+{
+	return rte_eal_iova_mode() == RTE_IOVA_VA;
+}
+
+/* The kernel's smallest page, in bytes. */
+static inline size_t
+dpdk_sys_page_len(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The negative error of a call that sets rte_errno at some failures, and at others leaves the kernel's errno: the caller has set both
+ * to 0 before.
+ */
+static inline int
+dpdk_sys_either_errno(int result)
+{
+	if (result == 0)
+		return 0;
+	if (rte_errno != 0)
+		return -rte_errno;
+	return errno != 0 ? -errno : -EIO;
+}
+
+/* Registers memory, which devices are to see where the processor does; 0 or a negative error. */
+static inline int
+dpdk_sys_extmem_register(void *start, size_t len, uint64_t *iovas, unsigned int pages, size_t page_len)
+{
+	rte_errno = 0;
+	errno = 0;
+	return dpdk_sys_either_errno(rte_extmem_register(start, len, iovas, pages, page_len));
+}
+
+static inline int
+dpdk_sys_extmem_unregister(void *start, size_t len)
+{
+	rte_errno = 0;
+	errno = 0;
+	return dpdk_sys_either_errno(rte_extmem_unregister(start, len));
+}
+
+/* Has the IOMMU let all devices on VFIO reach memory, at the addresses that it has for the processor; 0 or a negative error. */
+static inline int
+dpdk_sys_vfio_map(const void *start, size_t len)
+{
+	uint64_t address = (uint64_t)(uintptr_t)start;
+
+	rte_errno = 0;
+	errno = 0;
+	return dpdk_sys_either_errno(
+			rte_vfio_container_dma_map(RTE_VFIO_DEFAULT_CONTAINER_FD, address, address, len));
+}
+
+static inline int
+dpdk_sys_vfio_unmap(const void *start, size_t len)
+{
+	uint64_t address = (uint64_t)(uintptr_t)start;
+
+	rte_errno = 0;
+	errno = 0;
+	return dpdk_sys_either_errno(
+			rte_vfio_container_dma_unmap(RTE_VFIO_DEFAULT_CONTAINER_FD, address, address, len));
+}
+
+/* Puts the mark back that a driver has written over: the mbufs of such pools have their buffers elsewhere, for ever. */
+static inline void
+dpdk_sys_pktmbuf_mark_pinned(struct rte_mbuf *m)
+{
+	for (; m != NULL; m = m->next)
+		if ((rte_pktmbuf_priv_flags(m->pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF) != 0)
+			m->ol_flags |= RTE_MBUF_F_EXTERNAL;
 }
 
 /* Attaches a buffer whose counter is 1 from here on. */

@@ -21,12 +21,12 @@ import pytest
 from testbed.programs import repository_root
 from testbed.scratch import scratch_folder
 from testbed.vm import Guest, Initramfs, Kernel, VmMissing, find_kernel, need_tools, needs
-from testbed.vm_wire import ETHERTYPE, Wire
+from testbed.vm_wire import ETHERTYPE, Stream, Wire, await_forwarding, exchange, make_frames
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 EXAMPLES = repository_root() / "target/debug/examples"
-PROGRAMS = ("diagnose", "rx_tx", "flow_rules", "vlan_filter", "port_report", "port_reset")
+PROGRAMS = ("diagnose", "rx_tx", "flow_rules", "vlan_filter", "port_report", "port_reset", "own_memory")
 PLUGINS = ("bus_pci", "bus_vdev", "mempool_ring", "net_*e1000", "net_null", "net_ring", "net_tap", "net_vmxnet3")
 # What a tap, and rules for what it receives, take.
 FLOWER = ("tun", "sch_multiq", "sch_ingress", "cls_flower", "act_gact", "act_skbedit")
@@ -47,7 +47,8 @@ RESETTABLE = "0000:00:06.0"
 MAC = "52:54:00:00:00:01"
 WIRED = [word.replace("e1000e,bus=root", f"e1000e,bus=root,netdev=wire,mac={MAC}") for word in NICS]
 WIRED += ["vmxnet3,addr=6"]
-IOMMU = ["intel-iommu,intremap=on"]
+# As wide as those of servers: the program's own addresses have 47 bits.
+IOMMU = ["intel-iommu,intremap=on,aw-bits=48"]
 
 # Two NUMA nodes with a CPU each.
 NODES = [
@@ -322,6 +323,35 @@ def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
     assert 'drops: false, offloads: ["KEEP_CRC"] }' in before, report
     lacking = "the device has no burst modes to tell (its driver is net_e1000_em): "
     assert report.count(lacking) == 2, report
+
+
+def test_a_nic_reaches_memory_of_the_program(ready: Machine) -> None:
+    wire = ready.wire
+    assert wire is not None
+    refused = ready.guest.run(f"own_memory -l 0 --no-telemetry -a {NIC} --iova-mode=pa")
+    assert (refused.status, "Error: PhysicalAddresses\n" in refused.output) == (1, True), refused.output
+    ready.guest.check(f"""
+        own_memory -l 0 --no-telemetry -a {NIC} >/tmp/own 2>&1 &
+        echo $! >/tmp/pid
+        until grep -q 'pages of this program through the IOMMU' /tmp/own 2>/dev/null; do
+            [ -e /proc/$! ] || {{ cat /tmp/own; exit 1; }}
+            usleep 20000
+        done""")
+    # More than there are mbufs, of which each comes back.
+    stream = Stream(wire, wire, make_frames(wire, itertools.islice(itertools.cycle(range(60, 1515, 17)), 1200)))
+    try:
+        await_forwarding([stream], 60)
+        exchange([stream], 32, 20)
+        told = ready.guest.check(
+            "kill $(cat /tmp/pid); while [ -e /proc/$(cat /tmp/pid) ]; do usleep 20000; done; cat /tmp/own"
+        )
+    finally:
+        ready.guest.run("kill -9 $(cat /tmp/pid) 2>/dev/null; rm -f /dev/hugepages/*")
+    assert stream.received == list(stream.frames), told
+    counts = re.search(r"^received: (\d+), sent: (\d+), mbufs back: 1023 of 1023$", told, re.MULTILINE)
+    assert counts is not None, told
+    # Probes came before.
+    assert int(counts[1]) >= int(counts[2]) >= 1200, told
 
 
 def test_a_port_is_reset_and_gets_another_queue(ready: Machine) -> None:

@@ -48,7 +48,7 @@ pub enum MempoolError {
     /// The memory is not DPDK's, and a device does not reach others.
     #[error(
         "cannot create pool '{name}': its memory is not DPDK's, which is all that port {port} reaches: take it from \
-         Heap::boxed_slice or Memzone"
+         Heap::boxed_slice or Memzone, or for NICs register it with ExternalMemory"
     )]
     Unreachable {
         /// The pool's name.

@@ -4,8 +4,8 @@
 //! Pools whose mbufs have their buffers in memory of the program.
 
 use super::{Mempool, MempoolBuilder, MempoolError, PrivateData};
-use crate::{Eal, eal::Environment};
-use core::{ffi::c_void, mem, ptr::NonNull};
+use crate::{Eal, eal::Environment, memory::Owned};
+use core::{ffi::c_void, ptr::NonNull};
 use dpdk_sys as sys;
 
 /// What buffers begin at: a cache line, where that is possible.
@@ -20,8 +20,8 @@ impl<P: PrivateData> MempoolBuilder<P> {
     /// [`Mempool`]); a packet that is leaked keeps it for ever. A panic of its drop is caught. Memory of DPDK keeps the EAL alive until then.
     ///
     /// Memory of DPDK ([`Heap::boxed_slice`](crate::memory::Heap::boxed_slice), [`Memzone`](crate::memory::Memzone)) can be used
-    /// always. Other memory can be if every port of the process reaches what the processor does, as virtual devices do; NICs and
-    /// `net_virtio_user` do not.
+    /// always. Other memory can be if every port of the process reaches what the processor does, as virtual devices do. NICs reach it once
+    /// it is registered ([`ExternalMemory`](crate::memory::ExternalMemory)), `net_virtio_user` does not.
     ///
     /// Packets of the pool are like others: they can be changed, chained, shared, split, copied and sent. But they cannot
     /// refer to other data: [`Packet::attach`](crate::Packet::attach), [`Packet::share`](crate::Packet::share) and
@@ -141,41 +141,6 @@ impl<P: PrivateData> MempoolBuilder<P> {
             Some(port) => Err(MempoolError::Unreachable { name: self.name.clone(), port }),
             None => Ok((areas, outside)),
         }
-    }
-}
-
-/// Memory that stays where it is until this is dropped, also where its bytes lie in the value itself: no more than a pointer is moved.
-struct Owned<M>(*mut M);
-
-// SAFETY: the value is this object's alone, and may be sent to another thread by itself.
-unsafe impl<M: Send> Send for Owned<M> {}
-// SAFETY: a shared `Owned` gives no access to the value at all.
-unsafe impl<M> Sync for Owned<M> {}
-
-impl<M: AsMut<[u8]>> Owned<M> {
-    fn new(memory: M) -> Self {
-        Self(Box::into_raw(Box::new(memory)))
-    }
-
-    /// Its bytes. They stay where they are as long as nobody uses the value itself.
-    fn bytes(&mut self) -> NonNull<[u8]> {
-        // SAFETY: the value is live, and this object's alone.
-        let memory = unsafe { &mut *self.0 };
-        NonNull::from(memory.as_mut())
-    }
-
-    fn into_inner(self) -> M {
-        let memory = self.0;
-        mem::forget(self);
-        // SAFETY: the value was made by `new` from a box, and this object, which is gone, was its only owner.
-        *unsafe { Box::from_raw(memory) }
-    }
-}
-
-impl<M> Drop for Owned<M> {
-    fn drop(&mut self) {
-        // SAFETY: the value was made by `new` from a box, and this object, which is at its end, is its only owner.
-        drop(unsafe { Box::from_raw(self.0) });
     }
 }
 

@@ -35,8 +35,8 @@ pub enum BufferError {
     Pinned,
     /// The buffer is not in DPDK's memory, and a device does not reach others.
     #[error(
-        "the buffer is not in DPDK's memory, which is all that port {port} reaches: take it from Heap::boxed_slice or Memzone, or \
-         copy the data into a packet"
+        "the buffer is not in DPDK's memory, which is all that port {port} reaches: take it from Heap::boxed_slice or Memzone, for \
+         NICs register it with ExternalMemory, or copy the data into a packet"
     )]
     Unreachable {
         /// A port of this process that reaches DPDK's memory only, with its driver.
@@ -114,7 +114,8 @@ impl<P: PrivateData> Packet<P> {
     ///
     /// Memory of DPDK ([`Heap::boxed_slice`](crate::memory::Heap::boxed_slice), [`Memzone`](crate::memory::Memzone)) can be
     /// attached always. Other memory, such as a `Vec<u8>`, can be if every port of the process reads what it sends through the
-    /// processor, as virtual devices do; NICs and `net_virtio_user` do not reach it.
+    /// processor, as virtual devices do. NICs reach it once it is registered ([`ExternalMemory`](crate::memory::ExternalMemory)),
+    /// `net_virtio_user` does not.
     ///
     /// It must not get into another process ([`secondary`](crate::secondary)), which would neither find the buffer nor the code of
     /// its drop: whoever attaches that one promises so.

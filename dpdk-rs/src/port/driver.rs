@@ -104,7 +104,7 @@ pub(crate) fn is_pci_address(name: &str) -> bool {
 }
 
 /// A PCI address, of which the domain may be missing.
-fn pci_address(text: &str) -> Option<[u32; 4]> {
+pub(super) fn pci_address(text: &str) -> Option<[u32; 4]> {
     let (place, function) = text.rsplit_once('.')?;
     let mut parts = place.rsplit(':');
     let (device, bus, domain) = (parts.next()?, parts.next()?, parts.next().unwrap_or("0"));
@@ -135,14 +135,25 @@ const BUFFER_KEEPERS: &[&str] = &[
     "net_vhost",
 ];
 
+/// Drivers of NICs that leave the buffers as they are, and write over the mark of no mbuf but the first of each frame that they hand
+/// out: it is put back then ([`RxQueue`](crate::RxQueue)). What lies outside DPDK's memory they reach if it is registered.
+const MARK_LOSERS: &[&str] = &["net_e1000_em"];
+
 /// With these arguments drivers of that list attach other buffers, or have another device write to them.
 const BUFFER_CHANGERS: &[&str] = &["dmas", "ext-buffer", "mprq_en", "zero-copy"];
 
 /// Whether a device receives into mbufs whose buffers lie in memory of the program; `outside`: that memory is not DPDK's either.
-pub(super) fn keeps_buffers(info: &sys::rte_eth_dev_info, outside: bool) -> bool {
-    BUFFER_KEEPERS.contains(&name(info).as_str())
+/// `alone`: it is not part of another device.
+pub(super) fn keeps_buffers(info: &sys::rte_eth_dev_info, outside: bool, alone: bool) -> bool {
+    let name = name(info);
+    (BUFFER_KEEPERS.contains(&name.as_str()) || alone && loses_marks(&name))
         && !args(info).is_some_and(|args| has_one_of(&args, BUFFER_CHANGERS))
         && (!outside || reads_by_processor(info))
+}
+
+/// Whether received mbufs may lack the mark that their buffers lie in memory of the program.
+pub(super) fn loses_marks(driver: &str) -> bool {
+    MARK_LOSERS.contains(&driver)
 }
 
 /// Whether a device was made with one of these arguments.

@@ -29,6 +29,7 @@ mod event_watch;
 mod flow_control;
 mod foreign;
 mod info;
+pub(crate) mod iommu;
 mod link_speed;
 mod link_switch;
 mod offloads;
@@ -66,7 +67,7 @@ use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-pub(crate) use device::{Device, close_rest, has_port, in_use_of, reads_only_dpdk_memory};
+pub(crate) use device::{Device, close_rest, has_port, in_use_of, reaches_program_memory, reads_only_dpdk_memory};
 pub(crate) use foreign::take_foreign;
 pub(crate) use single_queue::Direction;
 
@@ -264,8 +265,9 @@ impl<S> Port<S> {
 impl Port<Unconfigured> {
     /// Configures the port: all RX queues receive into `pool`. If that lies in memory of the program
     /// ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)), the device must be of a driver that is known to leave buffers to their
-    /// mbufs: `net_af_packet`, `net_memif`, `net_null`, `net_pcap`, `net_ring`, `net_tap` and `net_vhost`, those that combine them, and
-    /// `mlx5_pci`, where the memory is DPDK's.
+    /// mbufs: `net_af_packet`, `net_memif`, `net_null`, `net_pcap`, `net_ring`, `net_tap` and `net_vhost`, those that combine them,
+    /// `net_e1000_em` by itself, where the memory is DPDK's or registered ([`ExternalMemory`](crate::memory::ExternalMemory)), and
+    /// `mlx5_pci`, where it is DPDK's.
     ///
     /// # Errors
     /// [`PortError::Unsupported`] if a number is outside what the device supports, or [`PortError::Lacks`] if it does not have what

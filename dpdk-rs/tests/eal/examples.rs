@@ -76,9 +76,16 @@ fn rx_tx() {
 
 #[test]
 fn without_a_port_the_examples_say_so() {
-    for name in
-        ["rx_tx", "packet_modification", "multiple_threads", "bare_loop", "pipeline", "flow_rules", "vlan_filter"]
-    {
+    for name in [
+        "rx_tx",
+        "packet_modification",
+        "multiple_threads",
+        "bare_loop",
+        "pipeline",
+        "flow_rules",
+        "vlan_filter",
+        "own_memory",
+    ] {
         let finished = example(name, &[], &[]);
         assert_eq!(finished.status.code(), Some(1));
         assert!(finished.stderr.contains("no port: give one with --vdev or -a"), "{}", finished.stderr);

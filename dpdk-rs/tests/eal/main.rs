@@ -14,6 +14,7 @@ mod drops;
 mod dynamic;
 mod examples;
 mod external;
+mod external_memory;
 mod fib;
 mod flow;
 mod forwarding;

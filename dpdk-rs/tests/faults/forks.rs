@@ -7,14 +7,14 @@
 use crate::{
     forked::{Forked, forked},
     frames::{bytes, frame, packet, pool, receive, send, start},
-    process::{eal_args, isolated},
+    process::{eal_args, isolated, isolated_bare},
 };
 use dpdk_rs::{
     BufferError, Burst, CreateError, Eal, EalError, Mempool, MempoolError, Packet, PortConfig, PortError, Ring,
     RxQueue, TxQueue,
     lcore::{self, LaunchError},
     lookup::HashTable,
-    memory::{AllocError, Memzone, ObjectPool},
+    memory::{AllocError, ExternalMemory, Memzone, ObjectPool, RegisterError},
     port::{Configured, Port, Started, StopError, Unconfigured},
     service::{Activity, ServiceCore, ServiceError},
     timer::{ManageError, TimerError, Timers},
@@ -123,6 +123,41 @@ fn child_may_drop_everything() {
         });
     });
     assert!(!output.contains(NOT_CLEANED_UP), "{output}");
+}
+
+/// A page in bytes that begin anywhere, which only the process that made it drops.
+struct Pages(Vec<u8>, u32);
+
+impl AsMut<[u8]> for Pages {
+    fn as_mut(&mut self) -> &mut [u8] {
+        let start = self.0.as_ptr().align_offset(4096);
+        &mut self.0[start..][..4096]
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        assert_eq!(std::process::id(), self.1, "devices of the parent reach the memory");
+    }
+}
+
+#[test]
+fn child_leaves_registered_memory_alone() {
+    isolated_bare(|| {
+        let mut args = eal_args(&[]);
+        args.push("--iova-mode=va".to_owned());
+        let (eal, _) = Eal::init(args).unwrap();
+        let pages = || Pages(vec![0; 8192], std::process::id());
+        let mut memory = ExternalMemory::register(&eal, pages(), 4096).map_err(|(error, _)| error).unwrap();
+        let ended = forked(|| {
+            drop(taken(&mut memory));
+            let (error, _) = ExternalMemory::register(&eal, pages(), 4096).unwrap_err();
+            i32::from(error != RegisterError::Forked)
+        });
+        ended.expect_success();
+        drop(memory);
+        drop(ExternalMemory::register(&eal, pages(), 4096).map_err(|(error, _)| error).unwrap());
+    });
 }
 
 #[test]

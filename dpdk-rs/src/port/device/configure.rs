@@ -119,6 +119,7 @@ impl Device {
             most_segments: most_segments.unwrap_or(1),
             trusts_lengths: any(driver::trusts_lengths),
             miscounts: any(driver::miscounts),
+            loses_marks: any(driver::loses_marks) && pools.iter().any(|pool| pool.buffers_outside().is_some()),
             tx_offloads: config.tx_offloads,
             most_headers: drivers.iter().map(|(driver, _)| driver::most_headers(driver)).min().unwrap_or(0),
             driver,

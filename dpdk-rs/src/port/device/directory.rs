@@ -4,15 +4,22 @@
 //! The devices that there are, by number and by name.
 
 use super::{Device, combined::is_owned};
-use crate::{control::ControlGuard, eal::Environment, port::driver};
+use crate::{
+    control::ControlGuard,
+    eal::Environment,
+    port::{driver, iommu},
+};
 use core::{
     ffi::{CStr, c_char},
     iter,
 };
 use dpdk_sys as sys;
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, AtomicU32},
+use std::{
+    path::Path,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU32},
+    },
 };
 
 /// The numbers of all ports, in ascending order. They are those of the moment at which each is asked for.
@@ -113,6 +120,25 @@ pub(crate) fn reads_only_dpdk_memory(_control: &ControlGuard<'_>) -> Option<Stri
         let reads = known && driver::reads_by_processor(&info);
         (!reads).then(|| format!("{} ({})", port_name(id), driver::name(&info)))
     })
+}
+
+/// Whether one of the ports is a NIC on VFIO, which reaches memory of the program that the IOMMU is told of; the name of a port that
+/// does not reach it in any way, with that of its driver.
+pub(crate) fn reaches_program_memory(_control: &ControlGuard<'_>) -> Result<bool, String> {
+    let mut nic = false;
+    for id in all() {
+        let mut info = sys::rte_eth_dev_info::default();
+        // SAFETY: `all` has just named the port, and the control plane is locked; the call fills a struct of ours.
+        let known = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) } >= 0;
+        if known && driver::reads_by_processor(&info) {
+            continue;
+        }
+        if !device_name(id).is_some_and(|name| iommu::is_on_vfio(Path::new(iommu::SYS), &name)) {
+            return Err(format!("{} ({})", port_name(id), driver::name(&info)));
+        }
+        nic = true;
+    }
+    Ok(nic)
 }
 
 /// Closes the ports that nobody has configured, before the EAL is cleaned up: its clean-up of the bus stumbles over a

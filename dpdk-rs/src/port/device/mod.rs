@@ -8,7 +8,7 @@ mod configure;
 mod directory;
 mod readings;
 
-pub(crate) use directory::{close_rest, has_port, in_use_of, reads_only_dpdk_memory};
+pub(crate) use directory::{close_rest, has_port, in_use_of, reaches_program_memory, reads_only_dpdk_memory};
 pub(super) use directory::{names, take_all};
 
 use super::{Direction, PortError, PortId, TxOffloads, driver, event_watch};
@@ -60,6 +60,8 @@ struct Setup {
     trusts_lengths: bool,
     /// The driver loses parts of some received frames.
     miscounts: bool,
+    /// The driver writes over the mark of received mbufs whose buffers lie in memory of the program, and there may be such.
+    loses_marks: bool,
     /// What the device can be asked to do with frames that it sends.
     tx_offloads: TxOffloads,
     /// The longest headers of a frame that it can be asked to cut, in bytes.
@@ -215,6 +217,11 @@ impl Device {
         self.setup().miscounts
     }
 
+    /// Whether received mbufs may lack the mark that their buffers lie in memory of the program.
+    pub(crate) fn loses_marks(&self) -> bool {
+        self.setup().loses_marks
+    }
+
     /// Refuses what the driver would do beyond the mbufs' room, as far as its arguments tell: its own and, since it may
     /// be one that combines others, those of the devices that something in the process owns. Refuses a driver too, or one of a
     /// part, that does with ports and frames what nobody can tell beforehand.
@@ -240,7 +247,9 @@ impl Device {
             return Ok(());
         };
         let control = self.control()?;
-        match self.parts(&control).find(|(_, info)| !driver::keeps_buffers(info, outside)) {
+        // A device that combines others may free what it receives from them, before a mark is put back.
+        let keeps = |(id, info): &(u16, _)| driver::keeps_buffers(info, outside, *id == self.id);
+        match self.parts(&control).find(|part| !keeps(part)) {
             Some((_, info)) => Err(self.lacks(format!(
                 "way to receive into a pool that MempoolBuilder::build_in has made: its driver {} does not leave buffers to \
                  their mbufs, or does not reach this memory",

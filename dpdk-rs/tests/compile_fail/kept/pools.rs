@@ -5,7 +5,7 @@
 #![allow(dead_code)]
 
 use bytemuck::{Pod, Zeroable};
-use dpdk_rs::{Burst, Eal, Mempool, Packet, PoolCache};
+use dpdk_rs::{Burst, Eal, Mempool, Packet, PoolCache, memory::ExternalMemory};
 use std::{sync::Arc, thread};
 
 fn main() {}
@@ -59,6 +59,11 @@ fn mempool_made_by_hand(eal: &Eal) -> Mempool {
 fn pool_memory_borrows(eal: &Eal) -> Mempool {
     let bytes = [0; 8192];
     Mempool::builder("pool").size(3).build_in(eal, bytes).map_err(|(error, _)| error).unwrap()
+}
+
+fn registered_memory_borrows(eal: &Eal) -> ExternalMemory<Vec<u8>> {
+    let bytes = vec![0; 8192];
+    ExternalMemory::register(eal, bytes, 4096).map_err(|(error, _)| error).unwrap()
 }
 
 fn pool_memory_kept(eal: &Eal, memory: Vec<u8>) -> usize {
