@@ -72,6 +72,14 @@ impl<T: PrivateData> Clone for DynField<T> {
 impl<T: PrivateData> Copy for DynField<T> {}
 
 impl<T: PrivateData> DynField<T> {
+    /// A field that a library of DPDK has registered.
+    ///
+    /// # Safety
+    /// There is a field of the size and alignment of a `T` at this offset in every mbuf, in which the library expects any value.
+    pub(crate) const unsafe fn at(offset: usize) -> Self {
+        Self { offset, value: PhantomData }
+    }
+
     /// Registers a field under a name. Whoever registers the same name, with a type of this size and alignment, has the same
     /// field.
     ///

@@ -45,6 +45,7 @@
 //! | [`meter`] | which packets of a flow are within its rate | their parameters | | |
 //! | [`fragment`] | IP datagrams taken apart and joined | builders | | drops what is in it |
 //! | [`offload`] | TCP segments cut and joined in software (GSO, GRO) | pools, builders | | drops what is in it |
+//! | [`reorder::Reorder`] | packets that come out in the order of their numbers | [`Reorder::builder`](reorder::Reorder::builder) | [`insert`](reorder::Reorder::insert), [`drain`](reorder::Reorder::drain) | drops what is in it |
 //! | [`memory`] | values in DPDK's memory | [`Eal::heap`], builders | | freed when dropped |
 //! | [`timer::Timer`] | a closure that an lcore calls later | [`timer::Timers`] | [`arm`](timer::Timer::arm), [`stop`](timer::Timer::stop) | stopped when dropped |
 //! | [`secondary::Secondary`] | what another process has made | [`attach`](secondary::Secondary::attach), `unsafe` | finds pools, rings and ports by name | frees nothing |
@@ -90,6 +91,7 @@ mod prepared;
 mod queue;
 mod queue_state;
 mod queue_status;
+pub mod reorder;
 pub mod ring;
 mod rx_interrupt;
 pub mod secondary;

@@ -5112,6 +5112,21 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn rte_pdump_init() -> ::core::ffi::c_int;
 }
+#[repr(C)]
+#[derive(Debug)]
+pub struct rte_reorder_buffer {
+    _unused: [u8; 0],
+}
+unsafe extern "C" {
+    pub fn rte_reorder_reset(b: *mut rte_reorder_buffer);
+}
+unsafe extern "C" {
+    pub fn rte_reorder_drain(
+        b: *mut rte_reorder_buffer,
+        mbufs: *mut *mut rte_mbuf,
+        max_mbufs: ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_uint;
+}
 unsafe extern "C" {
     pub fn rte_service_get_by_name(name: *const ::core::ffi::c_char, service_id: *mut u32) -> i32;
 }
@@ -5860,6 +5875,22 @@ unsafe extern "C" {
         next_hops: *mut u64,
         n: ::core::ffi::c_int,
     ) -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_reorder_create__extern"]
+    pub fn dpdk_sys_reorder_create(socket_id: ::core::ffi::c_int, size: u32) -> *mut rte_reorder_buffer;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_reorder_free__extern"]
+    pub fn dpdk_sys_reorder_free(buffer: *mut rte_reorder_buffer);
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_reorder_seqn_offset__extern"]
+    pub fn dpdk_sys_reorder_seqn_offset() -> usize;
+}
+unsafe extern "C" {
+    #[link_name = "dpdk_sys_reorder_insert__extern"]
+    pub fn dpdk_sys_reorder_insert(buffer: *mut rte_reorder_buffer, m: *mut rte_mbuf) -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     #[link_name = "dpdk_sys_ipv4_reassemble__extern"]

@@ -72,6 +72,8 @@ const FUNCTIONS: &[&str] = &[
     "rte_rcu_qsbr_thread_(offline|online|register|unregister)",
     "rte_rdtsc",
     "rte_realloc_socket",
+    "rte_reorder_drain",
+    "rte_reorder_reset",
     "rte_ring_(count|create|create_elem|dequeue|free|lookup)",
     "rte_ring_(dequeue|enqueue)_(bulk|burst)_elem",
     "rte_service_(attr_get|component_register|component_runstate_set|get_by_name|map_lcore_set)",

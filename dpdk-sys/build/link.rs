@@ -50,6 +50,7 @@ const REFERRED: &[&str] = &[
     "fib",
     "rib",
     "lpm",
+    "reorder",
     "vhost",
     "gro",
     "gso",

@@ -61,6 +61,7 @@
 #include <rte_net.h>
 #include <rte_pdump.h>
 #include <rte_rcu_qsbr.h>
+#include <rte_reorder.h>
 #include <rte_rib.h>
 #include <rte_rib6.h>
 #include <rte_ring.h>
@@ -1009,6 +1010,46 @@ static inline int
 dpdk_sys_fib6_lookup_bulk(struct rte_fib6 *fib, const void *ips, uint64_t *next_hops, int n)
 {
 	return rte_fib6_lookup_bulk(fib, (void *)(uintptr_t)ips, next_hops, n);
+}
+
+/* A reorder buffer in memory of its own. rte_reorder_create() would give a second owner of a name the buffer of the first one. */
+static inline struct rte_reorder_buffer *
+dpdk_sys_reorder_create(int socket_id, uint32_t size)
+{
+	/* The struct is DPDK's own. rte_reorder_init() refuses what is too small for it and two tables of mbufs. */
+	size_t len = 1024 + 2 * (size_t)size * sizeof(struct rte_mbuf *);
+	void *memory = rte_zmalloc_socket("dpdk-rs reorder buffer", len, RTE_CACHE_LINE_SIZE, socket_id);
+	struct rte_reorder_buffer *buffer;
+
+	if (memory == NULL) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	buffer = rte_reorder_init((struct rte_reorder_buffer *)memory, (unsigned int)len, "dpdk-rs", size);
+	if (buffer == NULL)
+		rte_free(memory);
+	return buffer;
+}
+
+/* With the mbufs in it. */
+static inline void
+dpdk_sys_reorder_free(struct rte_reorder_buffer *buffer)
+{
+	rte_reorder_reset(buffer);
+	rte_free(buffer);
+}
+
+/* Where rte_reorder_init() has had room for the number in mbufs; DPDK 22.11 calls the function for it experimental. */
+static inline size_t
+dpdk_sys_reorder_seqn_offset(void)
+{
+	return (size_t)rte_reorder_seqn_dynfield_offset;
+}
+
+static inline int
+dpdk_sys_reorder_insert(struct rte_reorder_buffer *buffer, struct rte_mbuf *m)
+{
+	return rte_reorder_insert(buffer, m) == 0 ? 0 : -rte_errno;
 }
 
 /* The reassembly of datagrams, for one fragment. What the table gives up it puts on a list without a look at the end of it: one

@@ -47,6 +47,7 @@ mod private;
 mod process;
 mod rcu;
 mod registered;
+mod reorders;
 mod rings;
 mod secondary;
 mod services;

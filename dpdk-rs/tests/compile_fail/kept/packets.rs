@@ -8,6 +8,7 @@ use dpdk_rs::{
     Burst, DynField, Eal, Mempool, Packet, PacketError, Segments, Tsc, TxBuffer, TxQueue, TxRequest,
     fragment::{FragmentTable, Fragmenter},
     offload::Segmenter,
+    reorder::Reorder,
 };
 use std::sync::Arc;
 
@@ -183,6 +184,10 @@ fn data_kept_over_split(packet: &mut Packet, pool: &Mempool) -> u8 {
 
 fn fragment_after_reassembly(table: &mut FragmentTable, packet: Packet, now: Tsc) -> usize {
     table.ipv4(packet, 14, now).map_or_else(|(_, packet)| packet.len(), |whole| whole.map_or(0, |whole| whole.len()))
+}
+
+fn packet_after_insert(reorder: &mut Reorder, packet: Packet) -> usize {
+    reorder.insert(packet, 1).map_or_else(|(_, packet)| packet.len(), |()| reorder.len())
 }
 
 fn fragments_of_another_type(fragmenter: &Fragmenter<u64>, packet: &mut Packet) -> usize {
