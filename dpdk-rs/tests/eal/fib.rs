@@ -287,6 +287,26 @@ fn routes_to_the_last_address_leave_the_others_alone() {
     });
 }
 
+/// DPDK 22.11 takes the end of all addresses, 0, for one in the first group if a route ends there: then it writes no default route.
+#[test]
+fn a_default_route_reaches_behind_the_routes_of_the_first_addresses() {
+    isolated(&[], |eal| {
+        let mut fib = Fib::builder("fib").last_next_hop(126).tbl8s(8).build(&eal).unwrap();
+        let first = Ipv4Addr::UNSPECIFIED;
+        let there = [1, 200, 0x0a00_0001, u32::MAX].map(Ipv4Addr::from_bits);
+        fib.add(first, 25, 1).unwrap();
+        fib.add(first, 32, 4).unwrap();
+        for default in [2, 3] {
+            fib.add(first, 0, default).unwrap();
+            let some = Some(default);
+            assert_eq!(there.map(|address| fib.lookup(address)), [Some(1), some, some, some]);
+        }
+        fib.delete(first, 0).unwrap();
+        assert_eq!(there.map(|address| fib.lookup(address)), [Some(1), None, None, None]);
+        assert_eq!((fib.lookup(first), fib.len()), (Some(4), 2));
+    });
+}
+
 #[test]
 fn fib_says_what_is_wrong() {
     isolated(&[], |eal| {

@@ -18,6 +18,8 @@ pub(super) trait Table: Sized {
     const BITS: u8;
     /// The bytes of the shortest entry, as a power of two.
     const SHORTEST_ENTRY_LOG2: u32;
+    /// Whether DPDK takes the end of all addresses, 0, for one of the addresses with the same first 24 bits as 0.
+    const WRAPS: bool;
     /// The names of the calls.
     const ADD: &'static str;
     const DELETE: &'static str;
@@ -121,6 +123,9 @@ impl<T: Table> Routes<T> {
     /// Changes a prefix by `change`. If it reaches to the last address, the routes within it that do so too are out of the table
     /// meanwhile: DPDK 22.11 adds up where each of them ends, arrives at 0, and takes that for the beginning. Then it gives all
     /// addresses the next hop of the prefix.
+    ///
+    /// So are routes of the first group, if it is the default route that changes. Where the last route within it ends there, DPDK
+    /// compares that with the end of all addresses, 0, finds both in one group, and writes nothing.
     fn beside_the_end(
         &mut self,
         prefix: u128,
@@ -132,6 +137,12 @@ impl<T: Table> Routes<T> {
             for depth in depth + 1..=T::BITS {
                 let prefix = masked(u128::MAX, depth);
                 within.extend(self.find(prefix, depth).map(|next_hop| (prefix, depth, next_hop)));
+            }
+        }
+        if T::WRAPS && depth == 0 && self.groups.as_ref().is_some_and(Groups::has_first) {
+            for depth in TABLE_BITS + 1..=T::BITS {
+                let all = (0..1_u128 << (depth - TABLE_BITS)).map(|number| number << (128 - u32::from(depth)));
+                within.extend(all.filter_map(|prefix| Some((prefix, depth, self.find(prefix, depth)?))));
             }
         }
         for (prefix, depth, _) in within.iter().rev() {
@@ -185,6 +196,11 @@ impl Groups {
             return Err(FibError::Groups(self.most));
         }
         Ok(())
+    }
+
+    /// Whether there is a group for the addresses that begin with 24 bits of 0.
+    fn has_first(&self) -> bool {
+        self.used.contains_key(&(TABLE_BITS, 0))
     }
 
     fn add(&mut self, prefix: u128, depth: u8) {

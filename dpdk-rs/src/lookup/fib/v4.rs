@@ -158,6 +158,7 @@ unsafe fn entry(table: *mut sys::rte_fib, mut ip: u32) -> u64 {
 impl Table for sys::rte_fib {
     const BITS: u8 = 32;
     const SHORTEST_ENTRY_LOG2: u32 = 0;
+    const WRAPS: bool = true;
     const ADD: &'static str = "rte_fib_add";
     const DELETE: &'static str = "rte_fib_delete";
 

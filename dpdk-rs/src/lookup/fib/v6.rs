@@ -143,6 +143,7 @@ impl FibBuilder<Fib6> {
 impl Table for sys::rte_fib6 {
     const BITS: u8 = 128;
     const SHORTEST_ENTRY_LOG2: u32 = 1;
+    const WRAPS: bool = false;
     const ADD: &'static str = "rte_fib6_add";
     const DELETE: &'static str = "rte_fib6_delete";
 
