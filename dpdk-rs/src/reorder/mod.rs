@@ -5,7 +5,7 @@
 //!
 //! Whoever takes packets from one queue gives each a sequence number, and spreads them over lcores; the [`Reorder`] behind these takes
 //! them as they come, and gives them out by their numbers. The number of a packet that goes through a [`Ring`](crate::ring::Ring)
-//! can travel in a [`DynField`](crate::DynField).
+//! can travel in a [`DynField`].
 
 mod window;
 
