@@ -3,7 +3,11 @@
 
 //! Meters, compared with buckets that are filled as the RFCs say.
 
-use crate::{lookups::Numbers, process::isolated};
+use crate::{
+    buckets::{Bucket, Model},
+    lookups::Numbers,
+    process::isolated,
+};
 use dpdk_rs::{
     Eal, Tsc,
     meter::{
@@ -13,76 +17,6 @@ use dpdk_rs::{
 };
 
 const COLORS: [Color; 3] = [Green, Yellow, Red];
-
-/// A bucket of tokens, of which there are `rate` more each second, up to `size`.
-#[derive(Clone, Copy)]
-struct Bucket {
-    rate: f64,
-    size: f64,
-    tokens: f64,
-}
-
-impl Bucket {
-    /// With the rate that DPDK makes of it: whole bytes in a whole number of cycles, of which there are at least 100.
-    fn new(eal: &Eal, rate: u64, size: u64) -> Self {
-        let hz = eal.clock().hz();
-        let bytes = if rate == 0 { 0 } else { (100 * rate).div_ceil(hz).max(1) };
-        let cycles = (hz * bytes).checked_div(rate).unwrap_or(1);
-        let rate = bytes as f64 * hz as f64 / cycles as f64;
-        Self { rate, size: size as f64, tokens: size as f64 }
-    }
-
-    /// Adds what comes in so many seconds; what does not fit in is left over.
-    fn fill(&mut self, tokens: f64) -> f64 {
-        let all = self.tokens + tokens;
-        self.tokens = all.min(self.size);
-        all - self.tokens
-    }
-
-    fn has(&self, len: f64) -> bool {
-        self.tokens >= len
-    }
-}
-
-/// The buckets of a meter, of which the second is for yellow packets, and the RFC that says what they are for.
-struct Model {
-    rfc: u32,
-    first: Bucket,
-    second: Bucket,
-}
-
-impl Model {
-    fn color(&mut self, seconds: f64, len: f64, before: Color) -> Color {
-        let left = self.first.fill(self.first.rate * seconds);
-        // That of RFC 2697 has no rate of its own.
-        let more = if self.rfc == 2697 { left } else { self.second.rate * seconds };
-        let _ = self.second.fill(more);
-        let (green, yellow) = (before == Green && self.first.has(len), before != Red && self.second.has(len));
-        let color = match self.rfc {
-            2698 if !yellow => Red,
-            _ if green => Green,
-            _ if yellow => Yellow,
-            _ => Red,
-        };
-        match color {
-            Green => self.first.tokens -= len,
-            Yellow => self.second.tokens -= len,
-            Red => (),
-        }
-        if color == Green && self.rfc == 2698 {
-            self.second.tokens -= len;
-        }
-        color
-    }
-
-    /// Whether a bucket is so near to the packet that rounding decides: DPDK adds tokens in whole periods.
-    fn is_near(&self, seconds: f64, len: f64) -> bool {
-        let mut later = Self { ..*self };
-        let left = later.first.fill(later.first.rate * seconds);
-        let _ = later.second.fill(if self.rfc == 2697 { left } else { later.second.rate * seconds });
-        [later.first, later.second].iter().any(|bucket| (bucket.tokens - len).abs() < 2_000.0)
-    }
-}
 
 /// Packets at whole milliseconds, of lengths that rounding does not decide about.
 fn compare(eal: &Eal, mut model: Model, mut color: impl FnMut(Tsc, usize, Color) -> Color) {

@@ -16,6 +16,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod acts;
+mod asks;
+#[allow(dead_code, reason = "shared with the tests of the folder `eal`")]
+#[path = "../eal/buckets.rs"]
+mod buckets;
 mod bursts;
 mod campaign;
 mod child;
@@ -28,10 +32,12 @@ mod fragments;
 #[path = "../eal/frames.rs"]
 mod frames;
 mod holders;
+mod hops;
 mod jobs;
 mod laboratory;
 mod lists;
 mod marks;
+mod meters;
 mod model;
 mod operation;
 mod other;

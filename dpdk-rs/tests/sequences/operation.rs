@@ -7,9 +7,10 @@
 //! operation for which there is no object does nothing.
 
 use crate::{
-    commands::CommandPlan, devices::DevicePlan, flows::RulePlan, fragments::FragmentPlan, lists::ListPlan, marks::Mark,
-    pinned::PinnedPlan, plugs::PlugPlan, requests::Preparation, routes::RoutePlan, services::ServicePlan,
-    singles::StoppedEnd, tables::TablePlan, timers::TimerPlan, zones::ZonePlan,
+    asks::Ask, commands::CommandPlan, devices::DevicePlan, flows::RulePlan, fragments::FragmentPlan, hops::HopPlan,
+    lists::ListPlan, marks::Mark, meters::MeterPlan, pinned::PinnedPlan, plugs::PlugPlan, requests::Preparation,
+    routes::RoutePlan, services::ServicePlan, singles::StoppedEnd, tables::TablePlan, timers::TimerPlan,
+    zones::ZonePlan,
 };
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
@@ -54,6 +55,11 @@ fn beginning() -> impl Strategy<Value = Vec<Step>> {
             match pool % 8 {
                 0 => stops.to_vec(),
                 1 => [&stops[..], &ends[..]].concat(),
+                // Of others counters are chosen and events watched, to be read and ended later.
+                2 => {
+                    vec![act(*on, Deed::Ask { port: *to, ask: Ask::Select { mask: u64::from(*pool), unknown: false } })]
+                }
+                3 => vec![act(*on, Deed::Ask { port: *to, ask: Ask::Watch { event: *pool >> 6 } })],
                 _ => Vec::new(),
             }
         };
@@ -114,6 +120,11 @@ pub(crate) enum Step {
     /// A table of routes, which takes 64 MiB: few of them.
     #[proptest(weight = 15)]
     Routes(#[proptest(strategy = "any::<RoutePlan>().boxed()")] RoutePlan),
+    /// A forwarding table of 16 to 64 MiB, or a tree: few of them.
+    #[proptest(weight = 20)]
+    Hops(#[proptest(strategy = "any::<HopPlan>().boxed()")] HopPlan),
+    #[proptest(weight = 100)]
+    Meters(#[proptest(strategy = "any::<MeterPlan>().boxed()")] MeterPlan),
     /// An access control list.
     #[proptest(weight = 100)]
     List(#[proptest(strategy = "any::<ListPlan>().boxed()")] ListPlan),
@@ -190,12 +201,23 @@ pub(crate) struct PortPlan {
     #[proptest(strategy = "prop_oneof![6 => Just(None), 1 => any::<u16>().prop_map(Some), 1 => Just(Some(1500))]")]
     pub(crate) mtu: Option<u16>,
     pub(crate) scatter: bool,
+    /// Of descriptors, for receiving and for sending.
+    #[proptest(strategy = "prop_oneof![6 => Just(None), 1 => (0_u16..2048, 0_u16..2048).prop_map(Some)]")]
+    pub(crate) thresholds: Option<(u16, u16)>,
 }
 
 impl PortPlan {
     /// What every device can do.
-    const PLAIN: Self =
-        Self { port: 0, pool: 0, rx: Queues::Most, tx: Queues::Most, descriptors: 1024, mtu: None, scatter: false };
+    const PLAIN: Self = Self {
+        port: 0,
+        pool: 0,
+        rx: Queues::Most,
+        tx: Queues::Most,
+        descriptors: 1024,
+        mtu: None,
+        scatter: false,
+        thresholds: None,
+    };
 }
 
 /// How many queues.
@@ -422,6 +444,22 @@ pub(crate) enum Deed {
     SetMtu { port: u8, mtu: u16 },
     #[proptest(weight = 2)]
     Look { port: u8 },
+    #[proptest(weight = 4)]
+    Ask {
+        port: u8,
+        #[proptest(strategy = "any::<Ask>().boxed()")]
+        ask: Ask,
+    },
+    #[proptest(weight = 1)]
+    AskRx { queue: u8, offset: u16 },
+    #[proptest(weight = 1)]
+    AskTx { queue: u8, offset: u16 },
+    #[proptest(weight = 1)]
+    Reset { port: u8 },
+    #[proptest(weight = 1)]
+    EndSelection { selection: u8, end: End },
+    #[proptest(weight = 1)]
+    EndWatch { watch: u8, end: End },
     #[proptest(weight = 1)]
     EndUnconfigured { port: u8, end: End },
     #[proptest(weight = 1)]

@@ -46,11 +46,15 @@ impl Hands {
             && info.tx_descriptors.allows(descriptors)
             && room >= info.min_data_room as usize
             && harmless
+            && plan.thresholds.is_none_or(|(rx, tx)| rx.max(tx) < descriptors)
             && plan.mtu.is_none_or(|mtu| (info.min_mtu..=info.max_mtu).contains(&mtu));
         let config = PortConfig::default().rx_queues(rx).tx_queues(tx).scatter(plan.scatter);
         let mut config = config.rx_descriptors(descriptors).tx_descriptors(descriptors);
         if let Some(mtu) = plan.mtu {
             config = config.mtu(mtu);
+        }
+        if let Some((rx, tx)) = plan.thresholds {
+            config = config.rx_free_threshold(rx).tx_free_threshold(tx);
         }
         let setup = Setup { pool: pool.token.clone(), rx, tx, read: vec![0; usize::from(rx)], given_back: (0, 0) };
         match port.configure(&config, &pool.pool) {

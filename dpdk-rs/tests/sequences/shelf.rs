@@ -4,6 +4,7 @@
 //! The objects that a thread has in its hands, each with its model beside it.
 
 use crate::{
+    asks::{SelectionHeld, WatchHeld},
     context::Context,
     holders::{AnyBuffer, AnyBurst},
     model::{DeviceToken, Frame, PoolToken, lock},
@@ -132,6 +133,8 @@ pub(crate) struct Shelf<P: Kind> {
     pub(crate) stopped_tx: Vec<StoppedTxHeld>,
     pub(crate) started: Vec<PortHeld<Started<P>>>,
     pub(crate) configured: Vec<PortHeld<Configured<P>>>,
+    pub(crate) selections: Vec<SelectionHeld>,
+    pub(crate) watches: Vec<WatchHeld>,
     pub(crate) pools: Vec<PoolHeld<P>>,
 }
 
@@ -147,6 +150,8 @@ impl<P: Kind> Default for Shelf<P> {
             stopped_tx: Vec::new(),
             started: Vec::new(),
             configured: Vec::new(),
+            selections: Vec::new(),
+            watches: Vec::new(),
             pools: Vec::new(),
         }
     }
@@ -164,6 +169,8 @@ impl<P: Kind> Shelf<P> {
             stopped_tx: take(&mut self.stopped_tx, mask.rotate_left(4)),
             started: take(&mut self.started, mask.rotate_left(5)),
             configured: take(&mut self.configured, mask.rotate_left(6)),
+            selections: take(&mut self.selections, mask.rotate_left(1)),
+            watches: take(&mut self.watches, mask.rotate_left(2)),
             pools: take(&mut self.pools, mask.rotate_left(7)),
         }
     }
@@ -178,6 +185,8 @@ impl<P: Kind> Shelf<P> {
         self.stopped_tx.append(&mut other.stopped_tx);
         self.started.append(&mut other.started);
         self.configured.append(&mut other.configured);
+        self.selections.append(&mut other.selections);
+        self.watches.append(&mut other.watches);
         self.pools.append(&mut other.pools);
     }
 
@@ -185,6 +194,8 @@ impl<P: Kind> Shelf<P> {
         self.packets.iter().for_each(|packet| packet.verify(context));
         self.bursts.iter().for_each(|burst| burst.verify(context));
         self.buffers.iter().for_each(|buffer| buffer.verify(context));
+        self.selections.iter().for_each(|selection| selection.verify(context));
+        self.watches.iter().for_each(|watch| watch.verify(context));
         self.pools.iter().for_each(|pool| pool.verify(context));
     }
 
@@ -198,6 +209,8 @@ impl<P: Kind> Shelf<P> {
         boxed(self.stopped_tx, things);
         boxed(self.started, things);
         boxed(self.configured, things);
+        boxed(self.selections, things);
+        boxed(self.watches, things);
         boxed(self.pools, things);
     }
 }

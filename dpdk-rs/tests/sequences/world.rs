@@ -7,7 +7,7 @@ use crate::{
     commands,
     context::{Context, Tally, catch, panic_on_purpose},
     devices::Devices,
-    fragments, jobs, lists,
+    fragments, hops, jobs, lists, meters,
     model::{EnvironmentToken, PoolRecord, PoolToken, Stage, lock},
     operation::{PoolPlan, Sequence, Step, Work},
     pinned,
@@ -113,6 +113,8 @@ impl World<'_> {
             Step::TakePorts => return self.take_ports(),
             Step::Tables(_)
             | Step::Routes(_)
+            | Step::Hops(_)
+            | Step::Meters(_)
             | Step::List(_)
             | Step::Timers(_)
             | Step::Zones(_)
@@ -161,6 +163,8 @@ impl World<'_> {
         match step {
             Step::Tables(plan) => tables::run(eal, self.number, plan),
             Step::Routes(plan) => return routes::run(eal, self.number, plan),
+            Step::Hops(plan) => return hops::run(eal, self.number, plan),
+            Step::Meters(plan) => meters::run(eal, plan),
             Step::List(plan) => lists::run(eal, self.number, plan),
             Step::Timers(plan) => timers::run(eal, self.context, plan),
             Step::Zones(plan) => zones::run(eal, self.number, plan),
