@@ -180,11 +180,16 @@ static const uint32_t DPDK_SYS_LINK_SPEED_50G = RTE_ETH_LINK_SPEED_50G;
 static const uint32_t DPDK_SYS_LINK_SPEED_56G = RTE_ETH_LINK_SPEED_56G;
 static const uint32_t DPDK_SYS_LINK_SPEED_100G = RTE_ETH_LINK_SPEED_100G;
 static const uint32_t DPDK_SYS_LINK_SPEED_200G = RTE_ETH_LINK_SPEED_200G;
-/* 24.03 has named it. */
+/* Newer releases have named these. */
 #ifdef RTE_ETH_LINK_SPEED_400G
 static const uint32_t DPDK_SYS_LINK_SPEED_400G = RTE_ETH_LINK_SPEED_400G;
 #else
 static const uint32_t DPDK_SYS_LINK_SPEED_400G = 1u << 16;
+#endif
+#ifdef RTE_ETH_LINK_SPEED_800G
+static const uint32_t DPDK_SYS_LINK_SPEED_800G = RTE_ETH_LINK_SPEED_800G;
+#else
+static const uint32_t DPDK_SYS_LINK_SPEED_800G = 1u << 17;
 #endif
 static const uint32_t DPDK_SYS_VERSION_YEAR = RTE_VER_YEAR;
 static const uint32_t DPDK_SYS_VERSION_MONTH = RTE_VER_MONTH;

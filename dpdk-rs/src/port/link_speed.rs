@@ -71,8 +71,10 @@ speeds! {
     G100 = DPDK_SYS_LINK_SPEED_100G, 100_000, true;
     /// 200 Gbit/s.
     G200 = DPDK_SYS_LINK_SPEED_200G, 200_000, true;
-    /// 400 Gbit/s, which DPDK knows since 24.03: with an older one no device has it.
+    /// 400 Gbit/s, which DPDK 22.11 does not know: with it no device has this speed.
     G400 = DPDK_SYS_LINK_SPEED_400G, 400_000, true;
+    /// 800 Gbit/s, which neither 22.11 nor 24.11 knows.
+    G800 = DPDK_SYS_LINK_SPEED_800G, 800_000, true;
 }
 
 impl LinkSpeed {
@@ -256,7 +258,7 @@ mod tests {
 
     #[test]
     fn speeds_have_dpdks_bits() {
-        assert_eq!(LinkSpeed::ALL.len(), 16);
+        assert_eq!(LinkSpeed::ALL.len(), 17);
         for (place, speed) in LinkSpeed::ALL.iter().enumerate() {
             // Bit 0 says that they do not negotiate.
             assert_eq!(speed.bit(), 2 << place, "{speed}");
@@ -275,7 +277,7 @@ mod tests {
     #[test]
     fn sets_are_printed_and_taken_apart() {
         let set = LinkSpeeds::from_bits(u32::MAX);
-        assert_eq!((set.iter().count(), set.bits()), (16, 0x1_fffe));
+        assert_eq!((set.iter().count(), set.bits()), (17, 0x3_fffe));
         let set = LinkSpeed::G2_5 | (LinkSpeed::M100Half | LinkSpeed::M100);
         assert_eq!(set.to_string(), "100 Mbit/s half duplex, 100 Mbit/s, 2500 Mbit/s");
         assert_eq!(set.without(LinkSpeed::M100 | LinkSpeed::G2_5), LinkSpeed::M100Half.into());
