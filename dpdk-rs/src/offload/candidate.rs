@@ -14,8 +14,8 @@ const IPV4: [u8; 2] = [0x08, 0x00];
 /// An IPv4 header without options, which DPDK does not compare.
 const IP_HEADER: usize = 20;
 
-/// The flags of a segment in the middle of a stream: ACK alone. Newer versions of DPDK join others too, and write their flags where
-/// the header was that they have just taken off: into the data, or behind the end of what is short.
+/// The flags of a segment in the middle of a stream: ACK alone. DPDK 22.11 joins no others; 24.11 does, and there were versions that
+/// wrote their flags where the header was that they had just taken off, into the data. So it is the same with all of them.
 const MIDDLE: u8 = 0x10;
 
 /// Whether a packet is a segment that can be joined. Then its mbuf says so, and how long the headers are, and there are no bytes
