@@ -6,8 +6,9 @@
 use crate::{
     context::{Context, OnPurpose, catch, panic_on_purpose},
     model::{count_lcore, lock},
-    operation::{Act, Errand, Handle, Job, Outcome, Place, Shift},
+    operation::Act,
     shelf::{Hands, Thing},
+    shifts::{Errand, Handle, Job, Outcome, Place, Shift},
 };
 use dpdk_rs::{
     Eal,

@@ -58,6 +58,7 @@ mod requests;
 mod routes;
 mod services;
 mod shelf;
+mod shifts;
 mod singles;
 mod splits;
 mod tables;

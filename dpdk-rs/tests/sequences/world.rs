@@ -9,12 +9,13 @@ use crate::{
     devices::Devices,
     fragments, hops, jobs, lists, meters,
     model::{EnvironmentToken, PoolRecord, PoolToken, Stage, lock},
-    operation::{PoolPlan, Sequence, Step, Work},
+    operation::{PoolPlan, Sequence, Step},
     pinned,
     plugs::Plugged,
     raw::{self, Usage},
     routes, services,
     shelf::{Hands, Kind, PoolHeld, PortHeld, Thing, with_kind},
+    shifts::Work,
     tables, timers, zones,
 };
 use dpdk_rs::{Eal, EalError, Mempool, MempoolError, Port, lcore, port::Unconfigured};
