@@ -217,7 +217,7 @@ impl<P: PrivateData> Packet<P> {
     /// The four bytes behind the data: of a received frame that nobody has changed its checksum (FCS), in the order of
     /// transmission, if its port keeps it there ([`RxOffloads::KEEP_CRC`](crate::port::RxOffloads::KEEP_CRC)), and any bytes of
     /// any other packet. `None` if there are not so many, and for a frame in several segments, of which drivers cut off what lies
-    /// in an mbuf of its own.
+    /// in an mbuf of its own. If that leaves one segment, for frames a little longer than an mbuf has room, these are old bytes.
     #[doc(alias = "RTE_ETH_RX_OFFLOAD_KEEP_CRC")]
     #[must_use]
     pub fn kept_crc(&self) -> Option<[u8; 4]> {
