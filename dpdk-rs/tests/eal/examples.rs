@@ -48,7 +48,7 @@ fn ethdev_queues() {
 fn port_report() {
     let text = output("port_report", &["net_ring0", "net_null1"], &[]);
     for words in [
-        "port 0 (net_ring0), driver net_ring\n  link: Link { up: true",
+        "port 0 (net_ring0), driver net_ring\n  speeds: none\n  offload: nothing\n  link: Link { up: true",
         "  RX burst mode: - (port 0 (net_ring0): the device has no burst modes to tell (its driver is net_ring): ",
         "port 1 (net_null1), driver net_null\n",
     ] {
