@@ -14,6 +14,7 @@ mod lists;
 mod model;
 mod operations;
 mod reader;
+mod segments;
 mod telemetry;
 mod texts;
 
@@ -22,5 +23,6 @@ pub use fragments::reassembly;
 pub use lists::acl_rules;
 pub use operations::packet_operations;
 pub use reader::Reader;
+pub use segments::tcp_segments;
 pub use telemetry::telemetry_answers;
 pub use texts::{eal_arguments, mac_address};
