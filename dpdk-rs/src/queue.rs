@@ -61,6 +61,8 @@ pub struct TxQueue {
     most_segments: u16,
     /// The driver sends only segments right that have room in the mbufs of the first one's pool.
     trusts_lengths: bool,
+    /// Another process may receive the mbufs, and does not know that this one shares their data.
+    passes_mbufs: bool,
     rejected: u64,
     offloads: TxOffloads,
     threads: PhantomData<*mut OneThreadAtATime>,
@@ -235,15 +237,17 @@ impl<P: PrivateData> RxQueue<P> {
 impl TxQueue {
     pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
         let (most_segments, trusts_lengths) = (device.most_segments(), device.trusts_lengths());
+        let passes_mbufs = device.passes_mbufs();
         Self {
             device: Arc::clone(device),
             calls: calls(device.id()),
             place: usize::from(queue),
             port: device.id().get(),
             queue,
-            selects: most_segments != u16::MAX || trusts_lengths,
+            selects: most_segments != u16::MAX || trusts_lengths || passes_mbufs,
             most_segments,
             trusts_lengths,
+            passes_mbufs,
             rejected: 0,
             offloads: device.tx_offloads(),
             threads: PhantomData,
@@ -294,7 +298,9 @@ impl TxQueue {
 
     /// How many frames were dropped because they have more segments than the device was configured for: one, unless
     /// [`PortConfig::scatter`](crate::PortConfig::scatter) was asked for and the device offers it. With `net_memif` of DPDK 23.03
-    /// or newer also those with a segment longer than the room behind the headroom in the mbufs of the first segment's pool.
+    /// or newer also those with a segment longer than the room behind the headroom in the mbufs of the first segment's pool; in a
+    /// secondary process with `net_ring`, and with drivers that combine devices, also those whose data is shared
+    /// ([`Packet::share`]), since whoever receives them could not know.
     #[must_use]
     pub const fn rejected(&self) -> u64 {
         self.rejected
@@ -357,23 +363,27 @@ impl TxQueue {
     }
 
     /// Drops the frames that the driver would send wrong: one without multi-segment support sends the first segment of a
-    /// chain and forgets the rest, or returns them to their pools twice; one that trusts lengths writes beyond a buffer.
-    /// Returns whether frames are left.
+    /// chain and forgets the rest, or returns them to their pools twice; one that trusts lengths writes beyond a buffer. Drops
+    /// those of shared data too that another process would take for its own. Returns whether frames are left.
     #[inline]
     fn reject<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> bool {
         // Not below the largest of them, and cheaper: of single segments exactly 1.
         let at_most = burst.iter().fold(0, |all, packet| all | packet.head().segment_count());
-        let right =
-            at_most <= self.most_segments && (!self.trusts_lengths || burst.iter().all(Packet::has_room_in_own_pool));
+        let right = at_most <= self.most_segments
+            && (!self.trusts_lengths || burst.iter().all(Packet::has_room_in_own_pool))
+            && !(self.passes_mbufs && burst.iter().any(Packet::is_shared));
         right || self.reject_some(burst)
     }
 
     #[cold]
     #[inline(never)]
     fn reject_some<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> bool {
-        let (most, trusts) = (usize::from(self.most_segments), self.trusts_lengths);
+        let (most, trusts, passes) = (usize::from(self.most_segments), self.trusts_lengths, self.passes_mbufs);
         let before = burst.len();
-        burst.retain(|packet| packet.segment_count() <= most && (!trusts || packet.has_room_in_own_pool()));
+        burst.retain(|packet| {
+            packet.segment_count() <= most
+                && !(trusts && !packet.has_room_in_own_pool() || passes && packet.is_shared())
+        });
         self.rejected += (before - burst.len()) as u64;
         !burst.is_empty()
     }

@@ -60,7 +60,8 @@ const PROCESSOR_READERS: &[&str] = &[
     "net_vhost",
 ];
 
-/// Drivers whose devices receive the very mbufs that were sent, by whatever process.
+/// Drivers whose devices receive the very mbufs that were sent, by whatever process. Whether data is shared a process knows only of
+/// its own packets: see `share::ANY_SHARED`.
 const PASSERS: &[&str] = &["net_ring"];
 
 /// Drivers whose devices combine others. What these do with frames they do too.

@@ -70,7 +70,8 @@ impl Port<Foreign> {
     }
 
     /// The TX queue of this number, which the primary process leaves to this one. It can be neither stopped nor asked for
-    /// offloads, and takes frames of several segments only of drivers that send them however they are configured.
+    /// offloads, and takes frames of several segments only of drivers that send them however they are configured. On a `net_ring`, or
+    /// a device that combines others, it drops packets of shared data ([`TxQueue::rejected`]).
     ///
     /// # Errors
     /// [`PortError::Unsupported`] if the port has no such queue, [`PortError::Lacks`] if it was not set up before this process

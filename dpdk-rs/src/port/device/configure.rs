@@ -5,10 +5,8 @@
 
 use super::{Device, Setup};
 use crate::{
-    eal::Environment,
     flow::Flows,
     mempool::PoolHandle,
-    packet::begin_sharing,
     port::{PortConfig, PortError, RssFields, RxOffloads, driver, single_queue},
 };
 use core::mem;
@@ -29,6 +27,7 @@ impl Device {
         *self.setup() = Setup {
             most_segments: driver::most_segments(&driver, &info, 0),
             trusts_lengths: driver::trusts_lengths(&driver),
+            passes_mbufs: driver::passes_mbufs(&driver) || driver::combines(&driver),
             miscounts: driver::miscounts(&driver),
             driver,
             foreign: true,
@@ -89,10 +88,6 @@ impl Device {
         let any = |look: fn(&str) -> bool| drivers.iter().any(|(driver, _)| look(driver));
         let most_segments =
             drivers.iter().map(|(driver, info)| driver::most_segments(driver, info, conf.txmode.offloads)).min();
-        if any(driver::passes_mbufs) && Environment::can_be_attached_to(&control) {
-            // Another process may send packets on it whose data it has shared.
-            begin_sharing();
-        }
         let mut setup = self.setup();
         let mut former = mem::take(&mut setup.former);
         former.push((mem::take(&mut setup.pools), setup.rss_key.take()));
@@ -118,6 +113,8 @@ impl Device {
             stopped_for_good: false,
             most_segments: most_segments.unwrap_or(1),
             trusts_lengths: any(driver::trusts_lengths),
+            // What this process shares it knows.
+            passes_mbufs: false,
             miscounts: any(driver::miscounts),
             loses_marks: any(driver::loses_marks) && pools.iter().any(|pool| pool.buffers_outside().is_some()),
             tx_offloads: config.tx_offloads,

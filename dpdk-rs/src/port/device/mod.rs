@@ -58,6 +58,8 @@ struct Setup {
     most_segments: u16,
     /// The driver sends only segments right that have room in the mbufs of the first one's pool.
     trusts_lengths: bool,
+    /// The very mbufs that are sent may be received in another process, which does not know that somebody else refers to them.
+    passes_mbufs: bool,
     /// The driver loses parts of some received frames.
     miscounts: bool,
     /// The driver writes over the mark of received mbufs whose buffers lie in memory of the program, and there may be such.
@@ -200,6 +202,11 @@ impl Device {
     /// Whether no segment may be longer than the room for data in the mbufs of the first one's pool.
     pub(crate) fn trusts_lengths(&self) -> bool {
         self.setup().trusts_lengths
+    }
+
+    /// Whether no data may be sent to which somebody else refers.
+    pub(crate) fn passes_mbufs(&self) -> bool {
+        self.setup().passes_mbufs
     }
 
     /// What the device can be asked to do with frames that it sends.
