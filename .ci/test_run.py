@@ -8,6 +8,7 @@ The front door is a program that only answers with the tallies that a test gives
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,13 +17,18 @@ import pytest
 
 CI = Path(__file__).parent
 GREEN = "echo; echo '5 passed, 0 failed'"
+TOLD = "trap 'echo keeps_order is running; kill $slow; exit 130' INT"
+HANGS = f"{TOLD}; sleep 600 & slow=$!; [ ! -p begun ] || echo >begun; wait $slow"
 RED = "echo; echo 'FAILED:  rust: keeps_order'; echo '4 passed, 1 failed'; exit 1"
 
 
 @pytest.fixture
 def run(tmp_path):
-    def start(dpdk="22.11.11", user=0, lint=":", seconds=0, wait_s=60, **stages):
-        """Answers for `./x test` (here), `--dpdk 24.11` (lts24), `--dpdk 22.11` (lts22), `--dpdk newest` (newest)."""
+    def start(dpdk="22.11.11", user=0, lint=":", seconds=0, wait_s=60, interrupt_at=None, **stages):
+        """Answers for `./x test` (here), `--dpdk 24.11` (lts24), `--dpdk 22.11` (lts22), `--dpdk newest` (newest).
+
+        Ctrl-C comes as soon as somebody writes to the pipe `interrupt_at`.
+        """
         programs = {
             "x": f"""case "$*" in
                 setup) {stages.get("setup", ":")} ;;
@@ -49,16 +55,24 @@ def run(tmp_path):
         script = tmp_path / ".ci/run"
         assert "NEWEST_AFTER=480\n" in script.read_text()
         script.write_text(script.read_text().replace("NEWEST_AFTER=480\n", f"NEWEST_AFTER={wait_s}\n"))
-        done = subprocess.run(
+        with subprocess.Popen(
             ["bash", ".ci/run"],
             cwd=tmp_path,
             # bash goes on from the seconds that it finds.
             env={"PATH": f"{tmp_path}/bin:/usr/bin:/bin", "SECONDS": str(seconds)},
-            capture_output=True,
+            stdout=subprocess.PIPE,
             text=True,
-            check=False,
-        )
-        return done.returncode, done.stdout.splitlines()
+            process_group=0,
+        ) as running:
+            try:
+                if interrupt_at:
+                    (tmp_path / interrupt_at).read_text()
+                    os.killpg(running.pid, signal.SIGINT)
+                stdout = running.communicate(timeout=300)[0]
+            except BaseException:
+                running.kill()
+                raise
+        return running.returncode, stdout.splitlines()
 
     return start
 
@@ -133,11 +147,18 @@ def test_what_is_not_repeated_is_named(run):
 
 
 def test_a_stage_that_hangs_is_interrupted_and_says_how_far_it_came(run):
-    here = "trap \"echo 'keeps_order is running'; exit 130\" INT; sleep 600 & wait $!"
-    status, lines = run(seconds=3595, here=here, lts24_quick=GREEN)
+    status, lines = run(seconds=3595, here=HANGS, lts24_quick=GREEN)
     assert (status, lines[-1]) == (1, "7 passed, 1 failed")
     assert "keeps_order is running" in lines
     assert any(line.startswith("It was not done after ") for line in lines)
+
+
+def test_ctrl_c_ends_the_run_and_what_runs_can_say_how_far_it_came(run, tmp_path):
+    os.mkfifo(tmp_path / "begun")
+    status, lines = run(interrupt_at="begun", here=HANGS)
+    assert status == 130
+    assert not any(line.startswith("=== dpdk-24.11") for line in lines)
+    assert "keeps_order is running" in (tmp_path / "target/ci-record/dpdk-22.11.log").read_text()
 
 
 def test_a_slow_machine_runs_what_is_quick(run):
