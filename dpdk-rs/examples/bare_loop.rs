@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The least that a forwarder does: receives, writes the addresses, sends, and frees what the device does not take. No
-//! statistics, no buffer, no timer: the measure for what these cost.
+//! The minimum of a forwarder: it receives, writes the addresses, sends, and frees what the device does not accept. It
+//! has no statistics, no buffer and no timer: the reference for what these cost.
 //!
 //! Frames go from port 0 to port 1 and back, from 2 to 3 and back, and from a port without a neighbour to itself, until
-//! SIGINT or SIGTERM. Behind `--` stands the number of frames in a burst, 32 unless given.
+//! SIGINT or SIGTERM. The argument after `--` is the number of frames in a burst, 32 by default.
 //!
 //! ```sh
 //! cargo run --release -p dpdk-rs --example bare_loop -- --no-huge -m 64 --no-pci --vdev=net_null0
@@ -25,7 +25,7 @@ use std::{
 
 const BURST_MAX: usize = 512;
 
-/// The destination and source addresses as they stand in a frame.
+/// The destination and source addresses as bytes of a frame.
 #[derive(Clone, Copy)]
 struct Macs {
     first: [u8; 8],
@@ -33,7 +33,7 @@ struct Macs {
 }
 
 impl Macs {
-    /// As l2fwd has them: to 02:00:00:00:00:PORT, from the port itself.
+    /// The addresses of l2fwd: to 02:00:00:00:00:PORT, from the port itself.
     fn of(tx: &TxQueue, MacAddr([s0, s1, s2, s3, s4, s5]): MacAddr) -> Self {
         let [_, port] = tx.port().get().to_be_bytes();
         Self { first: [2, 0, 0, 0, 0, port, s0, s1], last: [s2, s3, s4, s5] }
@@ -64,7 +64,7 @@ fn forward(paths: &mut [Path], most: usize, stop: &AtomicBool) {
             if rx.rx_up_to(&mut burst, most) == 0 {
                 continue;
             }
-            let (groups, rest) = burst.as_chunks_mut::<4>(); // counts and jumps once for each four
+            let (groups, rest) = burst.as_chunks_mut::<4>(); // one count and one jump for four frames
             for group in groups {
                 for packet in group {
                     macs.write(packet);
@@ -74,7 +74,7 @@ fn forward(paths: &mut [Path], most: usize, stop: &AtomicBool) {
                 macs.write(packet);
             }
             tx.tx(&mut burst);
-        } // what the device did not take is freed with the burst
+        } // frees what the device did not accept
     }
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What the steps of a forwarding loop cost, in cycles of the time stamp counter per packet: the best of many rounds, so
-//! that other work on the machine matters little. Behind `--` stands the number of rounds, 1,000 unless given.
+//! The costs of the steps of a forwarding loop, in cycles of the time stamp counter per packet: the best of many
+//! rounds, so that other work on the machine matters little. The argument after `--` is the number of rounds, 1,000 by
+//! default.
 //!
 //! ```sh
 //! cargo run --release -p dpdk-rs --example costs -- --no-huge -m 64 --no-pci --vdev=net_null0
@@ -22,7 +23,8 @@ struct Stopwatch {
 }
 
 impl Stopwatch {
-    /// Runs `step`, which returns how many packets it handled, over and over; the cycles per packet of the best round.
+    /// Runs `step`, which returns how many packets it handled, repeatedly. Returns the cycles per packet of the best
+    /// round.
     fn best(self, mut step: impl FnMut() -> usize) -> f64 {
         let round = |_| {
             let start = self.clock.now();
@@ -66,7 +68,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     report("receive and free, bursts of 32", watch.receive::<32>(rx));
     report("receive and free, bursts of 128", watch.receive::<128>(rx));
     let outside = thread::scope(|scope| scope.spawn(|| watch.receive::<32>(rx)).join());
-    report("the same with 32, in a thread that is no lcore", outside.map_err(|_| "the thread panicked")?);
+    report("the same with 32, in a thread that is not an lcore", outside.map_err(|_| "the thread panicked")?);
     let singly = watch.best(|| {
         let received = rx.rx(&mut burst);
         burst.drain().for_each(drop);

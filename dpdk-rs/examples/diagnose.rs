@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Starts DPDK with the options that your program would get, and says what it has, or what stands in the way and how to
-//! remedy that. Exits with 0 if all is well. Behind `--` stands how many lcores your program needs.
+//! Starts DPDK with the options of your program. Reports what DPDK found, or why it does not start and how to fix that.
+//! Exits with 0 if all is well. The argument after `--` is the number of lcores that your program needs.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example diagnose -- -l 0-1 -a 0000:01:00.0 -- 2
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     };
     let wanted = own_args.first().map_or(Ok(1), |lcores| lcores.parse());
     let Ok(wanted) = wanted else {
-        eprintln!("diagnose: {own_args:?} is not a number of lcores: give one behind --, or nothing");
+        eprintln!("diagnose: {own_args:?} is not a number of lcores: give one after --, or nothing");
         return ExitCode::from(2);
     };
     show(&eal);
@@ -56,7 +56,7 @@ fn show(eal: &Eal) {
     }
 }
 
-/// Says what went wrong and why.
+/// Prints the error and the findings that explain it.
 fn explain(error: Option<&impl Display>, findings: &[Finding]) -> ExitCode {
     if let Some(error) = error {
         eprintln!("diagnose: {error}");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Starts the EAL, and takes what follows `--` for the program's own.
+//! Starts the EAL, and prints the program's own arguments, which follow `--`.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example eal_init -- --no-huge -m 64 --no-pci --vdev=net_null0 -- --count 3

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Lets the device sort UDP datagrams by their port: one kind for each of two queues, and one that it drops. Counts what
-//! arrives, takes the last rule away, and counts again.
+//! Lets the device sort UDP datagrams by their destination port: one kind for each of two queues, and one that it
+//! drops. Counts what arrives, removes the last rule, and counts again.
 //!
-//! On a tap interface as root, whose driver hands rules to the kernel (modules `cls_flower`, `sch_multiq`, `act_gact` and
-//! `act_skbedit`). The datagrams come from the kernel's side, as soon as that has an address:
+//! It runs as root on a tap interface, whose driver passes rules to the kernel (modules `cls_flower`, `sch_multiq`,
+//! `act_gact` and `act_skbedit`). The datagrams come from the kernel's side, as soon as that has an address:
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example flow_rules -- --no-huge -m 64 --no-pci --vdev=net_tap0,iface=sorted0
@@ -28,17 +28,17 @@ use std::{
 };
 
 const HERE: &str = "192.0.2.2:0";
-/// To everybody, so that the kernel asks nobody for a MAC address.
+/// The broadcast address, so that the kernel does not ask for a MAC address.
 const THERE: &str = "192.0.2.255";
 
 /// The ports of the three kinds: for queue 0, for queue 1, to be dropped.
 const KINDS: [u16; 3] = [6000, 6001, 6002];
-/// Of each kind.
+/// The number of datagrams of each kind.
 const DATAGRAMS: usize = 20;
-/// What the last datagram for each queue says.
+/// The payload of the last datagram for each queue.
 const LAST: &[u8] = b"the last one";
 
-/// For each queue, how many of each kind it has received.
+/// For each queue, the number of received datagrams of each kind.
 type Counts = [[usize; 3]; 2];
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A socket on the kernel's side, once that has its address.
+/// A socket on the kernel's side, once its address is assigned.
 fn kernels_side() -> io::Result<UdpSocket> {
     loop {
         match UdpSocket::bind(HERE) {
@@ -75,7 +75,7 @@ fn kernels_side() -> io::Result<UdpSocket> {
     }
 }
 
-/// Sends datagrams of each kind, and receives until both queues are empty behind their last ones.
+/// Sends datagrams of each kind, and receives until both queues have delivered their last ones.
 fn send_and_count(socket: &UdpSocket, rx_queues: &mut [RxQueue]) -> io::Result<Counts> {
     for _ in 0..DATAGRAMS {
         for kind in KINDS {
@@ -103,7 +103,7 @@ fn send_and_count(socket: &UdpSocket, rx_queues: &mut [RxQueue]) -> io::Result<C
     Ok(counts)
 }
 
-/// The kind and the payload of a datagram that is one of ours.
+/// The kind and the payload of a frame, if it is one of our datagrams.
 fn datagram(frame: &[u8]) -> Option<(usize, &[u8])> {
     let frame = EthernetFrame::new_checked(frame).ok()?;
     let packet = Ipv4Packet::new_checked(frame.payload()).ok()?;

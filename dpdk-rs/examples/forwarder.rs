@@ -2,12 +2,12 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 #![allow(clippy::print_stdout)]
 
-//! Forwards what each port receives to the next port, and from the last one to the first.
-//! Usage: forwarder [EAL OPTIONS] [-- FRAMES]; without FRAMES until it is interrupted.
+//! Forwards frames from each port to the next port, and from the last one to the first.
+//! Usage: forwarder [EAL OPTIONS] [-- FRAMES]; without FRAMES it runs until it is interrupted.
 #![forbid(unsafe_code)]
 
 use dpdk_rs::{Burst, Eal, Mempool, PortConfig};
-use std::error::Error;
+use std::{error::Error, io};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(std::env::args())?;
@@ -17,14 +17,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut ports, mut receivers, mut senders) = (Vec::new(), Vec::new(), Vec::new());
     for port in eal.ports() {
         let (port, rx, tx) = port.configure(&PortConfig::default(), &pool)?.start()?;
-        println!("port {} ({}): link {}", port.id(), port.name(), port.link()?);
         port.set_promiscuous(true)?;
+        println!("port {} ({}): link {}", port.id(), port.name(), port.link()?);
         ports.push(port);
         receivers.extend(rx);
         senders.extend(tx);
     }
     if ports.is_empty() {
-        return Err("no port: give one with --vdev or -a".into());
+        return Err(io::Error::other("no port: give one with --vdev or -a").into());
     }
     senders.rotate_left(1); // port 1 sends what port 0 receives, and so on
 
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (rx, tx) in receivers.iter_mut().zip(&mut senders) {
             rx.rx(&mut burst);
             forwarded += tx.tx(&mut burst) as u64;
-            burst.clear(); // frees what the device did not take
+            burst.clear(); // frees what the device did not accept
         }
     }
 

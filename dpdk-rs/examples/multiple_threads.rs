@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Gives each worker lcore one RX queue of the first port, which it polls until all of them together have received 10,000
-//! frames.
+//! Gives each worker lcore one RX queue of the first port. The worker polls it until all workers together have received
+//! 10,000 frames.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example multiple_threads -- --no-huge -m 64 --no-pci --lcores='(0-2)@0' --vdev=net_null0
@@ -16,7 +16,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-/// Polls a queue; returns how many frames it gave.
+/// Polls a queue. Returns how many frames it received.
 fn lcore_function(mut rx_queue: RxQueue, total: &AtomicUsize) -> usize {
     let mut pkts = Burst::<_, 32>::new();
     let mut received = 0;

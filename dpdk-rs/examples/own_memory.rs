@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Receives frames on the first port into memory of the program, which is registered for its NICs, and sends each out of it again:
-//! packets of another pool refer to the bytes that were received. Until SIGINT or SIGTERM.
+//! Receives frames on the first port into memory of the program, which is registered for its NICs, and sends each frame
+//! back: packets of another pool refer to the received bytes. Runs until SIGINT or SIGTERM.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example own_memory -- -a 0000:18:00.0 --iova-mode=va
@@ -21,10 +21,10 @@ use std::{
 };
 
 const PAGE: usize = 4096;
-/// A page for each, so that no device finds a buffer in two pieces: some do not send such.
+/// One page for each mbuf, so that every buffer is contiguous for devices: some devices do not send others.
 const MBUFS: usize = 1023;
 
-/// Whole pages, somewhere in bytes that begin anywhere. What they lie in may as well be a file that is mapped.
+/// Whole pages inside a larger allocation. A mapped file would do as well.
 struct Pages {
     bytes: Vec<u8>,
     start: usize,
@@ -68,11 +68,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     while !stop.load(Relaxed) {
         received += rx_queues[0].rx(&mut pkts);
         for mut pkt in pkts.drain() {
-            // The received packet ends here, its bytes with what is sent.
+            // The received packet ends here. The sent packet keeps its bytes.
             pkt.share(&references).map(|same| out.push(same));
         }
         sent += tx_queues[0].tx(&mut out);
-        out.clear(); // frees what the device did not take
+        out.clear(); // frees what the device did not accept
     }
     port.stop(rx_queues, tx_queues)?.close();
     println!("received: {received}, sent: {sent}, mbufs back: {} of {MBUFS}", pool.available());

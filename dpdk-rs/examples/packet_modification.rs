@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Sets the MAC addresses of 100 frames or a few more, with the frames of the crate `smoltcp`.
+//! Sets the MAC addresses of at least 100 frames, with the frame types of the crate `smoltcp`.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example packet_modification -- --no-huge -m 64 --no-pci \
@@ -14,7 +14,7 @@ use dpdk_rs::{Burst, Eal, Mempool, Packet, PacketError, PortConfig};
 use smoltcp::wire::{EthernetAddress, EthernetFrame};
 use std::error::Error;
 
-/// Frames too short for the addresses stay as they are.
+/// Sets the addresses. Frames that are too short are unchanged.
 fn set_addresses(pkt: &mut Packet) -> Result<(), PacketError> {
     if let Ok(mut eth) = EthernetFrame::new_checked(pkt.data_mut()?) {
         eth.set_src_addr(EthernetAddress([1, 2, 3, 4, 5, 6]));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The main lcore receives frames from the first port and passes them through a ring to a worker lcore, which looks up where
-//! their IPv4 destinations lead to. A timer ends the two.
+//! The main lcore receives frames from the first port and passes them through a ring to a worker lcore, which looks up
+//! the routes of their IPv4 destinations. A timer ends both.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example pipeline -- --no-huge -m 128 --no-pci --lcores='(0-1)@0' --vdev=net_null0
@@ -21,13 +21,14 @@ use std::{
     time::Duration,
 };
 
-/// The destination of an IPv4 packet behind an Ethernet header.
+/// The destination of an IPv4 packet after an Ethernet header.
 fn destination(packet: &Packet) -> Option<Ipv4Addr> {
     let bytes: [u8; 4] = packet.data().get(30..34)?.try_into().ok()?;
     Some(Ipv4Addr::from(bytes))
 }
 
-/// Takes frames out of the ring until it is empty and `stop` is set; how many had a route, and how many had none.
+/// Takes frames out of the ring until it is empty and `stop` is set. Returns how many had a route, and how many had
+/// none.
 fn look_up(mut ring: Consumer<Packet>, routes: &Lpm, stop: &AtomicBool) -> [u64; 2] {
     let mut pkts = Burst::<_, 32>::new();
     let mut counts = [0; 2];
@@ -60,6 +61,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let ends = Arc::clone(&stop);
     let timer = timers.timer(move || ends.store(true, Ordering::Release));
     timer.arm(eal.main_lcore(), Duration::from_millis(100))?;
+    let clock = eal.clock();
+    let mut timers = timers.poll_every(Duration::from_millis(1));
 
     let (passed, counts) = lcore::scope(&eal, |scope| {
         let handle = scope.launch(worker.id(), || look_up(from_main, &routes, &stop))?;
@@ -68,8 +71,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         while !stop.load(Ordering::Relaxed) {
             rx_queues[0].rx(&mut pkts);
             passed += to_worker.enqueue_burst(&mut pkts) as u64;
-            pkts.clear(); // what the ring has no room for
-            timers.manage()?;
+            pkts.clear(); // frees frames for which the ring had no room
+            timers.manage(clock.now())?;
         }
         Ok::<_, Box<dyn Error>>((passed, handle.join()?))
     })??;

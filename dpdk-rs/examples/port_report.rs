@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Says what the drivers tell of every port once it is started: by which of their functions they receive and send, how the queues
-//! are set up, firmware, module and more. Usage: port_report [EAL OPTIONS] -- [USED [THRESHOLD [SPEED]]]. It also waits until USED
-//! descriptors of each RX queue hold a frame, if its driver counts them; THRESHOLD is given to the drivers in place of those that
-//! they choose; SPEED, in Mbit/s, is set without negotiation. Where the device can leave the checksums of frames (FCS) where they
-//! are, or else merge segments of TCP, it is asked to.
+//! Prints what the drivers report about every started port: the functions that receive and send, the set-up of the
+//! queues, the firmware, the module and more. Usage: port_report [EAL OPTIONS] -- [USED [THRESHOLD [SPEED]]]. The
+//! program also waits until USED descriptors of each RX queue hold a frame, if the driver counts them. THRESHOLD
+//! replaces the thresholds that drivers choose. SPEED, in Mbit/s, is set without negotiation. If the device can keep
+//! the frames' checksums (FCS), it is configured to do so, otherwise to merge TCP segments if it can.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example port_report -- -a 0000:18:00.0
@@ -47,12 +47,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn number(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_| format!("'{text}' is no number of descriptors: give one, such as 8"))
+    text.parse().map_err(|_| format!("'{text}' is not a number of descriptors: give one, such as 8"))
 }
 
 fn speed(text: &str) -> Result<LinkSpeed, String> {
     let speed = text.parse().ok().and_then(|mbps| LinkSpeed::new(mbps, true));
-    speed.ok_or_else(|| format!("'{text}' is no speed of a link: give one in Mbit/s, such as 10000"))
+    speed.ok_or_else(|| format!("'{text}' is not a link speed: give one in Mbit/s, such as 10000"))
 }
 
 fn report(port: &Port, rx: &mut RxQueue, tx: &mut TxQueue, used: u32) -> Result<(), PortError> {
@@ -87,7 +87,7 @@ fn report(port: &Port, rx: &mut RxQueue, tx: &mut TxQueue, used: u32) -> Result<
     Ok(())
 }
 
-/// What there is, or why there is nothing.
+/// Prints an answer, or why there is none.
 fn say(what: &str, answer: Result<impl Debug, PortError>) {
     match answer {
         Ok(answer) => println!("  {what}: {answer:?}"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Starts every port with one RX queue, stops and resets it, and starts it with two: what a program does when it wants other
-//! queues, or when the device needs a reset (`PortEvent::NeedsReset`).
+//! Starts every port with one RX queue, stops and resets it, and starts it with two queues. A program does this to
+//! change the number of queues, or when the device needs a reset (`PortEvent::NeedsReset`).
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example port_reset -- -a 0000:18:00.0
@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let received = port.select_xstats(["rx_good_packets"])?;
         let started = match port.stop(rx_queues, tx_queues)?.reset() {
             Ok(port) => port.configure(&PortConfig::default().rx_queues(2), &pool)?.start()?,
-            // Its driver has no reset: it is as it was.
+            // The driver has no reset. The port is unchanged.
             Err(ResetRefused { port: Some(port), error, .. }) => {
                 println!("{error}");
                 port.start()?
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Err(refused) => return Err(refused.into()),
         };
         tell("started again", &started);
-        // A port that was reset may have other counters.
+        // A port may have other counters after a reset.
         match started.0.read_xstats(&received, &mut [0]) {
             Ok(()) => println!("its counters are those of before"),
             Err(error) => println!("{error}"),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Passes the frames that its first port receives to another process, the example `secondary`, and sends what comes back, until
-//! as many have come back as the number behind `--` says (100,000 unless given), or until SIGINT or SIGTERM. No frame is copied. Then
-//! it asks the other process what it has counted, by a message.
+//! Passes the frames that its first port receives to another process, the example `secondary`, and sends the frames
+//! that come back, without copying any. It ends after as many frames as the argument after `--` says (100,000 by
+//! default), or at SIGINT or SIGTERM. Then it requests the other process's counters by a message.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example primary -- -l 0 -m 64 --file-prefix=pair --no-pci --vdev=net_null0
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     while returned < wanted && !stop.load(Ordering::Relaxed) {
         rx_queues[0].rx_up_to(&mut pkts, wanted - passed);
         passed += there.enqueue_burst(&mut pkts);
-        pkts.clear(); // what the ring has no room for
+        pkts.clear(); // frees frames for which the ring had no room
         returned += back.dequeue_burst(&mut pkts, 32);
         tx_queues[0].tx(&mut pkts);
         pkts.clear();
@@ -58,4 +58,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-} // the rings stay where they are, for the secondary process
+} // the rings remain, for the secondary process

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Receives 1,000 frames or a few more on the first port, and sends them out of it again.
+//! Receives at least 1,000 frames on the first port, and sends them back.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example rx_tx -- --no-huge -m 64 --no-pci --vdev=net_null0
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         received += rx_queue.rx(&mut pkts);
         // ...
         sent += tx_queue.tx(&mut pkts);
-        pkts.clear(); // frees what the device did not take
+        pkts.clear(); // frees what the device did not accept
     }
     println!("received: {received}, sent: {sent}");
     Ok(())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Attaches to the example `primary`, tells what ports it has, counts the frames that it passes on by what they carry, and gives
-//! them back, until that process has ended. When that asks by a message, it says what it has counted. What this one must promise is
-//! said at each `unsafe`.
+//! Attaches to the example `primary`, prints that process's ports, counts the frames that it passes on by their
+//! protocol, and returns them until that process ends. It answers a message with its counters. A comment at each
+//! `unsafe` says what this process must promise.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example primary -- -l 0 -m 64 --file-prefix=pair --no-pci --vdev=net_null0
@@ -20,29 +20,29 @@ use std::{
     },
 };
 
-/// Times that there was nothing to do before the primary process is looked at.
+/// The number of idle rounds between two checks that the primary process is running.
 const IDLE_ROUNDS: u32 = 10_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // SAFETY: both examples are built and linked in the same way and have the same drivers. The primary process frees its pool at
-    // its end, if all packets are back then, and its rings never.
+    // SAFETY: both examples are built and linked in the same way and have the same drivers. The primary process frees
+    // its pool at its end only if all packets are back, and its rings never.
     let (primary, _args) = unsafe { Secondary::attach(std::env::args())? };
-    // SAFETY: the primary process has made this ring for packets without private data, and shares it.
+    // SAFETY: the primary process created this ring for packets without private data, and shares it.
     let there: Ring<Packet> = unsafe { primary.ring("to secondary")? };
-    // SAFETY: the primary process has made this ring for packets without private data, and shares it.
+    // SAFETY: the primary process created this ring for packets without private data, and shares it.
     let back: Ring<Packet> = unsafe { primary.ring("to primary")? };
-    // SAFETY: the primary process closes its port at its end, before which it waits for frames that this one has not given back
-    // yet. Whoever ends it by a signal lets this one print first.
+    // SAFETY: the primary process closes its port at its end, after waiting for the frames that this process has not
+    // returned yet. Whoever ends it by a signal lets this process print first.
     for port in unsafe { primary.ports()? } {
         let (rx, tx) = port.queue_counts();
         println!("port {} ({}): RX queues: {rx}, TX queues: {tx}, link {}", port.id(), port.name(), port.link()?);
     }
 
     let counters: Arc<[AtomicU64; 3]> = Arc::default();
-    let told = Arc::clone(&counters);
+    let shared = Arc::clone(&counters);
     let _handler = primary.messages().on("pair/counted", move |request| {
-        // Relaxed is enough: what the primary process has back of these frames, it has got through a ring.
-        let counted = told.each_ref().map(|counter| counter.load(Ordering::Relaxed));
+        // Relaxed is enough: the primary process received these frames back through a ring, which orders the writes.
+        let counted = shared.each_ref().map(|counter| counter.load(Ordering::Relaxed));
         if let Err(error) = request.reply(&Outgoing::of(&counted)) {
             eprintln!("the primary process does not learn what was counted: {error}");
         }
@@ -69,7 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         while !pkts.is_empty() && primary.is_primary_alive() {
             back.enqueue_burst(&mut pkts);
         }
-        // What nobody takes any more returns to its pool.
+        // Packets that nobody takes any more return to their pool.
         pkts.clear();
     }
     let [ipv4, ipv6, other] = counters.each_ref().map(|counter| counter.load(Ordering::Relaxed));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A host of its own on the first port: it answers `ping`, and sends back what it receives on TCP port 7 (RFC 862).
-//! Usage: smoltcp_echo [EAL OPTIONS] [-- ADDRESS/PREFIX], 192.0.2.1/24 unless given; until SIGINT or SIGTERM.
+//! A host on the first port: it answers `ping`, and sends back what it receives on TCP port 7 (RFC 862).
+//! Usage: smoltcp_echo [EAL OPTIONS] [-- ADDRESS/PREFIX], by default 192.0.2.1/24. Runs until SIGINT or SIGTERM.
 //!
-//! As root, with the Linux host at the other end of a tap interface:
+//! It runs as root, with the Linux host at the other end of a tap interface:
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --features smoltcp --example smoltcp_echo -- --no-huge -m 64 --no-pci --vdev=net_tap0,iface=echo0
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let address: Option<IpCidr> = text.parse().ok();
     let address = address
         .filter(|address| address.address().is_unicast())
-        .ok_or_else(|| format!("'{text}' is no address of a host: give one as 192.0.2.1/24 behind --"))?;
+        .ok_or_else(|| format!("'{text}' is not a host's address: give one such as 192.0.2.1/24 after --"))?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -76,7 +76,8 @@ fn socket() -> tcp::Socket<'static> {
     tcp::Socket::new(tcp::SocketBuffer::new(vec![0; BUFFER_LEN]), tcp::SocketBuffer::new(vec![0; BUFFER_LEN]))
 }
 
-/// Moves what was received to what is to be sent, as far as there is room, and ends with the peer; how many bytes.
+/// Moves received bytes to the send buffer, as far as there is room, and closes when the peer does. Returns how many
+/// bytes.
 fn echo(socket: &mut tcp::Socket<'_>) -> Result<usize, Box<dyn Error>> {
     if !socket.is_open() {
         socket.listen(ECHO_PORT)?;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Receives frames of the VLANs that are named, and of none, on the first port: the device drops those of others, and takes
-//! the tags off. Usage: vlan_filter [EAL OPTIONS] -- VLAN...; until SIGINT or SIGTERM.
+//! Receives untagged frames and frames of the given VLANs on the first port. The device drops those of other VLANs, and
+//! removes the tags. Usage: vlan_filter [EAL OPTIONS] -- VLAN...; runs until SIGINT or SIGTERM.
 //!
 //! ```sh
 //! cargo run -p dpdk-rs --example vlan_filter -- -a 0000:18:00.0 -- 10 20
@@ -20,7 +20,7 @@ use std::{
     },
 };
 
-/// Of the tag, the bits that are the VLAN's number.
+/// The bits of a tag that are the VLAN's number.
 const ID: u16 = 0xfff;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -54,5 +54,5 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn vlan(text: &str) -> Result<u16, String> {
     let id = text.parse().ok().filter(|id| (1..ID).contains(id));
-    id.ok_or_else(|| format!("'{text}' is no number of a VLAN: give numbers from 1 to 4094 behind --"))
+    id.ok_or_else(|| format!("'{text}' is not a VLAN number: give numbers from 1 to 4094 after --"))
 }

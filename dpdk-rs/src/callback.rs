@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Closures that DPDK calls back, from threads of its own and whenever it likes.
+//! Closures that DPDK calls back, from its own threads and at any time.
 //!
-//! C never gets a pointer to one: it gives a key, under which the closure is looked up. So one that is called late, or that
-//! DPDK does not forget, finds nothing, and nothing dangles.
+//! C never gets a pointer to a closure: it passes a key, under which the closure is looked up. A late call, or one for a
+//! removed closure that DPDK still remembers, finds nothing, so no pointer dangles.
 
 use core::{ffi::c_int, marker::PhantomData, ops::RangeBounds};
 use dpdk_sys as sys;
@@ -16,11 +16,11 @@ use std::{
     thread::{self, ThreadId},
 };
 
-/// While it lives, this thread is not cancelled. Of DPDK's own threads `rte_eal_cleanup` cancels that which receives messages, and
-/// would unwind it from C, through what Rust it has called.
+/// While this value lives, its thread is not cancelled. `rte_eal_cleanup` cancels the DPDK thread that receives
+/// messages, and would unwind its stack from C, through the Rust code that it has called.
 pub(crate) struct Uncancelled {
     before: c_int,
-    /// The setting is one thread's.
+    /// The setting belongs to one thread.
     _not_send: PhantomData<*const ()>,
 }
 
@@ -33,7 +33,8 @@ impl Uncancelled {
 
 impl Drop for Uncancelled {
     fn drop(&mut self) {
-        // SAFETY: the setting is that of this thread before `hold`, since a value of this type stays on the thread that has made it.
+        // SAFETY: the setting is that of this thread before `hold`, since a value of this type stays on the thread that
+        // created it.
         unsafe { sys::dpdk_sys_release_cancellation(self.before) };
     }
 }
@@ -44,7 +45,7 @@ pub(crate) struct Callbacks<K, F> {
 }
 
 struct Slot<F> {
-    /// Locked while it runs: one call at a time. `None` once it was removed.
+    /// Locked during a call: one call at a time. `None` after its removal.
     closure: Mutex<Option<F>>,
     runner: Mutex<Option<ThreadId>>,
 }
@@ -65,7 +66,7 @@ impl<K: Ord, F> Callbacks<K, F> {
         Self { slots: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Adds a closure; whether the key was free.
+    /// Adds a closure. Returns whether the key was free.
     pub(crate) fn add(&self, key: K, closure: F) -> bool {
         let mut slots = lock(&self.slots);
         if slots.contains_key(&key) {
@@ -75,8 +76,8 @@ impl<K: Ord, F> Callbacks<K, F> {
         true
     }
 
-    /// Drops a closure, after the call of it has ended that may be under way: on this thread it goes on, and the closure is
-    /// dropped behind it.
+    /// Removes a closure and drops it. If another thread is calling it, waits for the call to end; if this thread is
+    /// calling it, the closure is dropped after the call.
     pub(crate) fn remove(&self, key: &K) {
         let Some(slot) = lock(&self.slots).remove(key) else { return };
         if !slot.runs_here() {
@@ -85,7 +86,8 @@ impl<K: Ord, F> Callbacks<K, F> {
         }
     }
 
-    /// Calls a closure by `call`. `None` if there is none, if it is called from within itself, and if it panics.
+    /// Calls a closure by `call`. Returns `None` if there is none, if this thread is already inside it, or if it
+    /// panics.
     pub(crate) fn call<R>(&self, key: &K, call: impl FnOnce(&mut F) -> R) -> Option<R> {
         let whole = || {
             let slot = lock(&self.slots).get(key).map(Arc::clone)?;
@@ -101,7 +103,7 @@ impl<K: Ord, F> Callbacks<K, F> {
                 None
             })
         };
-        // The closure may be dropped here, and panic then.
+        // The closure may be dropped here, and its drop may panic.
         panic::catch_unwind(AssertUnwindSafe(whole)).unwrap_or_else(|payload| {
             discard(payload);
             None
@@ -110,7 +112,7 @@ impl<K: Ord, F> Callbacks<K, F> {
 }
 
 impl<K: Ord + Copy, F> Callbacks<K, F> {
-    /// Calls the closures of a range of keys by `call`, in their order.
+    /// Calls the closures of a range of keys by `call`, in order.
     pub(crate) fn call_all(&self, keys: impl RangeBounds<K>, call: impl Fn(&mut F)) {
         let keys: Vec<K> = lock(&self.slots).range(keys).map(|(key, _)| *key).collect();
         for key in keys {
@@ -119,8 +121,7 @@ impl<K: Ord + Copy, F> Callbacks<K, F> {
     }
 }
 
-/// Drops what a closure has panicked with, where nobody asks for it. A drop that panics in turn is nobody's business either,
-/// and what that panics with is left.
+/// Drops a panic payload that nobody wants. If the drop panics too, the payload of that panic is leaked.
 pub(crate) fn discard<T>(payload: T) {
     if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         mem::forget(second);

@@ -3,18 +3,18 @@
 
 //! Capture of packets by another process: `dpdk-dumpcap`.
 
-use crate::{Eal, Errno, eal::Environment};
+use crate::{Eal, Errno, environment::Environment};
 use dpdk_sys as sys;
 use std::sync::{Mutex, PoisonError};
 
-/// Why packets cannot be captured.
+/// Why capture was not enabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
-    /// A child made by `fork` has no packets: they are its parent's.
+    /// A child process created by `fork` has no packets: they belong to its parent.
     #[error("packets cannot be captured: this process is a fork of the one that initialized the EAL")]
     Forked,
-    /// The EAL lets no other process attach.
+    /// The EAL does not let other processes attach.
     #[error(
         "packets cannot be captured: no other process can attach: leave out --no-huge, --no-shconf and --in-memory"
     )]
@@ -25,28 +25,28 @@ pub enum CaptureError {
 }
 
 impl CaptureError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         if let Self::Refused(errno) = self { Some(*errno) } else { None }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Refused(_) = self { Some("rte_pdump_init") } else { None }
     }
 }
 
-/// Whether capture was enabled. It stays so: callbacks of a capture that goes on use what would be freed.
+/// Whether capture was enabled. It stays enabled: the callbacks of a running capture use what disabling would free.
 static ENABLED: Mutex<bool> = Mutex::new(false);
 
 impl Eal {
-    /// Lets `dpdk-dumpcap`, started with this program's `--file-prefix`, capture what the ports receive and send, until the EAL
-    /// is cleaned up. It costs nothing before a capture begins.
+    /// Lets `dpdk-dumpcap`, started with this program's `--file-prefix`, capture the frames that the ports receive and
+    /// send, until the EAL is cleaned up. It costs nothing until a capture begins.
     ///
-    /// A capture needs hugepages, and an EAL that lets other processes attach: neither `--no-shconf` nor `--in-memory`. The
-    /// process that captures is trusted, see the guarantees in the guide.
+    /// A capture needs hugepages, and an EAL to which other processes can attach: neither `--no-shconf` nor
+    /// `--in-memory`. The capturing process is trusted; see the guarantees in the guide.
     ///
     /// # Errors
     /// See [`CaptureError`].

@@ -17,13 +17,13 @@ impl Tsc {
         self.0
     }
 
-    /// A reading from its cycles, as taken by [`Tsc::cycles`].
+    /// A reading with this number of cycles, as returned by [`Tsc::cycles`].
     #[must_use]
     pub const fn from_cycles(cycles: u64) -> Self {
         Self(cycles)
     }
 
-    /// The cycles from `earlier` to this reading; 0 if `earlier` is later (cores may differ by a few cycles).
+    /// The cycles from `earlier` to this reading; 0 if `earlier` is later, as cores may differ by a few cycles.
     #[must_use]
     pub const fn since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
@@ -44,13 +44,13 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// The counter as the EAL calibrated it at start.
+    /// The counter, with the frequency that the EAL measured at start.
     #[must_use]
     pub fn new(_eal: &Eal) -> Self {
         Self::of_running()
     }
 
-    /// The same, for callers that have initialised the EAL.
+    /// Like `new`, for callers that have initialised the EAL.
     pub(crate) fn of_running() -> Self {
         // SAFETY: the EAL is initialised, since all callers hold an `Eal` or a `Secondary`; the call reads a number.
         Self { hz: unsafe { dpdk_sys::rte_get_tsc_hz() } }
@@ -65,25 +65,25 @@ impl Clock {
         // SAFETY: every x86-64 processor has the instruction; it reads a counter.
         let cycles = unsafe { core::arch::x86_64::_rdtsc() };
         #[cfg(not(target_arch = "x86_64"))]
-        // SAFETY: the call reads a counter, which every processor that DPDK runs on has.
+        // SAFETY: the call reads a counter, which exists on every processor that DPDK supports.
         let cycles = unsafe { dpdk_sys::rte_rdtsc() };
         Tsc(cycles)
     }
 
-    /// The counter's frequency in cycles a second.
+    /// The counter's frequency in cycles per second.
     #[must_use]
     pub const fn hz(self) -> u64 {
         self.hz
     }
 
-    /// How many cycles `duration` takes, rounded up.
+    /// `duration` in cycles, rounded up.
     #[must_use]
     pub fn cycles(self, duration: Duration) -> u64 {
         let cycles = (u128::from(self.hz) * duration.as_nanos()).div_ceil(1_000_000_000);
         u64::try_from(cycles).unwrap_or(u64::MAX)
     }
 
-    /// How long `cycles` take.
+    /// The duration of `cycles`.
     #[must_use]
     pub fn duration(self, cycles: u64) -> Duration {
         let nanos = u128::from(cycles) * 1_000_000_000 / u128::from(self.hz.max(1));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Fields and flags of mbufs that programs and drivers agree on at run time.
+//! Fields and flags of mbufs that programs and drivers register at run time.
 
-use crate::{Eal, Errno, Packet, PrivateData, segment::Segment};
+use crate::{Eal, Errno, Packet, PrivateData, name, segment::Segment};
 use core::{ffi::c_char, marker::PhantomData};
 use dpdk_sys as sys;
 
@@ -11,17 +11,14 @@ use dpdk_sys as sys;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DynamicError {
-    /// The name cannot be used.
-    #[error(
-        "name {0:?} cannot be used: give 1 to 63 bytes without NUL, which do not begin as DPDK's own do: {own}",
-        own = OWN.join(", ")
-    )]
+    /// The name is empty, contains a NUL byte, or is too long.
+    #[error("name {0:?} cannot be used: give 1 to {longest} bytes, and no NUL byte", longest = name::longest(LONGEST_NAME))]
     Name(String),
-    /// A child made by `fork` cannot register anything: mbufs are its parent's.
+    /// A child process created by `fork` cannot register anything: mbufs belong to its parent.
     #[error("cannot register '{0}': this process is a fork of the one that initialized the EAL")]
     Forked(String),
-    /// DPDK refused: `EEXIST` for a name with another size or alignment, `ENOSPC` if mbufs have no such room left. Or `EINVAL` for
-    /// an alignment above 64, which mbufs have not.
+    /// DPDK refused: `EEXIST` for a name with another size or alignment, `ENOSPC` if mbufs have too little room left,
+    /// `EINVAL` for an alignment above 64.
     #[error("cannot register '{name}', {len} bytes of every mbuf: {errno}")]
     Field {
         /// The name.
@@ -41,13 +38,14 @@ pub enum DynamicError {
     },
 }
 
-/// Mbufs begin at cache lines.
+/// Mbufs are aligned to cache lines.
 const MBUF_ALIGN: usize = sys::RTE_CACHE_LINE_SIZE as usize;
 
-/// A field of every mbuf, of plain bytes, for as long as the process runs. A copy is the same field.
+/// A field of plain bytes in every mbuf, for as long as the process runs. A copy is the same field.
 ///
-/// It is the mbuf's, as the private area is: neither copied with the data nor cleared when the mbuf is used again, so what
-/// has not been written holds any value. A [`DynFlag`] tells what has: flags are cleared.
+/// The field belongs to the mbuf, like the private area: it is neither copied with the data nor cleared when the mbuf
+/// is reused, so an unwritten field has an arbitrary value. Use a [`DynFlag`] to mark written fields: flags are
+/// cleared.
 ///
 /// ```no_run
 /// # fn example(eal: &dpdk_rs::Eal, packet: &mut dpdk_rs::Packet) -> Result<(), dpdk_rs::DynamicError> {
@@ -72,24 +70,25 @@ impl<T: PrivateData> Clone for DynField<T> {
 impl<T: PrivateData> Copy for DynField<T> {}
 
 impl<T: PrivateData> DynField<T> {
-    /// A field that a library of DPDK has registered.
+    /// A field that a DPDK library has registered.
     ///
     /// # Safety
-    /// There is a field of the size and alignment of a `T` at this offset in every mbuf, in which the library expects any value.
+    /// Every mbuf has a field of the size and alignment of a `T` at this offset, in which the library accepts any
+    /// value.
     pub(crate) const unsafe fn at(offset: usize) -> Self {
         Self { offset, value: PhantomData }
     }
 
-    /// Registers a field under a name. Whoever registers the same name, with a type of this size and alignment, has the same
-    /// field.
+    /// Registers a field under a name of at most 60 bytes. Registering the same name again, with a type of the same size and alignment,
+    /// returns the same field.
     ///
     /// # Errors
-    /// See [`DynamicError`]. Of all mbufs' 128 bytes some 36 are free for this.
+    /// See [`DynamicError`]. About 36 of an mbuf's 128 bytes are free for such fields.
     #[doc(alias = "rte_mbuf_dynfield_register")]
     pub fn register(eal: &Eal, name: &str) -> Result<Self, DynamicError> {
         let c_name = checked(eal, name)?;
         let failed = |errno| DynamicError::Field { name: name.to_owned(), len: size_of::<T>(), errno };
-        // What has no bytes has room at the start of an mbuf, wherever that is.
+        // A type of size 0 always fits at the start of an mbuf, so its alignment is checked here.
         if align_of::<T>() > MBUF_ALIGN {
             return Err(failed(Errno::new(sys::EINVAL.cast_signed())));
         }
@@ -105,16 +104,16 @@ impl<T: PrivateData> DynField<T> {
     }
 }
 
-/// A flag of every mbuf, for as long as the process runs; false in a packet that comes from a pool or a device.
+/// A flag of every mbuf, for as long as the process runs. It is false in a packet from a pool or a device.
 #[doc(alias = "rte_mbuf_dynflag")]
 #[derive(Clone, Copy, Debug)]
 pub struct DynFlag(u64);
 
 impl DynFlag {
-    /// Registers a flag under a name. Whoever registers the same name has the same flag.
+    /// Registers a flag under a name of at most 60 bytes. Registering the same name again returns the same flag.
     ///
     /// # Errors
-    /// See [`DynamicError`]. All mbufs' flags are 64, of which 18 are free for this.
+    /// See [`DynamicError`]. 18 of an mbuf's 64 flags are free for this.
     #[doc(alias = "rte_mbuf_dynflag_register")]
     pub fn register(eal: &Eal, name: &str) -> Result<Self, DynamicError> {
         let flag = sys::rte_mbuf_dynflag { name: checked(eal, name)?, flags: 0 };
@@ -129,7 +128,7 @@ impl DynFlag {
     }
 }
 
-/// The field and the flag in which devices say when a frame came.
+/// The field and the flag in which devices report when a frame arrived.
 #[doc(alias = "rte_mbuf_dyn_rx_timestamp_register")]
 #[derive(Clone, Copy, Debug)]
 pub struct RxTimestamp {
@@ -138,7 +137,7 @@ pub struct RxTimestamp {
 }
 
 impl RxTimestamp {
-    /// Registers them, or finds them where a driver has done so.
+    /// Registers the field and the flag, or finds them if a driver has registered them.
     ///
     /// # Errors
     /// [`DynamicError::Field`] if mbufs have no room left, or [`DynamicError::Forked`].
@@ -170,22 +169,18 @@ impl RxTimestamp {
     }
 }
 
-/// What the names of DPDK's own fields begin with: those of its libraries, of `dpaa`, of Intel's drivers and of the adapter between
-/// events and cryptography.
-const OWN: &[&str] = &["rte_", "dpaa", "intel_pmd_", "eca_"];
+const LONGEST_NAME: usize = sys::RTE_MBUF_DYN_NAMESIZE as usize - 1;
 
-/// The name as DPDK wants it, if it may be registered.
-fn checked(eal: &Eal, name: &str) -> Result<[c_char; sys::RTE_MBUF_DYN_NAMESIZE as usize], DynamicError> {
-    let mut array: [c_char; sys::RTE_MBUF_DYN_NAMESIZE as usize] = [0; _];
-    // DPDK's own fields hold pointers, places in tables and the like, which drivers trust.
-    let is_own = OWN.iter().any(|start| name.starts_with(start));
-    if name.is_empty() || name.len() >= array.len() || name.contains('\0') || is_own {
+/// The name in DPDK's form. DPDK's own fields hold pointers, table indexes and similar data, which drivers trust.
+fn checked(eal: &Eal, name: &str) -> Result<[c_char; LONGEST_NAME + 1], DynamicError> {
+    let Some(c_name) = name::to_dpdk(name, LONGEST_NAME).filter(|_| !name.is_empty()) else {
         return Err(DynamicError::Name(name.to_owned()));
-    }
+    };
     if eal.environment().is_forked() {
         return Err(DynamicError::Forked(name.to_owned()));
     }
-    for (to, from) in array.iter_mut().zip(name.bytes()) {
+    let mut array = [0; _];
+    for (to, from) in array.iter_mut().zip(c_name.as_bytes()) {
         *to = from.cast_signed();
     }
     Ok(array)
@@ -214,7 +209,7 @@ impl<P: PrivateData> Packet<P> {
         self.head().ol_flags() & flag.0 != 0
     }
 
-    /// Sets a flag, or takes it away.
+    /// Sets or clears a flag.
     #[inline]
     pub fn set_flag(&mut self, flag: DynFlag, on: bool) {
         let head: Segment = self.head();

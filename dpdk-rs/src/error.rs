@@ -5,7 +5,7 @@
 
 use core::{ffi::CStr, fmt};
 
-/// An error number of DPDK or of the system, always positive. Prints as `rte_strerror` words it.
+/// An error number of DPDK or of the system, always positive. It is displayed in the words of `rte_strerror`.
 #[doc(alias = "rte_errno")]
 #[doc(alias = "rte_strerror")]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ impl Errno {
     /// `ENOMEM`.
     pub(crate) const NO_MEMORY: Self = Self(dpdk_sys::ENOMEM as i32);
 
-    /// From an error number of either sign, such as `std::io::Error::raw_os_error` gives.
+    /// Converts an error number of either sign, such as that of `std::io::Error::raw_os_error`.
     #[must_use]
     pub const fn new(number: i32) -> Self {
         Self(number.wrapping_abs())
@@ -32,26 +32,26 @@ impl Errno {
 
     /// The calling thread's `rte_errno`.
     pub(crate) fn last() -> Self {
-        // SAFETY: the call reads a variable of this thread, which is there without an EAL too.
+        // SAFETY: the call reads a variable of this thread, which exists even without an EAL.
         Self::new(unsafe { dpdk_sys::dpdk_sys_errno() })
     }
 
-    /// Makes it the calling thread's `rte_errno`.
+    /// Sets the calling thread's `rte_errno` to this number.
     pub(crate) fn set(self) {
-        // SAFETY: the call writes a variable of this thread, which is there without an EAL too.
+        // SAFETY: the call writes a variable of this thread, which exists even without an EAL.
         unsafe { dpdk_sys::dpdk_sys_set_errno(self.0) };
     }
 
-    /// What to do about it when something was to be made, behind the error; nothing where the error alone does not say.
+    /// Advice to append to the error of a creation; empty if the error needs none.
     pub(crate) const fn remedy(self) -> &'static str {
         match self.0 {
-            12 => ": ask for less, or give the EAL more memory (-m MEGABYTES, or more hugepages)",
-            17 => ": another one has this name, or has not been freed yet",
+            12 => ": request less, or give the EAL more memory (-m MEGABYTES, or more hugepages)",
+            17 => ": the name is in use, or its last object has not been freed yet",
             _ => "",
         }
     }
 
-    /// The convention of most calls: a negative result is the error, anything else the value.
+    /// Applies the convention of most calls: a negative result is an error, any other is the value.
     pub(crate) const fn check(result: i32) -> Result<i32, Self> {
         if result < 0 { Err(Self::new(result)) } else { Ok(result) }
     }
@@ -59,9 +59,9 @@ impl Errno {
 
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // SAFETY: the call takes any number, and writes to a buffer of this thread only.
+        // SAFETY: the call takes any number, and writes only to a buffer of this thread.
         let text = unsafe { dpdk_sys::rte_strerror(self.0) };
-        // Copied before it is written: the formatter may be one that formats other numbers meanwhile.
+        // Copied before it is written, since the formatter may format other error numbers in the meantime.
         // SAFETY: `rte_strerror` returned a string that lives until this thread's next call of it, which comes after
         // this use.
         let text = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
@@ -89,7 +89,8 @@ mod tests {
         assert_eq!(Errno::check(3), Ok(3));
     }
 
-    /// Formats another number whenever it is written to, and keeps what it was given before and after.
+    /// Formats another error number each time it is written to, and stores the text that it gets with the text of that
+    /// number.
     struct Formats(Vec<(String, String)>);
 
     impl Write for Formats {

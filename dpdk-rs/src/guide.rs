@@ -3,8 +3,15 @@
 
 //! How to use this crate, in seven chapters. The same texts are the files in the crate's folder `docs/`.
 
-/// Declares a chapter. In the files neighbours are named by file; here they are modules, and of two definitions of a link
-/// the first counts.
+// What the chapters name: rustdoc makes a link of [`Port`], while a Markdown viewer shows it as code.
+use crate::{
+    flow::*, fragment::*, latency::*, lcore::*, lookup::*, memory::*, message::*, meter::*, offload::*, port::*,
+    reorder::*, ring::*, secondary::*, service::*, timer::*, *,
+};
+use std::sync::Arc;
+
+/// Declares a chapter. In the files a chapter links to another one by its file name; here chapters are modules, and of
+/// two definitions of a link the first one applies.
 macro_rules! chapter {
     ($name:ident, $file:literal) => {
         #[doc = "[features]: crate::guide::features"]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Virtual devices that come and go while the program runs.
+//! Virtual devices that are added and removed at run time.
 
 use crate::{
     Eal, Errno, Port,
-    eal::Environment,
-    port::{Unconfigured, is_pci_address},
+    environment::{Environment, driver::is_pci_address, ports},
+    port::Unconfigured,
 };
 use dpdk_sys as sys;
 use std::ffi::CString;
@@ -15,41 +15,40 @@ use std::ffi::CString;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HotplugError {
-    /// The text has a NUL byte, or a name that is too long or not of ASCII characters, which DPDK's telemetry reads wrong.
-    #[error(
-        "device {0:?} cannot be used: give a name of at most {MOST_NAME} characters, all of ASCII, and no NUL byte"
-    )]
+    /// The text contains a NUL byte, or the name is too long or has characters that are not ASCII, which DPDK's
+    /// telemetry cannot show.
+    #[error("device {0:?} cannot be used: give a name of at most {MOST_NAME} ASCII characters, and no NUL byte")]
     Name(String),
-    /// No driver of virtual devices that was loaded has this name, here or in a secondary process.
+    /// No loaded driver for virtual devices matches this name, here or in a secondary process.
     #[error(
-        "there is no driver for device '{0}': its name has to begin with that of a driver of virtual devices, as net_ring0 does; \
+        "there is no driver for device '{0}': its name must begin with that of a driver for virtual devices, as in net_ring0; \
          a driver that is a plug-in of its own is loaded by the EAL's option -d, in secondary processes too"
     )]
     NoDriver(String),
     /// The name is the address of a PCI device.
     #[error(
-        "device '{0}' is the address of a PCI device, and only virtual devices come and go: name it by the EAL's option -a when \
+        "device '{0}' is the address of a PCI device, and only virtual devices can be attached: give it with the EAL's option -a when \
          the program starts (lspci -D lists those of this machine)"
     )]
     NotVirtual(String),
-    /// The driver did not make the device, here or in a secondary process.
+    /// The driver did not create the device, here or in a secondary process.
     #[error(
-        "the driver of device '{device}' refuses it: {}: compare what is behind the name with the arguments that the driver knows; \
+        "the driver of device '{device}' refuses it: {}: compare the arguments after the name with those that the driver knows; \
          DPDK's log says more", reason(*errno)
     )]
     Driver {
         /// The device, with its arguments.
         device: String,
-        /// What the driver returned.
+        /// The driver's result.
         errno: Errno,
     },
-    /// A child made by `fork` has no devices: they are its parent's.
+    /// A child process created by `fork` has no devices: they belong to its parent.
     #[error("device '{0}': this process is a fork of the one that initialized the EAL")]
     Forked(String),
-    /// There is a device of this name.
-    #[error("device '{0}' is there already: choose another name, or detach it first")]
+    /// A device with this name already exists.
+    #[error("device '{0}' already exists: choose another name, or detach it first")]
     Exists(String),
-    /// A port of the device has been taken, or belongs to another device.
+    /// A port of the device was taken, or belongs to another device.
     #[error("device '{device}' is in use: drop its port '{port}' and the port's queues first")]
     InUse {
         /// The device.
@@ -57,14 +56,14 @@ pub enum HotplugError {
         /// Its port.
         port: String,
     },
-    /// DPDK refused; its log says more.
+    /// DPDK refused. DPDK's log has details.
     #[error("cannot {action} device '{device}': {errno}")]
     Refused {
         /// The device.
         device: String,
         /// `attach` or `detach`.
         action: &'static str,
-        /// The call of DPDK.
+        /// The name of the DPDK function.
         call: &'static str,
         /// DPDK's error.
         errno: Errno,
@@ -72,7 +71,7 @@ pub enum HotplugError {
 }
 
 impl HotplugError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         match self {
@@ -82,7 +81,7 @@ impl HotplugError {
         }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         match self {
@@ -93,39 +92,41 @@ impl HotplugError {
     }
 }
 
-/// The words for what a driver has returned.
+/// Words for a driver's result.
 fn reason(errno: Errno) -> String {
-    // Many return -1 whatever has happened.
+    // Many drivers return -1 for any error.
     let vague = errno.get() == sys::EPERM.cast_signed();
-    if vague { format!("{errno} (-1, which drivers also say without a reason)") } else { errno.to_string() }
+    if vague { format!("{errno} (-1, which drivers also return without a reason)") } else { errno.to_string() }
 }
 
-/// The call of DPDK that makes a device.
+/// The DPDK function that creates a device.
 const ADD: &str = "rte_eal_hotplug_add";
 
-/// The most bytes of a device's name.
+/// The maximum length of a device's name in bytes.
 const MOST_NAME: usize = sys::RTE_ETH_NAME_MAX_LEN as usize - 1;
 
-/// What the names of virtual Ethernet devices begin with, which have ports; others are of cryptography or the like.
+/// The prefix of virtual Ethernet devices, which have ports. Others are for cryptography, for example.
 const ETHERNET: &str = "net_";
 
 /// The bus of virtual devices.
 const BUS: &core::ffi::CStr = c"vdev";
 
 impl Eal {
-    /// Makes a virtual device as the EAL's option `--vdev` does, from the same text: a name that begins with that of a driver,
-    /// and its arguments, such as `net_ring1` or `net_tap0,iface=dtap0`. Returns the ports that nobody has taken yet, the new
-    /// ones among them. What the text says is trusted, as the EAL's command line is.
+    /// Creates a virtual device as the EAL's option `--vdev` does, from the same text: a name that begins with a
+    /// driver's name, and its arguments, such as `net_ring1` or `net_tap0,iface=dtap0`. Returns the ports that nobody
+    /// has taken yet, including the new ones. The text is trusted, like the EAL's command line.
     ///
-    /// Secondary processes get the device too, by a message of DPDK's: its first 122 bytes. If one does not, or does not answer
-    /// within 5 s, nobody gets it, and the error is `ENOMSG` or that of the process. One that is stopped keeps this waiting for up to
-    /// 20 s, and for ever once its socket is full, see [`message`](crate::message).
+    /// Secondary processes get the device too, by a DPDK message that contains the first 122 bytes of the text. If one
+    /// of them fails, or does not answer within 5 s, no process gets the device, and the error is `ENOMSG` or that of
+    /// the process. A stopped process delays this call by up to 20 s, and blocks it for ever once its socket is full;
+    /// see [`message`](crate::message).
     ///
     /// # Errors
-    /// [`HotplugError::Exists`] for a name that is in use, also by a device whose port was closed and that was not detached;
-    /// [`HotplugError::NoDriver`] and [`HotplugError::NotVirtual`] for a name that is of no virtual device, [`HotplugError::Driver`] if
-    /// its driver refuses, as for arguments that it does not know; [`HotplugError::Name`], [`HotplugError::Forked`]; and
-    /// [`HotplugError::Refused`] (`ENOMSG`) if secondary processes were not reached.
+    /// [`HotplugError::Exists`] for a name in use, including that of a device whose port was closed but that was not
+    /// detached; [`HotplugError::NoDriver`] and [`HotplugError::NotVirtual`] if the name is not one of a virtual
+    /// device; [`HotplugError::Driver`] if its driver refuses, for example because of unknown arguments;
+    /// [`HotplugError::Name`]; [`HotplugError::Forked`]; and [`HotplugError::Refused`] with `ENOMSG` if a secondary
+    /// process was not reached.
     #[doc(alias = "rte_eal_hotplug_add")]
     pub fn attach(&self, device: &str) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
         let (name, args) = device.split_once(',').unwrap_or((device, ""));
@@ -135,8 +136,8 @@ impl Eal {
         let environment = self.environment();
         with_names(environment, device, &[name, args], |[name, args]| {
             let control = environment.control();
-            // DPDK would call that a success.
-            if crate::port::has_port(&name.to_string_lossy(), &control) {
+            // DPDK would report success.
+            if ports::has_port(&name.to_string_lossy(), &control) {
                 return Err(HotplugError::Exists(name.to_string_lossy().into_owned()));
             }
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies
@@ -146,8 +147,8 @@ impl Eal {
             environment.ports_have_changed(&control);
             check(device, "attach", ADD, result).map_err(attach_error)?;
             let name = name.to_string_lossy();
-            // Nor does it make a port again for a device whose port was closed.
-            if name.starts_with(ETHERNET) && !crate::port::has_port(&name, &control) {
+            // DPDK also creates no new port for a device whose port was closed.
+            if name.starts_with(ETHERNET) && !ports::has_port(&name, &control) {
                 return Err(HotplugError::Exists(name.into_owned()));
             }
             Ok(())
@@ -155,22 +156,23 @@ impl Eal {
         Ok(self.ports())
     }
 
-    /// Removes a virtual device by its name, such as `net_ring1`. All handles of its ports must be gone.
+    /// Removes a virtual device by its name, such as `net_ring1`. All handles of its ports must have been dropped.
     ///
-    /// Secondary processes lose it too, and before this one: those that have asked for its ports with
-    /// [`Secondary::ports`](crate::secondary::Secondary::ports) have promised that nobody removes it meanwhile. If one cannot, or does
-    /// not answer, the device stays, as for [`attach`](Self::attach).
+    /// Secondary processes lose the device too, before this process does. Those that have taken its ports with
+    /// [`Secondary::ports`](crate::secondary::Secondary::ports) have promised that nobody removes it while they use
+    /// them. If a process cannot remove the device, or does not answer, the device stays, as for
+    /// [`attach`](Self::attach).
     ///
     /// # Errors
-    /// [`HotplugError::InUse`] if a port of it was taken and is still there, or belongs to another device, such as
-    /// `net_bonding0`; [`HotplugError::Name`], [`HotplugError::Forked`], or [`HotplugError::Refused`]: `ENODEV` or `EINVAL` if
-    /// there is no such device.
+    /// [`HotplugError::InUse`] if one of its ports was taken and still exists, or belongs to another device, such as
+    /// `net_bonding0`; [`HotplugError::Name`]; [`HotplugError::Forked`]; or [`HotplugError::Refused`] with `ENODEV` or
+    /// `EINVAL` if the device does not exist.
     #[doc(alias = "rte_eal_hotplug_remove")]
     pub fn detach(&self, device: &str) -> Result<(), HotplugError> {
         let environment = self.environment();
         with_names(environment, device, &[device], |[name]| {
             let control = environment.control();
-            if let Some(port) = crate::port::in_use_of(device, &control) {
+            if let Some(port) = ports::in_use_of(device, &control) {
                 return Err(HotplugError::InUse { device: device.to_owned(), port });
             }
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked. Nobody has a port of
@@ -181,8 +183,8 @@ impl Eal {
     }
 }
 
-/// Does it a second time if not every secondary process was reached: DPDK undoes it then. It stumbles over the socket of one that was
-/// killed, and removes that at the same time.
+/// Repeats a call that did not reach every secondary process, which DPDK then undoes. DPDK fails on the socket of a
+/// killed process, and removes that socket in doing so.
 fn twice_if_unheard(call: impl Fn() -> i32) -> i32 {
     match call() {
         result if result == -sys::ENOMSG.cast_signed() => call(),
@@ -190,7 +192,7 @@ fn twice_if_unheard(call: impl Fn() -> i32) -> i32 {
     }
 }
 
-/// Calls `run` with strings for C, unless this process is a fork.
+/// Calls `run` with C strings, unless this process is a fork.
 fn with_names<const N: usize>(
     environment: &Environment,
     device: &str,
@@ -207,13 +209,13 @@ fn with_names<const N: usize>(
     }
 }
 
-/// The error of [`Eal::attach`] for what its call of DPDK has returned.
+/// Converts the error of a DPDK call to that of [`Eal::attach`].
 fn attach_error(error: HotplugError) -> HotplugError {
     let HotplugError::Refused { device, errno, .. } = &error else { return error };
     let device = device.clone();
     let is = |number: u32| errno.get() == number.cast_signed();
     if is(sys::EFAULT) {
-        // No bus of virtual devices has a driver of this name.
+        // No bus of virtual devices has a driver for this name.
         let name = device.split(',').next().unwrap_or_default();
         return if is_pci_address(name) { HotplugError::NotVirtual(device) } else { HotplugError::NoDriver(device) };
     }
@@ -221,7 +223,7 @@ fn attach_error(error: HotplugError) -> HotplugError {
         return error;
     }
     if is(sys::EEXIST) {
-        // Only devices without ports come here.
+        // Only devices without ports reach this line.
         return HotplugError::Exists(device);
     }
     HotplugError::Driver { device, errno: *errno }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! How long packets stay in the program, as DPDK measures it: from their reception to the moment that they are sent.
+//! How long packets stay in the program, as DPDK measures it: from reception to transmission.
 
-use crate::{Eal, Errno, eal::Environment};
+use crate::{Eal, Errno, environment::Environment};
 use core::{ffi::CStr, fmt, time::Duration};
 use dpdk_sys as sys;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Why there are no latency statistics.
+/// Why latency statistics are not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LatencyError {
-    /// A child made by `fork` has no packets: they are its parent's.
+    /// A child process created by `fork` has no packets: they belong to its parent.
     #[error("no latency statistics: this process is a fork of the one that initialized the EAL")]
     Forked,
-    /// They were enabled before, and are so for good.
-    #[error("latency statistics are enabled already")]
+    /// The statistics were already enabled, and cannot be disabled.
+    #[error("latency statistics are already enabled")]
     Enabled,
     /// DPDK refused.
     #[error("cannot {action}: {errno}")]
     Refused {
-        /// What was to be done.
+        /// The action that failed.
         action: &'static str,
-        /// The call.
+        /// The name of the DPDK function.
         call: &'static str,
         /// DPDK's error.
         errno: Errno,
@@ -31,51 +31,53 @@ pub enum LatencyError {
 }
 
 impl LatencyError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         if let Self::Refused { errno, .. } = self { Some(*errno) } else { None }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Refused { call, .. } = self { Some(call) } else { None }
     }
 }
 
-/// Whether they were enabled. They stay so: lcores may be inside the callbacks that measure.
+/// Whether the statistics were enabled. They stay enabled, since lcores may be inside the callbacks that measure.
 static ENABLED: Mutex<bool> = Mutex::new(false);
 
-/// The longest interval: some 18 years.
+/// The maximum interval in nanoseconds: about 18 years.
 const MOST_NANOS: u64 = u64::MAX >> 5;
 
-/// What DPDK has measured, of all ports together. Zero before the first packet.
+/// The measured latency of all ports together. Zero before the first packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Latency {
-    /// The shortest.
+    /// The minimum.
     pub min: Duration,
-    /// An average in which older packets count ever less.
+    /// A moving average, in which older packets count less and less.
     pub average: Duration,
-    /// The longest.
+    /// The maximum.
     pub max: Duration,
-    /// By how much it changes from packet to packet, as RFC 3550 computes it.
+    /// The variation from packet to packet, as in RFC 3550.
     pub jitter: Duration,
 }
 
-/// The statistics; made by [`Eal::enable_latency_stats`].
+/// The latency statistics; from [`Eal::enable_latency_stats`].
 #[derive(Clone)]
 pub struct LatencyStats {
     environment: Arc<Environment>,
 }
 
 impl Eal {
-    /// Measures from now on how long packets take from an RX queue to a TX queue, of the queues of all ports that are configured now:
-    /// one packet in each `interval`, or every one if that is zero. The EAL measures until it is cleaned up; lcores that forward
-    /// need not be stopped, but several at a time may spoil each other's averages.
+    /// Starts measuring how long packets take from an RX queue to a TX queue, for all queues of the ports that are
+    /// configured now. It measures one packet in each `interval`, or every packet if the interval is zero. The
+    /// measuring ends when the EAL is cleaned up. Lcores may forward during this call. Several lcores that measure at
+    /// the same time can falsify each other's averages.
     ///
-    /// Received packets are marked for it by a dynamic field of the mbuf. It costs a look at each packet, and a lock for each burst.
+    /// A dynamic field of the mbuf marks the measured packets. The cost is one check for each packet, and a lock for
+    /// each burst.
     ///
     /// # Errors
     /// See [`LatencyError`].
@@ -90,17 +92,17 @@ impl Eal {
         if *enabled {
             return Err(LatencyError::Enabled);
         }
-        // What was begun cannot be begun again.
+        // Even if a call below fails, `rte_metrics_init` cannot be repeated.
         *enabled = true;
         // SAFETY: the call reads a number of this thread.
         let socket = unsafe { sys::rte_socket_id() };
         // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked.
         let result = unsafe { sys::rte_metrics_init(socket.cast_signed()) };
         check(result, "rte_metrics_init", "make room for metrics")?;
-        // DPDK makes cycles of it, of which there are a few in each nanosecond, as a number of 64 bits.
+        // DPDK converts nanoseconds to cycles, a few for each, in 64 bits.
         let nanos = u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX).min(MOST_NANOS);
-        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; without a function of
-        // ours DPDK calls only its own.
+        // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked. Without a
+        // function of ours DPDK calls only its own.
         let result = unsafe { sys::rte_latencystats_init(nanos, None) };
         check(result, "rte_latencystats_init", "measure latency")?;
         Ok(LatencyStats { environment: Arc::clone(environment) })
@@ -114,7 +116,7 @@ impl fmt::Debug for LatencyStats {
 }
 
 impl LatencyStats {
-    /// What was measured so far.
+    /// Reads the statistics measured so far.
     ///
     /// # Errors
     /// See [`LatencyError`].
@@ -124,7 +126,7 @@ impl LatencyStats {
             return Err(LatencyError::Forked);
         }
         let _control = self.environment.control();
-        // SAFETY: without room the call only tells how many values there are.
+        // SAFETY: without room, the call only returns the number of values.
         let count = unsafe { sys::rte_latencystats_get_names(core::ptr::null_mut(), 0) };
         let count = check(count, "rte_latencystats_get_names", "read latency")?;
         let mut names = vec![sys::rte_metric_name::default(); usize::from(count)];
@@ -148,12 +150,12 @@ impl LatencyStats {
             };
             *place = Duration::from_nanos(value.value);
         }
-        // Before the first packet the shortest may be the longest that there is.
+        // Before the first packet, DPDK's minimum may be the largest number.
         Ok(if latency.max.is_zero() { Latency::default() } else { latency })
     }
 }
 
-/// The result of a call, which may be an error number of either convention.
+/// Checks the result of a call, which may be an error number of either sign.
 fn check(result: i32, call: &'static str, action: &'static str) -> Result<u16, LatencyError> {
     u16::try_from(result).map_err(|_| {
         let errno = if result == -1 { Errno::last() } else { Errno::new(result) };

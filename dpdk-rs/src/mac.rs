@@ -12,8 +12,8 @@ use std::hash::RandomState;
 
 /// A 48-bit Ethernet address, in the order of transmission.
 ///
-/// It is plain bytes, and so may be the key of a [hash table](crate::lookup::HashTable), part of one, or part of what packets
-/// carry as [private data](crate::PrivateData).
+/// The type is plain bytes, so it can be the key of a [hash table](crate::lookup::HashTable) or a part of one, and a
+/// part of packets' [private data](crate::PrivateData).
 #[doc(alias = "rte_ether_addr")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
@@ -22,24 +22,24 @@ pub struct MacAddr(pub [u8; 6]);
 // SAFETY: six zero bytes are an address.
 unsafe impl bytemuck::Zeroable for MacAddr {}
 
-// SAFETY: an address is its six bytes and nothing else, which `transparent` and the type of its one field say: any bytes are
-// one, there is no padding, and it is `Copy` and borrows nothing.
+// SAFETY: an address consists of its six bytes, as `transparent` and the type of its only field ensure: any bytes are
+// an address, there is no padding, it is `Copy`, and it borrows nothing.
 unsafe impl bytemuck::Pod for MacAddr {}
 
-/// A text is not six hexadecimal bytes with colons between them.
+/// The text does not consist of six hexadecimal bytes separated by colons.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid MAC address '{0}': give six hexadecimal bytes, for example 02:00:00:00:00:01")]
 pub struct ParseMacError(String);
 
 impl MacAddr {
-    /// An address for one host that nobody has made a device with (locally administered), such as for a virtual one: another
-    /// with every call, from the system's random numbers. Any thread may call it, before the EAL is initialised too.
+    /// A random, locally administered unicast address, for example for a virtual device. Each call returns another one,
+    /// from the system's random numbers. Any thread may call this, even before the EAL is initialised.
     #[doc(alias = "rte_eth_random_addr")]
     #[must_use]
     pub fn random() -> Self {
         const GROUP: u8 = 1;
         const LOCAL: u8 = 2;
-        // Keyed by the system with a random number; DPDK's own generator is for lcores.
+        // Keyed by the system with a random number. DPDK's own generator is for lcores only.
         let random = RandomState::new().build_hasher().finish();
         let [first, b, c, d, e, g, ..] = random.to_ne_bytes();
         Self([first & !GROUP | LOCAL, b, c, d, e, g])
@@ -85,9 +85,9 @@ mod tests {
     fn random_addresses_are_of_one_host_and_differ() {
         let drawn: Vec<_> = (0..1000).map(|_| MacAddr::random()).collect();
         assert!(drawn.iter().all(|addr| addr.octets()[0] & 3 == 2), "of one host, and local");
-        // That two of 2^46 are the same has a chance of 1 in 140 million.
+        // Two equal addresses among these would be a chance of 1 in 140 million.
         assert_eq!(drawn.iter().collect::<HashSet<_>>().len(), drawn.len());
-        // Each of the other bits is once set and once not.
+        // Each of the other bits is set in one address and clear in another.
         let bits = |fold: fn(u8, u8) -> u8| {
             drawn.iter().map(|addr| addr.octets()).reduce(|a, b| core::array::from_fn(|place| fold(a[place], b[place])))
         };

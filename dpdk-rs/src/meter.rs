@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Meters: which packets of a flow are within what was agreed, which go beyond it, and which exceed that too.
+//! Meters color the packets of a flow: green within the committed limits, yellow beyond them, and red beyond the second
+//! limit too.
 //!
-//! | | of | has |
+//! | | source | parameters |
 //! |---|---|---|
 //! | [`SrTcm`] | RFC 2697 | one rate, with a committed and an excess burst |
-//! | [`TrTcm`] | RFC 2698 | a committed and a peak rate, which is the sum of what is green and yellow |
-//! | [`TrTcm4115`] | RFC 4115 | a committed rate and an excess rate beside it |
+//! | [`TrTcm`] | RFC 2698 | a committed rate and a peak rate, which limits green and yellow packets together |
+//! | [`TrTcm4115`] | RFC 4115 | a committed rate and a separate excess rate |
 //!
-//! Rates are in bytes a second and bursts in bytes, both of IP packets: without Ethernet header and FCS. A meter is a few
-//! numbers, for one thread at a time; time is what the caller says, so that one reading of the clock does for a burst.
+//! Rates are in bytes per second and bursts in bytes, both of IP packets: without Ethernet header and FCS. A meter is a
+//! few numbers, used by one thread at a time. The caller passes the time, so that one reading of the clock serves a
+//! whole burst.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,18 +33,18 @@ use crate::{Eal, Tsc};
 use core::fmt;
 use dpdk_sys as sys;
 
-/// DPDK multiplies a rate by the cycles of a period, in 64 bits, and divides by the result.
+/// DPDK multiplies a rate by the cycles of a period in 64 bits, and divides by the result.
 const MOST: u64 = 1 << 40;
 
-/// What a packet is, by what came before it: DPDK's `rte_color`.
+/// The color of a packet (DPDK's `rte_color`).
 #[doc(alias = "rte_color")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Color {
     /// Within the committed rate and burst.
     Green,
-    /// Beyond that, within what is allowed in excess of it.
+    /// Beyond the committed rate and burst, but within the second limit.
     Yellow,
-    /// Beyond both.
+    /// Beyond both limits.
     Red,
 }
 
@@ -64,26 +66,27 @@ impl Color {
     }
 }
 
-/// Why a meter was not made.
+/// Why a meter was not created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MeterError {
-    /// A rate or a burst is larger than DPDK can count with.
+    /// A rate or a burst is too large for DPDK's arithmetic.
     #[error("{name} {value}: give at most 2^40, which is 8.8 Tbit/s or 1 TiB")]
     TooLarge {
-        /// The parameter.
+        /// The name of the parameter.
         name: &'static str,
-        /// Asked for.
+        /// Its value.
         value: u64,
     },
-    /// The parameters do not go together: a rate without a burst, no rate at all, or a peak rate below the committed one.
+    /// The parameters contradict each other: a rate without a burst, no rate at all, or a peak rate below the committed
+    /// one.
     #[error(
-        "these parameters are no meter: give rates above 0, a burst for each, and a peak rate not below the committed one"
+        "these parameters do not describe a meter: give rates above 0, a burst for each, and a peak rate not below the committed one"
     )]
     Invalid,
 }
 
-/// Declares a meter: its parameters, and its state, of which so many fields are times.
+/// Declares a meter: its parameters, and its state, in which the fields of `times` are times.
 macro_rules! meter {
     (
         $(#[$doc:meta])* $name:ident, $(#[$params_doc:meta])* $params:ident { $($(#[$field_doc:meta])* $field:ident),+ },
@@ -105,7 +108,7 @@ macro_rules! meter {
         }
 
         impl $name {
-            /// A meter whose bursts are full at `now`.
+            /// Creates a meter whose bursts are full at `now`.
             ///
             /// # Errors
             /// See [`MeterError`].
@@ -115,30 +118,30 @@ macro_rules! meter {
                 })+
                 let mut raw = sys::$raw_params { $($field: params.$field),+ };
                 let mut profile = sys::$profile::default();
-                // SAFETY: the EAL is initialised, since the caller holds an `Eal`, so that DPDK knows the clock; the call reads
-                // and writes structs of ours.
+                // SAFETY: the EAL is initialised, since the caller holds an `Eal`, so DPDK knows the clock. The call
+                // reads and writes structs of ours.
                 if unsafe { sys::$configure(&raw mut profile, &raw mut raw) } != 0 {
                     return Err(MeterError::Invalid);
                 }
                 let mut state = sys::$raw::default();
-                // SAFETY: the call reads and writes structs of ours; it fails without one only.
+                // SAFETY: the call reads and writes structs of ours. It fails only for null pointers.
                 unsafe { sys::$start(&raw mut state, &raw mut profile) };
                 $(state.$time = now.cycles();)+
                 Ok(Self { params, profile, state })
             }
 
-            /// What it was made with.
+            /// The parameters that the meter was created with.
             #[must_use]
             pub const fn params(&self) -> $params {
                 self.params
             }
 
-            /// The color of a packet of `len` bytes at `now`, which had `color` before: green for one that had none. It never
-            /// becomes better. A time before that of another packet counts as that.
+            /// Colors a packet of `len` bytes at `now`. `color` is its color so far: green for a packet that has none.
+            /// The color never improves. A time before that of an earlier packet counts as the time of that packet.
             pub fn color(&mut self, now: Tsc, len: usize, color: Color) -> Color {
                 let now = now.cycles()$(.max(self.state.$time))+;
                 let len = u32::try_from(len).unwrap_or(u32::MAX);
-                // SAFETY: the call reads and writes structs of ours, by which no period is 0.
+                // SAFETY: the call reads and writes structs of ours, in which no period is 0.
                 Color::of(unsafe { sys::$check(&raw mut self.state, &raw mut self.profile, now, len, color.number()) })
             }
         }
@@ -152,13 +155,13 @@ macro_rules! meter {
 }
 
 meter! {
-    /// A meter with one rate and three colors (RFC 2697): what the committed burst does not take flows into the excess burst.
+    /// A single-rate three-color meter (RFC 2697): tokens that overflow the committed burst fill the excess burst.
     #[doc(alias = "rte_meter_srtcm")]
     SrTcm,
-    /// What a [`SrTcm`] is made with. At least one of the bursts is above 0.
+    /// The parameters of an [`SrTcm`]. At least one of the bursts is above 0.
     #[doc(alias = "rte_meter_srtcm_params")]
     SrTcmParams {
-        /// The committed rate, in bytes a second.
+        /// The committed rate, in bytes per second.
         cir,
         /// The committed burst, in bytes.
         cbs,
@@ -170,15 +173,15 @@ meter! {
 }
 
 meter! {
-    /// A meter with two rates and three colors (RFC 2698): what is green counts for the peak rate too.
+    /// A two-rate three-color meter (RFC 2698): a green packet counts toward the peak rate too.
     #[doc(alias = "rte_meter_trtcm")]
     TrTcm,
-    /// What a [`TrTcm`] is made with. All are above 0, and the peak rate is not below the committed one.
+    /// The parameters of a [`TrTcm`]. All are above 0, and the peak rate is not below the committed one.
     #[doc(alias = "rte_meter_trtcm_params")]
     TrTcmParams {
-        /// The committed rate, in bytes a second.
+        /// The committed rate, in bytes per second.
         cir,
-        /// The peak rate, in bytes a second.
+        /// The peak rate, in bytes per second.
         pir,
         /// The committed burst, in bytes.
         cbs,
@@ -190,15 +193,15 @@ meter! {
 }
 
 meter! {
-    /// A meter with two rates and three colors (RFC 4115), which do not depend on each other.
+    /// A two-rate three-color meter (RFC 4115) with independent rates.
     #[doc(alias = "rte_meter_trtcm_rfc4115")]
     TrTcm4115,
-    /// What a [`TrTcm4115`] is made with. A rate above 0 has a burst above 0.
+    /// The parameters of a [`TrTcm4115`]. A rate above 0 has a burst above 0.
     #[doc(alias = "rte_meter_trtcm_rfc4115_params")]
     TrTcm4115Params {
-        /// The committed rate, in bytes a second.
+        /// The committed rate, in bytes per second.
         cir,
-        /// The excess rate, in bytes a second.
+        /// The excess rate, in bytes per second.
         eir,
         /// The committed burst, in bytes.
         cbs,

@@ -1,80 +1,80 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Objects that DPDK makes under a name, and frees: rings, tables, zones and pools.
+//! Objects that DPDK creates under a name and frees: rings, tables, zones and pools.
 
-use crate::{Errno, eal::Environment};
+use crate::{Errno, environment::Environment, name};
 use core::{
     ffi::c_char,
     fmt,
     ptr::{self, NonNull},
 };
-use std::{ffi::CString, sync::Arc};
+use std::sync::Arc;
 
-/// Why a ring, a table, a memory zone or an object pool was not made.
+/// Why a ring, a table, a memory zone or an object pool was not created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// The name has a NUL byte, or is too long: DPDK would cut it, and two names could become one. Or it has a character that is
-    /// not ASCII, which DPDK's telemetry reads wrong.
+    /// The name contains a NUL byte, is too long (DPDK would truncate it, and two names could become one), or contains
+    /// a character that is not ASCII, which DPDK's telemetry cannot show.
     #[error("{kind} name {name:?} cannot be used: give at most {longest} ASCII characters, and no NUL byte")]
     Name {
-        /// What was to be made, such as `ring`.
+        /// The kind of object, such as `ring`.
         kind: &'static str,
         /// The name.
         name: String,
-        /// The most bytes of a name of this kind.
+        /// The maximum length of such a name in bytes.
         longest: usize,
     },
-    /// DPDK counts the size in 32 bits, which are not enough for this one.
+    /// The size does not fit in DPDK's 32 bits.
     #[error("{kind} '{name}' is too large: {elements} elements of {len} bytes")]
     TooLarge {
-        /// What was to be made.
+        /// The kind of object.
         kind: &'static str,
         /// Its name.
         name: String,
-        /// How many elements it was to have.
+        /// The requested number of elements.
         elements: usize,
-        /// The bytes of each.
+        /// The size of each element in bytes.
         len: usize,
     },
-    /// A child made by `fork` cannot make anything: DPDK's memory is its parent's.
+    /// A child process created by `fork` cannot create objects: DPDK's memory belongs to its parent.
     #[error("cannot create {kind} '{name}': this process is a fork of the one that initialized the EAL")]
     Forked {
-        /// What was to be made.
+        /// The kind of object.
         kind: &'static str,
         /// Its name.
         name: String,
     },
-    /// A call of DPDK failed.
+    /// A DPDK call failed.
     #[error("cannot create {kind} '{name}': {call}: {errno}{}", remedy(call, *errno))]
     Create {
-        /// What was to be made.
+        /// The kind of object.
         kind: &'static str,
         /// Its name.
         name: String,
-        /// The call.
+        /// The name of the DPDK function.
         call: &'static str,
-        /// `EEXIST` for a name in use, `ENOMEM` without enough memory, `EINVAL` for a size that is not allowed, …
+        /// `EEXIST` for a name in use, `ENOMEM` if memory is short, `EINVAL` for a size that is not allowed, …
         errno: Errno,
     },
 }
 
 impl CreateError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         if let Self::Create { errno, .. } = self { Some(*errno) } else { None }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Create { call, .. } = self { Some(call) } else { None }
     }
 }
 
-/// What to do about an error, in words.
+/// Advice for an error, in words.
 fn remedy(call: &str, errno: Errno) -> &'static str {
     match (call, errno.get()) {
         ("rte_hash_create", 22) => ": give 8 entries or more",
@@ -82,7 +82,7 @@ fn remedy(call: &str, errno: Errno) -> &'static str {
     }
 }
 
-/// What was to be put in did not fit; here it is again.
+/// Something did not fit. The error returns it.
 pub struct Full<T = ()>(pub T);
 
 impl<T> fmt::Debug for Full<T> {
@@ -99,23 +99,24 @@ impl<T> fmt::Display for Full<T> {
 
 impl<T> core::error::Error for Full<T> {}
 
-/// A kind of objects.
+/// A kind of object.
 pub(crate) struct Kind {
-    /// What users call it.
+    /// Its name in messages.
     pub(crate) name: &'static str,
-    /// DPDK's call that makes one.
+    /// The DPDK function that creates one.
     pub(crate) call: &'static str,
-    /// The longest name that DPDK does not cut, in bytes.
+    /// The longest name in DPDK that it does not truncate, in bytes.
     pub(crate) longest_name: usize,
 }
 
 impl Kind {
-    /// An error for an object that would be too large.
+    /// The error for an object that would be too large.
     pub(crate) fn too_large(&self, name: &str, elements: usize, len: usize) -> CreateError {
         CreateError::TooLarge { kind: self.name, name: name.to_owned(), elements, len }
     }
 
-    /// Has `make` make an object, with the control plane locked. Null is a failure, for which `rte_errno` is the reason.
+    /// Calls `make` to create an object, with the control plane locked. Null means failure, with the reason in
+    /// `rte_errno`.
     pub(crate) fn create<T>(
         &self,
         environment: &Environment,
@@ -123,38 +124,37 @@ impl Kind {
         make: impl FnOnce(*const c_char) -> *mut T,
     ) -> Result<NonNull<T>, CreateError> {
         let name = name.to_owned();
-        let usable = |_: &CString| name.is_ascii() && name.len() <= self.longest_name;
-        let Some(c_name) = CString::new(name.as_str()).ok().filter(usable) else {
-            return Err(CreateError::Name { kind: self.name, name, longest: self.longest_name });
+        let Some(c_name) = name::to_dpdk(&name, self.longest_name).filter(|_| name.is_ascii()) else {
+            return Err(CreateError::Name { kind: self.name, name, longest: name::longest(self.longest_name) });
         };
         if environment.is_forked() {
             return Err(CreateError::Forked { kind: self.name, name });
         }
-        // What pools held may have come back since, and memory with it.
+        // The objects of retired pools may have returned since, which frees memory.
         let _control = environment.control_with_room();
-        // Some of these calls set none if they have no memory.
+        // Some of these calls set no error number if memory is short.
         Errno::NO_MEMORY.set();
         let object = NonNull::new(make(c_name.as_ptr()));
         object.ok_or_else(|| CreateError::Create { kind: self.name, name, call: self.call, errno: Errno::last() })
     }
 }
 
-/// The only owner of an object of DPDK: frees it, unless other processes use it, and keeps the EAL alive.
+/// The only owner of a DPDK object. It frees the object, unless other processes use it, and keeps the EAL alive.
 pub(crate) struct Handle<T> {
     object: NonNull<T>,
-    /// `None` for what is not this process's to free.
+    /// `None` for an object that this process must not free.
     free: Option<unsafe fn(NonNull<T>)>,
     eal: Arc<Environment>,
 }
 
-// SAFETY: the object may be freed from any thread, which the caller of `new` promised; a handle gives no other access
-// than its address.
+// SAFETY: the object may be freed from any thread, as the caller of `new` promised. A handle gives no other access than
+// its address.
 unsafe impl<T> Send for Handle<T> {}
-// SAFETY: a shared handle gives no more than an address.
+// SAFETY: a shared handle gives only an address.
 unsafe impl<T> Sync for Handle<T> {}
 
 impl<T> Handle<T> {
-    /// Takes over an object.
+    /// Takes ownership of an object.
     ///
     /// # Safety
     /// `object` is live and nobody else frees it. `free` frees it, and may be called from any thread once nobody uses the
@@ -178,7 +178,7 @@ impl<T> Handle<T> {
         self.object
     }
 
-    /// Whether this is a child made by `fork`, to which nothing in DPDK's memory belongs.
+    /// Whether this process is a child created by `fork`, which owns nothing in DPDK's memory.
     pub(crate) fn is_forked(&self) -> bool {
         self.eal.is_forked()
     }
@@ -195,13 +195,13 @@ impl<T> Drop for Handle<T> {
             return;
         };
         let _control = self.eal.control();
-        // SAFETY: this is the only owner of the object, which the caller of `new` promised, and its end; whoever used the
-        // object borrowed what holds this handle.
+        // SAFETY: this is the only owner of the object, as the caller of `new` promised, and it is being dropped.
+        // Whoever used the object borrowed what holds this handle.
         unsafe { free(self.object) };
     }
 }
 
-/// Refuses to make an object, for a reason that DPDK itself would not see: `rte_errno` is that.
+/// Rejects an object for a reason that DPDK does not check, and sets `rte_errno` to it.
 pub(crate) fn refuse<T>(errno: u32) -> *mut T {
     Errno::new(errno.cast_signed()).set();
     ptr::null_mut()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! One mbuf of a chain: the only place that reads and writes the fields of `struct rte_mbuf`.
+//! One mbuf of a chain. Only this file reads and writes the fields of `struct rte_mbuf`.
 
 use core::{
     iter::successors,
@@ -11,32 +11,37 @@ use core::{
 };
 use dpdk_sys::{self as sys, rte_mbuf};
 
-/// The data is not in the mbuf's own buffer.
+/// The maximum number of segments of a frame. An mbuf can count 65,535. But the virtio driver adds the segments, a
+/// header and its free descriptors, up to 32,768 of them, in 16 bits: it takes a chain that is too long for a short
+/// one, and overruns its ring.
+pub(crate) const MOST_SEGMENTS: u16 = 32_766;
+
+/// The flags of an mbuf whose data is not in its own buffer.
 const ELSEWHERE: u64 = sys::DPDK_SYS_MBUF_F_INDIRECT | sys::DPDK_SYS_MBUF_F_EXTERNAL;
 
-/// A live mbuf. The promise that it is live is given once, to [`Segment::new`], and holds as long as the packet that it
-/// was taken from is neither dropped nor sent; a `Segment` therefore never leaves a method of its packet.
+/// A live mbuf. [`Segment::new`] requires the promise that it is live, once. The promise holds as long as the packet
+/// that it was taken from is neither dropped nor sent. Therefore a `Segment` never leaves a method of its packet.
 #[derive(Clone, Copy)]
 pub(crate) struct Segment(NonNull<rte_mbuf>);
 
-/// Declares a reader, and where a second name is given a writer, of one field.
+/// Declares a getter of one field, and a setter where a second name is given.
 macro_rules! field {
     ($get:ident $(, $set:ident)?: $type:ty = $pointer:path) => {
         #[inline(always)]
         pub(crate) fn $get(self) -> $type {
-            // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used.
+            // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used.
             let field = unsafe { $pointer(self.0.as_ptr()) };
-            // SAFETY: the field is one of a live mbuf: aligned, initialised, and written only under an exclusive borrow
-            // of its packet.
+            // SAFETY: the field is part of a live mbuf: aligned, initialised, and written only under an exclusive
+            // borrow of its packet.
             unsafe { field.read() }
         }
 
         $(
             #[inline(always)]
             pub(crate) fn $set(self, value: $type) {
-                // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used.
+                // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used.
                 let field = unsafe { $pointer(self.0.as_ptr()) };
-                // SAFETY: the field is one of a live mbuf, and writers are called only by methods that borrow its
+                // SAFETY: the field is part of a live mbuf, and setters are called only by methods that borrow its
                 // packet exclusively.
                 unsafe { field.write(value) };
             }
@@ -69,40 +74,40 @@ impl Segment {
         Self(mbuf)
     }
 
-    /// The bytes of a dynamic field, which DPDK has placed at `offset`.
+    /// The content of a dynamic field, which DPDK has placed at `offset`.
     #[inline]
     pub(crate) fn dynamic<T: bytemuck::Pod>(self, offset: usize) -> T {
-        // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used; offsets are only
-        // those of `DynField`, where DPDK has reserved the size of a `T` within the mbuf.
+        // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used. The
+        // offset is from a `DynField`, for which DPDK has reserved the size of a `T` within the mbuf.
         let field = unsafe { self.0.as_ptr().byte_add(offset).cast::<T>() };
-        // SAFETY: DPDK has aligned the field as a `T`, and every pattern of bytes is one; mbufs are never uninitialised, and
-        // whoever writes borrows the packet exclusively.
+        // SAFETY: DPDK has aligned the field for a `T`, and every pattern of bytes is a valid `T`. Mbufs are never
+        // uninitialised, and whoever writes borrows the packet exclusively.
         unsafe { field.read() }
     }
 
     /// Writes to a dynamic field, which DPDK has placed at `offset`.
     #[inline]
     pub(crate) fn set_dynamic<T: bytemuck::Pod>(self, offset: usize, value: T) {
-        // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used; offsets are only
-        // those of `DynField`, where DPDK has reserved the size of a `T` within the mbuf.
+        // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used. The
+        // offset is from a `DynField`, for which DPDK has reserved the size of a `T` within the mbuf.
         let field = unsafe { self.0.as_ptr().byte_add(offset).cast::<T>() };
-        // SAFETY: DPDK has aligned the field as a `T` and reserved it for this use, and writers are called only by methods that
-        // borrow the packet exclusively.
+        // SAFETY: DPDK has aligned the field for a `T` and reserved it for this use, and setters are called only by
+        // methods that borrow the packet exclusively.
         unsafe { field.write(value) };
     }
 
-    /// The segment behind this one.
+    /// The next segment.
     #[inline]
     pub(crate) fn next(self) -> Option<Self> {
         NonNull::new(self.next_mbuf()).map(Self)
     }
 
-    /// Appends a chain to this one, of which this is the last segment.
+    /// Appends a chain after this segment, which is the last of its own chain.
     pub(crate) fn set_next(self, next: Self) {
         self.set_next_mbuf(next.0.as_ptr());
     }
 
-    /// Makes this the last segment. Whoever calls this takes care of those behind it.
+    /// Makes this the last segment. The caller takes care of the segments after it.
     pub(crate) fn end_chain(self) {
         self.set_next_mbuf(ptr::null_mut());
     }
@@ -112,7 +117,7 @@ impl Segment {
         self.0
     }
 
-    /// Makes this the first segment of a frame of which no device has found out anything, except from which port it is.
+    /// Makes this the first segment of a frame with none of a device's findings except the port.
     pub(crate) fn forget_findings(self, port: u16) {
         self.set_ol_flags(self.ol_flags() & ELSEWHERE);
         self.set_packet_type(0);
@@ -128,18 +133,19 @@ impl Segment {
         last
     }
 
-    /// Whether somebody else refers to the mbuf, or the mbuf to the data of another.
+    /// Whether another mbuf refers to this one, or this mbuf refers to data of another owner.
     pub(crate) fn is_shared(self) -> bool {
         self.refcnt() != 1 || self.is_elsewhere() && !self.is_only_user_of_external_buffer()
     }
 
-    /// How many refer to the mbuf: itself, and the mbufs that are attached to it. The others may be on other threads.
+    /// The reference count: this mbuf and the mbufs attached to it, which may be on other threads.
     fn refcnt(self) -> u16 {
-        // SAFETY: whoever made this segment promised `Segment::new` that the mbuf is live while it is used.
+        // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used.
         let field = unsafe { sys::mbuf_refcnt(self.0.as_ptr()) };
-        // SAFETY: the field is an aligned one of a live mbuf, and DPDK changes it atomically while others refer to the mbuf.
+        // SAFETY: the field is part of a live mbuf and aligned, and DPDK changes it atomically while others refer to
+        // the mbuf.
         let refcnt = unsafe { AtomicU16::from_ptr(field) };
-        // Pairs with the release of the last other: its reads of the data come before our writes.
+        // Pairs with the release by the last other owner: its reads of the data happen before our writes.
         refcnt.load(Ordering::Acquire)
     }
 
@@ -148,19 +154,20 @@ impl Segment {
         self.ol_flags() & ELSEWHERE != 0
     }
 
-    /// Whether the data is in a buffer that the program or a driver attached, and that no other mbuf is attached to.
+    /// Whether the data is in a buffer that the program or a driver attached, to which no other mbuf refers.
     fn is_only_user_of_external_buffer(self) -> bool {
         if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0 || self.shinfo().is_null() {
             return false;
         }
-        // SAFETY: whoever attached the external buffer keeps its counter live as long as the mbuf; the call reads atomically.
+        // SAFETY: whoever attached the external buffer keeps its counter live as long as the mbuf. The call reads it
+        // atomically.
         let users = unsafe { sys::rte_mbuf_ext_refcnt_read(self.shinfo()) };
         // The counter is read without ordering; see `refcnt`.
         fence(Ordering::Acquire);
         users == 1
     }
 
-    /// How many mbufs refer to the data, with the one that it is in.
+    /// The number of mbufs that refer to the data, including the mbuf that contains it.
     pub(crate) fn references(self) -> u16 {
         if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT != 0 {
             self.attached_to().map_or(u16::MAX, Self::refcnt)
@@ -169,29 +176,30 @@ impl Segment {
         } else if self.shinfo().is_null() {
             u16::MAX
         } else {
-            // SAFETY: whoever attached the external buffer keeps its counter live as long as the mbuf; the call reads
-            // atomically.
+            // SAFETY: whoever attached the external buffer keeps its counter live as long as the mbuf. The call reads
+            // it atomically.
             unsafe { sys::rte_mbuf_ext_refcnt_read(self.shinfo()) }
         }
     }
 
-    /// The mbuf with the data of this indirect one (`rte_mbuf_from_indirect`).
+    /// The mbuf that contains the data of this indirect one (`rte_mbuf_from_indirect`).
     fn attached_to(self) -> Option<Self> {
-        // Both describe the other mbuf: its buffer lies behind its private area.
+        // `priv_size` and `buf_addr` describe the other mbuf, whose buffer follows its private area.
         let before = size_of::<rte_mbuf>() + usize::from(self.priv_size());
-        // SAFETY: the buffer of a pool's mbuf lies in the same object as the mbuf, so many bytes behind its start.
+        // SAFETY: the buffer of a pool's mbuf is in the same object as the mbuf, `before` bytes after its start.
         let mbuf = unsafe { self.buf_addr().byte_sub(before) };
-        // It is live as long as this one refers to it.
+        // The other mbuf is live as long as this one refers to it.
         NonNull::new(mbuf.cast()).map(Self)
     }
 
-    /// Bytes of the private area behind the mbuf.
+    /// The length of the private area in bytes.
     pub(crate) fn private_len(self) -> u16 {
         if self.ol_flags() & sys::DPDK_SYS_MBUF_F_INDIRECT == 0 {
             return self.priv_size();
         }
         // The field of an indirect mbuf is that of the mbuf with the data.
-        // SAFETY: a pool is freed only when all its mbufs are back, and this one is live, as promised to `Segment::new`.
+        // SAFETY: a pool is freed only after all its mbufs have returned, and this one is live, as promised to
+        // `Segment::new`.
         unsafe { sys::rte_pktmbuf_priv_size(self.pool()) }
     }
 
@@ -200,7 +208,8 @@ impl Segment {
         successors(Some(self), |segment| segment.next())
     }
 
-    /// Whether this first segment of a chain counts as many segments and bytes as the chain has, and as its buffers hold.
+    /// Whether this first segment counts as many segments and bytes as its chain has, and no more bytes than its
+    /// buffers hold.
     pub(crate) fn heads_whole_frame(self) -> bool {
         let (mut segments, mut bytes) = (0, 0);
         for segment in self.chain() {
@@ -213,7 +222,7 @@ impl Segment {
         (segments, bytes) == (usize::from(self.segment_count()), self.pkt_len() as usize)
     }
 
-    /// Makes the chain of which this is the first segment an empty frame of as many segments.
+    /// Makes the chain that starts with this segment an empty frame with the same number of segments.
     pub(crate) fn head_empty_frame(self) {
         let mut segments = 0_u16;
         for segment in self.chain() {
@@ -224,39 +233,41 @@ impl Segment {
         self.set_pkt_len(0);
     }
 
-    /// Bytes for data behind the headroom in the mbufs of the pool that this one is from; as C wraps it, a large number if
-    /// they are shorter than the headroom.
+    /// The data room after the headroom in the mbufs of this mbuf's pool, in bytes. If they are shorter than the
+    /// headroom, the result wraps to a large number, as in C.
     pub(crate) fn room_in_pool(self) -> u16 {
-        // SAFETY: a pool is freed only when all its mbufs are back, and this one is live, as promised to `Segment::new`.
+        // SAFETY: a pool is freed only after all its mbufs have returned, and this one is live, as promised to
+        // `Segment::new`.
         let room = unsafe { sys::rte_pktmbuf_data_room_size(self.pool()) };
         room.wrapping_sub(sys::RTE_PKTMBUF_HEADROOM as u16)
     }
 
-    /// Free bytes behind the data.
+    /// The free bytes after the data.
     pub(crate) fn tailroom(self) -> usize {
         usize::from(self.buf_len()).saturating_sub(usize::from(self.data_off()) + usize::from(self.data_len()))
     }
 
-    /// The first bytes of the free room behind the data, if it has so many.
+    /// The first `N` bytes after the data, if the tailroom is that long.
     pub(crate) fn behind_data<const N: usize>(self) -> Option<[u8; N]> {
         if self.is_shared() || self.tailroom() < N {
             return None;
         }
-        // SAFETY: the data of a live mbuf lies within its buffer, so that this is at most one byte behind it.
+        // SAFETY: the data of a live mbuf lies within its buffer, so this is at most one byte past the end of the
+        // buffer.
         let end = unsafe { self.start().add(usize::from(self.data_len())) };
-        // SAFETY: `N` more bytes lie in the buffer, which is never uninitialised. The mbuf is not shared, so that nobody else
-        // writes to its buffer; the packet's other methods that do borrow it exclusively.
+        // SAFETY: `N` more bytes lie in the buffer, which is never uninitialised. The mbuf is not shared, so nobody
+        // else writes to its buffer, and the packet's methods that write borrow it exclusively.
         Some(unsafe { end.cast::<[u8; N]>().read() })
     }
 
-    /// Places the data in the buffer.
+    /// Sets the position and the length of the data in the buffer.
     pub(crate) fn set_data(self, offset: u16, len: u16) {
         debug_assert!(u32::from(offset) + u32::from(len) <= u32::from(self.buf_len()));
         self.set_data_off(offset);
         self.set_data_len(len);
     }
 
-    /// Corrects the length of the whole frame, kept in its first segment.
+    /// Changes the length of the whole frame, which the first segment stores.
     pub(crate) fn change_pkt_len(self, difference: i32) {
         self.set_pkt_len(self.pkt_len().wrapping_add_signed(difference));
     }
@@ -264,8 +275,8 @@ impl Segment {
     /// The address of the first byte of data.
     #[inline(always)]
     pub(crate) fn start(self) -> *mut u8 {
-        // SAFETY: the data of a live mbuf starts within its buffer: DPDK sets it so, and so do the methods of `Packet`, which
-        // compare with the room before they call `set_data`.
+        // SAFETY: the data of a live mbuf starts within its buffer. DPDK ensures this, and so do the methods of
+        // `Packet`, which check the room before they call `set_data`.
         unsafe { self.buf_addr().cast::<u8>().add(usize::from(self.data_off())) }
     }
 
@@ -275,20 +286,21 @@ impl Segment {
     /// For `'a` the mbuf stays live and nobody writes to its data.
     #[inline(always)]
     pub(crate) unsafe fn data<'a>(self) -> &'a [u8] {
-        // SAFETY: `data_len` bytes from `start` lie in the buffer: `keep_own` compares where a driver may claim more, the
-        // methods of `Packet` before they change it. Pool memory is never uninitialised. The caller sees to the lifetime.
+        // SAFETY: `data_len` bytes from `start` lie in the buffer: `keep_own` checks this where a driver may claim
+        // more, and the methods of `Packet` check it before they change it. Pool memory is always initialised. The
+        // caller guarantees the lifetime.
         unsafe { slice::from_raw_parts(self.start(), usize::from(self.data_len())) }
     }
 
-    /// The data, to be changed.
+    /// The data, mutably.
     ///
     /// # Safety
     /// For `'a` the mbuf stays live and nobody else reads or writes its data.
     #[inline(always)]
     pub(crate) unsafe fn data_mut<'a>(self) -> &'a mut [u8] {
-        // SAFETY: `data_len` bytes from `start` lie in the buffer: `keep_own` compares where a driver may claim more, the
-        // methods of `Packet` before they change it. Pool memory is never uninitialised. The caller sees to the lifetime,
-        // and that nobody else reads or writes the data.
+        // SAFETY: `data_len` bytes from `start` lie in the buffer: `keep_own` checks this where a driver may claim
+        // more, and the methods of `Packet` check it before they change it. Pool memory is always initialised. The
+        // caller guarantees the lifetime, and that nobody else reads or writes the data.
         unsafe { slice::from_raw_parts_mut(self.start(), usize::from(self.data_len())) }
     }
 }

@@ -34,30 +34,31 @@ use ::smoltcp::{
 };
 use core::fmt;
 
-/// Frames that are received at once, and those that wait for the device at most.
+/// The maximum number of frames received at once, and of frames that wait for the device.
 const BURST: usize = 32;
 
-/// An RX queue and a TX queue as a device for smoltcp, with a pool for the frames that it sends.
+/// An RX queue and a TX queue as a device for smoltcp, with a pool for the frames to send.
 ///
-/// The stack reads received frames where the device has put them, and writes those that it sends into fresh mbufs: nothing
-/// is copied, except a received frame that lies in several segments. What the TX queue does not take waits, and is tried
-/// again whenever the stack asks; meanwhile the device has no room to send.
+/// The stack reads received frames in place and writes frames to send into new mbufs. Only a received frame in several
+/// segments is copied. Frames that the TX queue does not accept wait until the stack asks again, and until then the
+/// device has no room to send.
 ///
-/// The stack computes and verifies all checksums: of offloads a queue says nothing. The largest frame is that of the MTU, or
-/// shorter if the pool's mbufs have less room.
+/// The stack computes and verifies all checksums; no offloads are used. The maximum frame length is that of the MTU, or
+/// less if the pool's mbufs have less room.
 pub struct QueueDevice<P: PrivateData = ()> {
-    /// In the order of their arrival, the first at the end.
+    /// In the order of arrival, the first one at the end.
     received: Burst<P, BURST>,
     rx: RxQueue<P>,
     sender: Sender<P>,
     max_frame_len: usize,
 }
 
-/// The half that sends.
+/// The sending half.
 struct Sender<P: PrivateData> {
-    /// Before the queue, since fields are dropped in this order: the queue may be the last that keeps the EAL.
+    /// Before the queue, since fields are dropped in this order: the queue may be the last object that keeps the EAL
+    /// alive.
     waiting: Burst<P, BURST>,
-    /// An mbuf for the next frame, so that an answer can be sent whenever the frame is taken that asks for it.
+    /// An mbuf for the next frame, so that an answer can always be sent when its request is taken.
     spare: Option<Packet<P>>,
     queue: TxQueue,
     pool: Mempool<P>,
@@ -65,27 +66,28 @@ struct Sender<P: PrivateData> {
 }
 
 impl<P: PrivateData> QueueDevice<P> {
-    /// Joins a queue pair, whose frames have payloads of at most `mtu` bytes ([`Port::mtu`](crate::Port::mtu)): the Ethernet
-    /// header, which smoltcp's own figure includes, is added here. The frames to be sent are taken from `pool`, which may be
-    /// that of the RX queue if it has a few mbufs more than the RX queue has descriptors.
+    /// Combines a queue pair into a device. Its frames have payloads of at most `mtu` bytes
+    /// ([`Port::mtu`](crate::Port::mtu)); this function adds the Ethernet header, which smoltcp includes in its own
+    /// figure. Frames to send are allocated from `pool`. It may be the pool of the RX queue, if that has a few mbufs
+    /// more than the RX queue has descriptors.
     #[must_use]
     pub fn new(rx: RxQueue<P>, tx: TxQueue, pool: Mempool<P>, mtu: u16) -> Self {
         let spare = pool.alloc();
         let room = pool.data_room().saturating_sub(dpdk_sys::RTE_PKTMBUF_HEADROOM as usize);
-        // The stack subtracts the header.
+        // The stack subtracts the Ethernet header.
         let max_frame_len = (usize::from(mtu) + ETHERNET_HEADER_LEN).min(room).max(ETHERNET_HEADER_LEN);
         let sender = Sender { waiting: Burst::new(), spare, queue: tx, pool, dropped: 0 };
         Self { received: Burst::new(), rx, sender, max_frame_len }
     }
 
-    /// How many frames of the stack were dropped: longer than an mbuf has room for, or rejected by the queue
+    /// The number of the stack's frames that were dropped: too long for an mbuf, or rejected by the queue
     /// ([`TxQueue::rejected`]).
     #[must_use]
     pub const fn dropped(&self) -> u64 {
         self.sender.dropped + self.sender.queue.rejected()
     }
 
-    /// Gives the queues back. Frames that wait in between are dropped.
+    /// Returns the queues. Waiting frames are dropped.
     #[must_use]
     pub fn into_queues(self) -> (RxQueue<P>, TxQueue) {
         let Self { rx, sender: Sender { queue, .. }, .. } = self;
@@ -94,7 +96,7 @@ impl<P: PrivateData> QueueDevice<P> {
 }
 
 impl<P: PrivateData> Sender<P> {
-    /// Whether one more frame can be sent, after a try to send those that wait, and to have an mbuf for it.
+    /// Whether one more frame can be sent. First tries to send the waiting frames and to allocate an mbuf.
     fn is_ready(&mut self) -> bool {
         self.queue.tx(&mut self.waiting);
         if self.spare.is_none() {
@@ -103,7 +105,7 @@ impl<P: PrivateData> Sender<P> {
         self.waiting.remaining_capacity() > 0 && self.spare.is_some()
     }
 
-    /// Sends the frame, or puts it behind those that wait.
+    /// Sends the frame, or adds it to the waiting frames.
     fn send(&mut self, packet: Packet<P>) {
         if self.waiting.push(packet).is_err() {
             self.dropped += 1;
@@ -136,7 +138,7 @@ impl<P: PrivateData> phy::Device for QueueDevice<P> {
         let mut capabilities = DeviceCapabilities::default();
         capabilities.medium = Medium::Ethernet;
         capabilities.max_transmission_unit = self.max_frame_len;
-        // Computed and verified by the stack.
+        // The stack computes and verifies them.
         capabilities.checksum = ChecksumCapabilities::default();
         capabilities
     }
@@ -178,7 +180,7 @@ impl<P: PrivateData> phy::TxToken for TxToken<'_, P> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
         let mut spare = self.sender.spare.take();
         if let Some(frame) = spare.as_mut().and_then(|packet| packet.append(len).ok()) {
-            // What the mbuf held before is nobody else's to read.
+            // Nobody may see the previous content of the mbuf.
             frame.fill(0);
             let result = f(frame);
             if let Some(packet) = spare {
@@ -186,7 +188,7 @@ impl<P: PrivateData> phy::TxToken for TxToken<'_, P> {
             }
             return result;
         }
-        // Longer than any frame that `capabilities` allows. The stack has to write it somewhere.
+        // The frame is longer than `capabilities` allows, but the stack must write it somewhere.
         self.sender.spare = spare;
         self.sender.dropped += 1;
         f(&mut vec![0; len])

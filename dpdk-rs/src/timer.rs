@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Timers: closures that an lcore calls at a time.
+//! Timers: closures that an lcore calls at a given time.
 //!
-//! Nothing happens by itself: an lcore calls what has expired on it when it calls [`Timers::manage`], which its loop does
-//! every now and then.
+//! Timers do not run by themselves: an lcore calls the closures of its expired timers when its loop calls
+//! [`TimerPoll::manage`], which checks no more often than the loop has chosen, or [`Timers::manage`], which checks each time.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,18 +19,20 @@
 //!     ticks.fetch_add(1, Ordering::Relaxed);
 //! });
 //! timer.arm_periodic(eal.main_lcore(), Duration::from_millis(10))?;
+//! let clock = eal.clock();
+//! let mut poll = timers.poll_every(Duration::from_millis(1));
 //! while seen.load(Ordering::Relaxed) < 3 {
-//!     timers.manage()?;
+//!     poll.manage(clock.now())?; // and what else the loop does
 //! }
 //! # Ok(())
 //! # }
 //! ```
 
 use crate::{
-    Eal, Errno,
+    Clock, Eal, Errno, Tsc,
     callback::discard,
-    eal::Environment,
-    lcore::{self, LcoreId, Panicked},
+    environment::Environment,
+    lcore::{self, LcoreId, Managing, Panicked},
 };
 use core::{
     any::Any,
@@ -46,36 +48,36 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Why a timer was not set or stopped.
+/// Why a timer was not armed or stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimerError {
-    /// `rte_timer_subsystem_init` failed: there is no memory for the lists of timers (`ENOMEM`).
-    #[error("cannot make timers: {0}")]
+    /// `rte_timer_subsystem_init` failed: `ENOMEM` means that there is no memory for the lists of timers.
+    #[error("cannot create timers: {0}")]
     Init(Errno),
-    /// `rte_timer_reset` or `rte_timer_stop` refused: another lcore is calling the closure, or another thread is setting
+    /// `rte_timer_reset` or `rte_timer_stop` refused: another lcore is calling the closure, or another thread is arming
     /// the timer.
     #[error("the timer is in use: {call} refused")]
     Busy {
-        /// The call.
+        /// The name of the DPDK function.
         call: &'static str,
     },
     /// The closure panicked, and is not called again.
-    #[error("the timer's closure panicked: make another timer")]
+    #[error("the timer's closure panicked: create another timer")]
     Ended,
-    /// A child made by `fork` has no timers: they are its parent's.
+    /// A child process created by `fork` has no timers: they belong to its parent.
     #[error("cannot use timers: this process is a fork of the one that initialized the EAL")]
     Forked,
 }
 
 impl TimerError {
-    /// DPDK's error, if a call of DPDK failed with one.
+    /// DPDK's error, if a DPDK call failed with one.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         if let Self::Init(errno) = self { Some(*errno) } else { None }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         match self {
@@ -86,25 +88,28 @@ impl TimerError {
     }
 }
 
-/// Why an lcore did not call all closures to their end.
+/// Why [`Timers::manage`] did not run all expired closures to their end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManageError {
-    /// Only lcores have timers, and this thread is none.
-    #[error("this thread is no lcore: call it in a closure on an lcore, or on the thread that initialized the EAL")]
+    /// Only lcores have timers, and this thread is not an lcore.
+    #[error(
+        "this thread is not an lcore: call manage in a closure on an lcore, or on the thread that initialized the EAL"
+    )]
     NotAnLcore,
-    /// A timer's closure cannot have others be called.
-    #[error("the lcore is calling a timer's closure already")]
+    /// The call was made in a timer's closure.
+    #[error("the lcore is already calling a timer's closure")]
     Nested,
-    /// A closure panicked: the first one that did. All that had expired were called, and this one is not called again.
+    /// A closure panicked. All expired closures were called. This is the payload of the first panic, and that closure
+    /// is not called again.
     #[error(transparent)]
     Panicked(#[from] Panicked),
-    /// A child made by `fork` has no timers: they are its parent's.
+    /// A child process created by `fork` has no timers: they belong to its parent.
     #[error("cannot use timers: this process is a fork of the one that initialized the EAL")]
     Forked,
 }
 
-/// The timers of all lcores. A clone is the same.
+/// The timers of all lcores. A clone is the same object.
 #[doc(alias = "rte_timer_subsystem_init")]
 #[derive(Clone)]
 pub struct Timers {
@@ -112,7 +117,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Readies DPDK's timers.
+    /// Initialises DPDK's timers.
     ///
     /// # Errors
     /// [`TimerError::Init`] or [`TimerError::Forked`].
@@ -127,7 +132,7 @@ impl Timers {
         let result = unsafe { sys::rte_timer_subsystem_init() };
         drop(control);
         match Errno::check(result) {
-            // They stay ready until the EAL is cleaned up: drivers and others use them too.
+            // DPDK's timers stay initialised until the EAL is cleaned up: drivers and libraries use them too.
             Err(errno) if errno.get() != sys::EALREADY as i32 => return Err(TimerError::Init(errno)),
             _ => (),
         }
@@ -138,7 +143,7 @@ impl Timers {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// A timer that is not set yet. An lcore calls `closure` whenever it expires there.
+    /// Creates a timer, initially not armed. An lcore calls `closure` each time the timer expires there.
     #[doc(alias = "rte_timer_init")]
     pub fn timer(&self, closure: impl FnMut() + Send + 'static) -> Timer {
         let node = Node {
@@ -151,11 +156,19 @@ impl Timers {
         Timer { node: Arc::new(node), shared: Arc::clone(&self.shared) }
     }
 
-    /// Calls the closures of the timers that have expired on the calling thread's lcore. It takes a system call, so do it
-    /// every so many microseconds, and not for every packet.
+    /// The timers for the loop of an lcore, which looks for expired timers every `resolution` and not in each round;
+    /// see [`TimerPoll::manage`].
+    #[must_use]
+    pub fn poll_every(&self, resolution: Duration) -> TimerPoll {
+        let resolution = Clock::of_running().cycles(resolution);
+        TimerPoll { timers: self.clone(), resolution, next: Tsc::from_cycles(0) }
+    }
+
+    /// Calls the closures of the timers that have expired on the calling thread's lcore. This takes a system call: a
+    /// loop that polls queues uses [`Self::poll_every`].
     ///
     /// # Errors
-    /// See [`ManageError`]: on a thread that is no lcore, in a timer's closure, and if a closure panicked.
+    /// See [`ManageError`]: on a thread that is not an lcore, in a timer's closure, or if a closure panicked.
     #[doc(alias = "rte_timer_manage")]
     pub fn manage(&self) -> Result<(), ManageError> {
         let lcore = lcore::current().ok_or(ManageError::NotAnLcore)?;
@@ -163,8 +176,8 @@ impl Timers {
             return Err(ManageError::Forked);
         }
         let managing = Managing::begin().ok_or(ManageError::Nested)?;
-        // SAFETY: the timers are ready, since this object is made only after that; the thread is an lcore's, and not inside
-        // this call already. Every timer in the lists is live until it is stopped.
+        // SAFETY: the timers are initialised, since this object is created only after that. The thread is an lcore's,
+        // and is not inside this call already. Every timer in the lists is live until it is stopped.
         unsafe { sys::rte_timer_manage() };
         drop(managing);
         lcore::end_late();
@@ -179,43 +192,48 @@ impl fmt::Debug for Timers {
     }
 }
 
-thread_local! {
-    /// Whether this thread is inside `rte_timer_manage`, which must not be called again there.
-    static MANAGING: Cell<bool> = const { Cell::new(false) };
+/// The timers of one lcore's loop; from [`Timers::poll_every`].
+///
+/// DPDK's example `timer` does the same with its `TIMER_RESOLUTION_CYCLES`.
+#[derive(Debug)]
+pub struct TimerPoll {
+    timers: Timers,
+    /// Cycles between two calls of `rte_timer_manage`.
+    resolution: u64,
+    /// The time of the next call.
+    next: Tsc,
+}
 
-    /// What the first closure that panicked in this thread's call of `rte_timer_manage` panicked with.
+impl TimerPoll {
+    /// Calls [`Timers::manage`] the first time, and then each time the resolution has passed at `now`. Otherwise it
+    /// only compares two numbers. So a closure is called at most one resolution, and one round of the loop, after its
+    /// time.
+    ///
+    /// # Errors
+    /// The errors of [`Timers::manage`].
+    #[doc(alias = "rte_timer_manage")]
+    #[inline]
+    pub fn manage(&mut self, now: Tsc) -> Result<(), ManageError> {
+        if now < self.next {
+            return Ok(());
+        }
+        self.next = now.after(self.resolution);
+        self.timers.manage()
+    }
+}
+
+thread_local! {
+    /// The payload of the first closure that panicked in this thread's call of `rte_timer_manage`.
     static PANIC: Cell<Option<Box<dyn Any + Send>>> = const { Cell::new(None) };
 }
 
-/// Whether this thread is inside `rte_timer_manage`, which goes on with the timers of its lcore.
-pub(crate) fn is_managing() -> bool {
-    MANAGING.get()
-}
-
-/// A call of `rte_timer_manage`.
-struct Managing(());
-
-impl Managing {
-    /// `None` if this thread is inside one.
-    fn begin() -> Option<Self> {
-        // Made only then: its drop says that the call is over.
-        (!MANAGING.replace(true)).then(|| Self(()))
-    }
-}
-
-impl Drop for Managing {
-    fn drop(&mut self) {
-        MANAGING.set(false);
-    }
-}
-
-/// What all timers share.
+/// Shared by all timers.
 struct Shared {
-    /// Timers that were dropped while an lcore was calling their closure, or about to.
+    /// Timers that were dropped while an lcore was calling their closure, or was about to.
     left: Mutex<Vec<Arc<Node>>>,
-    /// How many these are.
+    /// The length of `left`.
     left_count: AtomicUsize,
-    /// Ticks a second.
+    /// Ticks per second.
     hz: u64,
     eal: Arc<Environment>,
 }
@@ -226,7 +244,7 @@ impl Shared {
         self.left_count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Frees the timers that no lcore uses any more.
+    /// Frees the dropped timers that no lcore uses any more.
     fn free_left(&self) {
         if self.left_count.load(Ordering::Relaxed) == 0 {
             return;
@@ -236,11 +254,11 @@ impl Shared {
         self.left_count.store(used.len(), Ordering::Relaxed);
         *left = used;
         drop(left);
-        // Without the lock: closures drop what they have captured, which may be timers.
+        // After releasing the lock: closures drop their captured values, which may be timers.
         drop(stopped);
     }
 
-    /// How many ticks a time takes, at least one. What does not fit is some hundred years.
+    /// A duration in ticks, at least one. The largest number of ticks is some hundred years.
     fn ticks(&self, time: Duration) -> u64 {
         let ticks = u128::from(self.hz) * time.as_nanos() / 1_000_000_000;
         u64::try_from(ticks).unwrap_or(u64::MAX).clamp(1, u64::MAX / 4)
@@ -253,15 +271,15 @@ impl Drop for Shared {
             return;
         }
         self.free_left();
-        // An lcore uses those that are left, by way of other `Timers`: they live for ever.
+        // An lcore still uses the timers in `left`, through other `Timers`: leak them.
         mem::take(&mut *lock(&self.left)).into_iter().for_each(mem::forget);
     }
 }
 
-/// A timer, which owns its closure; made by [`Timers::timer`]. Dropping it stops it: no further call of the closure begins,
-/// and one that another lcore is in the middle of goes on to its end.
+/// A timer, which owns its closure; from [`Timers::timer`]. Dropping it stops it: the closure is not called again, but
+/// a call that is running on another lcore continues to its end.
 ///
-/// Its methods take `&self`, so that a closure may set or stop its own timer.
+/// Its methods take `&self`, so that a closure can arm or stop its own timer.
 #[doc(alias = "rte_timer")]
 pub struct Timer {
     node: Arc<Node>,
@@ -269,7 +287,7 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Has the lcore call the closure once, `after` a time, also if the timer was set before.
+    /// Makes the lcore call the closure once, `after` from now. Replaces an earlier setting.
     ///
     /// # Errors
     /// [`TimerError::Busy`], [`TimerError::Ended`] or [`TimerError::Forked`].
@@ -278,7 +296,7 @@ impl Timer {
         self.reset(lcore, after, sys::SINGLE)
     }
 
-    /// Has the lcore call the closure every `period`, also if the timer was set before.
+    /// Makes the lcore call the closure every `period`. Replaces an earlier setting.
     ///
     /// # Errors
     /// [`TimerError::Busy`], [`TimerError::Ended`] or [`TimerError::Forked`].
@@ -287,7 +305,7 @@ impl Timer {
         self.reset(lcore, period, sys::PERIODICAL)
     }
 
-    /// Has nobody call the closure any more.
+    /// Stops the timer: the closure is not called again.
     ///
     /// # Errors
     /// [`TimerError::Busy`] if another lcore is calling it, or is about to; [`TimerError::Forked`].
@@ -299,7 +317,7 @@ impl Timer {
         if self.node.stop() { Ok(()) } else { Err(TimerError::Busy { call: "rte_timer_stop" }) }
     }
 
-    /// Whether the timer is set, and its closure not being called.
+    /// Whether the timer is armed and its closure is not running.
     #[doc(alias = "rte_timer_pending")]
     #[must_use]
     pub fn is_pending(&self) -> bool {
@@ -316,8 +334,8 @@ impl Timer {
         }
         let argument = Arc::as_ptr(&self.node).cast_mut().cast();
         let ticks = self.shared.ticks(time);
-        // SAFETY: the timers are ready, since they made this one, and the lcore is one that DPDK named. The node, which
-        // `expired` is given, lives until the timer is stopped.
+        // SAFETY: the timers are initialised, since they created this timer, and the lcore is one that DPDK named. The
+        // node, which DPDK passes to `expired`, lives until the timer is stopped.
         let result =
             unsafe { sys::rte_timer_reset(self.node.as_ptr(), ticks, kind, lcore.get(), Some(expired), argument) };
         if result == 0 { Ok(()) } else { Err(TimerError::Busy { call: "rte_timer_reset" }) }
@@ -327,7 +345,7 @@ impl Timer {
 impl Drop for Timer {
     fn drop(&mut self) {
         if self.shared.eal.is_forked() {
-            // The parent's lists, which may be in shared memory, lead to it.
+            // The parent's lists, which may be in shared memory, refer to the node.
             mem::forget(Arc::clone(&self.node));
             return;
         }
@@ -344,17 +362,17 @@ impl fmt::Debug for Timer {
     }
 }
 
-/// A timer of DPDK's with its closure. DPDK has pointers to it from when it is set until it is stopped.
+/// A DPDK timer with its closure. DPDK has pointers to it from when it is armed until it is stopped.
 struct Node {
     timer: UnsafeCell<sys::rte_timer>,
     closure: Mutex<Box<dyn FnMut() + Send>>,
-    /// Whether the closure is not to be called any more.
+    /// Whether the closure must not be called again.
     ended: AtomicBool,
 }
 
-// SAFETY: the timer is changed by DPDK's calls alone, which any thread may make, and the closure is `Send`.
+// SAFETY: only DPDK's calls change the timer, which any thread may make, and the closure is `Send`.
 unsafe impl Send for Node {}
-// SAFETY: the timer is changed by DPDK's calls alone, which lock it by its atomic state, and the closure has a lock.
+// SAFETY: only DPDK's calls change the timer, which lock it by its atomic state, and the closure has a lock.
 unsafe impl Sync for Node {}
 
 impl Node {
@@ -362,10 +380,10 @@ impl Node {
         self.timer.get()
     }
 
-    /// Stops the timer; false if another lcore is calling the closure, or about to. Once it is stopped DPDK has no pointer
-    /// to it any more.
+    /// Stops the timer. Returns false if another lcore is calling the closure, or is about to. DPDK has no pointer to a
+    /// stopped timer.
     fn stop(&self) -> bool {
-        // SAFETY: the timer is live as long as its node, and the timers are ready, since they made it.
+        // SAFETY: the timer lives as long as its node, and the timers are initialised, since they created it.
         unsafe { sys::rte_timer_stop(self.as_ptr()) == 0 }
     }
 
@@ -376,27 +394,29 @@ impl Node {
         let mut closure = lock(&self.closure);
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(&mut *closure)) {
             self.ended.store(true, Ordering::Release);
-            // From within its own call this succeeds, unless the closure has set it for another lcore: that finds it ended.
+            // Inside its own call this succeeds, unless the closure has armed the timer for another lcore, which then
+            // finds it ended.
             self.stop();
             keep(payload);
         }
     }
 }
 
-/// What DPDK calls on the lcore.
+/// The function that DPDK calls on the lcore.
 ///
 /// # Safety
-/// `argument` points to a `Node` in an `Arc` that somebody else has at the beginning of the call. The one that set the timer
-/// sees to that: it keeps the node until the timer is stopped, and then this is not called any more.
+/// `argument` points to a `Node` in an `Arc`, which another owner holds at the beginning of the call. The owner is what
+/// armed the timer: it keeps the node until the timer is stopped, and this function is not called after that.
 unsafe extern "C" fn expired(_: *mut sys::rte_timer, argument: *mut c_void) {
     let node = argument.cast::<Node>().cast_const();
-    // SAFETY: the caller promises a node that somebody has at this time.
+    // SAFETY: the caller promises a node that somebody owns at this time.
     unsafe { Arc::increment_strong_count(node) };
-    // SAFETY: the line before has counted this one. So the closure outlives its own call, also if it drops its timer.
+    // SAFETY: the line above has counted this reference. So the closure outlives its own call, even if it drops its
+    // timer.
     let node = unsafe { Arc::from_raw(node) };
     let ended = panic::catch_unwind(AssertUnwindSafe(move || {
         node.call();
-        // If it is the last one, what the closure has captured is dropped.
+        // If this is the last reference, the closure's captured values are dropped.
         drop(node);
     }));
     if let Err(payload) = ended {
@@ -404,7 +424,7 @@ unsafe extern "C" fn expired(_: *mut sys::rte_timer, argument: *mut c_void) {
     }
 }
 
-/// Keeps the first payload of a call of [`Timers::manage`].
+/// Keeps the first panic payload of a call of [`Timers::manage`].
 fn keep(payload: Box<dyn Any + Send>) {
     match PANIC.take() {
         None => PANIC.set(Some(payload)),
@@ -415,7 +435,7 @@ fn keep(payload: Box<dyn Any + Send>) {
     }
 }
 
-/// Locks. A closure that panics under its lock is not called again.
+/// Locks a mutex, poisoned or not: a closure that panics under its lock is not called again.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

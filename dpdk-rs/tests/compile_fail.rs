@@ -8,6 +8,9 @@
 //! After a change: `TRYBUILD=overwrite cargo test -p dpdk-rs --test compile_fail`, and read what is different.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod compilation;
+
+use compilation::{cases, elsewhere};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -16,21 +19,10 @@ use std::{
 };
 
 const CASES: &str = "tests/compile_fail";
-/// Where trybuild builds, below the folder for what cargo builds.
-const TRYBUILD_FOLDER: &str = "tests/trybuild";
 const WORDS_OF: &str = "rustc 1.95.";
 
 /// Set for the second process: where the copies of the programs are.
 const COPIES: &str = "DPDK_RS_TEST_COPIES";
-
-/// Whether only that is tested which a version of DPDK can change; the types are the same with each.
-fn elsewhere() -> bool {
-    let varying = env::var_os("DPDK_RS_TEST_VARYING").is_some();
-    if varying {
-        println!("not repeated: no version of DPDK changes what the compiler accepts");
-    }
-    varying
-}
 
 #[test]
 fn promises_can_be_kept() {
@@ -134,20 +126,6 @@ fn compile(programs: &[PathBuf]) {
         test.pass(format!("{CASES}/kept/pools.rs"));
     }
     programs.iter().for_each(|program| test.compile_fail(program));
-}
-
-/// trybuild, whose cargo is told by a file to keep what it makes on the way where everybody does: build scripts and
-/// macros, bindgen first of all, are there already if they are built with the same settings, those of the root's `Cargo.toml`.
-fn cases() -> trybuild::TestCases {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let folder = target.join(TRYBUILD_FOLDER).join(".cargo");
-    fs::create_dir_all(&folder).unwrap();
-    // Tests run side by side, and none may read half a file.
-    let part = folder.join(format!("config.{:?}", thread::current().id()));
-    let told = format!("[build]\nbuild-dir = {:?}\n", target.to_str().unwrap());
-    fs::write(&part, told + "[profile.dev]\ndebug = false\nbuild-override.debug = false\n").unwrap();
-    fs::rename(part, folder.join("config.toml")).unwrap();
-    trybuild::TestCases::new()
 }
 
 fn compiler() -> String {

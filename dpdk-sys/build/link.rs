@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Tells cargo what to link: DPDK's shared libraries, or with the feature `static` its archives and a choice of drivers.
+//! Selects what cargo links: DPDK's shared libraries, or with the feature `static` its archives and a list of drivers.
 
 use crate::probe::Dpdk;
 use std::{env, path::Path, path::PathBuf};
 
-/// Drivers of the static build. They register themselves from constructors that no symbol refers to, so each archive is
-/// linked whole, and exactly once. With shared libraries the EAL loads every driver of DPDK's plug-in folder instead.
+/// The drivers of the static build. They register themselves from constructors that no symbol refers to, so each
+/// archive is linked whole, and exactly once. With shared libraries the EAL loads every driver of DPDK's plug-in folder
+/// instead.
 const DRIVERS: &[&str] = &[
     "common_iavf",
     "bus_pci",
@@ -33,14 +34,15 @@ const DRIVERS: &[&str] = &[
     "net_vmxnet3",
 ];
 
-/// Those of the drivers that are part of others by 25.11, `net_iavf` and `net_e1000`: left out where they are not there.
+/// Those of the drivers that DPDK 25.11 has merged into others, `net_iavf` and `net_e1000`. They are omitted if they do
+/// not exist.
 const MERGED: &[&str] = &["common_iavf", "net_igc"];
 
-/// Libraries of the static build that register telemetry, log types or options from constructors. Whole too; an archive
-/// that the installed version does not have yet (`log`, `argparse`) is left out.
+/// Libraries of the static build that register telemetry, log types or options from constructors. They too are linked
+/// whole. An archive that the installed version does not have (`log`, `argparse`) is omitted.
 const WHOLE: &[&str] = &["ethdev", "mempool", "eal", "telemetry", "log", "argparse"];
 
-/// What those two lists and the bindings refer to, in the order of the linker's single pass.
+/// The libraries that those two lists and the bindings refer to, in the order of the linker's single pass.
 const REFERRED: &[&str] = &[
     "latencystats",
     "metrics",
@@ -71,7 +73,7 @@ const REFERRED: &[&str] = &[
     "kvargs",
 ];
 
-/// What the archives above need of the system.
+/// The system libraries that the archives above need.
 const SYSTEM: &[&str] = &["numa", "pcap", "elf", "bsd", "atomic", "m", "dl", "pthread"];
 
 /// Prints cargo's link instructions.

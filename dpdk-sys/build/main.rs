@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Finds DPDK, makes the bindings, compiles the wrappers of its static inline functions, and links.
+//! Finds DPDK, generates the bindings, compiles the wrappers of its static inline functions, and links.
 
+mod allow_list;
 mod bind;
 mod link;
 mod probe;
@@ -18,7 +19,7 @@ fn main() {
         println!("cargo:rustc-env=DPDK_SYS_BUILD_SCRIPT={}", program.display());
     }
     if let Err(message) = run() {
-        // This line makes the build fail. With a failing exit status cargo would print everything else from above too.
+        // This line makes the build fail. With a failing exit status cargo would also print all other output.
         println!("cargo::error={message}");
     }
 }
@@ -33,7 +34,7 @@ fn run() -> Result<(), String> {
     link::emit(&dpdk)
 }
 
-/// Whether to take the bindings in `bindings/` and not to link, for documentation on a machine without DPDK.
+/// Whether to use the bindings in `bindings/` without linking, for documentation on a machine without DPDK.
 fn bundled() -> Result<bool, String> {
     match env::var("DPDK_SYS_BINDINGS").as_deref() {
         Ok("bundled") => Ok(true),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Asks pkg-config where DPDK is and how to compile against it.
+//! Asks pkg-config where DPDK is and how to compile with it.
 
 use std::{env, ffi::OsString, path::PathBuf, process::Command};
 
@@ -9,15 +9,15 @@ const FLOOR: &str = "22.11";
 
 /// An installed DPDK.
 pub struct Dpdk {
-    /// Flags of the C compiler: include paths, `-include rte_config.h`, `-march`.
+    /// Flags for the C compiler: include paths, `-include rte_config.h`, `-march`.
     pub cflags: Vec<String>,
-    /// Folders of the libraries.
+    /// The folders of the libraries.
     pub link_paths: Vec<PathBuf>,
-    /// Names of DPDK's shared libraries, without `lib` and `.so`.
+    /// The names of DPDK's shared libraries, without `lib` and `.so`.
     pub shared_libs: Vec<String>,
 }
 
-/// The installed DPDK, or one sentence that says what to install.
+/// Finds the installed DPDK; the error is one sentence that says what to install.
 pub fn find() -> Result<Dpdk, String> {
     let library = pkg_config::Config::new()
         .atleast_version(FLOOR)
@@ -45,7 +45,7 @@ fn explain(error: &pkg_config::Error) -> String {
     }
 }
 
-/// All the C flags; the pkg-config crate itself keeps only include paths and macros.
+/// All C flags. The pkg-config crate itself keeps only include paths and macros.
 fn cflags() -> Result<Vec<String>, String> {
     let flags = pkg_config("--cflags")?;
     Ok(flags.split_whitespace().map(str::to_owned).collect())

@@ -3,8 +3,8 @@
 
 //! The fields of `struct rte_mbuf`, by offset.
 //!
-//! DPDK 24.11 wraps them in anonymous unions that 22.11 does not have, so bindgen's paths to them differ. The offsets
-//! come from the C compiler (`src/wrapper.h`) and hold for whichever version is installed.
+//! DPDK 24.11 wraps the fields in anonymous unions that 22.11 does not have, so bindgen's paths to them differ. The
+//! offsets come from the C compiler (`src/wrapper.h`) and are those of the installed version.
 
 use crate::bindings::*;
 use core::ffi::c_void;

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
@@ -194,7 +195,7 @@ static const uint32_t DPDK_SYS_LINK_SPEED_800G = 1u << 17;
 static const uint32_t DPDK_SYS_VERSION_YEAR = RTE_VER_YEAR;
 static const uint32_t DPDK_SYS_VERSION_MONTH = RTE_VER_MONTH;
 
-/* From 23.03 on net_memif sends segments without a look at their length. */
+/* From 23.03 on net_memif sends segments without checking their length. */
 static const uint32_t DPDK_SYS_MEMIF_TRUSTS_LENGTHS = RTE_VERSION >= RTE_VERSION_NUM(23, 3, 0, 0);
 
 /* struct rte_eth_link without its bit-fields and without the union that 24.11 puts around them. */
@@ -217,6 +218,13 @@ dpdk_sys_eth_link_get(uint16_t port_id, int wait, struct dpdk_sys_link *out)
 	out->autoneg = link.link_autoneg;
 	out->up = link.link_status;
 	return ret;
+}
+
+/* Asks for these TX offloads, on all queues. */
+static inline void
+dpdk_sys_eth_conf_tx_offloads(struct rte_eth_conf *conf, uint64_t offloads)
+{
+	conf->txmode.offloads = offloads;
 }
 
 /* Spreads frames over the RX queues by a hash of these fields; with none, the device decides. */
@@ -256,6 +264,15 @@ dpdk_sys_eth_is_member(const struct rte_eth_dev_info *info)
 	return info->dev_flags != NULL && (*info->dev_flags & member) != 0;
 }
 
+/* Whether the network namespace of the thread has an interface of this number. */
+static inline int
+dpdk_sys_has_interface(unsigned int index)
+{
+	char name[IF_NAMESIZE];
+
+	return if_indextoname(index, name) != NULL;
+}
+
 /* Asks for interrupts on received frames. */
 static inline void
 dpdk_sys_eth_conf_rxq(struct rte_eth_conf *conf)
@@ -279,7 +296,7 @@ dpdk_sys_eth_rx_intr_watch(uint16_t port_id, uint16_t queue_id, int epoll, int o
 	return rte_eth_dev_rx_intr_ctl_q(port_id, queue_id, epoll, on ? RTE_INTR_EVENT_ADD : RTE_INTR_EVENT_DEL, NULL);
 }
 
-/* Waits until one of a list has something to tell, and does not ask what: 1, or 0 when the time is over or a signal comes. */
+/* Waits until one of a list has something to report, and does not ask what: 1, or 0 when the time is over or a signal comes. */
 static inline int
 dpdk_sys_epoll_ready(int epoll, int timeout_ms)
 {
@@ -289,9 +306,9 @@ dpdk_sys_epoll_ready(int epoll, int timeout_ms)
 	return ret >= 0 ? ret : errno == EINTR ? 0 : -errno;
 }
 
-/* Whether one of a list has something to tell, which it has told then. */
+/* Whether one of a list has something to report, which it has reported then. */
 static inline int
-dpdk_sys_epoll_told(int epoll)
+dpdk_sys_epoll_reported(int epoll)
 {
 	struct rte_epoll_event event;
 
@@ -519,6 +536,52 @@ dpdk_sys_device_known(const char *name)
 	free(devargs.data);
 	return ret == 0;
 }
+
+/* The CPUs that the calling thread may use; the result is 0, or an error number. */
+static inline int
+dpdk_sys_thread_cpus(rte_cpuset_t *cpus)
+{
+	return pthread_getaffinity_np(pthread_self(), sizeof(*cpus), cpus);
+}
+
+/* Lets the calling thread use these CPUs without those of the EAL's lcores, or all of these if none is left. */
+static inline int
+dpdk_sys_leave_lcores(const rte_cpuset_t *cpus)
+{
+	rte_cpuset_t left = *cpus;
+	unsigned int lcore, cpu;
+
+	for (lcore = 0; lcore < RTE_MAX_LCORE; lcore++) {
+		enum rte_lcore_role_t role = rte_eal_lcore_role(lcore);
+		rte_cpuset_t taken = rte_lcore_cpuset(lcore);
+
+		if (role != ROLE_RTE && role != ROLE_SERVICE)
+			continue;
+		for (cpu = 0; cpu < CPU_SETSIZE; cpu++)
+			if (CPU_ISSET(cpu, &taken))
+				CPU_CLR(cpu, &left);
+	}
+	if (CPU_COUNT(&left) == 0)
+		left = *cpus;
+	return pthread_setaffinity_np(pthread_self(), sizeof(left), &left);
+}
+
+/* The first device of --vdev that its driver refused, or null. DPDK calls the iterator experimental. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline const char *
+dpdk_sys_refused_vdev(void)
+{
+	struct rte_dev_iterator iterator;
+	struct rte_device *dev;
+
+	/* Devices that other devices have brought along are of other types. */
+	RTE_DEV_FOREACH (dev, "bus=vdev", &iterator)
+		if (!rte_dev_is_probed(dev) && rte_dev_devargs(dev)->type == RTE_DEVTYPE_VIRTUAL)
+			return rte_dev_name(dev);
+	return NULL;
+}
+#pragma GCC diagnostic pop
 
 static inline int
 ignore_message(const struct rte_mp_msg *message, const void *peer)
@@ -1057,7 +1120,7 @@ dpdk_sys_reorder_insert(struct rte_reorder_buffer *buffer, struct rte_mbuf *m)
 	return rte_reorder_insert(buffer, m) == 0 ? 0 : -rte_errno;
 }
 
-/* The reassembly of datagrams, for one fragment. What the table gives up it puts on a list without a look at the end of it: one
+/* The reassembly of datagrams, for one fragment. It puts what the table gives up on a list without checking its end: one
  * call adds 18 mbufs at most, so that a new list for each, which is freed before the call returns, is long enough.
  */
 _Static_assert(RTE_IP_FRAG_DEATH_ROW_MBUF_LEN >= 2 * (RTE_LIBRTE_IP_FRAG_MAX_FRAG + 1), "rte_ip_frag_death_row.row");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The translation of one frame: on bytes, so that it can be tried without an EAL.
+//! The translation of one frame, as a function of bytes: it can be tested without an EAL.
 #![forbid(unsafe_code)]
 
 use smoltcp::wire::{
@@ -10,28 +10,28 @@ use smoltcp::wire::{
 };
 use std::net::Ipv4Addr;
 
-/// An address with a port, or with the identifier of an ICMP echo in place of one.
+/// An address with a port, or with the identifier of an ICMP echo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     pub(crate) address: Ipv4Addr,
     pub(crate) port: u16,
 }
 
-/// What the gateway has to know of a frame.
+/// The fields of a frame that the gateway needs.
 pub(crate) enum Seen {
     Arp(ArpRepr),
     Ipv4 { protocol: u8, source: Endpoint, destination: Endpoint },
 }
 
-/// Which end of a frame is translated.
+/// The end of a frame that is translated.
 #[derive(Clone, Copy)]
 pub(crate) enum End {
     Source,
     Destination,
 }
 
-/// Looks at a frame; `None` for what a NAT of TCP, UDP and ICMP echoes has nothing to do with. Fragments have no ports, so they
-/// are among these.
+/// Parses a frame; `None` for frames that a NAT of TCP, UDP and ICMP echoes does not handle. These include fragments,
+/// which have no ports.
 pub(crate) fn look(frame: &[u8]) -> Option<Seen> {
     let frame = EthernetFrame::new_checked(frame).ok()?;
     match frame.ethertype() {
@@ -65,8 +65,8 @@ pub(crate) fn look(frame: &[u8]) -> Option<Seen> {
     }
 }
 
-/// Puts `to` in the place of one end and takes one hop off. Checksums are adjusted rather than computed, so that a frame
-/// that was damaged before stays one. `None` if the frame is not to be sent on.
+/// Replaces one end by `to` and decrements the TTL. Checksums are adjusted rather than computed, so that an earlier
+/// damage stays visible. `None` if the frame must not be sent on.
 pub(crate) fn translate(frame: &mut [u8], end: End, to: Endpoint) -> Option<()> {
     let mut frame = EthernetFrame::new_checked(frame).ok()?;
     let mut packet = Ipv4Packet::new_checked(frame.payload_mut()).ok()?;
@@ -96,7 +96,7 @@ pub(crate) fn translate(frame: &mut [u8], end: End, to: Endpoint) -> Option<()> 
             let mut udp = UdpPacket::new_checked(packet.payload_mut()).ok()?;
             let port = if matches!(end, End::Source) { udp.src_port() } else { udp.dst_port() };
             if udp.checksum() != 0 {
-                // 0 would say that there is none.
+                // 0 would mean that there is no checksum.
                 let checksum = adjusted(udp.checksum(), &[address[0], address[1], (port, to.port)]);
                 udp.set_checksum(if checksum == 0 { 0xffff } else { checksum });
             }
@@ -117,7 +117,7 @@ fn halves(address: Ipv4Addr) -> [u16; 2] {
     [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])]
 }
 
-/// A checksum of the Internet's after words were changed, of (before, after): RFC 1624, equation 3.
+/// An Internet checksum after some words were changed, given as (before, after): RFC 1624, equation 3.
 fn adjusted(checksum: u16, changes: &[(u16, u16)]) -> u16 {
     let sum = changes.iter().fold(u32::from(!checksum), |sum, &(old, new)| sum + u32::from(!old) + u32::from(new));
     let sum = (sum & 0xffff) + (sum >> 16);

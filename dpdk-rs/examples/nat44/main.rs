@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A gateway that hides the hosts of one network behind one address of another (NAT44): TCP, UDP and ICMP echoes from the first
-//! port to the second and back, by as many workers as there are worker lcores, each with an RX queue of either port and flows
-//! of its own. It answers and asks by ARP, ends flows that are idle for a minute, tells its counters on DPDK's telemetry
-//! socket (`/nat44/workers`), and ends at SIGINT or SIGTERM. Behind `--` are its addresses inside and outside.
+//! A gateway that hides the hosts of one network behind one address of another (NAT44). It translates TCP, UDP and ICMP
+//! echoes from the first port to the second and back. Each worker lcore has one RX queue of either port and its own
+//! flows. The gateway answers and sends ARP requests, ends flows that are idle for a minute, publishes its counters on
+//! DPDK's telemetry socket (`/nat44/workers`), and ends at SIGINT or SIGTERM. The arguments after `--` are its
+//! addresses inside and outside.
 //!
-//! As root, between two network namespaces as if they were two hosts:
+//! It runs as root, for example between two network namespaces that act as two hosts:
 //!
 //! ```sh
 //! cargo build --release -p dpdk-rs --example nat44
 //! target/release/examples/nat44 --no-huge -m 128 --no-pci --lcores='(0-2)@(0,1)' \
 //!     --vdev=net_tap0,iface=inside --vdev=net_tap1,iface=outside -- 10.0.0.1 192.0.2.1
-//! for end in inside outside; do ip netns add $end; ip link set $end netns $end; done    # elsewhere
+//! for end in inside outside; do ip netns add $end; ip link set $end netns $end; done    # elsewhere, once both ports are printed
 //! ip -n inside addr add 10.0.0.2/24 dev inside; ip -n inside link set inside up
 //! ip -n inside route add default via 10.0.0.1
 //! ip -n outside addr add 192.0.2.2/24 dev outside; ip -n outside link set outside up
@@ -42,11 +43,14 @@ use std::{
 };
 use worker::{Counters, Learnt, Link, Worker};
 
-/// The ports outside that flows get.
+/// The outside ports for flows.
 const PORTS: std::ops::Range<u16> = 1024..17_408;
 const IDLE: Duration = Duration::from_secs(60);
+/// How often a worker asks DPDK for expired timers.
+const RESOLUTION: Duration = Duration::from_millis(1);
 
-/// All of it. The EAL stays on the thread that made it, and this struct with it; the workers go to their lcores.
+/// The whole gateway. The EAL stays on the thread that created it, and so does this struct; the workers move to their
+/// lcores.
 struct Gateway {
     eal: Eal,
     ports: Vec<Port<Started>>,
@@ -54,7 +58,7 @@ struct Gateway {
     neighbours: HashWriter<u32, MacAddr>,
     learnt: Ring<Learnt>,
     timers: Timers,
-    // What ends when it is dropped.
+    // Kept, since dropping a timer stops it.
     _ageing: Vec<Timer>,
     _telemetry: TelemetryCommand,
 }
@@ -63,7 +67,7 @@ impl Gateway {
     fn new(args: impl IntoIterator<Item = String>) -> Result<Self, Box<dyn Error>> {
         let (eal, args) = Eal::init(args)?;
         let [inside, outside] = &args[..] else {
-            return Err("give the gateway's addresses inside and outside behind --".into());
+            return Err("give the gateway's addresses inside and outside after --".into());
         };
         let address = |text: &String| text.parse::<Ipv4Addr>().map_err(|error| format!("address {text:?}: {error}"));
         let addresses = [address(inside)?, address(outside)?];
@@ -108,7 +112,7 @@ impl Gateway {
             let own: Arc<Counters> = Arc::default();
             counters.push(Arc::clone(&own));
             let mut free_ports: Vec<u16> = PORTS.filter(|port| usize::from(*port) % lcores.len() == number).collect();
-            free_ports.reverse(); // they are taken from the end
+            free_ports.reverse(); // ports are taken from the end
             let entries = u32::try_from(free_ports.len())?;
             workers.push(Worker {
                 number,
@@ -140,19 +144,19 @@ impl Gateway {
         Ok(Self { eal, ports, workers, neighbours, learnt, timers, _ageing: ageing, _telemetry })
     }
 
-    /// Until the token is stopped, or a worker ends.
+    /// Runs until the token is stopped, or a worker ends.
     fn run(&mut self, stop: &StopToken) -> Result<(), Box<dyn Error>> {
         let Self { eal, workers, neighbours, learnt, timers, .. } = self;
-        let timers = &*timers;
         lcore::scope(eal, |scope| {
             let _guard = stop.stop_on_drop();
             let mut handles = Vec::new();
             for (lcore, worker) in eal.worker_lcores().into_iter().zip(workers) {
+                let timers = timers.poll_every(RESOLUTION);
                 handles.push(scope.launch(lcore.id(), || worker.run(timers, stop))?);
             }
             while !stop.is_stopped() {
                 while let Some(Learnt { address, mac }) = learnt.dequeue() {
-                    // A full table has no room for strangers, which is all the same.
+                    // If the table is full, further strangers are ignored.
                     let _ = neighbours.insert(address.to_bits(), mac);
                 }
                 thread::sleep(Duration::from_millis(1));

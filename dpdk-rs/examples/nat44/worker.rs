@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What one lcore does: it owns its queues, its flows and its share of the ports, so that nothing of it is locked.
+//! A worker: it owns its queues, its flows and its share of the ports, so it needs no locks.
 #![forbid(unsafe_code)]
 
 use crate::frame::{self, End, Endpoint, Seen};
@@ -10,7 +10,7 @@ use dpdk_rs::{
     Burst, Clock, MacAddr, Mempool, Packet, Ring, RxQueue, Tsc, TxBuffer,
     lcore::StopToken,
     lookup::{HashReader, HashTable},
-    timer::{ManageError, Timers},
+    timer::{ManageError, TimerPoll},
 };
 use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr};
 use std::{
@@ -21,7 +21,7 @@ use std::{
     },
 };
 
-/// One of the two ports, as a worker sees it.
+/// A worker's view of one of the two ports.
 pub(crate) struct Link {
     pub(crate) rx: RxQueue,
     pub(crate) tx: TxBuffer,
@@ -29,7 +29,7 @@ pub(crate) struct Link {
     pub(crate) address: Ipv4Addr,
 }
 
-/// The inside of a flow.
+/// The inside end of a flow.
 #[derive(Clone, Copy, NoUninit)]
 #[repr(C)]
 pub(crate) struct Inside {
@@ -38,20 +38,20 @@ pub(crate) struct Inside {
     protocol: u16, // 8 bits and padding, which keys must not have
 }
 
-/// A flow: its port outside, and when it had a packet last.
+/// A flow: its outside port, and the time of its last packet.
 pub(crate) struct Flow {
     port: u16,
     last: Tsc,
 }
 
-/// An address that a worker has learnt; of 12 bytes, since rings take elements of whole words.
+/// An address that a worker has learnt. It has 12 bytes, since elements of rings are multiples of 4.
 #[repr(align(4))]
 pub(crate) struct Learnt {
     pub(crate) address: Ipv4Addr,
     pub(crate) mac: MacAddr,
 }
 
-/// What telemetry tells of a worker.
+/// The counters of a worker that telemetry reports.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) translated: AtomicU64,
@@ -63,17 +63,17 @@ pub(crate) struct Worker {
     pub(crate) number: usize,
     pub(crate) inside: Link,
     pub(crate) outside: Link,
-    /// Flows by their inside, and the inside by protocol and port outside.
+    /// Flows by their inside ends, and inside ends by protocol and outside port.
     pub(crate) flows: HashTable<Inside, Flow>,
     pub(crate) back: HashTable<[u16; 2], Inside>,
     pub(crate) free_ports: Vec<u16>,
-    /// Frames for the workers from those that received them: RSS does not know whose flow a port outside is of.
+    /// Frames for each worker, from the worker that received them: RSS does not know which worker owns an outside port.
     pub(crate) inboxes: Vec<Ring<Packet>>,
     pub(crate) neighbours: HashReader<u32, MacAddr>,
     pub(crate) learnt: Ring<Learnt>,
     pub(crate) pool: Mempool,
     pub(crate) clock: Clock,
-    /// Cycles without a packet after which a flow ends.
+    /// The number of cycles without a packet after which a flow ends.
     pub(crate) idle: u64,
     /// Set by a timer.
     pub(crate) is_due: Arc<AtomicBool>,
@@ -83,7 +83,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn run(&mut self, timers: &Timers, stop: &StopToken) -> Result<(), ManageError> {
+    pub(crate) fn run(&mut self, mut timers: TimerPoll, stop: &StopToken) -> Result<(), ManageError> {
         let _guard = stop.stop_on_drop();
         let mut pkts = Burst::<_, 32>::new();
         while !stop.is_stopped() {
@@ -100,9 +100,9 @@ impl Worker {
             for pkt in pkts.drain() {
                 self.handle(pkt, now, Self::inward);
             }
-            self.inside.tx.drain(now);
-            self.outside.tx.drain(now);
-            timers.manage()?;
+            self.inside.tx.drain_due(now);
+            self.outside.tx.drain_due(now);
+            timers.manage(now)?;
             if self.is_due.swap(false, Ordering::Relaxed) {
                 self.age(now);
             }
@@ -116,7 +116,7 @@ impl Worker {
         }
     }
 
-    /// A frame from inside; `None` if it was dropped, here and below.
+    /// Handles a frame from inside; `None` if it was dropped, here and below.
     fn outward(&mut self, mut pkt: Packet, now: Tsc) -> Option<()> {
         let (protocol, source, destination) = match frame::look(pkt.data())? {
             Seen::Arp(arp) => return answer(&self.learnt, &mut self.inside, pkt, &arp),
@@ -136,7 +136,7 @@ impl Worker {
         Some(())
     }
 
-    /// A frame from outside.
+    /// Handles a frame from outside.
     fn inward(&mut self, mut pkt: Packet, now: Tsc) -> Option<()> {
         let (protocol, destination) = match frame::look(pkt.data())? {
             Seen::Arp(arp) => return answer(&self.learnt, &mut self.outside, pkt, &arp),
@@ -160,13 +160,13 @@ impl Worker {
 
     fn new_flow(&mut self, key: Inside, now: Tsc) -> Option<u16> {
         let port = self.free_ports.pop()?;
-        // The tables have room for a flow for each port.
+        // The tables have room for one flow for each port.
         self.flows.insert(key, Flow { port, last: now }).ok()?;
         self.back.insert([key.protocol, port], key).ok()?;
         Some(port)
     }
 
-    /// Ends the flows that have been idle for too long, and says how things are.
+    /// Ends the flows that were idle for too long, and updates the counters.
     fn age(&mut self, now: Tsc) {
         self.flows.retain(|inside, flow| {
             let is_fresh = now.since(flow.last) <= self.idle;
@@ -182,12 +182,12 @@ impl Worker {
     }
 }
 
-/// Learns who sent an ARP packet, and turns a request for our address into the answer.
+/// Learns the sender of an ARP packet, and turns a request for our address into the answer.
 fn answer(learnt: &Ring<Learnt>, link: &mut Link, mut pkt: Packet, arp: &ArpRepr) -> Option<()> {
     let ArpRepr::EthernetIpv4 { operation, source_hardware_addr: mac, source_protocol_addr: address, .. } = *arp else {
         return None;
     };
-    // A full ring learns it the next time.
+    // If the ring is full, the address is learnt from a later packet.
     let _ = learnt.enqueue(Learnt { address, mac: MacAddr(mac.0) });
     let asked =
         matches!(*arp, ArpRepr::EthernetIpv4 { target_protocol_addr, .. } if target_protocol_addr == link.address);
@@ -199,7 +199,8 @@ fn answer(learnt: &Ring<Learnt>, link: &mut Link, mut pkt: Packet, arp: &ArpRepr
     Some(())
 }
 
-/// Sends a frame to a neighbour; asks for the neighbour's address instead where it is not known, as routers do.
+/// Sends a frame to a neighbour. If the neighbour's MAC address is unknown, sends an ARP request instead, as routers
+/// do.
 fn send(
     neighbours: &HashReader<u32, MacAddr>,
     pool: &Mempool,
@@ -220,7 +221,7 @@ fn send(
     Some(())
 }
 
-/// Writes an ARP packet of ours in a frame of 42 bytes or more.
+/// Writes our ARP packet to a frame of 42 bytes or more.
 fn write_arp(bytes: &mut [u8], link: &Link, operation: ArpOperation, mac: EthernetAddress, address: Ipv4Addr) {
     let own = EthernetAddress(link.mac.octets());
     let mut frame = EthernetFrame::new_unchecked(bytes);

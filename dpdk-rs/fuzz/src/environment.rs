@@ -29,8 +29,8 @@ pub(crate) fn eal_with_telemetry() -> &'static Eal {
 
 /// Where DPDK has its files of this process, that socket among them: below a folder which depends on who runs it.
 pub(crate) fn runtime_folder() -> PathBuf {
-    let told = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter().filter_map(env::var_os).map(PathBuf::from);
-    let roots = told.chain(["/var/run", "/tmp"].map(PathBuf::from));
+    let given = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter().filter_map(env::var_os).map(PathBuf::from);
+    let roots = given.chain(["/var/run", "/tmp"].map(PathBuf::from));
     let mut folders = roots.map(|root| root.join("dpdk").join(prefix()));
     folders.find(|folder| folder.exists()).expect("DPDK has made a folder")
 }

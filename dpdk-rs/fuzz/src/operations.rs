@@ -33,7 +33,7 @@ impl Laboratory {
         let pools: Vec<Mempool<u64>> = POOLS
             .iter()
             .map(|(name, size, room)| {
-                // Without a cache, the mbufs that are not out are all to be had.
+                // Without a cache, every mbuf that is not in use is available.
                 let pool = Mempool::builder(*name).size(*size).cache(0).data_room(*room);
                 pool.build(eal).expect("the pool can be made")
             })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Whether this user may make the files that a primary process needs.
+//! Whether this user may create the files that a primary process needs.
 
 use super::{
     Finding,
@@ -9,7 +9,8 @@ use super::{
     host::{Access, Host},
 };
 
-/// Where the EAL cannot make its run-time files: in the folder above DPDK's, DPDK's own, or that of the prefix.
+/// Finds the folder in which the EAL cannot create its run-time files: the folder above DPDK's, DPDK's own, or that of
+/// the prefix.
 pub(super) fn of_start(args: &Arguments, host: &Host) -> Option<Finding> {
     if !args.shares_files() {
         return None;
@@ -22,7 +23,7 @@ pub(super) fn of_start(args: &Arguments, host: &Host) -> Option<Finding> {
         return Some(Finding::RuntimeFolderMissing { folder: above });
     }
     let mut steps = vec![above, dpdk, own.clone()];
-    // Of what is there already, all but the last must let the user pass; what is missing must be made in the last.
+    // The user must be able to pass through all existing folders, and to create the missing ones in the last of them.
     steps.retain(|folder| host.exists(folder));
     let last = steps.pop()?;
     let asked = steps.into_iter().map(|folder| (folder, Access::ENTER)).chain([(last, Access::ENTER_AND_WRITE)]);
@@ -39,7 +40,7 @@ mod tests {
     use crate::diagnosis::{Finding, arguments::Arguments, tree::Tree};
     use std::path::PathBuf;
 
-    /// A user who owns nothing of this.
+    /// A machine on which the user owns none of these folders.
     fn machine() -> Tree {
         let status = "Pid:\t7\nUid:\t4000000\t4000000\t4000000\t4000000\nCapEff:\t0\n";
         Tree::new().file("/proc/self/status", status).folder("/run/user/0")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The EAL's options, read as the EAL reads them.
+//! Parses the EAL's options as the EAL does.
 
 /// Long options that take a value, also as the next word.
 const WITH_VALUE: &[&str] = &[
@@ -31,7 +31,7 @@ const WITH_VALUE: &[&str] = &[
     "vfio-vf-token",
 ];
 
-/// Long options that take no value, or only one behind `=`.
+/// Long options that take no value, or only one after `=`.
 const WITHOUT_VALUE: &[&str] = &[
     "create-uio-dev",
     "help",
@@ -52,14 +52,14 @@ const WITHOUT_VALUE: &[&str] = &[
     "vmware-tsc-map",
 ];
 
-/// Short options that take a value; of those, the ones that matter here have a long name.
+/// Short options that take a value. The ones that matter here also have a long name.
 const SHORT_WITH_VALUE: &str = "abcdlmnrsS";
 
-/// A command line's options.
+/// The options of a command line.
 pub(super) struct Arguments(Vec<(String, String)>);
 
 impl Arguments {
-    /// Reads a command line as `Eal::init` gets it: the program's name, then options up to `--`.
+    /// Parses a command line as passed to `Eal::init`: the program's name, then options up to `--`.
     pub(super) fn new<S: AsRef<str>>(args: &[S]) -> Self {
         let mut options = Vec::new();
         let mut words = args.iter().map(AsRef::as_ref).skip(1).take_while(|word| *word != "--");
@@ -93,7 +93,7 @@ impl Arguments {
         self.0.iter().filter(move |(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// The value that counts: of an option given twice the last.
+    /// The effective value: that of the last occurrence.
     pub(super) fn last<'a>(&'a self, name: &'a str) -> Option<&'a str> {
         self.all(name).last()
     }
@@ -102,7 +102,7 @@ impl Arguments {
         self.last("file-prefix").unwrap_or("rte")
     }
 
-    /// Whether the process has files that others can find it by.
+    /// Whether the process has files by which others can find it.
     pub(super) fn shares_files(&self) -> bool {
         !self.has("no-shconf") && !self.has("in-memory")
     }
@@ -111,19 +111,19 @@ impl Arguments {
         !self.has("no-huge")
     }
 
-    /// The memory asked for in all, in MB.
+    /// The total requested memory in MB.
     pub(super) fn memory_mb(&self) -> Option<u64> {
         self.last("m")?.parse().ok()
     }
 
-    /// The memory asked for on each socket, in MB.
+    /// The requested memory on each socket in MB.
     pub(super) fn socket_memory_mb(&self) -> Vec<u64> {
         let list = self.last("socket-mem").or_else(|| self.last("numa-mem")).unwrap_or_default();
         list.split(',').map_while(|number| number.parse().ok()).collect()
     }
 }
 
-/// The name of a long option that may be cut short.
+/// The full name of a long option, which may be abbreviated.
 fn full_name(given: &str) -> Option<&'static str> {
     let known = || WITH_VALUE.iter().chain(WITHOUT_VALUE).copied();
     known().find(|name| *name == given).or_else(|| {

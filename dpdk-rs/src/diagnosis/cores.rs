@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Lcores: those asked for against the CPUs that the machine has and that the process may use.
+//! Lcores: compares those requested with the CPUs that the machine has and that the process may use.
 
 use super::{Finding, arguments::Arguments, host::Host, numbers};
 use std::collections::BTreeSet;
 
-/// Lcores and the CPUs that each of them may run on.
+/// Lcores, and the CPUs on which each of them may run.
 struct Assignment {
     lcores: BTreeSet<u32>,
     cpus: BTreeSet<u32>,
 }
 
 impl Assignment {
-    /// Each on the CPU of its own number.
+    /// Assigns each lcore to the CPU with the same number.
     fn one_to_one(numbers: BTreeSet<u32>) -> Vec<Self> {
         numbers.into_iter().map(|number| Self { lcores: [number].into(), cpus: [number].into() }).collect()
     }
 }
 
-/// The options that choose lcores, as they are written on the command line.
+/// The options that select lcores, in the form of the command line.
 const OPTIONS: [(&str, &str); 3] = [("l", "-l "), ("c", "-c "), ("lcores", "--lcores=")];
 
-/// What keeps the EAL from having the lcores that it was asked for. `most` is `RTE_MAX_LCORE`.
+/// What prevents the EAL from having the requested lcores. `most` is `RTE_MAX_LCORE`.
 pub(super) fn of_start(args: &Arguments, host: &Host, most: u32) -> Vec<Finding> {
     let Some(assignments) = assignments(args) else { return Vec::new() };
     let online = online(host);
@@ -59,7 +59,7 @@ pub(super) fn of_lcores(args: &Arguments, host: &Host, lcores: &[u32], wanted: u
     vec![Finding::TooFewLcores { wanted, lcores: lcores.to_vec(), option, usable }]
 }
 
-/// The lcores asked for; `None` if the EAL was left to choose, or if that part of the command line cannot be read.
+/// The requested lcores; `None` if the EAL chooses them, or if that part of the command line is invalid.
 fn assignments(args: &Arguments) -> Option<Vec<Assignment>> {
     if let Some(list) = args.last("l") {
         return numbers::parse(list).map(Assignment::one_to_one);
@@ -70,7 +70,7 @@ fn assignments(args: &Arguments) -> Option<Vec<Assignment>> {
     map(args.last("lcores")?)
 }
 
-/// Reads the value of `--lcores`: `0,(1-2)@3,4@(5,6)`.
+/// Parses the value of `--lcores`: `0,(1-2)@3,4@(5,6)`.
 fn map(text: &str) -> Option<Vec<Assignment>> {
     let mut depth = 0;
     let outside = |letter| {
@@ -95,7 +95,7 @@ fn map(text: &str) -> Option<Vec<Assignment>> {
     Some(assignments)
 }
 
-/// The same CPUs for lcores that are numbered from 0, in the words of `--lcores`.
+/// The same CPUs for lcores numbered from 0, in the form of `--lcores`.
 fn renumbered(assignments: &[Assignment]) -> String {
     let cpus = assignments.iter().flat_map(|assignment| assignment.lcores.iter().map(|_| &assignment.cpus));
     let parts = cpus.enumerate().map(|(lcore, cpus)| {
@@ -115,7 +115,7 @@ fn online(host: &Host) -> BTreeSet<u32> {
     cpus.filter(|cpu: &u32| host.exists(format!("{folder}/cpu{cpu}/topology/core_id"))).collect()
 }
 
-/// The CPUs of the process's control group, beyond which no thread of it can go. An affinity is no such limit.
+/// The CPUs of the process's control group, which no thread of it can leave. An affinity is not such a limit.
 fn allowed(host: &Host) -> Option<BTreeSet<u32>> {
     let groups = host.text("/proc/self/cgroup")?;
     groups.lines().find_map(|line| {

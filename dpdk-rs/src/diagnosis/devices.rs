@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Devices of `--vdev` and `-a`: whether there is a driver for them, and why one did not become a port.
+//! Devices of `--vdev` and `-a`: whether a driver for them exists, and why a device did not become a port.
 
 use super::{
     Finding,
@@ -28,19 +28,20 @@ impl<'a> Device<'a> {
         self.keys.iter().find(|(own, _)| *own == key).map(|(_, value)| *value)
     }
 
-    /// Drivers of other kinds of devices give no ports. The second names that some drivers have are written nowhere.
+    /// Whether the device becomes a port. Drivers of other kinds of devices do not create ports. The alternative names
+    /// of some drivers are documented nowhere.
     fn is_port(&self) -> bool {
         self.name.starts_with("net_")
     }
 }
 
-/// Virtual devices, of either option.
+/// The virtual devices of both options.
 fn devices(args: &Arguments) -> Vec<Device<'_>> {
     let all = args.all("vdev").chain(args.all("allow").filter(|text| !pci::is_address(text)));
     all.map(Device::parse).collect()
 }
 
-/// Devices that the EAL cannot make out.
+/// Devices that the EAL cannot identify.
 pub(super) fn of_start(args: &Arguments, drivers: &Drivers) -> Vec<Finding> {
     let mut findings = Vec::new();
     for device in devices(args) {
@@ -56,11 +57,16 @@ pub(super) fn of_start(args: &Arguments, drivers: &Drivers) -> Vec<Finding> {
     findings
 }
 
-/// Devices of `--vdev` that are not among the ports.
+/// Why devices of `--vdev` are not among the ports.
 pub(super) fn of_ports(args: &Arguments, host: &Host, drivers: &Drivers, ports: &[String]) -> Vec<Finding> {
     let is_port = |device: &Device<'_>| ports.iter().any(|port| port == device.name);
     let refused = devices(args).into_iter().filter(|device| device.is_port() && !is_port(device));
     refused.map(|device| why(&device, host, drivers)).collect()
+}
+
+/// Why the driver of this device rejected it.
+pub(super) fn of_refusal(args: &Arguments, host: &Host, drivers: &Drivers, name: &str) -> Vec<Finding> {
+    devices(args).into_iter().filter(|device| device.name == name).map(|device| why(&device, host, drivers)).collect()
 }
 
 fn why(device: &Device<'_>, host: &Host, drivers: &Drivers) -> Finding {
@@ -90,7 +96,7 @@ fn why(device: &Device<'_>, host: &Host, drivers: &Drivers) -> Finding {
     Finding::DeviceRefused { device: name }
 }
 
-/// A key that is not in the driver's own list of them, and that list.
+/// A key that is not in the driver's own list of keys, and that list.
 fn unknown_key(device: &Device<'_>, driver: &Driver) -> Option<(String, String)> {
     let listed = |key: &str| driver.keys.is_empty() || driver.keys.contains(&format!("{key}="));
     let (key, _) = device.keys.iter().find(|(key, _)| !listed(key))?;
@@ -150,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn name_that_nothing_knows_is_told() {
+    fn name_that_nothing_knows_is_reported() {
         assert_eq!(started("x -a foo"), [Finding::DeviceNameUnknown { name: "foo".to_owned() }]);
         for line in ["x -a 0000:01:00.0", "x -a 01:00.0", "x -a auxiliary:mlx5_core.sf.4", "x -a class=eth"] {
             assert_eq!(started(line), [], "{line}");

@@ -1,47 +1,46 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The drivers that DPDK has here: linked in, or in the plug-ins that it loads. Each file says what its drivers are
-//! called and which devices they take, for `dpdk-pmdinfo.py` and for us.
+//! The available DPDK drivers: linked in, or in the plug-ins that DPDK loads. Each file describes its drivers by their
+//! names and the devices they support, for `dpdk-pmdinfo.py` and for this module.
 
-use super::{Finding, arguments::Arguments, host::Host};
+use super::{arguments::Arguments, host::Host};
 use std::{
     collections::BTreeSet,
-    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
-/// Where DPDK takes its drivers from.
+/// Where DPDK finds its drivers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DriverSource {
-    /// The program itself: it is linked with DPDK's archives.
+    /// In the program itself, which is linked with DPDK's archives.
     Program,
-    /// DPDK's plug-in folder.
+    /// In DPDK's plug-in folder.
     Folder {
-        /// Where it is.
+        /// The path of the folder.
         folder: PathBuf,
-        /// How many plug-ins it has.
+        /// The number of plug-ins in it.
         plugins: usize,
     },
 }
 
-/// A driver, as its file describes it.
+/// A driver, as described by its file.
 pub(super) struct Driver {
     pub(super) name: String,
-    /// The keys of a virtual device's arguments, in words.
+    /// The argument keys of a virtual device, in words.
     pub(super) keys: String,
-    /// Modules of the kernel that it works with.
+    /// The kernel modules that it works with.
     modules: Vec<String>,
-    /// Vendor and device, then those of the subsystem.
+    /// The vendor and device numbers, then those of the subsystem.
     devices: Vec<[u16; 4]>,
 }
 
-/// Stands for any number in a list of devices.
+/// Matches any number in a list of devices.
 const ANY: u16 = u16::MAX;
 
 impl Driver {
-    /// What holds for the driver of almost any NIC.
+    /// A driver with the properties that almost all NICs' drivers have.
     pub(super) fn usual() -> Self {
         let modules = ["vfio-pci", "uio_pci_generic", "igb_uio"].map(str::to_owned).to_vec();
         Self { name: "DPDK's driver".to_owned(), keys: String::new(), modules, devices: Vec::new() }
@@ -51,17 +50,17 @@ impl Driver {
         self.devices.iter().any(|own| own.iter().zip(ids).all(|(own, id)| *own == ANY || *own == id))
     }
 
-    /// Whether it can use a device that is bound to this driver of the kernel.
+    /// Whether the driver can use a device that is bound to this kernel driver.
     pub(super) fn works_with(&self, module: &str) -> bool {
         self.modules.iter().any(|own| own == module || own == "vfio" && module == "vfio-pci")
     }
 
-    /// The driver of the kernel that a device should be bound to.
+    /// The kernel driver to which a device should be bound.
     pub(super) fn wanted(&self) -> &str {
         let find = |fits: fn(&str) -> bool| self.modules.iter().map(String::as_str).find(|own| fits(own));
         match find(|own| own.starts_with("vfio")) {
             Some(_) => "vfio-pci",
-            // The drivers that leave the device to the kernel name its main module so.
+            // Drivers that leave the device to the kernel list its main module under such a name.
             None => find(|own| own.ends_with("_core"))
                 .or_else(|| find(|own| own == "uio_pci_generic"))
                 .or_else(|| find(|_| true))
@@ -70,14 +69,14 @@ impl Driver {
     }
 }
 
-/// All drivers that a start with these arguments has.
+/// All drivers that are available with these arguments.
 pub(super) struct Drivers {
     drivers: Vec<Driver>,
     pub(super) searched: DriverSource,
     known: Known,
 }
 
-/// Whether a driver that DPDK has loaded takes the device of this name.
+/// Whether a driver that DPDK has loaded matches a device of this name.
 pub(super) type Known = fn(&str) -> bool;
 
 impl Drivers {
@@ -100,19 +99,19 @@ impl Drivers {
         Self { drivers: texts.flat_map(|bytes| described(&bytes)).collect(), searched, known }
     }
 
-    /// The driver of a virtual device: the one whose name the device's begins with.
+    /// The driver of a virtual device: the one whose name is the start of the device's name.
     pub(super) fn of_virtual(&self, device: &str) -> Option<&Driver> {
         let fitting = self.drivers.iter().filter(|driver| device.starts_with(&driver.name));
         fitting.max_by_key(|driver| driver.name.len())
     }
 
-    /// Whether there is a driver for a virtual device. Plug-ins may not be loaded yet, and a linker may leave out the
-    /// descriptions: so either word counts.
+    /// Whether a driver exists for a virtual device. Either source counts: plug-ins may not be loaded yet, and a linker
+    /// may omit the descriptions.
     pub(super) fn has(&self, device: &str) -> bool {
         self.of_virtual(device).is_some() || (self.known)(device)
     }
 
-    /// Whether a driver that is not described is not there.
+    /// Whether a driver without a description is missing.
     pub(super) fn are_described(&self) -> bool {
         !self.drivers.is_empty() || self.searched != DriverSource::Program
     }
@@ -122,14 +121,14 @@ impl Drivers {
     }
 }
 
-/// The files that this process has mapped.
-fn mapped(host: &Host) -> Vec<PathBuf> {
+/// The files that are mapped into this process.
+pub(super) fn mapped(host: &Host) -> Vec<PathBuf> {
     let maps = host.text("/proc/self/maps").unwrap_or_default();
     let paths: BTreeSet<&str> = maps.lines().filter_map(|line| Some(line.get(line.find('/')?..)?.trim_end())).collect();
     paths.into_iter().map(PathBuf::from).collect()
 }
 
-/// Existing files, each once whatever it is called.
+/// The existing files, each once under any of its names.
 fn distinct(host: &Host, files: impl Iterator<Item = PathBuf>) -> BTreeSet<PathBuf> {
     let real = files.filter_map(|file| host.real(file));
     real.filter(|file| host.metadata(file).is_some_and(|metadata| metadata.is_file())).collect()
@@ -143,19 +142,19 @@ fn is_driver(file: &Path) -> bool {
     named(file, "librte_net_")
 }
 
-/// DPDK's libraries that are loaded: more than one if two versions are.
+/// The loaded DPDK libraries: several if several versions are loaded.
 pub(super) fn environments(host: &Host) -> Vec<PathBuf> {
     mapped(host).into_iter().filter(|file| named(file, "librte_eal.so")).collect()
 }
 
-/// The folder that the shared EAL loads plug-ins from; `None` for one that is linked in.
-fn plugin_folder(host: &Host, mapped: &[PathBuf]) -> Option<PathBuf> {
+/// The folder from which the shared EAL loads plug-ins; `None` for an EAL that is linked in.
+pub(super) fn plugin_folder(host: &Host, mapped: &[PathBuf]) -> Option<PathBuf> {
     let library = host.bytes(mapped.iter().find(|file| named(file, "librte_eal.so"))?)?;
     let folder = strings(&library, b"DPDK_PLUGIN_PATH=").into_iter().next()?;
     (!folder.is_empty()).then(|| PathBuf::from(folder))
 }
 
-/// What follows `mark` in a file, up to the NUL byte, wherever it stands.
+/// The texts after each `mark` in a file, up to the NUL byte.
 fn strings(bytes: &[u8], mark: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut rest = bytes;
@@ -167,7 +166,7 @@ fn strings(bytes: &[u8], mark: &[u8]) -> Vec<String> {
     found
 }
 
-/// Where `mark` first stands.
+/// The first position of `mark`.
 fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
     let first = *mark.first()?;
     let mut from = 0;
@@ -186,7 +185,7 @@ fn described(bytes: &[u8]) -> Vec<Driver> {
 }
 
 impl Driver {
-    /// Reads `{"name": "…", "params": "…", "kmod": "…", "pci_ids": [[1, 2, 65535, 65535], …]}`.
+    /// Parses `{"name": "…", "params": "…", "kmod": "…", "pci_ids": [[1, 2, 65535, 65535], …]}`.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let value = |key: &str| Some(text.split_once(&format!("\"{key}\": \""))?.1.split_once('"')?.0.to_owned());
         let modules = value("kmod").unwrap_or_default();
@@ -204,45 +203,11 @@ impl Driver {
     }
 }
 
-/// What keeps the EAL from loading the plug-ins that it was told to, and versions that do not fit each other.
-pub(super) fn of_start(args: &Arguments, host: &Host) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let given = args.all("d").filter(|plugin| plugin.contains('/')).map(PathBuf::from);
-    for plugin in given.chain(plugin_folder(host, &mapped(host)).filter(|folder| host.exists(folder))) {
-        let Some(real) = host.real(&plugin) else {
-            findings.push(Finding::PluginMissing { plugin });
-            continue;
-        };
-        let open = |folder: &&Path| host.metadata(folder).is_some_and(|metadata| metadata.mode() & 0o002 != 0);
-        let is_file = host.metadata(&real).is_some_and(|metadata| metadata.is_file());
-        let loaded = is_file || host.names(&real).iter().any(|name| name.contains(".so"));
-        if let Some(folder) = real.ancestors().find(open).filter(|_| loaded) {
-            findings.push(Finding::PluginFolderOpen { plugin, folder: folder.to_owned() });
-        }
-    }
-    findings.extend(two_versions(host));
-    findings
-}
-
-/// Two versions of DPDK in one process, such as by a plug-in of another one.
-pub(super) fn two_versions(host: &Host) -> Option<Finding> {
-    match &environments(host)[..] {
-        [first, second, ..] => Some(Finding::TwoVersions { first: first.clone(), second: second.clone() }),
-        _ => None,
-    }
-}
-
-/// Why a pool cannot be made: the driver that keeps its mbufs is not there.
-pub(super) fn of_pool(host: &Host) -> Option<Finding> {
-    let folder = plugin_folder(host, &mapped(host))?;
-    let there = |name: &String| name.starts_with("librte_mempool_ring.so");
-    (!host.names(&folder).iter().any(there)).then_some(Finding::PoolDriverMissing { folder })
-}
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(super) mod tests {
-    use super::{Driver, DriverSource, Drivers, of_pool, of_start, strings, two_versions};
-    use crate::diagnosis::{Finding, arguments::Arguments, tree::Tree};
+    use super::{Driver, DriverSource, Drivers, strings};
+    use crate::diagnosis::{arguments::Arguments, tree::Tree};
     use std::path::PathBuf;
 
     pub(in crate::diagnosis) const FOLDER: &str = "/usr/lib/dpdk/pmds-23.0";
@@ -351,52 +316,5 @@ pub(super) mod tests {
         assert_eq!(strings(b"xAA=1\0AA=2\0AAA=3\0A", b"AA="), ["1", "2", "3"]);
         assert_eq!(strings(b"", b"AA="), [""; 0]);
         assert_eq!(strings(b"AA=end", b"AA="), ["end"]);
-    }
-
-    #[test]
-    fn plugin_that_is_missing_is_named() {
-        let missing = Finding::PluginMissing { plugin: PathBuf::from("/opt/nothing.so") };
-        let tree = shared();
-        assert_eq!(of_start(&arguments("x -d /opt/nothing.so"), &tree.host()), [missing]);
-        assert_eq!(of_start(&arguments("x -d libfound_by_the_loader.so"), &tree.host()), []);
-    }
-
-    #[test]
-    fn plugin_where_everybody_may_write_is_named() {
-        let tree = shared().file("/opt/pmd/mine.so", "").mode("/opt/pmd", 0o777);
-        let expected = |plugin: &str| Finding::PluginFolderOpen { plugin: plugin.into(), folder: "/opt/pmd".into() };
-        for plugin in ["/opt/pmd", "/opt/pmd/mine.so"] {
-            assert_eq!(of_start(&arguments(&format!("x -d {plugin}")), &tree.host()), [expected(plugin)]);
-        }
-        let tree = tree.folder("/opt/empty").mode("/opt/empty", 0o777);
-        assert_eq!(of_start(&arguments("x -d /opt/empty"), &tree.host()), [], "nothing is loaded from there");
-    }
-
-    #[test]
-    fn usual_folder_must_be_closed_too() {
-        let tree = shared();
-        assert_eq!(of_start(&arguments("x"), &tree.host()), []);
-        let tree = tree.mode("/usr", 0o777);
-        let (plugin, folder) = (PathBuf::from(FOLDER), PathBuf::from("/usr"));
-        assert_eq!(of_start(&arguments("x"), &tree.host()), [Finding::PluginFolderOpen { plugin, folder }]);
-    }
-
-    #[test]
-    fn second_version_is_named() {
-        let line = "7f-80 r-xp 00 08:01 2   /usr/lib/librte_eal.so.23.0\n";
-        let maps = format!("{line}{line}");
-        let tree = shared().file("/proc/self/maps", &maps);
-        assert_eq!(two_versions(&tree.host()), None);
-        let tree = tree.file("/proc/self/maps", &format!("{maps}7f-80 r-xp 00 08:01 3   /opt/librte_eal.so.25.0\n"));
-        let (first, second) = ("/opt/librte_eal.so.25.0".into(), "/usr/lib/librte_eal.so.23.0".into());
-        assert_eq!(two_versions(&tree.host()), Some(Finding::TwoVersions { first, second }));
-    }
-
-    #[test]
-    fn pools_need_their_driver() {
-        let tree = shared();
-        assert_eq!(of_pool(&tree.host()), None);
-        std::fs::remove_file(tree.place(&format!("{FOLDER}/librte_mempool_ring.so.23.0"))).unwrap();
-        assert_eq!(of_pool(&tree.host()), Some(Finding::PoolDriverMissing { folder: PathBuf::from(FOLDER) }));
     }
 }

@@ -1,41 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What can be found, and how it is told.
+//! What the diagnosis can find, and its messages.
 
-mod words;
-
-use super::{drivers::DriverSource, host::Process, hugetlb::Reservation, numbers::ranges, pci::Use};
-use crate::SocketId;
-use std::path::PathBuf;
-use words::{
+use super::words::{
     addresses, driver_remedy, iommu_off, list, not_bound, or_reserve, pairs, reserved, sizes, some, taken, too_few,
 };
+use super::{drivers::DriverSource, host::Process, hugetlb::Reservation, nic::Use, numbers::ranges};
+use crate::SocketId;
+use std::path::PathBuf;
 
-/// Something that keeps DPDK from starting, or a device from being a port, with the values that were seen.
+/// A reason why DPDK does not start, or why a device is not a port, with the observed values.
 ///
-/// It prints what is wrong, and the command or the step that remedies it.
+/// Its message says what is wrong, and which command or step fixes it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Finding {
-    /// The library that runs is of another release than the headers that the program was built with.
+    /// The running library has another release than the headers with which the program was built.
     #[error(
         "the program was built with DPDK {built}, and {} is DPDK {running}: build the program again here, or run \
          it with the library of DPDK {built}: LD_LIBRARY_PATH=FOLDER",
         .library.as_ref().map_or("the library".to_owned(), |library| library.display().to_string())
     )]
     Version {
-        /// Release of the headers.
+        /// The release of the headers.
         built: String,
-        /// Version of the library.
+        /// The version of the library.
         running: String,
-        /// The library.
+        /// The path of the library.
         library: Option<PathBuf>,
     },
     /// Two versions of DPDK are loaded.
     #[error(
-        "two versions of DPDK are loaded, {} and {}, and the drivers of one are not known to the other: take the \
-         plug-in that brings the second one out of -d, or build it for the first",
+        "two versions of DPDK are loaded, {} and {}, and the drivers of one are not known to the other: remove \
+         the plug-in that loads the second one from -d, or build it for the first",
         .first.display(), .second.display()
     )]
     TwoVersions {
@@ -46,56 +44,56 @@ pub enum Finding {
     },
     /// CPUs of `-l`, `-c` or `--lcores` do not exist, or are offline.
     #[error(
-        "CPU {} is asked for, this machine has {}: give CPUs that are there, such as -l {}",
+        "CPU {} is requested, this machine has {}: give CPUs that exist, such as -l {}",
         ranges(.cpus), ranges(.online), ranges(.online)
     )]
     CpusMissing {
-        /// Those that are missing.
+        /// The missing CPUs.
         cpus: Vec<u32>,
-        /// Those that are there.
+        /// The existing CPUs.
         online: Vec<u32>,
     },
-    /// Lcores have higher numbers than this DPDK was built for.
+    /// Lcores have higher numbers than this build of DPDK allows.
     #[error(
-        "lcore {} is asked for, and {most} is the highest of this DPDK: give the CPU a lower number, as in \
+        "lcore {} is requested, and {most} is the highest of this DPDK: give the CPU a lower number, as in \
          --lcores={instead}",
         ranges(.lcores)
     )]
     LcoresTooHigh {
-        /// Those that are too high.
+        /// The numbers that are too high.
         lcores: Vec<u32>,
-        /// The highest.
+        /// The highest allowed number.
         most: u32,
-        /// The same CPUs under lower numbers.
+        /// The same CPUs with lower lcore numbers.
         instead: String,
     },
-    /// CPUs that the process's control group does not have.
+    /// CPUs are not in the process's control group.
     #[error(
-        "CPU {} is asked for, and the control group of this process has {} only: give one of these, or widen the \
+        "CPU {} is requested, but the control group of this process has only {}: give one of these, or widen the \
          group (docker run --cpuset-cpus, AllowedCPUs= of systemd)",
         ranges(.cpus), ranges(.allowed)
     )]
     CpusNotAllowed {
-        /// Those asked for in vain.
+        /// The requested CPUs that are not in the group.
         cpus: Vec<u32>,
-        /// Those of the group.
+        /// The CPUs of the group.
         allowed: Vec<u32>,
     },
     /// The EAL has fewer lcores than the program needs.
     #[error("{}", too_few(*.wanted, .lcores, .option.as_deref(), .usable))]
     TooFewLcores {
-        /// How many the program needs.
+        /// How many lcores the program needs.
         wanted: usize,
-        /// Those that the EAL has.
+        /// The EAL's lcores.
         lcores: Vec<u32>,
-        /// The option that chose them; without one, the process's affinity did.
+        /// The option that chose them. Without one, the process's affinity did.
         option: Option<String>,
-        /// The CPUs that could be used.
+        /// The usable CPUs.
         usable: Vec<u32>,
     },
     /// The folder for run-time files does not exist.
     #[error(
-        "{} does not exist, and DPDK's run-time files belong there: make it, or set RUNTIME_DIRECTORY to another \
+        "{} does not exist, but DPDK creates its run-time files there: create it, or set RUNTIME_DIRECTORY to another \
          folder",
         .folder.display()
     )]
@@ -103,9 +101,9 @@ pub enum Finding {
         /// The folder.
         folder: PathBuf,
     },
-    /// The user may not write where DPDK's run-time files are.
+    /// The user may not write to DPDK's run-time files.
     #[error(
-        "user {user} may not write to {}, where DPDK's run-time files belong: run as its owner, or set \
+        "user {user} may not write to {}, where DPDK creates its run-time files: run as its owner, or set \
          RUNTIME_DIRECTORY to a folder of user {user}",
         .path.display()
     )]
@@ -115,29 +113,29 @@ pub enum Finding {
         /// The user.
         user: u32,
     },
-    /// A plug-in of `-d` is not there.
+    /// A plug-in of `-d` does not exist.
     #[error("{} does not exist: give -d a driver's library, or a folder of them", .plugin.display())]
     PluginMissing {
-        /// As it was given.
+        /// The path that was given.
         plugin: PathBuf,
     },
-    /// Plug-ins lie where everybody may put one.
+    /// Plug-ins are in a folder to which everybody may write.
     #[error(
         "everybody may write to {}, so DPDK loads nothing from {}: move that elsewhere, or chmod o-w {}",
         .folder.display(), .plugin.display(), .folder.display()
     )]
     PluginFolderOpen {
-        /// The plug-in or folder of plug-ins.
+        /// The plug-in or the folder of plug-ins.
         plugin: PathBuf,
-        /// The folder above it, or itself, that everybody may write to.
+        /// The folder to which everybody may write: this one or one above it.
         folder: PathBuf,
     },
-    /// There is no driver for a virtual device.
+    /// No driver exists for a virtual device.
     #[error("there is no driver for device {device} in {}", driver_remedy(.searched))]
     DriverMissing {
         /// The device.
         device: String,
-        /// Where drivers were looked for.
+        /// Where drivers were searched for.
         searched: DriverSource,
     },
     /// A device of `-a` is neither an address nor a device that a driver knows.
@@ -146,10 +144,10 @@ pub enum Finding {
          net lists them"
     )]
     DeviceNameUnknown {
-        /// As it was given.
+        /// The name that was given.
         name: String,
     },
-    /// Another process runs under the same prefix.
+    /// Another process is running with the same prefix.
     #[error(
         "process {} ({}) runs under the file prefix '{prefix}' and holds {}: give this one another, as in \
          --file-prefix={prefix}2, or end that one",
@@ -158,7 +156,7 @@ pub enum Finding {
     PrefixInUse {
         /// The prefix.
         prefix: String,
-        /// The file that it has locked.
+        /// The file that the process has locked.
         file: PathBuf,
         /// The process.
         process: Process,
@@ -170,17 +168,17 @@ pub enum Finding {
         sizes(.sizes_kb)
     )]
     NoHugepages {
-        /// The sizes that the kernel has.
+        /// The page sizes that the kernel supports, in kB.
         sizes_kb: Vec<u64>,
     },
-    /// Hugepages are reserved, and no hugetlbfs of their size is mounted.
+    /// Hugepages are reserved, but no hugetlbfs of their size is mounted.
     #[error(
         "{}, but no hugetlbfs for that size is mounted: mkdir -p /dev/hugepages && mount -t hugetlbfs -o \
          pagesize={}K hugetlbfs /dev/hugepages, or give --in-memory",
         reserved(.pages), .pages.first().map_or(2048, |(size_kb, _)| *size_kb)
     )]
     HugetlbfsNotMounted {
-        /// The size of a page in kB, and how many there are.
+        /// The size of a page in kB, and the number of pages.
         pages: Vec<(u64, u64)>,
     },
     /// The folder of `--huge-dir` is not on a mounted hugetlbfs.
@@ -190,7 +188,7 @@ pub enum Finding {
         .folder.display(), .folder.display()
     )]
     HugeDirNotMounted {
-        /// As it was given.
+        /// The path that was given.
         folder: PathBuf,
     },
     /// The hugetlbfs is mounted read-only.
@@ -199,10 +197,10 @@ pub enum Finding {
         .folder.display(), .folder.display()
     )]
     HugetlbfsReadOnly {
-        /// Where.
+        /// The folder.
         folder: PathBuf,
     },
-    /// The user may not make files in the hugetlbfs.
+    /// The user may not create files in the hugetlbfs.
     #[error(
         "user {user} may not write to {}, where hugepages come from: as root run chown {user} {}, or give \
          --in-memory",
@@ -216,44 +214,45 @@ pub enum Finding {
     },
     /// All hugepages are in use.
     #[error(
-        "none of the {total_mb} MB of hugepages is free: {}. End who has them{}",
+        "none of the {total_mb} MB of hugepages is free: {}. End the processes that have them{}",
         taken(*.own_mb, .holders), or_reserve(.more.as_ref())
     )]
     HugepagesTaken {
-        /// How much memory they are in all.
+        /// The total size of the hugepages in MB.
         total_mb: u64,
-        /// How much of it this process has.
+        /// How much of it this process has, in MB.
         own_mb: u64,
-        /// Who has how much, in MB: the largest first. Hugepages of nobody belong to files in a hugetlbfs.
+        /// The processes that use hugepages, with their shares in MB, largest first. The remaining hugepages belong to
+        /// files in a hugetlbfs.
         holders: Vec<(u64, Process)>,
-        /// What would be enough.
+        /// The number of pages that would be enough.
         more: Option<Reservation>,
     },
-    /// There is less memory in free hugepages than is needed.
+    /// The free hugepages are smaller than the required memory.
     #[error(
-        "{asked_mb} MB of hugepages are needed, {free_mb} MB are free: ask for less{}", or_reserve(.more.as_ref())
+        "{asked_mb} MB of hugepages are needed, {free_mb} MB are free: request less{}", or_reserve(.more.as_ref())
     )]
     MemoryTooSmall {
-        /// What is needed.
+        /// The required memory in MB.
         asked_mb: u64,
-        /// What is free.
+        /// The free memory in MB.
         free_mb: u64,
-        /// What would be enough.
+        /// The number of pages that would be enough.
         more: Option<Reservation>,
     },
-    /// The EAL has too little memory without hugepages.
+    /// Without hugepages, the EAL has too little memory.
     #[error(
         "about {asked_mb} MB are needed, and without hugepages there are the {given_mb} MB of -m, for everything: \
          give more, as in -m {}",
         (given_mb + asked_mb).next_power_of_two()
     )]
     NoHugeMemoryTooSmall {
-        /// What is needed.
+        /// The required memory in MB.
         asked_mb: u64,
-        /// What the EAL was given.
+        /// The EAL's memory in MB.
         given_mb: u64,
     },
-    /// A socket has less free memory than is needed there.
+    /// A socket has less free memory than is required there.
     #[error(
         "{asked_mb} MB are needed on socket {socket}, {free_mb} MB of hugepages are free there: use another socket{}",
         or_reserve(.more.as_ref())
@@ -261,22 +260,22 @@ pub enum Finding {
     NoMemoryOnSocket {
         /// The socket.
         socket: SocketId,
-        /// What is needed.
+        /// The required memory in MB.
         asked_mb: u64,
-        /// What is free.
+        /// The free memory in MB.
         free_mb: u64,
-        /// What would be enough.
+        /// The number of pages that would be enough.
         more: Option<Reservation>,
     },
-    /// There is no such socket.
-    #[error("memory is wanted on socket {socket}, this machine has {}: ask for it on one of these", list(.sockets))]
+    /// The socket does not exist.
+    #[error("memory is requested on socket {socket}, this machine has {}: request it on one of these", list(.sockets))]
     NoSuchSocket {
-        /// The socket asked for.
+        /// The requested socket.
         socket: SocketId,
-        /// Those of the machine.
+        /// The sockets of the machine.
         sockets: Vec<SocketId>,
     },
-    /// A pool has no driver to keep its mbufs.
+    /// The mempool driver that pools need is missing.
     #[error(
         "{} lacks librte_mempool_ring.so, without which there are no pools: install it (Debian: apt-get install \
          librte-meta-mempool)",
@@ -286,7 +285,7 @@ pub enum Finding {
         /// DPDK's plug-in folder.
         folder: PathBuf,
     },
-    /// A virtual device was given a key that its driver does not list.
+    /// A virtual device has a key that its driver does not list.
     #[error("device {device}: its driver lists no key '{key}', but: {known}")]
     DeviceKeyUnknown {
         /// The device.
@@ -296,8 +295,8 @@ pub enum Finding {
         /// The driver's keys, in its own words.
         known: String,
     },
-    /// A file that a virtual device needs is not there.
-    #[error("device {device}: there is no file {} for {key}: give the path of one that exists", .file.display())]
+    /// A file that a virtual device needs does not exist.
+    #[error("device {device}: file {} for {key} does not exist: give the path of an existing file", .file.display())]
     DeviceFileMissing {
         /// The device.
         device: String,
@@ -306,19 +305,19 @@ pub enum Finding {
         /// The file.
         file: PathBuf,
     },
-    /// An interface that a virtual device needs is not there.
-    #[error("device {device}: there is no network interface {interface}: give one of {}", .interfaces.join(", "))]
+    /// A network interface that a virtual device needs does not exist.
+    #[error("device {device}: network interface {interface} does not exist: give one of {}", .interfaces.join(", "))]
     InterfaceMissing {
         /// The device.
         device: String,
-        /// The interface asked for.
+        /// The requested interface.
         interface: String,
-        /// Those of the machine.
+        /// The interfaces of the machine.
         interfaces: Vec<String>,
     },
-    /// A virtual device is not among the ports, and what was looked at does not say why.
+    /// A virtual device is not among the ports, for an unknown reason.
     #[error(
-        "device {device} was given, and is not among the ports: its driver refused it, and says why in the log \
+        "device {device} was given but is not among the ports: its driver refused it, and gives the reason in the log \
          above"
     )]
     DeviceRefused {
@@ -327,7 +326,7 @@ pub enum Finding {
     },
     /// `--no-pci` hides the NICs.
     #[error(
-        "--no-pci is given, so DPDK looks at no NIC ({}): leave it out, or give a virtual device, as in \
+        "--no-pci is given, so DPDK ignores all NICs ({}): leave it out, or give a virtual device, as in \
          --vdev=net_null0",
         some(.nics)
     )]
@@ -335,7 +334,7 @@ pub enum Finding {
         /// The machine's NICs.
         nics: Vec<String>,
     },
-    /// The machine has no NIC, and no virtual device was given.
+    /// The machine has no NIC, and the command line names no virtual device.
     #[error("this machine has no PCI NIC: give a virtual device, as in --vdev=net_null0")]
     NoNic,
     /// A device of `-a` does not exist.
@@ -346,31 +345,31 @@ pub enum Finding {
         /// The machine's NICs.
         nics: Vec<String>,
     },
-    /// No driver takes a NIC.
+    /// No driver supports a NIC.
     #[error("there is no driver for NIC {address} ({id}) in {}", driver_remedy(.searched))]
     NicDriverMissing {
         /// The NIC.
         address: String,
-        /// Its vendor and device.
+        /// Its vendor and device numbers.
         id: String,
-        /// Where drivers were looked for.
+        /// Where drivers were searched for.
         searched: DriverSource,
     },
-    /// A NIC belongs to the kernel, or to nobody.
+    /// A NIC is bound to a kernel driver, or to no driver.
     #[error("{}", not_bound(.address, .bound.as_deref(), .interfaces, *.used, .wanted))]
     NicNotBound {
         /// The NIC.
         address: String,
-        /// The driver of the kernel that has it.
+        /// The kernel driver to which it is bound.
         bound: Option<String>,
         /// Its network interfaces.
         interfaces: Vec<String>,
-        /// What the kernel does with it.
+        /// The kernel's use of it.
         used: Use,
-        /// The driver of the kernel that it should be bound to.
+        /// The kernel driver to which it should be bound.
         wanted: String,
     },
-    /// A NIC is bound to a driver of the kernel that DPDK's cannot use.
+    /// A NIC is bound to a kernel driver that DPDK's driver does not support.
     #[error(
         "NIC {address} is bound to {bound}, which {driver} cannot use: modprobe {wanted} && dpdk-devbind.py \
          --bind={wanted} {address}"
@@ -378,30 +377,30 @@ pub enum Finding {
     NicBoundWrong {
         /// The NIC.
         address: String,
-        /// What it is bound to.
+        /// The kernel driver to which it is bound.
         bound: String,
-        /// DPDK's driver for it.
+        /// DPDK's driver for the NIC.
         driver: String,
-        /// The driver of the kernel that it should be bound to.
+        /// The kernel driver to which it should be bound.
         wanted: String,
     },
-    /// The kernel has no IOMMU in use, so vfio-pci takes no device.
+    /// The kernel uses no IOMMU, so vfio-pci accepts no device.
     #[error("{}", iommu_off(*.table, .parameter.as_deref(), .without.as_deref()))]
     IommuOff {
-        /// The firmware's table that describes one, if it has it.
+        /// The firmware's table that describes an IOMMU, if it has one.
         table: Option<&'static str>,
-        /// What turns it off on the kernel's command line.
+        /// The parameter on the kernel's command line that disables it.
         parameter: Option<String>,
-        /// How to go without one, if this kernel can.
+        /// How to do without an IOMMU, if this kernel can.
         without: Option<String>,
     },
-    /// VFIO lacks its part for the IOMMU.
-    #[error("vfio-pci is loaded, and vfio_iommu_type1 is not, so VFIO cannot use the IOMMU: modprobe vfio_iommu_type1")]
+    /// VFIO's module for the IOMMU is not loaded.
+    #[error("vfio-pci is loaded, but vfio_iommu_type1 is not, so VFIO cannot use the IOMMU: modprobe vfio_iommu_type1")]
     VfioTypeMissing,
-    /// The IOMMU does not remap interrupts, so VFIO hands out no device.
+    /// The IOMMU does not remap interrupts, so VFIO provides no device.
     #[error(
-        "the IOMMU does not remap interrupts, so VFIO hands out no device: turn interrupt remapping (x2APIC) on in \
-         the firmware and take intremap=off off the kernel's command line, or accept that a NIC can forge \
+        "the IOMMU does not remap interrupts, so VFIO provides no device: enable interrupt remapping (x2APIC) in \
+         the firmware and remove intremap=off from the kernel's command line, or accept that a NIC can forge \
          interrupts: echo 1 > /sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts"
     )]
     NoInterruptRemapping,
@@ -416,7 +415,7 @@ pub enum Finding {
         address: String,
         /// The group.
         group: String,
-        /// The others, and the drivers of the kernel that they are bound to.
+        /// The other devices, and the kernel drivers to which they are bound.
         others: Vec<(String, String)>,
     },
     /// Another process uses a NIC.
@@ -432,7 +431,7 @@ pub enum Finding {
         /// The process.
         process: Process,
     },
-    /// A file of VFIO is not there, as in a container.
+    /// A VFIO file does not exist, as in a container.
     #[error(
         "{} does not exist, though vfio-pci has the NIC: give it to the container (docker run --device=/dev/vfio)",
         .file.display()
@@ -441,7 +440,7 @@ pub enum Finding {
         /// The file.
         file: PathBuf,
     },
-    /// The user may not open a file of VFIO.
+    /// The user may not open a VFIO file.
     #[error("user {user} may not open {}: as root run chown {user} {}", .file.display(), .file.display())]
     VfioFileDenied {
         /// The file.
@@ -449,13 +448,13 @@ pub enum Finding {
         /// The user.
         user: u32,
     },
-    /// The user may lock little memory.
+    /// The user's limit of locked memory is low.
     #[error(
         "user {user} may lock {limit_kb} kB, and VFIO locks all memory that the NIC may write to: ulimit -l \
          unlimited (memlock in /etc/security/limits.conf)"
     )]
     LockedMemoryLimited {
-        /// The limit.
+        /// The limit in kB.
         limit_kb: u64,
         /// The user.
         user: u32,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The machine as the files of /proc, /sys and /dev show it, below a root folder that tests replace.
+//! The machine as described by the files of /proc, /sys and /dev, below a root folder that tests replace.
 
 use std::{
     env, fs,
@@ -9,23 +9,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Where the facts come from.
+/// The source of all facts.
 pub(super) struct Host {
     root: PathBuf,
-    /// The folder in which DPDK makes its own, as the environment names it.
+    /// The folder in which DPDK creates its own, from the environment.
     runtime: Option<PathBuf>,
 }
 
 impl Host {
-    /// The machine that this runs on.
+    /// The machine on which this process runs.
     pub(super) fn this() -> Self {
-        // systemd's first, then the desktop's, as DPDK looks for them.
+        // First systemd's variable, then the desktop's, in DPDK's order.
         let system = env::var_os("RUNTIME_DIRECTORY");
         let runtime = system.or_else(|| env::var_os("XDG_RUNTIME_DIR").filter(|_| !Self::at("/").user().is_root()));
         Self { root: PathBuf::from("/"), runtime: runtime.map(PathBuf::from) }
     }
 
-    /// The one below `root`, without variables in its environment.
+    /// A machine below `root`, without environment variables.
     pub(super) fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), runtime: None }
     }
@@ -42,13 +42,13 @@ impl Host {
         self.runtime.as_deref().unwrap_or(Path::new(default)).join("dpdk")
     }
 
-    /// Where an absolute path lies on this machine.
+    /// The path of an absolute path below the root.
     pub(super) fn place(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         self.root.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Where a path really lies, links followed.
+    /// The canonical path, with links followed.
     pub(super) fn real(&self, path: impl AsRef<Path>) -> Option<PathBuf> {
         let (root, real) = (fs::canonicalize(&self.root).ok()?, fs::canonicalize(self.place(path)).ok()?);
         Some(Path::new("/").join(real.strip_prefix(root).ok()?))
@@ -62,7 +62,7 @@ impl Host {
         fs::read(self.place(path)).ok()
     }
 
-    /// A file's text without the white space around it.
+    /// A file's text without leading and trailing white space.
     pub(super) fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let bytes = self.bytes(path)?;
         Some(String::from_utf8_lossy(&bytes).trim().to_owned())
@@ -72,7 +72,7 @@ impl Host {
         self.text(path)?.parse().ok()
     }
 
-    /// The names in a folder, sorted; none if there is no such folder.
+    /// The names in a folder, sorted; empty if the folder does not exist.
     pub(super) fn names(&self, folder: impl AsRef<Path>) -> Vec<String> {
         let entries = fs::read_dir(self.place(folder)).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -85,7 +85,7 @@ impl Host {
         fs::read_link(self.place(path)).ok()
     }
 
-    /// The last component of a symbolic link's target: how /sys names a driver, a module or a group.
+    /// The last component of a symbolic link's target, by which /sys names a driver, a module or a group.
     pub(super) fn link_name(&self, path: impl AsRef<Path>) -> Option<String> {
         Some(self.link(path)?.file_name()?.to_string_lossy().into_owned())
     }
@@ -94,7 +94,7 @@ impl Host {
         fs::metadata(self.place(path)).ok()
     }
 
-    /// What follows `key:` in a file of such lines.
+    /// The text after `key:` in a file of such lines.
     pub(super) fn field(&self, path: impl AsRef<Path>, key: &str) -> Option<String> {
         let text = self.text(path)?;
         let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
@@ -106,7 +106,7 @@ impl Host {
         self.exists(format!("/sys/module/{name}"))
     }
 
-    /// The ids of all processes but this one.
+    /// All processes except this one.
     pub(super) fn other_processes(&self) -> Vec<Process> {
         let own = self.field("/proc/self/status", "Pid");
         let numbers = self.names("/proc").into_iter().filter(|name| Some(name) != own.as_ref());
@@ -117,13 +117,13 @@ impl Host {
         Process { pid, name: self.text(format!("/proc/{pid}/comm")).unwrap_or_default() }
     }
 
-    /// Who the calling process is.
+    /// The user of the calling process.
     pub(super) fn user(&self) -> User {
         let numbers = |key| -> Vec<u32> {
             let line = self.field("/proc/self/status", key).unwrap_or_default();
             line.split_whitespace().filter_map(|number| number.parse().ok()).collect()
         };
-        // Of the four numbers, real, effective, saved and file system, the last one counts for files.
+        // Of the four numbers, real, effective, saved and file system, the last applies to files.
         let last = |key| numbers(key).last().copied().unwrap_or(0);
         let capabilities = self.field("/proc/self/status", "CapEff").unwrap_or_default();
         let mut groups = numbers("Groups");
@@ -137,16 +137,16 @@ impl Host {
     }
 }
 
-/// A process, by its number and the name of its program.
+/// A process: its number and the name of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     /// Its number.
     pub pid: u32,
-    /// The program, as `ps` shows it; empty if it was gone already.
+    /// The program's name, as `ps` shows it; empty if the process has already ended.
     pub name: String,
 }
 
-/// What the kernel looks at when a process opens a file.
+/// The properties that the kernel checks when a process opens a file.
 pub(super) struct User {
     pub(super) id: u32,
     real_id: u32,
@@ -154,13 +154,13 @@ pub(super) struct User {
     capabilities: u64,
 }
 
-/// What is wanted of a file, as in its mode.
+/// A requested access to a file, as in a file's mode.
 #[derive(Clone, Copy)]
 pub(super) struct Access(u32);
 
 impl Access {
     pub(super) const READ_WRITE: Self = Self(0o6);
-    /// Make files in a folder.
+    /// Creating files in a folder.
     pub(super) const ENTER_AND_WRITE: Self = Self(0o3);
     pub(super) const ENTER: Self = Self(0o1);
 }
@@ -169,7 +169,7 @@ impl User {
     const CAP_DAC_OVERRIDE: u32 = 1;
     const CAP_IPC_LOCK: u32 = 14;
 
-    /// As DPDK asks it.
+    /// DPDK's test for root.
     pub(super) const fn is_root(&self) -> bool {
         self.real_id == 0
     }
@@ -182,7 +182,7 @@ impl User {
         self.capabilities & (1 << capability) != 0
     }
 
-    /// Whether the mode of a file lets this user have it.
+    /// Whether the file's mode allows this user the access.
     pub(super) fn may(&self, access: Access, file: &fs::Metadata) -> bool {
         if self.has(Self::CAP_DAC_OVERRIDE) {
             return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Hugepages as the kernel has them: how many, of which size, on which node, and where they are mounted.
+//! The kernel's hugepages: their number, sizes, nodes, and mounts.
 
 use super::host::Host;
 use crate::SocketId;
@@ -12,20 +12,20 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Hugepages {
-    /// The node; [`SocketId::ANY`] on a kernel that does not tell them apart.
+    /// The node; [`SocketId::ANY`] on a kernel that does not count by node.
     pub socket: SocketId,
     /// The size of a page in kB.
     pub size_kb: u64,
-    /// How many there are.
+    /// The number of pages.
     pub total: u64,
-    /// How many of them nobody uses.
+    /// The number of unused pages.
     pub free: u64,
 }
 
 pub(super) const KERNEL: &str = "/sys/kernel/mm/hugepages";
 const NODES: &str = "/sys/devices/system/node";
 
-/// Where the kernel has the hugepages of one node.
+/// The kernel's folder for the hugepages of one node.
 pub(super) fn node_folder(node: i32) -> String {
     format!("{NODES}/node{node}/hugepages")
 }
@@ -39,7 +39,7 @@ pub(super) fn hugepages(host: &Host) -> Vec<Hugepages> {
     if found.is_empty() { in_folder(host, KERNEL, SocketId::ANY) } else { found }
 }
 
-/// The machine's NUMA nodes; none where the kernel does not say.
+/// The machine's NUMA nodes; empty if the kernel does not list them.
 pub(super) fn nodes(host: &Host) -> Vec<i32> {
     let names = host.names(NODES).into_iter();
     let mut nodes: Vec<i32> = names.filter_map(|name| name.strip_prefix("node")?.parse().ok()).collect();
@@ -64,7 +64,7 @@ pub(super) fn in_folder(host: &Host, folder: &str, socket: SocketId) -> Vec<Huge
 pub(super) struct Pool {
     pub(super) size_kb: u64,
     pub(super) total: u64,
-    /// Free and not promised to anybody, or to be had beyond the reserved ones.
+    /// Pages that are free and not reserved for any process, or that can be allocated beyond the reserved pages.
     pub(super) available: u64,
 }
 
@@ -91,7 +91,7 @@ pub(super) struct Mount {
     pub(super) read_only: bool,
 }
 
-/// The size of a page that the kernel takes where none is named.
+/// The kernel's default page size in kB.
 fn default_size_kb(host: &Host) -> Option<u64> {
     host.field("/proc/meminfo", "Hugepagesize").and_then(|size| size_kb(&size))
 }
@@ -108,7 +108,7 @@ impl Mount {
         let [_, folder, "hugetlbfs", options, ..] = words[..] else { return None };
         let size = options.split(',').find_map(|option| option.strip_prefix("pagesize="));
         Some(Self {
-            // The kernel writes white space in octal.
+            // The kernel encodes white space in octal.
             folder: PathBuf::from(folder.replace("\\040", " ").replace("\\011", "\t")),
             size_kb: size.map_or(default_kb, size_kb)?,
             read_only: options.split(',').any(|option| option == "ro"),
@@ -116,7 +116,7 @@ impl Mount {
     }
 }
 
-/// Reads `2M`, `1G`, `1024M`, `2048 kB`.
+/// Parses `2M`, `1G`, `1024M` and `2048 kB`.
 pub(super) fn size_kb(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|letter: char| !letter.is_ascii_digit());
     let number: u64 = digits.parse().ok()?;
@@ -128,20 +128,21 @@ pub(super) fn size_kb(text: &str) -> Option<u64> {
     })
 }
 
-/// How many hugepages there should be.
+/// A number of hugepages to reserve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reservation {
-    /// The file that takes the number.
+    /// The file to write the number to.
     pub file: PathBuf,
     /// The size of a page in kB.
     pub size_kb: u64,
-    /// The number.
+    /// The number of pages.
     pub pages: u64,
 }
 
 impl Reservation {
-    /// As many as there are in one of the kernel's folders and `missing_mb` more: of the default size if it has that.
+    /// A reservation of `missing_mb` more than in one of the kernel's folders, of the default size if the folder has
+    /// it.
     pub(super) fn beyond(host: &Host, folder: &str, missing_mb: u64) -> Option<Self> {
         let pages = in_folder(host, folder, SocketId::ANY);
         let default = default_size_kb(host);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Another process that runs under the same file prefix.
+//! Another process with the same file prefix.
 
 use super::{Finding, arguments::Arguments, host::Host};
 use std::{fs::Metadata, os::unix::fs::MetadataExt, path::PathBuf};
 
-/// What a command line says of how processes share DPDK.
+/// How a process with a given command line shares DPDK with others.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Sharing {
     pub(crate) prefix: String,
@@ -14,7 +14,7 @@ pub(crate) struct Sharing {
     pub(crate) config: PathBuf,
     /// The value of `--proc-type`.
     pub(crate) process_type: Option<String>,
-    /// An option with which nothing is shared, without its dashes.
+    /// An option that prevents sharing, without its dashes.
     pub(crate) hindrance: Option<&'static str>,
 }
 
@@ -33,7 +33,7 @@ fn sharing_on(args: &Arguments, host: &Host) -> Sharing {
     }
 }
 
-/// Who holds the lock that a primary process takes on its configuration.
+/// The process that holds a primary process's lock on its configuration.
 pub(super) fn of_start(args: &Arguments, host: &Host) -> Option<Finding> {
     if !args.shares_files() {
         return None;
@@ -44,7 +44,7 @@ pub(super) fn of_start(args: &Arguments, host: &Host) -> Option<Finding> {
     let locks = host.text("/proc/locks")?;
     let holders: Vec<Lock> =
         locks.lines().filter_map(Lock::parse).filter(|lock| lock.inode == metadata.ino()).collect();
-    // The start that failed may hold the lock itself, so only others count.
+    // The failed start may hold the lock itself, so only other processes count.
     let process = host.other_processes().into_iter().find(|process| {
         let lock = holders.iter().find(|lock| lock.pid == process.pid);
         lock.is_some_and(|lock| lock.device == device(&metadata) || has_open(host, process.pid, &metadata))
@@ -52,7 +52,7 @@ pub(super) fn of_start(args: &Arguments, host: &Host) -> Option<Finding> {
     Some(Finding::PrefixInUse { prefix: prefix.to_owned(), file, process })
 }
 
-/// A lock for writing, of a line such as `1: POSIX  ADVISORY  WRITE 1234 00:18:567 64 72`.
+/// A write lock, parsed from a line such as `1: POSIX  ADVISORY  WRITE 1234 00:18:567 64 72`.
 struct Lock {
     pid: u32,
     device: (u64, u64),
@@ -70,7 +70,7 @@ impl Lock {
     }
 }
 
-/// The device that a file is on, as /proc writes it. Some file systems show another there than to `stat`.
+/// The device of a file, in the form of /proc. Some file systems show another device there than to `stat`.
 fn device(file: &Metadata) -> (u64, u64) {
     let number = file.dev();
     (number >> 8 & 0xfff | number >> 32 & !0xfff, number & 0xff | number >> 12 & 0xff_ff00)
@@ -91,7 +91,7 @@ mod tests {
 
     const CONFIG: &str = "/var/run/dpdk/mine/config";
 
-    /// Process 7 is the one that asks; 19 has the lock's line with the device that `shown` gives.
+    /// Process 7 runs the diagnosis. Process 19 holds the lock, on the device that `shown` returns.
     fn machine(holder: u32, shown: impl Fn((u64, u64)) -> (u64, u64)) -> Tree {
         let tree = Tree::new()
             .file("/proc/self/status", "Pid:\t7\nUid:\t0\t0\t0\t0\n")

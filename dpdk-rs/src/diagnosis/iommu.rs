@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The IOMMU, and what VFIO needs before it hands out a device.
+//! The IOMMU, and VFIO's conditions for providing a device.
 
 use super::{
     Finding,
     drivers::Driver,
     host::{Access, Host},
-    pci::Nic,
+    nic::Nic,
 };
 use std::path::{Path, PathBuf};
 
 const GROUPS: &str = "/sys/kernel/iommu_groups";
 
-/// Not every kernel has it.
+/// Not every kernel has this file.
 const UNSAFE_MODE: &str = "/sys/module/vfio/parameters/enable_unsafe_noiommu_mode";
 
-/// Why vfio-pci would not take a NIC: the kernel has no IOMMU in use, and VFIO is not told to go without.
+/// Why vfio-pci would not accept a NIC: the kernel uses no IOMMU, and VFIO's mode without IOMMU is off.
 pub(super) fn off(host: &Host, driver: &Driver, nic: &str) -> Option<Finding> {
     if !host.names(GROUPS).is_empty() || is_yes(host, UNSAFE_MODE) {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn off(host: &Host, driver: &Driver, nic: &str) -> Option<Finding> {
     Some(Finding::IommuOff { table, parameter, without })
 }
 
-/// What keeps a NIC that is bound to vfio-pci from being used.
+/// What prevents the use of a NIC that is bound to vfio-pci.
 pub(super) fn of_bound(host: &Host, nic: &Nic) -> Vec<Finding> {
     let (Some(group), Some(bound)) = (&nic.group, &nic.driver) else { return Vec::new() };
     if !is_vfio(bound) {
@@ -78,7 +78,7 @@ fn is_vfio(driver: &str) -> bool {
     driver.contains("vfio")
 }
 
-/// A file that VFIO needs and that is not there, or not for this user.
+/// A file that VFIO needs and that is missing, or that this user may not open.
 fn unusable(host: &Host, file: &Path) -> Option<Finding> {
     let user = host.user();
     match host.metadata(file) {
@@ -88,7 +88,7 @@ fn unusable(host: &Host, file: &Path) -> Option<Finding> {
     }
 }
 
-/// Devices of the same group that a driver of the kernel has. Bridges and the stub do no harm.
+/// Devices of the same group that are bound to a kernel driver. Bridges and the stub driver are harmless.
 fn others(host: &Host, group: &str, address: &str) -> Vec<(String, String)> {
     let devices = host.names(format!("{GROUPS}/{group}/devices")).into_iter().filter(|device| device != address);
     let mut others = Vec::new();
@@ -103,13 +103,13 @@ fn others(host: &Host, group: &str, address: &str) -> Vec<(String, String)> {
     others
 }
 
-/// Whether interrupts go through the IOMMU. On x86 the kernel says so in the names of the controllers.
+/// Whether interrupts pass through the IOMMU. On x86 the names of the interrupt controllers show it.
 fn remaps_interrupts(host: &Host) -> bool {
     let interrupts = host.text("/proc/interrupts").unwrap_or_default();
     !interrupts.contains(" IO-APIC") || interrupts.contains(" IR-IO-APIC")
 }
 
-/// A limit on locked memory, within which VFIO would have to keep all the memory that the NIC may write to.
+/// The limit on locked memory, which must cover all the memory that the NIC may write to.
 fn locked_memory(host: &Host) -> Option<Finding> {
     let limits = host.text("/proc/self/limits")?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max locked memory"))?;
@@ -122,12 +122,12 @@ fn locked_memory(host: &Host) -> Option<Finding> {
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::{UNSAFE_MODE, of_bound};
-    use crate::diagnosis::{Finding, Process, drivers::Driver, pci::Nic, tree::Tree};
+    use crate::diagnosis::{Finding, Process, drivers::Driver, nic::Nic, tree::Tree};
     use std::path::PathBuf;
 
     const NIC: &str = "0000:01:00.0";
 
-    /// Group 7 has the NIC, which is bound to vfio-pci, and a bridge. Nothing stands in the way.
+    /// Group 7 has the NIC, which is bound to vfio-pci, and a bridge. Nothing prevents its use.
     fn machine() -> Tree {
         let device = |tree: Tree, address: &str, class: &str, driver: &str| {
             tree.file(&format!("/sys/bus/pci/devices/{address}/class"), class)

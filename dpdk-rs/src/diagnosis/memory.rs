@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Memory for the EAL and for pools: enough of it, where it was asked for, and within this user's reach.
+//! Memory for the EAL and for pools: whether there is enough, where it was requested, and accessible to this user.
 
 use super::{
     Finding, Process,
@@ -14,7 +14,7 @@ use core::{cmp::Reverse, fmt::Display};
 use dpdk_sys as sys;
 use std::path::{Path, PathBuf};
 
-/// What keeps the EAL from having its memory.
+/// What prevents the EAL from allocating its memory.
 pub(super) fn of_start(args: &Arguments, host: &Host) -> Vec<Finding> {
     if !args.uses_hugepages() {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn of_start(args: &Arguments, host: &Host) -> Vec<Finding> {
         let mounts = Mount::all(host);
         if let Some(folder) = args.last("huge-dir") {
             let fits = |mount: &&Mount| Path::new(folder).starts_with(&mount.folder);
-            // Of mounts within each other, the innermost.
+            // Of nested mounts, the innermost.
             let Some(mount) = mounts.iter().filter(fits).max_by_key(|mount| mount.folder.as_os_str().len()) else {
                 return vec![Finding::HugeDirNotMounted { folder: PathBuf::from(folder) }];
             };
@@ -80,7 +80,7 @@ fn too_small(host: &Host, asked_mb: u64, free_mb: u64) -> Finding {
     Finding::MemoryTooSmall { asked_mb, free_mb, more }
 }
 
-/// Why no files can be made in a folder of a hugetlbfs.
+/// Why no files can be created in a folder of a hugetlbfs.
 fn refused(host: &Host, mount: &Mount, folder: &Path) -> Option<Finding> {
     if mount.read_only {
         return Some(Finding::HugetlbfsReadOnly { folder: mount.folder.clone() });
@@ -91,13 +91,13 @@ fn refused(host: &Host, mount: &Mount, folder: &Path) -> Option<Finding> {
     denied.then(|| Finding::HugetlbfsDenied { folder: folder.to_owned(), user: user.id })
 }
 
-/// The hugepages that a process has mapped, in MB.
+/// The size of the hugepages that a process has mapped, in MB.
 fn hugetlb_mb(host: &Host, pid: impl Display) -> Option<u64> {
     let pages = host.field(format!("/proc/{pid}/status"), "HugetlbPages")?;
     size_kb(&pages).map(|kb| kb / 1024)
 }
 
-/// Whether a socket has less than the memory that is wanted there.
+/// Whether a socket has less memory than is requested there.
 fn on_socket(host: &Host, sizes_kb: &[u64], socket: SocketId, asked_mb: u64) -> Option<Finding> {
     let nodes = hugetlb::nodes(host);
     if nodes.is_empty() {
@@ -130,13 +130,13 @@ pub(super) fn of_pool(args: &Arguments, host: &Host, size: u32, socket: SocketId
     (free_mb < asked_mb).then(|| too_small(host, asked_mb, free_mb))
 }
 
-/// An mbuf with its header in the pool and the usual data room.
+/// The size of an mbuf with its header in the pool and the default data room.
 const MBUF_BYTES: u64 = 64 + sys::DPDK_SYS_MBUF_SIZE as u64 + sys::RTE_MBUF_DEFAULT_BUF_SIZE as u64;
 
-/// What to reserve where nothing says how much is wanted: what most programs can do with.
+/// How much to reserve when the requested amount is unknown: enough for most programs.
 const LEAST_MB: u64 = 512;
 
-/// What the EAL takes without hugepages and without `-m` (`MEMSIZE_IF_NO_HUGE_PAGE`).
+/// The EAL's memory without hugepages and without `-m` (`MEMSIZE_IF_NO_HUGE_PAGE`).
 const DEFAULT_MB_WITHOUT_HUGEPAGES: u64 = 64;
 
 #[cfg(test)]
@@ -150,7 +150,8 @@ pub(super) mod tests {
 
     pub(in crate::diagnosis) const MOUNTED: &str = "hugetlbfs /dev/hugepages hugetlbfs rw,relatime,pagesize=2M 0 0\n";
 
-    /// A machine with two nodes and pages of 2 MB and 1 GB: `total` of the first size, of which `free` on each node.
+    /// A machine with two nodes and pages of 2 MB and 1 GB: `total` pages of 2 MB, of which `free` are free on each
+    /// node.
     pub(in crate::diagnosis) fn machine(total: u64, free: [u64; 2], mounts: &str) -> Tree {
         let mut tree = Tree::new()
             .file("/proc/meminfo", "MemTotal: 9 kB\nHugepagesize:       2048 kB\n")
@@ -234,7 +235,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn who_may_not_write_there_is_told() {
+    fn who_may_not_write_there_is_reported() {
         let status = "Pid:\t7\nUid:\t4000000\t4000000\t4000000\t4000000\nCapEff:\t0\n";
         let machine = machine(512, [256, 256], MOUNTED).file("/proc/self/status", status).mode("/dev/hugepages", 0o755);
         let expected = [Finding::HugetlbfsDenied { folder: PathBuf::from("/dev/hugepages"), user: 4_000_000 }];
@@ -244,7 +245,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn read_only_mount_is_told() {
+    fn read_only_mount_is_reported() {
         let machine = machine(512, [256, 256], "x /dev/hugepages hugetlbfs ro,pagesize=2M 0 0\n");
         assert_eq!(found(&machine, "x"), [Finding::HugetlbfsReadOnly { folder: PathBuf::from("/dev/hugepages") }]);
     }

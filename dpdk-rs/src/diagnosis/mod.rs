@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Why DPDK does not start, or a device is no port, and what to do about it.
+//! Why DPDK does not start, or a device does not become a port, and what to do about it.
 //!
-//! After a failure these functions look at the machine: hugepages and where they are mounted, permissions, other
-//! processes, CPUs, sockets, NICs with the drivers that they are bound to, the IOMMU, DPDK's drivers. They return what
-//! they found that stands in the way of the command line given, in the order in which DPDK comes upon it, so that the
-//! first is the most likely cause. There is no finding without a fact; if nothing fits, the list is empty.
+//! After a failure, these functions examine the machine: hugepages and their mounts, permissions, other processes,
+//! CPUs, sockets, NICs and the drivers to which they are bound, the IOMMU, and DPDK's drivers. They return what stands
+//! in the way of the given command line, in the order in which DPDK meets it, so that the first finding is the most
+//! likely cause. Each finding rests on a fact. If nothing fits, the list is empty.
 //!
 //! ```no_run
 //! use dpdk_rs::{Eal, diagnosis};
@@ -21,11 +21,11 @@
 //!     }
 //! };
 //! for finding in diagnosis::of_ports(&args, &eal) {
-//!     eprintln!("{finding}"); // a NIC that is not bound, say
+//!     eprintln!("{finding}"); // for example, a NIC that is not bound
 //! }
 //! ```
 //!
-//! The example `diagnose` does all this: it is what to run first where something does not start.
+//! The example `diagnose` does all of this. Run it first if something does not start.
 
 mod access;
 mod arguments;
@@ -38,27 +38,30 @@ mod hugetlb;
 mod instance;
 mod iommu;
 mod memory;
+mod nic;
 mod numbers;
 mod pci;
+mod plugins;
 #[cfg(test)]
 mod tree;
+mod words;
 
 pub use drivers::DriverSource;
 pub use finding::Finding;
 pub use host::Process;
 pub use hugetlb::{Hugepages, Reservation};
-pub use pci::Use;
+pub use nic::Use;
 
 pub(crate) use instance::sharing;
 
-use crate::{Eal, EalError, MempoolError, eal, port};
+use crate::{Eal, EalError, MempoolError, environment, port};
 use arguments::Arguments;
 use dpdk_sys as sys;
 use drivers::Drivers;
 use host::Host;
 use std::{ffi::CString, io};
 
-/// Why [`Eal::init`] failed, which was called with these arguments.
+/// Why [`Eal::init`] failed with these arguments.
 #[must_use]
 pub fn of_start<S: AsRef<str>>(args: &[S], error: &EalError) -> Vec<Finding> {
     of_start_on(&Host::this(), &Arguments::new(args), error)
@@ -71,29 +74,30 @@ fn of_start_on(host: &Host, args: &Arguments, error: &EalError) -> Vec<Finding> 
             vec![Finding::Version { built, running, library: drivers::environments(host).into_iter().next() }]
         }
         EalError::Init { .. } => {
-            // As `rte_eal_init` goes: the command line, plug-ins, devices, the configuration, memory.
+            // In the order of `rte_eal_init`: the command line, plug-ins, devices, the configuration, memory.
             let mut findings = cores::of_start(args, host, sys::RTE_MAX_LCORE);
             findings.extend(access::of_start(args, host));
-            findings.extend(drivers::of_start(args, host));
+            findings.extend(plugins::of_start(args, host));
             findings.extend(devices::of_start(args, &Drivers::new(args, host, known)));
             findings.extend(instance::of_start(args, host));
             findings.extend(memory::of_start(args, host));
             findings
         }
+        EalError::Device(name) => devices::of_refusal(args, host, &Drivers::new(args, host, known), name),
         _ => Vec::new(),
     }
 }
 
-/// Whether a bus of DPDK takes the device of this name for one of its own; before the start nobody knows.
+/// Whether one of DPDK's buses recognises a device by this name. Before the start this is unknown.
 fn known(device: &str) -> bool {
-    let Some(name) = CString::new(device).ok().filter(|_| eal::start_ended()) else { return false };
-    // SAFETY: the name is a string that outlives the call. Of what is shared, the call reads the lists of buses and drivers, which
-    // nothing changes after `rte_eal_init`.
+    let Some(name) = CString::new(device).ok().filter(|_| environment::start_ended()) else { return false };
+    // SAFETY: the name is a string that outlives the call. The only shared data that the call reads are the lists of
+    // buses and drivers, which nothing changes after `rte_eal_init`.
     unsafe { sys::dpdk_sys_device_known(name.as_ptr()) != 0 }
 }
 
-/// Why devices are no ports of an EAL that has started with these arguments: the devices that the command line names,
-/// or the machine's NICs if there is no port at all.
+/// Why devices are not ports of an EAL that was started with these arguments: the devices on the command line, or all
+/// NICs of the machine if there is no port.
 #[must_use]
 pub fn of_ports<S: AsRef<str>>(args: &[S], eal: &Eal) -> Vec<Finding> {
     of_ports_on(&Host::this(), &Arguments::new(args), &port::names(eal))
@@ -103,11 +107,11 @@ fn of_ports_on(host: &Host, args: &Arguments, ports: &[String]) -> Vec<Finding> 
     let drivers = Drivers::new(args, host, known);
     let mut findings = devices::of_ports(args, host, &drivers, ports);
     findings.extend(pci::of_ports(args, host, &drivers, ports));
-    findings.extend(drivers::two_versions(host).filter(|_| !findings.is_empty()));
+    findings.extend(plugins::two_versions(host).filter(|_| !findings.is_empty()));
     findings
 }
 
-/// Why a pool could not be made on an EAL that was started with these arguments.
+/// Why a pool was not created on an EAL that was started with these arguments.
 #[must_use]
 pub fn of_pool<S: AsRef<str>>(args: &[S], error: &MempoolError) -> Vec<Finding> {
     of_pool_on(&Host::this(), &Arguments::new(args), error)
@@ -116,11 +120,11 @@ pub fn of_pool<S: AsRef<str>>(args: &[S], error: &MempoolError) -> Vec<Finding> 
 fn of_pool_on(host: &Host, args: &Arguments, error: &MempoolError) -> Vec<Finding> {
     let MempoolError::Create { size, socket, errno, .. } = error else { return Vec::new() };
     let out_of_memory = io::Error::from_raw_os_error(errno.get()).kind() == io::ErrorKind::OutOfMemory;
-    let finding = if out_of_memory { memory::of_pool(args, host, *size, *socket) } else { drivers::of_pool(host) };
+    let finding = if out_of_memory { memory::of_pool(args, host, *size, *socket) } else { plugins::of_pool(host) };
     finding.into_iter().collect()
 }
 
-/// Why an EAL that was started with these arguments has fewer lcores than `wanted`; nothing if it has as many.
+/// Why an EAL that was started with these arguments has fewer lcores than `wanted`; empty if it has enough.
 #[must_use]
 pub fn of_lcores<S: AsRef<str>>(args: &[S], eal: &Eal, wanted: usize) -> Vec<Finding> {
     let lcores: Vec<u32> = eal.lcores().iter().map(|lcore| lcore.id().get()).collect();
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn second_version_is_told_only_where_something_is_missing() {
+    fn second_version_is_reported_only_where_something_is_missing() {
         let maps =
             "7f-80 r-xp 0 08:01 2 /usr/lib/librte_eal.so.23.0\n7f-80 r-xp 0 08:01 2 /usr/lib/librte_eal.so.25.0\n";
         let machine = shared().file("/proc/self/maps", maps);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Sets of numbers as the kernel and the EAL write them: `0-3,8`.
+//! Sets of numbers in the form of the kernel and the EAL: `0-3,8`.
 
 use std::collections::BTreeSet;
 
-/// More than any lcore, CPU or node has.
+/// More than the number of any lcore, CPU or node.
 const MOST: u32 = 65_535;
 
-/// Reads `0-3,8`; `None` if it is no such list.
+/// Parses `0-3,8`; `None` if the text is not such a list.
 pub(super) fn parse(list: &str) -> Option<BTreeSet<u32>> {
     let mut numbers = BTreeSet::new();
     for part in list.split(',') {
@@ -22,7 +22,7 @@ pub(super) fn parse(list: &str) -> Option<BTreeSet<u32>> {
     Some(numbers)
 }
 
-/// Reads a mask such as `0x3f`.
+/// Parses a mask such as `0x3f`.
 pub(super) fn parse_mask(mask: &str) -> Option<BTreeSet<u32>> {
     let mask = mask.trim();
     let digits = mask.strip_prefix("0x").or_else(|| mask.strip_prefix("0X")).unwrap_or(mask);
@@ -35,7 +35,7 @@ pub(super) fn parse_mask(mask: &str) -> Option<BTreeSet<u32>> {
     Some(numbers)
 }
 
-/// Writes `0-3,8`.
+/// Formats numbers as `0-3,8`.
 pub(super) fn ranges(numbers: &[u32]) -> String {
     let mut parts: Vec<(u32, u32)> = Vec::new();
     for number in numbers.iter().copied().collect::<BTreeSet<_>>() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! NICs on the PCI bus, and why DPDK does not have one as a port.
+//! Why a NIC on the PCI bus is not a port.
 
 use super::{
     Finding,
@@ -9,90 +9,8 @@ use super::{
     drivers::{Driver, Drivers},
     host::Host,
     iommu,
+    nic::{DEVICES, Nic, Use},
 };
-
-const DEVICES: &str = "/sys/bus/pci/devices";
-
-/// A network device as the kernel shows it.
-pub(super) struct Nic {
-    pub(super) address: String,
-    /// Vendor and device, then those of the subsystem.
-    ids: [u16; 4],
-    /// The driver of the kernel that it is bound to.
-    pub(super) driver: Option<String>,
-    /// Its IOMMU group.
-    pub(super) group: Option<String>,
-    /// Its network interfaces.
-    interfaces: Vec<String>,
-}
-
-impl Nic {
-    /// The NICs of the machine.
-    pub(super) fn all(host: &Host) -> Vec<Self> {
-        host.names(DEVICES).into_iter().filter_map(|address| Self::new(host, address)).collect()
-    }
-
-    fn new(host: &Host, address: String) -> Option<Self> {
-        let folder = format!("{DEVICES}/{address}");
-        let number = |file| {
-            let text = host.text(format!("{folder}/{file}"))?;
-            u32::from_str_radix(text.trim_start_matches("0x"), 16).ok()
-        };
-        if number("class")? >> 16 != 0x02 {
-            return None;
-        }
-        let id = |file| number(file).and_then(|id| u16::try_from(id).ok()).unwrap_or(0);
-        let ids = [id("vendor"), id("device"), id("subsystem_vendor"), id("subsystem_device")];
-        // The interface of a virtio NIC hangs on a device of its own.
-        let inner = host.names(&folder).into_iter().filter(|name| name.starts_with("virtio"));
-        let folders = inner.map(|name| format!("{folder}/{name}/net")).chain([format!("{folder}/net")]);
-        let interfaces = folders.flat_map(|folder| host.names(folder)).collect();
-        let (driver, group) =
-            (host.link_name(format!("{folder}/driver")), host.link_name(format!("{folder}/iommu_group")));
-        Some(Self { address, ids, driver, group, interfaces })
-    }
-
-    fn id(&self) -> String {
-        let [vendor, device, ..] = self.ids;
-        format!("{vendor:04x}:{device:04x}")
-    }
-
-    /// The kernel's own use of it comes to an end with another driver: how much would be lost.
-    fn use_of(&self, host: &Host) -> Use {
-        let flags = |interface: &String| host.text(format!("/sys/class/net/{interface}/flags"));
-        let is_up = |interface: &String| {
-            let flags = flags(interface).and_then(|flags| u32::from_str_radix(flags.trim_start_matches("0x"), 16).ok());
-            flags.is_some_and(|flags| flags & IFF_UP != 0)
-        };
-        let routes = host.text("/proc/net/route").unwrap_or_default();
-        let default = routes.lines().filter_map(|line| {
-            let mut words = line.split_whitespace();
-            Some((words.next()?, words.next()?))
-        });
-        let default: Vec<&str> = default.filter(|(_, target)| *target == "00000000").map(|(name, _)| name).collect();
-        if self.interfaces.iter().any(|interface| default.contains(&interface.as_str())) {
-            Use::DefaultRoute
-        } else if self.interfaces.iter().any(is_up) {
-            Use::Up
-        } else {
-            Use::None
-        }
-    }
-}
-
-const IFF_UP: u32 = 1;
-
-/// What the kernel does with a NIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Use {
-    /// Nothing.
-    None,
-    /// An interface of it is up.
-    Up,
-    /// The default route leads through it.
-    DefaultRoute,
-}
 
 /// The full form of a PCI address, such as `0000:01:00.0` for `01:00.0` or `pci:0000:01:00.0,…`.
 pub(super) fn address(text: &str) -> Option<String> {
@@ -109,7 +27,7 @@ pub(super) fn is_address(text: &str) -> bool {
     address(text).is_some()
 }
 
-/// Why NICs are not among the ports: those that `-a` names, or all of them if there is no port at all.
+/// Why NICs are not among the ports: the NICs of `-a`, or all NICs if there is no port.
 pub(super) fn of_ports(args: &Arguments, host: &Host, drivers: &Drivers, ports: &[String]) -> Vec<Finding> {
     let nics = Nic::all(host);
     let addresses = || nics.iter().map(|nic| nic.address.clone()).collect::<Vec<_>>();
@@ -135,11 +53,11 @@ pub(super) fn of_ports(args: &Arguments, host: &Host, drivers: &Drivers, ports: 
         !is_port && !blocked.contains(&nic.address) && (asked.is_empty() || asked.contains(&nic.address))
     };
     let mut wanted: Vec<(Use, &Nic)> = nics.iter().filter(wanted).map(|nic| (nic.use_of(host), nic)).collect();
-    // First those that nobody would miss.
+    // Unused NICs first.
     wanted.sort_by_key(|(used, _)| *used);
     for (used, nic) in wanted {
         for finding in of_nic(host, drivers, nic, used) {
-            // What is about the machine is told once.
+            // Findings about the machine are reported once.
             let is_off = |finding: &Finding| matches!(finding, Finding::IommuOff { .. });
             if !findings.iter().any(|other| *other == finding || is_off(other) && is_off(&finding)) {
                 findings.push(finding);
@@ -149,7 +67,7 @@ pub(super) fn of_ports(args: &Arguments, host: &Host, drivers: &Drivers, ports: 
     findings
 }
 
-/// Vendors whose NICs DPDK shares with their driver in the kernel: NVIDIA (Mellanox) and Microsoft.
+/// Vendors whose NICs DPDK shares with the kernel's driver: NVIDIA (Mellanox) and Microsoft.
 const LEFT_TO_THE_KERNEL: [u16; 2] = [0x15b3, 0x1414];
 
 fn of_nic(host: &Host, drivers: &Drivers, nic: &Nic, used: Use) -> Vec<Finding> {
@@ -323,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn machines_without_nic_and_options_that_hide_it_are_told() {
+    fn machines_without_nic_and_options_that_hide_it_are_reported() {
         assert_eq!(found(&machine(), "x", &[]), [Finding::NoNic]);
         let tree = nic(machine(), FIRST, 0x8086, 0x100e, Some("e1000"), None);
         assert_eq!(found(&tree, "x --no-pci", &[]), [Finding::PciOff { nics: vec![FIRST.to_owned()] }]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A made-up machine: a folder with the files that a test wants, removed after it.
+//! A simulated machine: a folder with the files that a test needs, removed after the test.
 #![allow(clippy::unwrap_used)]
 
 use super::host::Host;
@@ -60,7 +60,7 @@ impl Tree {
         self
     }
 
-    /// The user and the group that the test's files belong to.
+    /// The user and the group that own the test's files.
     pub(super) fn owner(&self, path: &str) -> (u32, u32) {
         let metadata = fs::metadata(self.place(path)).unwrap();
         (metadata.uid(), metadata.gid())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a rule does with a frame.
+//! What a rule does with matching frames.
 
 use crate::{
     PortError,
@@ -10,38 +10,38 @@ use crate::{
 use core::{ffi::c_void, iter, marker::PhantomData, ptr};
 use dpdk_sys as sys;
 
-/// What a rule does with a frame.
+/// What a rule does with a matching frame.
 #[doc(alias = "rte_flow_action")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Puts it into the RX queue of this number.
+    /// Passes it to the RX queue with this number.
     #[doc(alias = "RTE_FLOW_ACTION_TYPE_QUEUE")]
     Queue(u16),
     /// Drops it.
     #[doc(alias = "RTE_FLOW_ACTION_TYPE_DROP")]
     Drop,
-    /// Marks it with this number, for the program to see.
+    /// Marks it with this number, which the program can read.
     #[doc(alias = "RTE_FLOW_ACTION_TYPE_MARK")]
     Mark(u32),
-    /// Counts it, see [`Flow::count`](super::Flow::count).
+    /// Counts it; see [`Flow::count`](super::Flow::count).
     #[doc(alias = "RTE_FLOW_ACTION_TYPE_COUNT")]
     Count,
-    /// Puts it into one of several RX queues, by a hash.
+    /// Passes it to one of several RX queues, chosen by a hash.
     #[doc(alias = "RTE_FLOW_ACTION_TYPE_RSS")]
     Rss {
-        /// What the hash is made of.
+        /// The fields that the hash covers.
         fields: RssFields,
-        /// The RX queues, each once, in the order of the remainders of the hash.
+        /// The RX queues in the order of the hash's remainders, each at most once.
         queues: Vec<u16>,
     },
-    /// Goes on with the rules of another group.
+    /// Continues with the rules of another group.
     #[doc(alias = "RTE_FLOW_ACTION_TYPE_JUMP")]
     Jump(u32),
 }
 
 impl Action {
-    /// Refuses queues that the port does not have, and lists of queues that a driver may not have room for.
+    /// Rejects queues that the port does not have, and lists of queues for which a driver may have no room.
     pub(super) fn check(&self, device: &Device) -> Result<(), PortError> {
         match self {
             Self::Queue(queue) => device.check_queues(&[*queue]),
@@ -50,16 +50,13 @@ impl Action {
             }
             Self::Rss { queues, .. } => {
                 device.check_queues(queues)?;
-                // `net_tap` copies the list to an array for as many queues as a port can have, without a look at its length.
+                // `net_tap` copies the list to an array for the maximum number of queues of a port, and does not check
+                // the list's length.
                 let mut rest = queues.as_slice();
                 while let [first, behind @ ..] = rest {
                     if behind.contains(first) {
                         let limits = "each RX queue once".to_owned();
-                        return Err(device.unsupported(
-                            "as a repeated queue of an RSS action",
-                            u32::from(*first),
-                            limits,
-                        ));
+                        return Err(device.unsupported("repeated queue of an RSS action", u32::from(*first), limits));
                     }
                     rest = behind;
                 }
@@ -70,7 +67,7 @@ impl Action {
     }
 }
 
-/// What an action is told, as DPDK takes it.
+/// The configuration of an action, in DPDK's form.
 enum Conf {
     Queue(sys::rte_flow_action_queue),
     Mark(sys::rte_flow_action_mark),
@@ -80,7 +77,7 @@ enum Conf {
     None,
 }
 
-/// Actions as DPDK takes them, which point into those of a rule.
+/// A rule's actions in DPDK's form, which point into the rule.
 pub(super) struct Actions<'a> {
     confs: Vec<(sys::rte_flow_action_type, Conf)>,
     rule: PhantomData<&'a [Action]>,
@@ -111,7 +108,7 @@ impl<'a> Actions<'a> {
         Self { confs: confs.collect(), rule: PhantomData }
     }
 
-    /// The array, which points into these.
+    /// The array of actions, which points into this object.
     pub(super) fn raw(&self) -> Vec<sys::rte_flow_action> {
         let actions = self.confs.iter().map(|(kind, conf)| sys::rte_flow_action { type_: *kind, conf: conf.address() });
         // 0 is RTE_FLOW_ACTION_TYPE_END.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Why a rule was refused.
+//! Errors of flow rules.
 
 use crate::{Errno, PortError, PortId};
 use core::{ffi::CStr, fmt};
 use dpdk_sys as sys;
 
-/// A call that failed on a rule.
+/// A call on a flow rule that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FlowError {
@@ -16,42 +16,43 @@ pub enum FlowError {
     Refused {
         /// The port.
         port: PortId,
-        /// Its name.
+        /// The port's name.
         name: String,
-        /// What was tried, such as `create`.
+        /// The action that failed, such as `create`.
         action: &'static str,
-        /// The call of DPDK, such as `rte_flow_create`.
+        /// The DPDK function, such as `rte_flow_create`.
         call: &'static str,
-        /// What of the rule is to blame.
+        /// The part of the rule that caused the error.
         cause: FlowErrorCause,
-        /// The driver's words.
+        /// The driver's message.
         message: String,
-        /// DPDK's error; `ENOSYS` if the driver knows no rules.
+        /// DPDK's error; `ENOSYS` if the driver does not support rules.
         errno: Errno,
     },
-    /// The rule names what the port does not have, or a value that no header has; or this process is a fork.
+    /// The rule names something that the port does not have, or contains an impossible value, or this process is a
+    /// fork.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The rule does nothing with a frame.
+    /// The rule has no action.
     #[error("port {port} ({name}): a rule needs an action")]
     NoAction {
         /// The port.
         port: PortId,
-        /// Its name.
+        /// The port's name.
         name: String,
     },
-    /// The port was stopped, which has destroyed its rules.
+    /// The port was stopped, which destroyed its rules.
     #[error("port {port} ({name}): the rule ended when the port was stopped")]
     Ended {
         /// The port.
         port: PortId,
-        /// Its name.
+        /// The port's name.
         name: String,
     },
 }
 
 impl FlowError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         match self {
@@ -61,7 +62,7 @@ impl FlowError {
         }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         match self {
@@ -72,36 +73,36 @@ impl FlowError {
     }
 }
 
-/// What of a rule a driver blames.
+/// The part of a rule that caused an error, according to the driver.
 #[doc(alias = "rte_flow_error_type")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FlowErrorCause {
-    /// It does not say.
+    /// The driver does not report it.
     Unspecified,
-    /// The rule as it is in the device.
+    /// The rule in the device.
     Rule,
     /// The group.
     Group,
     /// The priority.
     Priority,
-    /// That the rule is for received frames.
+    /// The direction: received frames.
     Ingress,
-    /// How many headers the pattern has.
+    /// The number of headers in the pattern.
     PatternLength,
-    /// A value to be compared.
+    /// The value of a header.
     ItemValue,
-    /// The bits that are to be compared.
+    /// The mask of a header.
     ItemMask,
     /// A header.
     Item,
-    /// How many actions there are.
+    /// The number of actions.
     ActionCount,
-    /// What an action is told.
+    /// The configuration of an action.
     ActionValue,
     /// An action.
     Action,
-    /// The state that the device is in.
+    /// The present state of the device.
     State,
 }
 
@@ -145,13 +146,13 @@ impl fmt::Display for FlowErrorCause {
     }
 }
 
-/// The driver's words.
+/// The driver's message.
 ///
 /// # Safety
-/// `error` was filled by a call of DPDK on a port that still is what it was then, or is zero.
+/// A DPDK call has filled `error`, on a port whose configuration has not changed since; or `error` is zero.
 pub(super) unsafe fn message(error: &sys::rte_flow_error) -> String {
     if error.message.is_null() {
-        return "the driver says no more".to_owned();
+        return "the driver gives no details".to_owned();
     }
     // SAFETY: a message that is not null is a string of the driver's, constant as long as its port stays configured.
     unsafe { CStr::from_ptr(error.message) }.to_string_lossy().into_owned()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Rules by which a started port sorts received frames before the program sees them (`rte_flow`).
+//! Rules by which a started port sorts received frames in the device (`rte_flow`).
 //!
-//! A rule compares headers, from the outside in, and says what is to be done with the frames that have them:
+//! A rule compares headers, from the outermost inwards, and defines an action for matching frames:
 //!
 //! ```no_run
 //! use dpdk_rs::{Port, flow::{Action, Eth, FlowError, Ipv4, Rule, Udp}};
@@ -23,7 +23,7 @@
 //! # }
 //! ```
 //!
-//! What of this a device can do, only the device knows: it says so when a rule is validated or created.
+//! Only the device knows which rules it supports. It reports that when a rule is validated or created.
 
 mod action;
 mod error;
@@ -35,16 +35,16 @@ pub use pattern::{Eth, Ipv4, Ipv6, Item, Tcp, Udp, Vlan};
 
 use crate::{
     Errno, Port, PortId, PrivateData,
-    port::{Device, Started},
+    port::{Device, RawFlow, Started},
 };
 use action::Actions;
-use core::{ffi::c_void, fmt, iter, mem, ptr, ptr::NonNull};
+use core::{ffi::c_void, fmt, iter, ptr, ptr::NonNull};
 use dpdk_sys as sys;
 use pattern::Bytes;
 use std::sync::Arc;
 
-/// A rule for received frames: a pattern, and what to do with the frames that have it. A frame has the pattern if its headers
-/// begin with those of the pattern, in that order; a pattern without headers is that of every frame.
+/// A rule for received frames: a pattern, and actions for the frames that match it. A frame matches if its headers
+/// begin with those of the pattern, in that order. A pattern without headers matches every frame.
 #[doc(alias = "rte_flow_attr")]
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use = "a rule does nothing before it is created on a port"]
@@ -56,12 +56,12 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// A rule in group 0, with priority 0, the highest, without a pattern and without an action.
+    /// A rule in group 0 with priority 0, the highest, without a pattern or an action.
     pub const fn new() -> Self {
         Self { group: 0, priority: 0, items: Vec::new(), actions: Vec::new() }
     }
 
-    /// Adds a header to the pattern, behind those it has.
+    /// Adds a header to the end of the pattern.
     pub fn item(mut self, item: impl Into<Item>) -> Self {
         self.items.push(item.into());
         self
@@ -73,19 +73,20 @@ impl Rule {
         self
     }
 
-    /// The group: frames begin in group 0, and come to others by [`Action::Jump`].
+    /// The group. Frames begin in group 0, and reach other groups by [`Action::Jump`]. Default: 0.
     pub const fn group(mut self, group: u32) -> Self {
         self.group = group;
         self
     }
 
-    /// The priority within the group: of the rules that a frame has the patterns of, that with the lowest number counts.
+    /// The priority within the group. If a frame matches several rules, the one with the lowest number applies.
+    /// Default: 0.
     pub const fn priority(mut self, priority: u32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// The pattern as DPDK takes it. It points into the rule.
+    /// The pattern in DPDK's form. It points into the rule.
     fn raw_items(&self) -> Vec<sys::rte_flow_item> {
         let items = self.items.iter().map(|item| {
             let bytes = |bytes: &Bytes| if item.is_any() { ptr::null() } else { ptr::from_ref(bytes).cast::<c_void>() };
@@ -96,19 +97,19 @@ impl Rule {
     }
 }
 
-/// What a rule has counted.
+/// The counters of a rule.
 #[doc(alias = "rte_flow_query_count")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FlowCount {
-    /// Frames; `None` if the device does not count them.
+    /// The number of frames; `None` if the device does not count them.
     pub packets: Option<u64>,
-    /// Their bytes; `None` if the device does not count them.
+    /// The number of bytes; `None` if the device does not count them.
     pub bytes: Option<u64>,
 }
 
-/// A rule on a started port. Dropping it destroys the rule; [`Flow::leave`] leaves it on the port. At the latest it ends before
-/// the port is stopped. It keeps the port from being closed.
+/// A rule on a started port. Dropping this handle destroys the rule; [`Flow::leave`] leaves it on the port. The rule
+/// ends at the latest when the port is stopped. The handle keeps the port from being closed.
 #[doc(alias = "rte_flow")]
 #[must_use = "the rule is destroyed when this is dropped"]
 pub struct Flow {
@@ -116,52 +117,12 @@ pub struct Flow {
     number: u64,
 }
 
-/// The rules of a started port, by number. A number is given once.
-#[derive(Default)]
-pub(crate) struct Flows {
-    last: u64,
-    rules: Vec<(u64, RawFlow)>,
-}
-
-#[derive(Clone, Copy)]
-struct RawFlow(NonNull<sys::rte_flow>);
-
-// SAFETY: DPDK binds a rule to no thread; this type gives no access to it but its address, which is used under the lock of the
-// control plane.
-unsafe impl Send for RawFlow {}
-
-impl Flows {
-    fn add(&mut self, flow: RawFlow) -> u64 {
-        self.last += 1;
-        self.rules.push((self.last, flow));
-        self.last
-    }
-
-    fn get(&self, number: u64) -> Option<RawFlow> {
-        self.rules.iter().find(|(own, _)| *own == number).map(|(_, flow)| *flow)
-    }
-
-    fn take(&mut self, number: u64) -> Option<RawFlow> {
-        let place = self.rules.iter().position(|(own, _)| *own == number)?;
-        Some(self.rules.swap_remove(place).1)
-    }
-
-    /// Destroys all rules. The caller has locked the control plane, and the port is still started.
-    pub(crate) fn destroy_all(&mut self, port: PortId) {
-        for (_, flow) in mem::take(&mut self.rules) {
-            let mut error = sys::rte_flow_error::default();
-            // SAFETY: the port exists, and the rule is one of it that was not destroyed: it has just left the list.
-            unsafe { sys::rte_flow_destroy(port.get(), flow.0.as_ptr(), &raw mut error) };
-        }
-    }
-}
-
 impl<P: PrivateData> Port<Started<P>> {
-    /// Asks the device whether it would take a rule, as it is now.
+    /// Checks whether the device would accept a rule in its present state.
     ///
     /// # Errors
-    /// [`FlowError::Refused`] if not, or if the device knows no rules (`ENOSYS`); [`FlowError::Port`] if the rule names a queue that
-    /// the port does not have, or a value that no header has; [`FlowError::NoAction`].
+    /// [`FlowError::Refused`] if it would not, or does not support rules (`ENOSYS`); [`FlowError::Port`] if the rule
+    /// names a queue that the port does not have, or contains an impossible value; [`FlowError::NoAction`].
     #[doc(alias = "rte_flow_validate")]
     pub fn validate_flow(&self, rule: &Rule) -> Result<(), FlowError> {
         let device = self.device();
@@ -169,8 +130,8 @@ impl<P: PrivateData> Port<Started<P>> {
         let mut error = sys::rte_flow_error::default();
         let (items, actions) = (rule.raw_items(), actions.raw());
         let _control = device.control()?;
-        // SAFETY: the port exists as long as its `Device`, and the control plane is locked; the arrays end with END, and what they
-        // point to lives until the end of this function.
+        // SAFETY: the port exists as long as its `Device`, and the control plane is locked. The arrays end with END,
+        // and what they point to lives until the end of this function.
         let result = unsafe {
             sys::dpdk_sys_flow_validate(
                 device.id().get(),
@@ -184,10 +145,10 @@ impl<P: PrivateData> Port<Started<P>> {
         refused(device, "validate", "rte_flow_validate", result, &error)
     }
 
-    /// Puts a rule on the device.
+    /// Creates a rule on the device.
     ///
     /// # Errors
-    /// As [`Self::validate_flow`].
+    /// The errors of [`Self::validate_flow`].
     #[doc(alias = "rte_flow_create")]
     pub fn create_flow(&self, rule: &Rule) -> Result<Flow, FlowError> {
         let device = self.device();
@@ -195,8 +156,8 @@ impl<P: PrivateData> Port<Started<P>> {
         let mut error = sys::rte_flow_error::default();
         let (items, actions) = (rule.raw_items(), actions.raw());
         let _control = device.control()?;
-        // SAFETY: the port exists as long as its `Device`, and the control plane is locked; the arrays end with END, and what they
-        // point to lives until the end of this function: drivers copy it.
+        // SAFETY: the port exists as long as its `Device`, and the control plane is locked. The arrays end with END,
+        // and what they point to lives until the end of this function: drivers copy it.
         let flow = unsafe {
             sys::dpdk_sys_flow_create(
                 device.id().get(),
@@ -210,18 +171,18 @@ impl<P: PrivateData> Port<Started<P>> {
         let Some(flow) = NonNull::new(flow) else {
             return Err(refusal(device, "create", "rte_flow_create", Errno::last(), &error));
         };
-        let number = device.with_flows(|flows| flows.add(RawFlow(flow)));
+        let number = device.with_flows(|flows| flows.add(RawFlow::new(flow)));
         Ok(Flow { device: Arc::clone(device), number })
     }
 }
 
-/// What DPDK takes for the rule's actions, if all of the rule is for this port.
+/// Checks the rule against the port. Returns its actions in DPDK's form.
 fn check<'a>(device: &Device, rule: &'a Rule) -> Result<Actions<'a>, FlowError> {
     if rule.actions.is_empty() {
         return Err(FlowError::NoAction { port: device.id(), name: device.name().to_owned() });
     }
     if let Some((what, asked, limits)) = rule.items.iter().find_map(|item| item.wrong) {
-        // Whatever the device is.
+        // Such a value is impossible on any device.
         return Err(device.unsupported(what, asked, limits.to_owned()).into());
     }
     for action in &rule.actions {
@@ -230,7 +191,7 @@ fn check<'a>(device: &Device, rule: &'a Rule) -> Result<Actions<'a>, FlowError> 
     Ok(Actions::new(&rule.actions))
 }
 
-/// The result of a call, or an error with the driver's words. The caller has locked the control plane.
+/// Converts the result of a call to an error with the driver's message. The caller has locked the control plane.
 fn refused(
     device: &Device,
     action: &'static str,
@@ -254,7 +215,7 @@ fn refusal(
         action,
         call,
         cause: FlowErrorCause::new(error.type_),
-        // SAFETY: a call on this port has filled the error, under the lock that the caller of `refused` or of this holds.
+        // SAFETY: a call on this port has filled the error, under the lock that the caller holds.
         message: unsafe { error::message(error) },
         errno,
     }
@@ -267,11 +228,11 @@ impl Flow {
         self.device.id()
     }
 
-    /// What [`Action::Count`] has counted.
+    /// The counters of a rule with [`Action::Count`].
     ///
     /// # Errors
-    /// [`FlowError::Refused`] if the rule does not count, or the device does not say; [`FlowError::Ended`] after the port was
-    /// stopped.
+    /// [`FlowError::Refused`] if the rule does not count, or the device does not report it; [`FlowError::Ended`] after
+    /// the port was stopped.
     #[doc(alias = "rte_flow_query")]
     pub fn count(&self) -> Result<FlowCount, FlowError> {
         let mut error = sys::rte_flow_error::default();
@@ -279,9 +240,9 @@ impl Flow {
         let _control = self.device.control()?;
         let flow = self.device.with_flows(|flows| flows.get(self.number)).ok_or_else(|| self.ended())?;
         let port = self.device.id().get();
-        // SAFETY: the port exists as long as its `Device`; the rule is one of it that was not destroyed, and the control plane
-        // stays locked until this function ends.
-        let result = unsafe { sys::dpdk_sys_flow_query_count(port, flow.0.as_ptr(), &raw mut count, &raw mut error) };
+        // SAFETY: the port exists as long as its `Device`. The rule belongs to it and was not destroyed, and the
+        // control plane stays locked until this function ends.
+        let result = unsafe { sys::dpdk_sys_flow_query_count(port, flow.as_ptr(), &raw mut count, &raw mut error) };
         refused(&self.device, "query", "rte_flow_query", result, &error)?;
         Ok(FlowCount {
             packets: (count.hits_set != 0).then_some(count.hits),
@@ -298,9 +259,9 @@ impl Flow {
         self.end()
     }
 
-    /// Leaves the rule on the port until that is stopped.
+    /// Leaves the rule on the port until the port is stopped.
     pub fn leave(mut self) {
-        // 0 is the number of none.
+        // 0 stands for no rule.
         self.number = 0;
     }
 
@@ -312,16 +273,16 @@ impl Flow {
         let mut error = sys::rte_flow_error::default();
         let _control = self.device.control()?;
         let flow = self.device.with_flows(|flows| flows.take(self.number)).ok_or_else(|| self.ended())?;
-        // SAFETY: the port exists as long as its `Device`, and the control plane is locked; the rule was not destroyed: it has just
-        // left the list.
-        let result = unsafe { sys::rte_flow_destroy(self.device.id().get(), flow.0.as_ptr(), &raw mut error) };
+        // SAFETY: the port exists as long as its `Device`, and the control plane is locked. The rule was not destroyed:
+        // it has just been removed from the list.
+        let result = unsafe { sys::rte_flow_destroy(self.device.id().get(), flow.as_ptr(), &raw mut error) };
         refused(&self.device, "destroy", "rte_flow_destroy", result, &error)
     }
 }
 
 impl Drop for Flow {
     fn drop(&mut self) {
-        // One that is gone already is what is wanted, and there is nobody to tell of an error.
+        // A rule that has already ended needs no work, and a drop cannot return an error.
         let _ = self.end();
     }
 }

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a rule compares: headers, from the outside in.
+//! The headers that a rule compares, from the outermost inwards.
 
 use crate::MacAddr;
 use core::net::{Ipv4Addr, Ipv6Addr};
 use dpdk_sys as sys;
 
-/// Bytes for the header of an item, as it is in a frame, and what DPDK keeps behind it.
+/// The bytes of a header, as in a frame, and DPDK's additional fields after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(8))]
 pub(super) struct Bytes(pub(super) [u8; sys::DPDK_SYS_FLOW_ITEM_SIZE as usize]);
 
-/// A header in a pattern: made from [`Eth`], [`Vlan`], [`Ipv4`], [`Ipv6`], [`Tcp`] or [`Udp`].
+/// A header in a pattern, converted from [`Eth`], [`Vlan`], [`Ipv4`], [`Ipv6`], [`Tcp`] or [`Udp`].
 #[doc(alias = "rte_flow_item")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
     pub(super) kind: sys::rte_flow_item_type,
     pub(super) spec: Bytes,
-    /// The bits of `spec` that count.
+    /// The bits of `spec` to compare.
     pub(super) mask: Bytes,
-    /// A value that no header has: what, which, and what would be right.
+    /// An impossible value: its name, the value, and the allowed range.
     pub(super) wrong: Option<(&'static str, u32, &'static str)>,
 }
 
@@ -30,12 +30,12 @@ impl Item {
         Self { kind, spec: NOTHING, mask: NOTHING, wrong: None }
     }
 
-    /// Whether it compares nothing but that the header is there.
+    /// Whether it matches any header of its kind.
     pub(super) fn is_any(&self) -> bool {
         self.mask.0.iter().all(|byte| *byte == 0)
     }
 
-    /// Compares the bytes from `offset` on with `value`, as far as `mask` has bits.
+    /// Adds a comparison of the bytes from `offset` on with `value`, under `mask`.
     fn compare(mut self, offset: usize, value: &[u8], mask: &[u8]) -> Self {
         for (to, from) in [(&mut self.spec, value), (&mut self.mask, mask)] {
             to.0.iter_mut().skip(offset).zip(from).for_each(|(to, from)| *to = *from);
@@ -43,15 +43,15 @@ impl Item {
         self
     }
 
-    /// Compares a whole field.
+    /// Adds a comparison of a whole field.
     fn equal<const N: usize>(self, offset: usize, value: [u8; N]) -> Self {
         self.compare(offset, &value, &[0xff; N])
     }
 
-    /// Compares the first `prefix` bits of an address.
+    /// Adds a comparison of the first `prefix` bits of an address.
     fn net<const N: usize>(mut self, offset: usize, address: [u8; N], prefix: u8, allowed: &'static str) -> Self {
         if usize::from(prefix) > N * 8 {
-            self.wrong = Some(("as a prefix's length", u32::from(prefix), allowed));
+            self.wrong = Some(("prefix length", u32::from(prefix), allowed));
         }
         let mut mask = [0; N];
         for bit in 0..usize::from(prefix).min(N * 8) {
@@ -74,7 +74,7 @@ macro_rules! header {
         pub struct $name(Item);
 
         impl $name {
-            /// Any such header.
+            /// Matches any such header.
             pub const fn any() -> Self {
                 Self(Item::any(sys::$kind))
             }
@@ -100,7 +100,7 @@ header! {
     Eth = RTE_FLOW_ITEM_TYPE_ETH
 }
 header! {
-    /// A VLAN tag (IEEE 802.1Q), behind an Ethernet header or another tag.
+    /// A VLAN tag (IEEE 802.1Q), after an Ethernet header or another tag.
     #[doc(alias = "rte_flow_item_vlan")]
     Vlan = RTE_FLOW_ITEM_TYPE_VLAN
 }
@@ -126,42 +126,42 @@ header! {
 }
 
 impl Eth {
-    /// To this address.
+    /// Matches this destination address.
     pub fn dst(self, addr: MacAddr) -> Self {
         Self(self.0.equal(0, addr.octets()))
     }
 
-    /// From this address.
+    /// Matches this source address.
     pub fn src(self, addr: MacAddr) -> Self {
         Self(self.0.equal(6, addr.octets()))
     }
 
-    /// With this EtherType.
+    /// Matches this EtherType.
     pub fn ether_type(self, ether_type: u16) -> Self {
         Self(self.0.equal(12, ether_type.to_be_bytes()))
     }
 }
 
 impl Vlan {
-    /// Of this VLAN, 0 to 4,095.
+    /// Matches this VLAN number, from 0 to 4,095.
     pub fn id(mut self, id: u16) -> Self {
         if id > 0xfff {
-            self.0.wrong = Some(("as the number of a VLAN", u32::from(id), "0 to 4095"));
+            self.0.wrong = Some(("VLAN number", u32::from(id), "0 to 4095"));
         }
         Self(self.0.compare(0, &id.to_be_bytes(), &[0x0f, 0xff]))
     }
 
-    /// With this EtherType behind the tag.
+    /// Matches this EtherType after the tag.
     pub fn ether_type(self, ether_type: u16) -> Self {
         Self(self.0.equal(2, ether_type.to_be_bytes()))
     }
 }
 
-/// Declares the addresses of an IP header: where they are, and how many bits they have.
+/// Declares the addresses of an IP header: their offsets and their number of bits.
 macro_rules! addresses {
     ($name:ident, $address:ty, $src:literal, $dst:literal, $bits:literal) => {
         impl $name {
-            /// To this address.
+            /// Matches this destination address.
             pub fn dst(self, address: $address) -> Self {
                 self.dst_net(address, $bits)
             }
@@ -171,7 +171,7 @@ macro_rules! addresses {
                 Self(self.0.net($dst, network.octets(), prefix, concat!("0 to ", $bits)))
             }
 
-            /// From this address.
+            /// Matches this source address.
             pub fn src(self, address: $address) -> Self {
                 self.src_net(address, $bits)
             }
@@ -188,14 +188,14 @@ addresses!(Ipv4, Ipv4Addr, 12, 16, 32);
 addresses!(Ipv6, Ipv6Addr, 8, 24, 128);
 
 impl Ipv4 {
-    /// With this protocol behind the header.
+    /// Matches this protocol number.
     pub fn protocol(self, protocol: u8) -> Self {
         Self(self.0.equal(9, [protocol]))
     }
 }
 
 impl Ipv6 {
-    /// With this protocol, or extension header, right behind the header.
+    /// Matches this protocol number, or extension header, directly after the IPv6 header.
     pub fn next_header(self, protocol: u8) -> Self {
         Self(self.0.equal(6, [protocol]))
     }
@@ -205,12 +205,12 @@ impl Ipv6 {
 macro_rules! ports {
     ($name:ident) => {
         impl $name {
-            /// From this port.
+            /// Matches this source port.
             pub fn src_port(self, port: u16) -> Self {
                 Self(self.0.equal(0, port.to_be_bytes()))
             }
 
-            /// To this port.
+            /// Matches this destination port.
             pub fn dst_port(self, port: u16) -> Self {
                 Self(self.0.equal(2, port.to_be_bytes()))
             }
@@ -226,7 +226,7 @@ mod tests {
     use super::{Eth, Ipv4, Ipv6, Item, Udp, Vlan};
     use crate::MacAddr;
 
-    /// The bytes that count, with their place.
+    /// The compared bytes, with their offsets.
     fn compared(item: impl Into<Item>) -> Vec<(usize, u8, u8)> {
         let item = item.into();
         let bytes = item.spec.0.into_iter().zip(item.mask.0).enumerate();
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn values_that_no_header_has_are_kept_for_the_error() {
-        assert_eq!(Item::from(Vlan::any().id(4096)).wrong, Some(("as the number of a VLAN", 4096, "0 to 4095")));
+        assert_eq!(Item::from(Vlan::any().id(4096)).wrong, Some(("VLAN number", 4096, "0 to 4095")));
         assert_eq!(Item::from(Ipv4::any().dst_net([0; 4].into(), 33)).wrong.map(|wrong| wrong.1), Some(33));
         assert_eq!(Item::from(Ipv6::any().dst_net([0; 16].into(), 128)).wrong, None);
     }

@@ -1,80 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Datagrams that are taken apart.
+//! Splitting datagrams into fragments.
 
 use super::header::{self, HeaderError, IPV6, IPV6_FRAGMENT};
 use crate::{
     Burst, Errno, Mempool, Packet, PrivateData,
-    packet::{MOST_SEGMENTS, Unsharable, begin_taking_apart},
+    packet::{Unsharable, begin_taking_apart},
+    segment::MOST_SEGMENTS,
 };
 use core::fmt;
 use dpdk_sys as sys;
 
-/// The longest header of a fragment: one of IPv4 with all the options that there can be.
+/// The longest header of a fragment: an IPv4 header with the maximum of options.
 const LONGEST_HEADER: usize = 60;
 
-/// `RTE_ETHER_MIN_MTU`: every IPv4 link takes as much (RFC 791).
+/// `RTE_ETHER_MIN_MTU`: the minimum MTU of an IPv4 link (RFC 791).
 const LEAST_MTU_IPV4: u16 = 68;
 
-/// `RTE_IPV6_MIN_MTU`: every IPv6 link takes as much (RFC 8200).
+/// `RTE_IPV6_MIN_MTU`: the minimum MTU of an IPv6 link (RFC 8200).
 const LEAST_MTU_IPV6: u16 = 1280;
 
-/// Why a datagram was not taken apart. It is as it was.
+/// Why a datagram was not fragmented. It is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FragmentError {
-    /// The frame is not what its headers say.
+    /// The frame contradicts its headers.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// The sender asks for a message (ICMP, fragmentation needed) in place of fragments.
+    /// The sender forbids fragmentation and expects an ICMP message (fragmentation needed).
     #[error("the packet must not be fragmented: its header says so")]
     DontFragment,
-    /// DPDK puts the fragment header right behind that of IPv6, where this one has to be (RFC 8200, section 4.5); or this is
-    /// a fragment, and those of IPv6 are made by the sender only.
-    #[error("the IPv6 header is followed by header {0}, which has to be in every fragment: this is not supported")]
+    /// DPDK inserts the fragment header directly after the IPv6 header, but this packet has an extension header that
+    /// must come before it (RFC 8200, section 4.5). Or the packet is already a fragment, and only the sender may
+    /// fragment IPv6 packets.
+    #[error("the IPv6 header is followed by header {0}, which must be in every fragment: this is not supported")]
     NextHeader(u8),
-    /// The protocol asks for more of every link.
+    /// The MTU is below the minimum of the protocol.
     #[error("an MTU of {mtu}: give at least {least}")]
     Mtu {
-        /// Asked for.
+        /// The requested MTU in bytes.
         mtu: u16,
-        /// The least that there can be.
+        /// The minimum in bytes.
         least: u16,
     },
-    /// The burst has no room for so many fragments.
+    /// The burst has too little room for the fragments.
     #[error("{needed} fragments do not fit: the burst has room for {room}")]
     NoRoom {
-        /// Fragments that are needed.
+        /// The number of fragments.
         needed: usize,
-        /// Fragments that fit.
+        /// The number of fragments that fit.
         room: usize,
     },
-    /// The last segment has no bytes, or there are more than 32,765 segments. [`Packet::linearize`] or [`Packet::copy`] make
-    /// one of them.
+    /// The last segment has no bytes, or there are more than 32,765 segments. [`Packet::linearize`] or [`Packet::copy`]
+    /// joins the segments.
     #[error(
         "the frame has {segments} segments, of which the last has {last} bytes: give at most 32,765, and none without bytes"
     )]
     Segments {
-        /// How many there are.
+        /// The number of segments.
         segments: usize,
-        /// The bytes of the last.
+        /// The length of the last segment in bytes.
         last: usize,
     },
-    /// There are no mbufs for the fragments.
+    /// No mbufs are available for the fragments.
     #[error("no mbufs for the fragments: a pool is exhausted, or 16,384 mbufs refer to the data")]
     NoMbuf,
-    /// In a child made by `fork` the data is its parent's too.
+    /// In a child process created by `fork`, the data also belongs to its parent.
     #[error("cannot share the data: this process is a fork of the one that initialized the EAL")]
     Forked,
-    /// DPDK refuses the packet for another reason.
+    /// DPDK rejects the packet for another reason.
     #[error("cannot fragment the packet: {0}")]
     Call(Errno),
 }
 
-/// Takes datagrams apart that are longer than a link takes (the MTU).
+/// Splits datagrams that are longer than a link's MTU.
 ///
-/// `Q` is the private data of the fragments' first mbufs, which are from the pool of headers.
+/// `Q` is the private data of the first mbuf of each fragment, which comes from the pool of headers.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -98,12 +100,14 @@ pub struct Fragmenter<Q: PrivateData = (), R: PrivateData = ()> {
 }
 
 impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
-    /// Fragments whose headers are in mbufs of `headers`, and of which the data is referred to by mbufs of `references`: one for
-    /// each segment of the datagram and each fragment. The latter need no room for data of their own.
+    /// Takes the pool for the fragments' headers, `headers`, and the pool for mbufs that refer to the data,
+    /// `references`: the latter provides one mbuf for each segment of the datagram and each fragment, without data room
+    /// of its own.
     ///
     /// # Errors
-    /// [`PacketError::NoRoom`](crate::PacketError::NoRoom) if mbufs of `headers` have no room for the headroom and 60 bytes: DPDK
-    /// writes the headers without a look at it. [`PacketError::Pinned`](crate::PacketError::Pinned) if one of the pools was made by
+    /// [`PacketError::NoRoom`](crate::PacketError::NoRoom) if mbufs of `headers` have too little room for the headroom
+    /// and 60 bytes: DPDK does not check the room before it writes the headers.
+    /// [`PacketError::Pinned`](crate::PacketError::Pinned) if one of the pools is from
     /// [`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in).
     pub fn new(headers: &Mempool<Q>, references: &Mempool<R>) -> Result<Self, crate::PacketError> {
         let room = headers.data_room().saturating_sub(sys::RTE_PKTMBUF_HEADROOM as usize);
@@ -116,17 +120,19 @@ impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
         Ok(Self { headers: headers.clone(), references: references.clone() })
     }
 
-    /// Adds the fragments of an IPv4 packet to `fragments`, in order; one if it is short enough. Each begins with the link header
-    /// of the packet, `l2_len` bytes long, and has a checksum. IPv4 packets that are fragments can be taken apart again.
+    /// Adds the fragments of an IPv4 packet to `fragments`, in order. A packet that is short enough yields one
+    /// fragment. Each begins with the packet's link header of `l2_len` bytes, and has a checksum. An IPv4 fragment can
+    /// be fragmented again (RFC 791).
     ///
-    /// `mtu` is without the link header. The packet stays as it is, and shares its data with the fragments: as long as there
-    /// is one of them, the data cannot be changed ([`PacketError::Shared`](crate::PacketError::Shared)).
+    /// `mtu` is in bytes and does not include the link header. The packet is unchanged and shares its data with the
+    /// fragments: as long as one of them exists, the data cannot be changed
+    /// ([`PacketError::Shared`](crate::PacketError::Shared)).
     ///
-    /// Returns how many were added.
+    /// Returns how many fragments were added.
     ///
     /// # Errors
-    /// See [`FragmentError`]; nothing was added then. Bytes behind the packet, which are added to short frames, have to be
-    /// removed before ([`Packet::trim`]).
+    /// See [`FragmentError`]. No fragment was added then. Padding after the packet must be removed first
+    /// ([`Packet::trim`]).
     #[doc(alias = "rte_ipv4_fragment_packet")]
     pub fn ipv4<P: PrivateData, const N: usize>(
         &self,
@@ -160,19 +166,22 @@ impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
         Ok(added)
     }
 
-    /// Adds the fragments of an IPv6 packet to `fragments`, in order. Each begins with the link header of the packet, `l2_len`
-    /// bytes long. Only the sender of a packet may do so; a router answers with a message (ICMPv6, packet too big).
+    /// Adds the fragments of an IPv6 packet to `fragments`, in order. Each begins with the packet's link header of
+    /// `l2_len` bytes. Only the sender of a packet may fragment it; a router answers with an ICMPv6 message (packet too
+    /// big).
     ///
-    /// `id` tells the fragments of one packet from those of others between the same two hosts: it must not come again for as
-    /// long as a receiver keeps fragments, and should not be easy to guess (RFC 7739). DPDK itself gives all packets the id 0.
+    /// `id` distinguishes the fragments of one packet from those of others between the same two hosts. It must not be
+    /// reused as long as a receiver keeps fragments, and should be hard to guess (RFC 7739). DPDK itself gives all
+    /// packets the id 0.
     ///
-    /// `mtu` is without the link header. The packet stays as it is, and shares its data with the fragments, as for
-    /// [`Self::ipv4`]. One that is short enough should not come here: it becomes one fragment, with a fragment header.
+    /// `mtu` is in bytes and does not include the link header. The packet is unchanged and shares its data with the
+    /// fragments, as for [`Self::ipv4`]. Do not pass packets that are short enough: they become one fragment, with a
+    /// fragment header.
     ///
-    /// Returns how many were added.
+    /// Returns how many fragments were added.
     ///
     /// # Errors
-    /// See [`FragmentError`]; nothing was added then.
+    /// See [`FragmentError`]. No fragment was added then.
     #[doc(alias = "rte_ipv6_fragment_packet")]
     pub fn ipv6<P: PrivateData, const N: usize>(
         &self,
@@ -209,7 +218,8 @@ impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
         Ok(added)
     }
 
-    /// Takes the packet apart by `call`, which is given the mbuf at whose data the IP header begins, and room for so many mbufs.
+    /// Fragments the packet by `call`, which takes the mbuf whose data begins with the IP header, and room for `N`
+    /// mbufs.
     fn cut<P: PrivateData, const N: usize>(
         &self,
         packet: &mut Packet<P>,
@@ -229,7 +239,7 @@ impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
             Unsharable::Crowded => FragmentError::NoMbuf,
         })?;
         let (offset, len) = (head.data_off(), head.data_len());
-        // `Sizes::new` has found so many bytes in the first segment.
+        // `Sizes::new` has checked that the first segment has this many bytes.
         head.set_data(offset + l2_len, len - l2_len);
         head.change_pkt_len(-i32::from(l2_len));
         let held = fragments.len();
@@ -264,7 +274,7 @@ impl<Q: PrivateData, R: PrivateData> fmt::Debug for Fragmenter<Q, R> {
     }
 }
 
-/// What there is to do for a packet, in lengths that the frame really has.
+/// The work for a packet, in lengths that were compared with the frame.
 #[derive(Clone, Copy)]
 struct Sizes {
     l2_len: u16,
@@ -272,7 +282,8 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// `packet_len` bytes with a header of `header_len`, for links that take `mtu`, where each fragment has headers of `own_len`.
+    /// For a packet of `packet_len` bytes with a header of `header_len`, and fragments of at most `mtu` bytes with
+    /// headers of `own_len`.
     fn new<P: PrivateData>(
         packet: &Packet<P>,
         l2_len: usize,
@@ -286,7 +297,7 @@ impl Sizes {
         if mtu < least {
             return Err(FragmentError::Mtu { mtu, least });
         }
-        // DPDK makes one fragment more, for which there is no room, of a last segment without bytes.
+        // DPDK makes an additional fragment of a last segment without bytes, for which there is no room.
         let (segments, last) = (packet.segment_count(), usize::from(packet.head().last().data_len()));
         if segments >= usize::from(MOST_SEGMENTS) || last == 0 {
             return Err(FragmentError::Segments { segments, last });

@@ -1,104 +1,104 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What IP headers say, as far as the frame has it too.
+//! The contents of IP headers in a frame.
 
-/// The bits of `l2_len` in an mbuf allow no longer header.
+/// The maximum value of the `l2_len` bits in an mbuf.
 const LONGEST_LINK_HEADER: usize = 127;
 
-/// The bytes of an IPv4 header without options.
+/// The length of an IPv4 header without options.
 const IPV4: usize = 20;
 
-/// The bytes of an IPv6 header.
+/// The length of an IPv6 header.
 pub(super) const IPV6: usize = 40;
 
-/// The bytes of the header that makes an IPv6 packet a fragment.
+/// The length of the IPv6 fragment header.
 pub(super) const IPV6_FRAGMENT: usize = 8;
 
-/// The number of that header (RFC 8200).
+/// The number of the IPv6 fragment header (RFC 8200).
 pub(super) const FRAGMENT_HEADER: u8 = 44;
 
-/// The most bytes of an IPv4 packet, and behind an IPv6 header.
+/// The maximum length of an IPv4 packet, and of the bytes after an IPv6 header.
 const LONGEST: usize = 65_535;
 
-/// Why a frame is no IP packet that can be taken apart or joined.
+/// Why a frame is not an IP packet that can be fragmented or reassembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HeaderError {
-    /// An mbuf can say no more.
+    /// The link header is longer than an mbuf can store.
     #[error("a link header of {len} bytes: give at most 127")]
     LinkHeader {
-        /// Its bytes, as the caller says.
+        /// The length that the caller passed.
         len: usize,
     },
-    /// The headers are not all in the first segment.
-    #[error("the first segment has {len} bytes, the headers take {needed}")]
+    /// The headers extend past the first segment.
+    #[error("the first segment has {len} bytes, but the headers need {needed}")]
     Short {
-        /// Bytes of the headers.
+        /// The length of the headers in bytes.
         needed: usize,
-        /// Bytes of the segment.
+        /// The length of the segment in bytes.
         len: usize,
     },
-    /// The header is of another version of IP, or of none.
-    #[error("the header says that it is of version {found} of IP, not of {expected}")]
+    /// The header has another IP version.
+    #[error("the header has IP version {found}, not {expected}")]
     Version {
-        /// The version that the header says.
+        /// The version in the header.
         found: u8,
-        /// The version that the call is for.
+        /// The version that the call expects.
         expected: u8,
     },
-    /// An IPv4 header is longer than it says, or the packet shorter than its header.
-    #[error("the IPv4 header says that it has {header} bytes, and its packet {packet}")]
+    /// An IPv4 header has an impossible length, or the packet is shorter than its header.
+    #[error("the IPv4 header claims {header} bytes for itself and {packet} for its packet")]
     HeaderLength {
-        /// Bytes of the header.
+        /// The claimed length of the header in bytes.
         header: usize,
-        /// Bytes of the packet.
+        /// The claimed length of the packet in bytes.
         packet: usize,
     },
-    /// The frame has fewer bytes behind its link header than the packet, or more where that matters.
-    #[error("the header says that the packet has {said} bytes, the frame has {found}")]
+    /// The frame has fewer bytes after its link header than the packet, or more where that is not allowed.
+    #[error("the header claims {said} bytes for the packet, but the frame has {found}")]
     Length {
-        /// Bytes that the header says.
+        /// The claimed length in bytes.
         said: usize,
-        /// Bytes that there are.
+        /// The length in the frame in bytes.
         found: usize,
     },
-    /// The options of the IPv4 header do not fit into it.
-    #[error("an option of the IPv4 header is longer than what is left of the header")]
+    /// An option extends past the IPv4 header.
+    #[error("an option of the IPv4 header extends past the end of the header")]
     Options,
-    /// A fragment that is not the last has a length that is no multiple of 8, or one has nothing behind its header.
-    #[error("a fragment of {0} bytes: all but the last have a multiple of 8, and none has 0")]
+    /// The payload length of a fragment other than the last is not a multiple of 8, or a fragment has no payload.
+    #[error("a fragment of {0} bytes: the length must be a multiple of 8 except in the last, and never 0")]
     Uneven(usize),
-    /// The fragment ends behind the longest datagram (the ping of death).
-    #[error("the fragment ends at byte {0} of its datagram, which has 65,535 at most")]
+    /// The fragment ends past the maximum length of a datagram (the ping of death).
+    #[error("the fragment ends at byte {0} of its datagram, whose maximum is 65,535")]
     Beyond(usize),
 }
 
-/// What a header says of a packet or fragment. Lengths are in bytes.
+/// The fields of an IP header. Lengths are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ip {
-    /// The header, options included; of IPv6 with the fragment header.
+    /// The length of the header, including options; for IPv6 fragments, including the fragment header.
     pub(crate) header_len: usize,
-    /// The packet with its header.
+    /// The length of the packet, including its header.
     pub(crate) len: usize,
-    /// Where in the datagram it belongs.
+    /// The offset of the payload in the datagram.
     pub(super) offset: usize,
-    /// Others follow in the datagram.
+    /// Whether more fragments follow.
     pub(super) more: bool,
 }
 
 impl Ip {
-    /// Bytes behind the header.
+    /// The length of the payload.
     pub(crate) const fn payload(self) -> usize {
         self.len.saturating_sub(self.header_len)
     }
 
-    /// Whether it is a part of a datagram.
+    /// Whether the packet is a fragment of a datagram.
     pub(crate) const fn is_fragment(self) -> bool {
         self.more || self.offset != 0
     }
 
-    /// Whether it can be a part of a datagram of which the other parts follow or have come.
+    /// Checks that the fragment can be a part of a valid datagram.
     pub(super) fn check_place(self, unfragmentable: usize) -> Result<(), HeaderError> {
         let payload = self.payload();
         if payload == 0 || self.more && !payload.is_multiple_of(8) {
@@ -109,7 +109,7 @@ impl Ip {
     }
 }
 
-/// The first segment behind the link header, if it has `needed` bytes there.
+/// The first segment after the link header, if it has `needed` bytes there.
 fn behind_link(segment: &[u8], l2_len: usize, needed: usize) -> Result<&[u8], HeaderError> {
     if l2_len > LONGEST_LINK_HEADER {
         return Err(HeaderError::LinkHeader { len: l2_len });
@@ -121,7 +121,7 @@ fn behind_link(segment: &[u8], l2_len: usize, needed: usize) -> Result<&[u8], He
     Ok(segment.get(l2_len..).unwrap_or_default())
 }
 
-/// A number of 16 bits; 0 behind the end, which callers have compared with.
+/// A number of 16 bits; 0 past the end, which callers rule out.
 pub(crate) fn number(bytes: &[u8], at: usize) -> usize {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| usize::from(u16::from_be_bytes(*bytes)))
 }
@@ -133,7 +133,7 @@ fn check_version(ip: &[u8], expected: u8) -> Result<(), HeaderError> {
     }
 }
 
-/// The IPv4 header in the first segment of a frame.
+/// Parses the IPv4 header in the first segment of a frame.
 pub(crate) fn ipv4(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderError> {
     let ip = behind_link(segment, l2_len, IPV4)?;
     check_version(ip, 4)?;
@@ -147,12 +147,13 @@ pub(crate) fn ipv4(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderError> {
     Ok(Ip { header_len, len, offset: (place & 0x1fff) * 8, more: place & 0x2000 != 0 })
 }
 
-/// Whether an IPv4 packet must not be fragmented.
+/// Whether an IPv4 packet has DF (don't fragment) set.
 pub(super) fn ipv4_is_whole(ip: &[u8]) -> bool {
     number(ip, 6) & 0x4000 != 0
 }
 
-/// Whether each option of an IPv4 header ends within it: DPDK copies some of them to every fragment, and looks one byte ahead.
+/// Checks that each option of an IPv4 header ends within it: DPDK copies some options to every fragment, and reads one
+/// byte ahead.
 pub(super) fn ipv4_options(header: &[u8]) -> Result<(), HeaderError> {
     const END: u8 = 0;
     const NOTHING: u8 = 1;
@@ -167,7 +168,7 @@ pub(super) fn ipv4_options(header: &[u8]) -> Result<(), HeaderError> {
     }
 }
 
-/// The IPv6 header in the first segment of a frame, and what follows it: the number of a header or a protocol.
+/// Parses the IPv6 header in the first segment of a frame. The number is that of the next header or protocol.
 pub(super) fn ipv6(segment: &[u8], l2_len: usize) -> Result<(Ip, u8), HeaderError> {
     let ip = behind_link(segment, l2_len, IPV6)?;
     check_version(ip, 6)?;
@@ -175,7 +176,7 @@ pub(super) fn ipv6(segment: &[u8], l2_len: usize) -> Result<(Ip, u8), HeaderErro
     Ok((Ip { header_len: IPV6, len, offset: 0, more: false }, ip.get(6).copied().unwrap_or_default()))
 }
 
-/// The IPv6 header and the fragment header behind it.
+/// Parses the IPv6 header and the fragment header after it.
 pub(super) fn ipv6_fragment(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderError> {
     let header_len = IPV6 + IPV6_FRAGMENT;
     let ip = behind_link(segment, l2_len, header_len)?;
@@ -184,7 +185,7 @@ pub(super) fn ipv6_fragment(segment: &[u8], l2_len: usize) -> Result<Ip, HeaderE
     Ok(Ip { header_len, len, offset: place & 0xfff8, more: place & 1 != 0 })
 }
 
-/// The checksum of an IPv4 header, of which the bytes of the checksum itself are 0 (RFC 1071).
+/// The checksum of an IPv4 header whose checksum field is 0 (RFC 1071).
 pub(crate) fn checksum(header: &[u8]) -> u16 {
     let mut sum: u32 = header.chunks(2).map(|pair| number(pair, 0) as u32).sum();
     while sum > 0xffff {
@@ -208,7 +209,7 @@ pub(crate) fn write_checksum(header: &mut [u8]) {
 mod tests {
     use super::{HeaderError, Ip, checksum, ipv4, ipv4_options, ipv6_fragment, write_checksum};
 
-    /// The example that is in most textbooks: its checksum is b861.
+    /// A textbook example: its checksum is b861.
     const HEADER: [u8; 20] = [0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7];
 
     #[test]

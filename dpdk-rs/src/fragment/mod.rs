@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Fragments of IP datagrams: made where a datagram is longer than a link takes, and joined again.
+//! IP fragmentation: splitting datagrams that are longer than a link's MTU, and reassembling them.
 //!
-//! [`Fragmenter`] makes them without copying: each is a header of its own, and behind it mbufs that refer to the data of the
-//! datagram. [`FragmentTable`] keeps fragments until a datagram is whole, and joins them without copying too.
+//! [`Fragmenter`] splits without copying: each fragment has its own header, followed by mbufs that refer to the data of
+//! the datagram. [`FragmentTable`] keeps fragments until a datagram is complete, and joins them, also without copying.
 //!
-//! Both take frames from the Ethernet header on, and are told how long that is (with VLAN tags 18 or 22 bytes). Both look
-//! at all lengths before DPDK, which believes what headers say: a frame that lies is an error, and is given back.
+//! Both take frames that begin with the Ethernet header, and the length of that header (14 bytes, or 18 or 22 with VLAN
+//! tags). Both check all lengths before DPDK sees them, since DPDK trusts headers: a frame with a wrong length is an
+//! error, and is returned.
 
 mod fragmenter;
 pub(crate) mod header;

@@ -1,71 +1,72 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Datagrams that are put together.
+//! Reassembling datagrams from fragments.
 
 use super::header::{self, FRAGMENT_HEADER, HeaderError, IPV6, IPV6_FRAGMENT, Ip};
 use crate::{
     Clock, CreateError, Eal, Packet, PrivateData, SocketId, Tsc,
     object::{Handle, Kind},
-    packet::{MOST_SEGMENTS, unshared},
+    packet::unshared,
+    segment::MOST_SEGMENTS,
 };
 use core::{fmt, marker::PhantomData, mem, ptr::NonNull, time::Duration};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-/// They have no names.
+/// Fragment tables have no names.
 const TABLE: Kind = Kind { name: "fragment table", call: "rte_ip_frag_table_create", longest_name: usize::MAX };
 
-/// Places in one bucket. A datagram can be in two buckets.
+/// The slots of one bucket. A datagram can be in two buckets.
 const WAYS: u32 = 16;
 
-/// Datagrams for each bucket: so a quarter of the places is taken.
+/// The datagrams for each bucket: a quarter of the slots is used.
 const PER_BUCKET: u32 = 8;
 
 const MOST_DATAGRAMS: u32 = 1 << 22;
 
-/// DPDK joins without a look at the number of segments.
+/// DPDK joins fragments without checking the number of segments.
 const MOST_FRAGMENT_SEGMENTS: usize = MOST_SEGMENTS as usize / sys::RTE_LIBRTE_IP_FRAG_MAX_FRAG as usize;
 
-/// DPDK adds it to the time of the first fragment, in 64 bits.
+/// The maximum timeout in cycles: DPDK adds it to the time of the first fragment, in 64 bits.
 const LONGEST_TIMEOUT: u64 = 1 << 62;
 
-/// The bytes of IPv4 and of the shortest header count in 65,535, those of IPv6 do not.
+/// The length of the shortest IPv4 header. The maximum of 65,535 bytes includes an IPv4 header, but not an IPv6 header.
 const IPV4: usize = 20;
 
-/// Why a fragment was not kept. It is given back with the error.
+/// Why a fragment was rejected. It is returned with the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReassemblyError {
-    /// The frame is not what its headers say.
+    /// The frame contradicts its headers.
     #[error(transparent)]
     Header(#[from] HeaderError),
-    /// The header of the whole is written over that of the first fragment, whose data has another owner.
+    /// The header of the datagram would overwrite that of the first fragment, but its data has another owner.
     #[error("the first fragment shares its data with another packet: copy it")]
     Shared,
-    /// The fragment has more segments than are allowed, so that those of a datagram can be counted.
+    /// The fragment has so many segments that those of a datagram might exceed the limit.
     #[error("a fragment of {segments} segments: give at most {most}, or a copy")]
     Segments {
-        /// How many it has.
+        /// The number of segments.
         segments: usize,
-        /// How many it may have.
+        /// The maximum number of segments.
         most: usize,
     },
-    /// The datagram is longer than its header can say, for that of its first fragment has more options than the others. It is
-    /// given back as a whole, with a length in its header that is too short.
-    #[error("a datagram of {0} bytes: the header can say 65,535 at most")]
+    /// The datagram is longer than its header can express, since the header of its first fragment has more options than
+    /// the others. The whole datagram is returned, with a wrong length in its header.
+    #[error("a datagram of {0} bytes: the maximum in a header is 65,535")]
     TooLong(usize),
 }
 
-/// Fragments of IPv4 and IPv6 datagrams, until each datagram is whole or its time is over.
+/// Fragments of IPv4 and IPv6 datagrams, kept until each datagram is complete or its timeout is over.
 ///
-/// A datagram can have up to 8 fragments (`RTE_LIBRTE_IP_FRAG_MAX_FRAG`). With more of them, with two first or two last ones, or
-/// if its fragments overlap, all that there are of it are dropped, and so is a fragment for which there is no room in the table.
+/// A datagram can have up to 8 fragments (`RTE_LIBRTE_IP_FRAG_MAX_FRAG`). If it has more, or two first or two last
+/// ones, or overlapping ones, all its fragments are dropped. A fragment for which the table has no room is dropped too.
 ///
-/// The table owns the fragments in it; their mbufs go back to their pools when they are dropped, or with the table. `P` is the
-/// private data of their mbufs; that of a whole datagram is what the first fragment has.
+/// The table owns the fragments in it. Their mbufs return to their pools when the fragments are dropped, or with the
+/// table. `P` is the private data of their mbufs. A complete datagram has the private data of its first fragment.
 ///
-/// Time is what the caller says, of a clock that does not run backwards: one reading for each burst is enough.
+/// The caller passes the time, from a clock that does not run backwards. One reading for each burst is enough.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -78,7 +79,7 @@ pub enum ReassemblyError {
 /// for packet in burst.drain() {
 ///     match table.ipv4(packet, 14, now) {
 ///         Ok(Some(whole)) => println!("{} bytes", whole.len()),
-///         Ok(None) => {} // others have to come first
+///         Ok(None) => {} // other fragments are missing
 ///         Err((error, _packet)) => println!("{error}"),
 ///     }
 /// }
@@ -94,7 +95,8 @@ pub struct FragmentTable<P: PrivateData = ()> {
     private: PhantomData<P>,
 }
 
-/// DPDK's call for one fragment: table, fragment, time, its IP header, and where to put how many were dropped.
+/// The type of DPDK's function for one fragment, with the table, the fragment, the time, its IP header, and a place for
+/// the number of dropped fragments.
 type Call = unsafe extern "C" fn(
     *mut sys::rte_ip_frag_tbl,
     *mut sys::rte_mbuf,
@@ -104,7 +106,7 @@ type Call = unsafe extern "C" fn(
 ) -> *mut sys::rte_mbuf;
 
 impl<P: PrivateData> FragmentTable<P> {
-    /// Starts to describe a table.
+    /// Starts the description of a table.
     pub const fn builder() -> FragmentTableBuilder<P> {
         FragmentTableBuilder {
             datagrams: 1024,
@@ -114,14 +116,14 @@ impl<P: PrivateData> FragmentTable<P> {
         }
     }
 
-    /// Takes an IPv4 packet. One that is no fragment is given back as it is; of a fragment that makes a datagram whole, the
-    /// result is the datagram, with the link and IP headers of its first fragment and a new checksum. `None` if other fragments
-    /// are missing, or if it was dropped.
+    /// Takes an IPv4 packet. Returns a packet that is not a fragment as it is. If the fragment completes a datagram,
+    /// returns the datagram, with the link and IP headers of its first fragment and a new checksum. Returns `None` if
+    /// other fragments are missing, or if the fragment was dropped.
     ///
-    /// `l2_len` is the length of the link header in bytes. Bytes behind a fragment, which are added to short frames, are removed.
+    /// `l2_len` is the length of the link header in bytes. Padding after a fragment is removed.
     ///
     /// # Errors
-    /// See [`ReassemblyError`]; the packet is given back, where it was a fragment without the bytes behind it.
+    /// See [`ReassemblyError`]. The packet is returned; a fragment without its padding.
     #[doc(alias = "rte_ipv4_frag_reassemble_packet")]
     pub fn ipv4(
         &mut self,
@@ -139,12 +141,12 @@ impl<P: PrivateData> FragmentTable<P> {
         }
     }
 
-    /// Takes an IPv6 packet, as [`Self::ipv4`] does. A packet is a fragment if the fragment header follows that of IPv6: behind
-    /// other extension headers DPDK does not look for it, and the packet is given back as it is. A datagram that is whole has
-    /// no fragment header any more; so has one that was alone in its only fragment (RFC 6946).
+    /// Takes an IPv6 packet, as [`Self::ipv4`] does. A packet is a fragment if the fragment header directly follows the
+    /// IPv6 header: DPDK does not look for it after other extension headers, and such a packet is returned as it is. A
+    /// complete datagram no longer has a fragment header, even if it came in a single fragment (RFC 6946).
     ///
     /// # Errors
-    /// See [`ReassemblyError`]; the packet is given back, where it was a fragment without the bytes behind it.
+    /// See [`ReassemblyError`]. The packet is returned; a fragment without its padding.
     #[doc(alias = "rte_ipv6_frag_reassemble_packet")]
     #[doc(alias = "rte_ipv6_frag_get_ipv6_fragment_header")]
     pub fn ipv6(
@@ -169,10 +171,10 @@ impl<P: PrivateData> FragmentTable<P> {
         }
     }
 
-    /// Drops what has waited longer than the timeout. Fragments that come make room for themselves in this way, but in their part
-    /// of the table only: so call this now and then.
+    /// Drops the fragments that have waited longer than the timeout. New fragments make room for themselves in the same
+    /// way, but only in their part of the table: so call this from time to time.
     ///
-    /// Returns how many fragments were dropped, as [`Self::dropped`] counts.
+    /// Returns how many fragments were dropped, counted as in [`Self::dropped`].
     #[doc(alias = "rte_ip_frag_table_del_expired_entries")]
     #[doc(alias = "rte_ip_frag_free_death_row")]
     pub fn expire(&mut self, now: Tsc) -> u64 {
@@ -191,21 +193,21 @@ impl<P: PrivateData> FragmentTable<P> {
         }
     }
 
-    /// How many fragments were dropped since the table was made. Those of an invalid datagram that were already joined count as
-    /// one.
+    /// The number of fragments dropped since the table was created. Fragments of an invalid datagram that were already
+    /// joined count as one.
     #[must_use]
     pub const fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Gives a fragment to DPDK. What is made whole is returned.
+    /// Passes a fragment to DPDK. Returns the datagram if it is complete.
     fn take(&mut self, packet: Packet<P>, l2_len: usize, ip: Ip, now: Tsc, call: Call) -> Option<Packet<P>> {
         let head = packet.head();
-        // `check` has compared both with the bits that there are for them.
+        // `check` has checked that both lengths fit in their bits.
         // SAFETY: the call packs numbers into one.
         head.set_tx_offload(unsafe { sys::dpdk_sys_mbuf_tx_offload(l2_len as u8, ip.header_len as u16, 0, 0) });
         let (mbuf, header) = (head.mbuf(), head.start().wrapping_add(l2_len));
-        // From here on the mbufs belong to the table.
+        // From now on the mbufs belong to the table.
         mem::forget(packet);
         let mut dropped = 0;
         // SAFETY: the table is live as long as its handle, and borrowed exclusively. The mbuf heads a chain of nobody else, whose
@@ -224,7 +226,7 @@ impl<P: PrivateData> fmt::Debug for FragmentTable<P> {
     }
 }
 
-/// Compares what a fragment's headers say with the frame, and removes what is behind.
+/// Compares a fragment's headers with the frame, and removes the bytes after the fragment.
 fn check<P: PrivateData>(
     packet: &mut Packet<P>,
     l2_len: usize,
@@ -247,7 +249,7 @@ fn check<P: PrivateData>(
     Ok(())
 }
 
-/// The whole is none of what the device has found its first fragment to be.
+/// Clears the device's findings, which are those of the first fragment.
 fn forget_findings<P: PrivateData>(whole: &Packet<P>) {
     const CHECKS: u64 = sys::DPDK_SYS_MBUF_F_RX_IP_CKSUM_MASK | sys::DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK;
     let head = whole.head();
@@ -256,9 +258,9 @@ fn forget_findings<P: PrivateData>(whole: &Packet<P>) {
     head.set_tx_offload(0);
 }
 
-/// Makes the header of an IPv4 packet that is whole say so.
+/// Corrects the header of a complete IPv4 packet.
 fn finish<P: PrivateData>(mut whole: Packet<P>) -> Result<Option<Packet<P>>, (ReassemblyError, Packet<P>)> {
-    // The link header of the first fragment may have another length than that of the last.
+    // The link headers of the first and the last fragment may differ in length.
     // SAFETY: the mbuf is live; the call reads a field of it.
     let l2_len = usize::from(unsafe { sys::dpdk_sys_mbuf_l2_len(whole.mbuf()) });
     forget_findings(&whole);
@@ -274,10 +276,10 @@ fn finish<P: PrivateData>(mut whole: Packet<P>) -> Result<Option<Packet<P>>, (Re
     Ok(Some(whole))
 }
 
-/// Makes a fragment that is a whole datagram one, as DPDK does with several.
+/// Removes the fragment header of a datagram in a single fragment, as DPDK does for several.
 fn remove_fragment_header<P: PrivateData>(packet: &mut Packet<P>, l2_len: usize, ip: Ip) {
     let front = l2_len + IPV6;
-    // `check` has found the headers in the first segment, and nobody else to refer to it.
+    // `check` has found the headers in the first segment, and nobody else refers to it.
     let Ok(data) = packet.data_mut() else { return };
     let next = data.get(front).copied().unwrap_or_default();
     let len = (ip.len - IPV6 - IPV6_FRAGMENT) as u16;
@@ -290,12 +292,12 @@ fn remove_fragment_header<P: PrivateData>(packet: &mut Packet<P>, l2_len: usize,
     if data.len() >= front + IPV6_FRAGMENT {
         data.copy_within(..front, IPV6_FRAGMENT);
     }
-    // The segment has these bytes: it is those of the headers.
+    // The first segment has these bytes, which belong to the headers.
     let _ = packet.adj(IPV6_FRAGMENT);
     forget_findings(packet);
 }
 
-/// Describes a [`FragmentTable`]; made by [`FragmentTable::builder`].
+/// The description of a [`FragmentTable`], from [`FragmentTable::builder`].
 #[derive(Clone, Debug)]
 #[must_use = "a table is made by `build`"]
 pub struct FragmentTableBuilder<P: PrivateData = ()> {
@@ -306,29 +308,30 @@ pub struct FragmentTableBuilder<P: PrivateData = ()> {
 }
 
 impl<P: PrivateData> FragmentTableBuilder<P> {
-    /// How many datagrams can wait for fragments, from 1 to 2^22; 1,024 unless set. A datagram takes 1 to 2 KiB, beside its mbufs.
+    /// The maximum number of incomplete datagrams, from 1 to 2^22. Default: 1,024. A datagram takes 1 to 2 KiB, besides
+    /// its mbufs.
     pub const fn datagrams(mut self, datagrams: u32) -> Self {
         self.datagrams = datagrams;
         self
     }
 
-    /// How long a datagram can wait from its first fragment on; 30 s unless set, as Linux does.
+    /// How long a datagram can wait for fragments, counted from its first one. Default: 30 s, as in Linux.
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// The NUMA node whose memory to use; any unless set.
+    /// The NUMA node for the table's memory. Default: any.
     pub const fn socket(mut self, socket: SocketId) -> Self {
         self.socket = socket;
         self
     }
 
-    /// Makes the table.
+    /// Creates the table.
     ///
     /// # Errors
-    /// [`CreateError::TooLarge`]; [`CreateError::Create`] with `EINVAL` for no datagrams and `ENOMEM` without enough memory;
-    /// [`CreateError::Forked`].
+    /// [`CreateError::TooLarge`]; [`CreateError::Create`] with `EINVAL` for no datagrams and `ENOMEM` if memory is
+    /// short; [`CreateError::Forked`] in a child process created by `fork`.
     #[doc(alias = "rte_ip_frag_table_create")]
     pub fn build(self, eal: &Eal) -> Result<FragmentTable<P>, CreateError> {
         let name = format!("of {} datagrams", self.datagrams);

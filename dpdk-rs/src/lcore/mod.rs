@@ -3,37 +3,22 @@
 
 //! Logical cores, and closures that run on them.
 
+mod managing;
 mod registered;
 mod scope;
 mod stop;
+mod unpin;
 
+pub use crate::ids::LcoreId;
+pub(crate) use managing::Managing;
 pub(crate) use registered::end_late;
 pub use registered::{RegisterError, Registered, Registrar};
-pub(crate) use scope::Occupation;
 pub use scope::{JoinHandle, LaunchError, Panicked, Scope, scope};
 pub use stop::{StopGuard, StopToken};
+pub use unpin::{UnpinError, unpin};
 
 use crate::{Eal, SocketId};
-use core::fmt;
 use dpdk_sys as sys;
-
-/// The number of an lcore.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LcoreId(pub(crate) u32);
-
-impl LcoreId {
-    /// The number, as in the EAL's option `-l`.
-    #[must_use]
-    pub const fn get(self) -> u32 {
-        self.0
-    }
-}
-
-impl fmt::Display for LcoreId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// An enabled lcore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,7 +56,7 @@ pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
     let mut next = unsafe { sys::rte_get_next_lcore(u32::MAX, 0, 0) };
     while next < sys::RTE_MAX_LCORE {
         let id = LcoreId(next);
-        // SAFETY: `next` is below RTE_MAX_LCORE, as the loop has checked: the call looks it up in a table of that
+        // SAFETY: `next` is below RTE_MAX_LCORE, as the loop has checked. The call looks it up in a table of that
         // length.
         let socket = unsafe { sys::rte_lcore_to_socket_id(next) };
         lcores.push(Lcore { id, socket: SocketId::new(socket.cast_signed()), main: id == main });
@@ -81,11 +66,11 @@ pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
     lcores
 }
 
-/// The lcore of the calling thread; `None` for a thread that is none: the EAL did not make it, and no [`Registrar`] either.
+/// The lcore of the calling thread; `None` if the thread is not an lcore: neither the EAL nor a [`Registrar`] made it one.
 #[doc(alias = "rte_lcore_id")]
 #[must_use]
 pub fn current() -> Option<LcoreId> {
-    // SAFETY: the call reads a variable of this thread, which is there without an EAL too.
+    // SAFETY: the call reads a variable of this thread, which exists even without an EAL.
     let id = unsafe { sys::rte_lcore_id() };
     (id != sys::LCORE_ID_ANY).then_some(LcoreId(id))
 }

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Threads of the program itself as lcores.
+//! The program's own threads, registered as lcores.
 
-use super::{LcoreId, current};
-use crate::{Errno, eal::Environment, timer};
+use super::{LcoreId, current, managing::is_managing};
+use crate::{Errno, environment::Environment};
 use core::{cell::Cell, fmt, marker::PhantomData, mem};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-/// Why a thread did not become an lcore.
+/// Why a thread was not registered as an lcore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// It is one already.
-    #[error("this thread is lcore {0} already")]
+    /// The thread is already an lcore.
+    #[error("this thread is already lcore {0}")]
     IsLcore(LcoreId),
-    /// A child made by `fork` has no lcores: they are its parent's.
+    /// A child process created by `fork` has no lcores: they belong to its parent.
     #[error("cannot register a thread: this process is a fork of the one that initialized the EAL")]
     Forked,
-    /// `rte_thread_register` failed: `ENOMEM` if all numbers of lcores are in use, `EINVAL` if a
-    /// [secondary process](crate::secondary) has attached to this one.
+    /// `rte_thread_register` failed: `ENOMEM` if all lcore numbers are in use, `EINVAL` if a [secondary
+    /// process](crate::secondary) has attached to this one.
     #[error("cannot register the thread as an lcore: {0}")]
     Register(Errno),
 }
 
-/// Makes lcores of threads that the EAL did not make, such as those of [`std::thread`] or of an asynchronous runtime; from
-/// [`Eal::registrar`](crate::Eal::registrar). A clone is the same.
+/// Registers threads that the EAL did not create as lcores, such as threads of [`std::thread`] or of an asynchronous
+/// runtime; from [`Eal::registrar`](crate::Eal::registrar). A clone is the same object.
 ///
-/// Pools then keep mbufs for them as for the EAL's own lcores, which about halves what it takes to allocate and free one.
+/// A registered thread has a cache in each pool, like the EAL's own lcores. This halves the time for an allocation and
+/// a free, roughly.
 ///
 /// ```no_run
 /// let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
@@ -52,7 +53,7 @@ impl Registrar {
         Self { environment }
     }
 
-    /// Makes the calling thread an lcore, with a number that no other has, until the result is dropped.
+    /// Registers the calling thread as an lcore, with a number of its own, until the result is dropped.
     ///
     /// # Errors
     /// See [`RegisterError`].
@@ -61,14 +62,14 @@ impl Registrar {
         if self.environment.is_forked() {
             return Err(RegisterError::Forked);
         }
-        // DPDK would give the thread a second number, and never take the first one back.
+        // DPDK would give the thread a second number, and never release the first one.
         if let Some(lcore) = current() {
             return Err(RegisterError::IsLcore(lcore));
         }
-        // From here on the thread may be inside DPDK with a number of its own, as in a scope.
+        // From now on the thread may be inside DPDK with its own lcore number, as in a scope.
         self.environment.scope_opened();
         let control = self.environment.control();
-        // SAFETY: the EAL is initialised, and stays so as long as the `Environment` lives; the thread is no lcore yet.
+        // SAFETY: the EAL is initialised as long as the `Environment` lives, and the thread is not an lcore yet.
         let result = unsafe { sys::rte_thread_register() };
         let errno = Errno::last();
         drop(control);
@@ -90,8 +91,8 @@ impl fmt::Debug for Registrar {
     }
 }
 
-/// The thread that this is on is an lcore; made by [`Registrar::register`], ended by its drop. In the closure of a timer it ends when
-/// [`Timers::manage`](crate::timer::Timers::manage) returns.
+/// The registration of a thread as an lcore; from [`Registrar::register`]. Dropping it ends the registration, but in a
+/// timer's closure the registration ends when [`Timers::manage`](crate::timer::Timers::manage) returns.
 #[doc(alias = "rte_thread_unregister")]
 pub struct Registered {
     environment: Arc<Environment>,
@@ -99,11 +100,11 @@ pub struct Registered {
     thread: PhantomData<*const StaysOnItsThread>,
 }
 
-/// A pointer to this is neither `Send` nor `Sync`, and the compiler's message says why.
+/// A pointer to this is neither `Send` nor `Sync`, and the compiler's message contains its name.
 struct StaysOnItsThread;
 
 impl Registered {
-    /// Its number.
+    /// The lcore's number.
     #[must_use]
     pub const fn id(&self) -> LcoreId {
         self.id
@@ -116,40 +117,42 @@ impl Drop for Registered {
             return;
         }
         let environment = Arc::clone(&self.environment);
-        if !timer::is_managing() {
-            // SAFETY: this is the thread that was registered, since a `Registered` cannot leave it, and it is so once.
+        if !is_managing() {
+            // SAFETY: this is the registered thread, since a `Registered` cannot leave it, and it is dropped once.
             unsafe { unregister(&environment) };
             return;
         }
-        // DPDK goes on with the timers of this lcore once their closure returns: nobody else may be that lcore before.
+        // DPDK continues with the timers of this lcore after their closure returns. No other thread may become this
+        // lcore before that.
         let late = LATE.try_with(|late| late.set(Some(Arc::clone(&environment))));
         if late.is_err() {
-            // The thread's own memory is going. It stays an lcore, which nobody else becomes.
+            // The thread's local storage is being destroyed. It stays an lcore, whose number nobody else gets.
             mem::forget(environment);
         }
     }
 }
 
 thread_local! {
-    /// This thread is an lcore until it comes out of `rte_timer_manage`.
+    /// Set while the end of this thread's registration waits for the end of `rte_timer_manage`.
     static LATE: Cell<Option<Arc<Environment>>> = const { Cell::new(None) };
 }
 
-/// Makes this thread an lcore no more if that has waited for the end of `rte_timer_manage`.
+/// Ends this thread's registration if it has waited for the end of `rte_timer_manage`.
 pub(crate) fn end_late() {
     if let Ok(Some(environment)) = LATE.try_with(Cell::take) {
-        // SAFETY: this is the thread that was registered, whose `Registered` has left it to this function.
+        // SAFETY: this is the registered thread, whose `Registered` has left the end of the registration to this
+        // function.
         unsafe { unregister(&environment) };
     }
 }
 
-/// Makes the calling thread an lcore no more.
+/// Ends the registration of the calling thread.
 ///
 /// # Safety
-/// The thread was registered, and is not inside a call of DPDK that works for its lcore.
+/// The thread is registered, and is not inside a DPDK call that uses its lcore.
 unsafe fn unregister(environment: &Environment) {
     let control = environment.control();
-    // SAFETY: the caller promises a thread that was registered.
+    // SAFETY: the caller promises a registered thread.
     unsafe { sys::rte_thread_unregister() };
     drop(control);
     environment.scope_closed();

@@ -4,13 +4,18 @@
 //! Closures on lcores, which may borrow from the caller's stack.
 
 use super::LcoreId;
-use crate::{Eal, Errno, callback::discard, eal::Environment};
+use crate::{
+    Eal, Errno,
+    callback::discard,
+    environment::{Environment, Occupation},
+    log,
+};
 use core::{
     any::Any,
     ffi::{c_int, c_void},
     fmt,
     marker::PhantomData,
-    sync::atomic::{AtomicU8, Ordering},
+    time::Duration,
 };
 use dpdk_sys as sys;
 use std::{
@@ -18,54 +23,59 @@ use std::{
     panic::{self, AssertUnwindSafe},
     process,
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::Instant,
 };
+
+/// How long a scope waits for its lcores before it logs a warning: longer than a loop takes to end after it was
+/// stopped.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// Why a closure was not launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// The main lcore runs the code that calls `scope`; call the function there instead of launching it.
+    /// The main lcore runs the code that calls `scope`. Call the function there instead of launching it.
     #[error("lcore {0} is the main lcore: call the function instead of launching it")]
     Main(LcoreId),
     /// `rte_eal_remote_launch` failed: the lcore still runs another closure (`EBUSY`).
-    #[error("cannot launch on lcore {lcore}: {errno}{}", if errno.get() == 16 { ": join what it runs first" } else { "" })]
+    #[error("cannot launch on lcore {lcore}: {errno}{}", if errno.get() == 16 { ": join its closure first" } else { "" })]
     Launch {
         /// The lcore.
         lcore: LcoreId,
         /// DPDK's error.
         errno: Errno,
     },
-    /// A child made by `fork` has no lcores: they are threads of its parent.
+    /// A child process created by `fork` has no lcores: they are threads of its parent.
     #[error("cannot launch on lcore {0}: this process is a fork of the one that initialized the EAL")]
     Forked(LcoreId),
 }
 
 impl LaunchError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         if let Self::Launch { errno, .. } = self { Some(*errno) } else { None }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Launch { .. } = self { Some("rte_eal_remote_launch") } else { None }
     }
 }
 
-/// A closure ended by a panic. The payload is that of `std::thread::JoinHandle::join`.
+/// A closure panicked. The payload is the one that `std::thread::JoinHandle::join` would return.
 ///
-/// It may be shared between threads, as `anyhow` and `tokio` want of errors.
+/// The type is `Sync`, as `anyhow` and `tokio` require of errors.
 pub struct Panicked {
     lcore: LcoreId,
     message: Cow<'static, str>,
-    /// Only to be taken out: a payload need not be `Sync`, the lock makes it so.
+    /// Only ever taken out. A payload need not be `Sync`, but a mutex of it is.
     payload: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Panicked {
-    /// A panic of a closure that DPDK has called on an lcore.
+    /// The panic of a closure that DPDK has called on an lcore.
     pub(crate) fn new(lcore: LcoreId, payload: Box<dyn Any + Send>) -> Self {
         let message = if let Some(message) = payload.downcast_ref::<&'static str>() {
             Cow::Borrowed(*message)
@@ -75,18 +85,18 @@ impl Panicked {
         Self { lcore, message, payload: Mutex::new(Some(payload)) }
     }
 
-    /// Another join has returned the payload.
+    /// A panic whose payload another join has returned.
     const fn without_payload(lcore: LcoreId) -> Self {
         Self { lcore, message: Cow::Borrowed("no message"), payload: Mutex::new(None) }
     }
 
-    /// The lcore on which it happened.
+    /// The lcore of the closure.
     #[must_use]
     pub const fn lcore(&self) -> LcoreId {
         self.lcore
     }
 
-    /// What was passed to `panic!`, for `std::panic::resume_unwind`; `None` once a join has returned it.
+    /// The value passed to `panic!`, for `std::panic::resume_unwind`; `None` if a join has already returned it.
     #[must_use]
     pub fn into_payload(self) -> Option<Box<dyn Any + Send>> {
         self.payload.into_inner().unwrap_or_else(PoisonError::into_inner)
@@ -125,13 +135,15 @@ impl core::error::Error for Panicked {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It waits also when `f` fails halfway, so closures that loop need to be told: see [`StopToken`](super::StopToken).
+/// It also waits if `f` fails halfway, so closures that loop need a signal to end: see [`StopToken`](super::StopToken).
+/// Until they end, the error of `f` is not returned either. After a second of waiting, a warning in DPDK's
+/// [log](crate::log) therefore lists the lcores; an `f` that ends by joining its closures does not cause one.
 ///
 /// # Errors
-/// [`Panicked`] if a closure panicked whose handle was not joined: the first one found.
+/// [`Panicked`] if a closure that was not joined has panicked. If several have, the first one found.
 ///
 /// # Panics
-/// If `f` panics: after all closures have ended.
+/// If `f` panics. The panic continues after all closures have ended.
 #[doc(alias = "rte_eal_remote_launch")]
 #[doc(alias = "rte_eal_mp_wait_lcore")]
 pub fn scope<'env, F, T>(eal: &'env Eal, f: F) -> Result<T, Panicked>
@@ -157,56 +169,6 @@ where
     }
 }
 
-/// What an lcore does, as far as `launch` knows.
-pub(crate) struct Occupation(AtomicU8);
-
-impl Occupation {
-    /// Nothing was ever launched.
-    const NONE: u8 = 0;
-    const CLOSURE: u8 = 1;
-    /// The closure has ended; the lcore is on its way out of DPDK's launch code, or has left it.
-    const LEAVING: u8 = 2;
-
-    pub(crate) const fn new() -> Self {
-        Self(AtomicU8::new(Self::NONE))
-    }
-
-    /// Reserves the lcore for one more closure: what it did before, or `None` if it is busy.
-    fn reserve(&self) -> Option<u8> {
-        Some(self.0.swap(Self::CLOSURE, Ordering::AcqRel)).filter(|before| *before != Self::CLOSURE)
-    }
-
-    /// Reserves the lcore, once it has left DPDK's launch code; false if it is busy, or no worker of the EAL's: a thread of the
-    /// program that is registered as an lcore takes no orders.
-    pub(crate) fn claim(&self, lcore: LcoreId) -> bool {
-        // SAFETY: the EAL is initialised, since its `Environment` has the occupations; the call looks the number up in a table.
-        if unsafe { sys::rte_eal_lcore_role(lcore.get()) } != sys::ROLE_RTE {
-            return false;
-        }
-        let before = self.reserve();
-        if before == Some(Self::LEAVING) {
-            // Its closure has ended, so whoever joined it may expect that the next one can be launched.
-            // SAFETY: the lcore exists, since a closure was launched on it before. That closure has ended, so the wait
-            // is short, and `reserve` keeps others from launching there meanwhile.
-            unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
-        }
-        before.is_some()
-    }
-
-    /// Gives the lcore free, which does nothing any more.
-    pub(crate) fn release(&self) {
-        self.set(Self::NONE);
-    }
-
-    fn is_leaving(&self) -> bool {
-        self.0.load(Ordering::Acquire) == Self::LEAVING
-    }
-
-    fn set(&self, occupation: u8) {
-        self.0.store(occupation, Ordering::Release);
-    }
-}
-
 /// Launches closures on lcores; passed to the closure of [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     environment: &'env Environment,
@@ -220,8 +182,8 @@ impl<'scope> Scope<'scope, '_> {
     /// Runs `f` on a worker lcore.
     ///
     /// # Errors
-    /// [`LaunchError::Main`] for the main lcore, [`LaunchError::Launch`] for one that is busy, [`LaunchError::Forked`] in a
-    /// child made by `fork`.
+    /// [`LaunchError::Main`] for the main lcore, [`LaunchError::Launch`] if the lcore is busy, [`LaunchError::Forked`]
+    /// in a child process created by `fork`.
     pub fn launch<F, T>(&'scope self, lcore: LcoreId, f: F) -> Result<JoinHandle<'scope, T>, LaunchError>
     where
         F: FnOnce() -> T + Send + 'scope,
@@ -241,22 +203,24 @@ impl<'scope> Scope<'scope, '_> {
         let task: Task<'scope> = Box::new(move || {
             let result = panic::catch_unwind(AssertUnwindSafe(move || {
                 *lock(&value) = Some(f());
-                // Here, since the scope may end right after: the value can borrow from it, and its drop can panic.
+                // Dropped here, since the scope may end right after: the value can borrow from the scope, and its drop
+                // can panic.
                 drop(value);
             }));
             occupation.set(Occupation::LEAVING);
             ending.set(result.err());
         });
-        // One allocation more than a thin pointer needs, once per launch.
+        // One more allocation than a thin pointer would need, once per launch.
         let argument = Box::into_raw(Box::new(task)).cast::<c_void>();
         let control = self.environment.control();
-        // SAFETY: the lcore is another thread's, and was reserved for this closure. `run` takes back the box that
+        // SAFETY: the lcore belongs to another thread and was reserved for this closure. `run` takes back the box that
         // `argument` points to, and `scope` waits for the lcore before 'scope ends.
         let result = unsafe { sys::rte_eal_remote_launch(Some(run), argument, lcore.get()) };
         drop(control);
         if let Err(errno) = Errno::check(result) {
             occupation.release();
-            // SAFETY: DPDK refused the launch and kept nothing, so the box of a few lines before is still ours.
+            // SAFETY: DPDK rejected the launch and keeps no pointer, so this function still owns the box from a few
+            // lines above.
             drop(unsafe { Box::from_raw(argument.cast::<Task<'scope>>()) });
             return Err(LaunchError::Launch { lcore, errno });
         }
@@ -264,25 +228,45 @@ impl<'scope> Scope<'scope, '_> {
         Ok(handle)
     }
 
-    /// Waits for every closure; the panics that nobody has joined. No payload is dropped here: that can panic.
+    /// Waits for every closure. Returns the panics that nobody has joined. No payload is dropped here, since its drop
+    /// can panic.
     fn wait(&self) -> Vec<Panicked> {
         if self.environment.is_forked() {
-            // The closures run in the parent, and borrow from its memory.
+            // The closures run in the parent process, and borrow from its memory.
             return Vec::new();
         }
         let mut ended = Vec::new();
-        // One at a time: a closure may launch more of them.
+        let mut warn_at = Some(Instant::now() + SILENCE);
+        // One at a time, since a closure may launch more.
         while let Some((lcore, ending)) = self.pop_running() {
+            if warn_at.take_if(|time| !ending.wait_until(*time)).is_some() {
+                self.warn(lcore);
+            }
             ending.wait();
             if self.environment.occupation(lcore).is_some_and(Occupation::is_leaving) {
                 // SAFETY: the lcore exists, since this scope launched a closure on it. That closure has ended, so the
-                // lcore leaves DPDK's launch code soon.
+                // lcore soon leaves DPDK's launch code.
                 unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
             }
             ended.push((lcore, ending));
         }
-        // Only now: as long as one of them runs, it may join another.
+        // Only now: a running closure may join another one.
         ended.into_iter().filter_map(|(lcore, ending)| ending.take_panic(lcore)).collect()
+    }
+
+    /// Logs which lcores the scope waits for: this one, and the others whose closures have not ended.
+    fn warn(&self, lcore: LcoreId) {
+        let running = lock(&self.running);
+        let others = running.iter().filter(|(_, ending)| !ending.ended()).map(|(lcore, _)| *lcore);
+        let mut lcores: Vec<LcoreId> = others.chain([lcore]).collect();
+        drop(running);
+        lcores.sort_unstable();
+        let names: Vec<String> = lcores.iter().map(LcoreId::to_string).collect();
+        log::warn(&format!(
+            "lcore::scope: its closure has ended, with or without an error, and it waits for the closures on lcores {}: \
+             if they loop, stop them, for example with StopToken::stop_on_drop",
+            names.join(", ")
+        ));
     }
 
     fn pop_running(&self) -> Option<(LcoreId, Arc<Ending>)> {
@@ -298,16 +282,16 @@ impl fmt::Debug for Scope<'_, '_> {
 
 type Task<'scope> = Box<dyn FnOnce() + Send + 'scope>;
 
-/// What DPDK calls on the lcore.
+/// The function that DPDK calls on the lcore.
 ///
 /// # Safety
-/// `argument` is a `Box<Task>` that was made into a pointer for this one call, and the call ends within the task's 'scope;
-/// `launch` and `scope` see to that.
+/// `argument` is a `Box<Task>` that was converted to a pointer for this one call, and the call ends within the task's
+/// 'scope. `launch` and `scope` ensure both.
 unsafe extern "C" fn run(argument: *mut c_void) -> c_int {
-    // SAFETY: the caller passes on the box that `launch` made for this one call. Its lifetime is shortened to the call,
-    // which ends within 'scope.
+    // SAFETY: the caller passes on the box that `launch` created for this one call. Its lifetime is shortened to the
+    // call, which ends within 'scope.
     let task = unsafe { Box::from_raw(argument.cast::<Task<'_>>()) };
-    // The task catches the closure's panic; what is left to panic is the drop of a value that nobody joined.
+    // The task catches the closure's panic. Only the drop of a value that nobody joined can still panic.
     match panic::catch_unwind(AssertUnwindSafe(task)) {
         Ok(()) => 0,
         Err(payload) => {
@@ -317,8 +301,8 @@ unsafe extern "C" fn run(argument: *mut c_void) -> c_int {
     }
 }
 
-/// Waits for a closure on an lcore, as [`std::thread::ScopedJoinHandle`] does for a thread. Dropping it does not: the
-/// scope does.
+/// A handle to wait for a closure on an lcore, as [`std::thread::ScopedJoinHandle`] is for a thread. Dropping it does
+/// not wait; the scope does.
 pub struct JoinHandle<'scope, T> {
     lcore: LcoreId,
     value: Arc<Mutex<Option<T>>>,
@@ -330,7 +314,7 @@ impl<T> JoinHandle<'_, T> {
     /// Waits for the closure and returns its value.
     ///
     /// # Errors
-    /// [`Panicked`] if it panicked, or if it goes on in the process that this one was forked from.
+    /// [`Panicked`] if the closure panicked, or if it runs in the parent of this process.
     pub fn join(self) -> Result<T, Panicked> {
         if !self.ending.wait() {
             return Err(Panicked::new(self.lcore, Box::new("it runs in the parent of this process")));
@@ -339,7 +323,7 @@ impl<T> JoinHandle<'_, T> {
         value.ok_or_else(|| self.ending.take_panic(self.lcore).unwrap_or_else(|| Panicked::without_payload(self.lcore)))
     }
 
-    /// The lcore it runs on.
+    /// The lcore on which the closure runs.
     #[must_use]
     pub const fn lcore(&self) -> LcoreId {
         self.lcore
@@ -358,9 +342,9 @@ impl<T> fmt::Debug for JoinHandle<'_, T> {
     }
 }
 
-/// How a closure ended. It borrows nothing, so that the scope can hold it to its end.
+/// The outcome of a closure. It borrows nothing, so the scope can keep it until its end.
 struct Ending {
-    /// The process that has the lcore.
+    /// The process that owns the lcore.
     process: u32,
     state: Mutex<EndingState>,
     changed: Condvar,
@@ -384,7 +368,8 @@ impl Ending {
         self.changed.notify_all();
     }
 
-    /// Waits for the end. False in a child made by `fork`, unless the end came before: there nobody would report it.
+    /// Waits for the end. Returns false in a child process created by `fork`, unless the end came before: nobody would
+    /// report it there.
     fn wait(&self) -> bool {
         if process::id() != self.process {
             return self.ended();
@@ -396,8 +381,15 @@ impl Ending {
         true
     }
 
+    /// Waits for the end until `time` at most. Returns whether the closure has ended.
+    fn wait_until(&self, time: Instant) -> bool {
+        let left = time.saturating_duration_since(Instant::now());
+        let waited = self.changed.wait_timeout_while(lock(&self.state), left, |state| !state.ended);
+        waited.unwrap_or_else(PoisonError::into_inner).0.ended
+    }
+
     fn ended(&self) -> bool {
-        // Whoever holds the lock is about to end the closure, or was when this process was forked from its.
+        // The thread that holds the lock is ending the closure, or was doing so when this process was forked.
         self.state.try_lock().is_ok_and(|state| state.ended)
     }
 
@@ -407,7 +399,7 @@ impl Ending {
     }
 }
 
-/// Locks; no code that can panic runs under these locks.
+/// Locks a mutex. No code that can panic runs under these locks.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Lines of DPDK's log as events of `tracing`.
+//! Lines of DPDK's log as `tracing` events.
 
-use super::{LogError, steady::without_waiting};
+use super::{error::LogError, steady::without_waiting};
 use crate::callback::{Uncancelled, discard};
 use core::ffi::c_char;
 use dpdk_sys as sys;
@@ -24,25 +24,25 @@ pub(super) const TARGET: &str = "dpdk";
 /// Whether the log goes to `tracing`.
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// The names of log types, as far as they were asked for.
+/// The names of log types that were looked up so far.
 static NAMES: Mutex<BTreeMap<u32, String>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
-    /// This thread is telling of a line.
-    static TELLING: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is passing on a line.
+    static PASSING_ON: Cell<bool> = const { Cell::new(false) };
 }
 
 pub(super) fn is_on() -> bool {
     ON.load(SeqCst)
 }
 
-/// Sends DPDK's log to `tracing` instead of stderr, for good. Call it before [`Eal::init`](crate::Eal::init), so that what that has
-/// to say comes too.
+/// Sends DPDK's log to `tracing` instead of stderr, permanently. Call it before [`Eal::init`](crate::Eal::init) to
+/// include the lines that `init` logs.
 ///
-/// Each line becomes an event with the target `dpdk`, its type as the field `logtype`, and a level: `ERROR` up to DPDK's `ERR`,
-/// `WARN`, `INFO` for `NOTICE` and `INFO`, and `DEBUG`. What DPDK leaves out does not come at all ([`set_level`](super::set_level)). Lines
-/// come on whatever thread writes them, those of DPDK included. What a subscriber makes DPDK log meanwhile is dropped, and so are
-/// its panics.
+/// Each line becomes an event with the target `dpdk`, its type as the field `logtype`, and a level: `ERROR` for DPDK's
+/// `ERR` and above, `WARN`, `INFO` for `NOTICE` and `INFO`, and `DEBUG`. DPDK's own levels filter the lines first
+/// ([`set_level`](super::set_level)). An event is sent on the thread that writes the line, which may be one of DPDK's.
+/// Lines that a subscriber makes DPDK log during the event are dropped, and so are the subscriber's panics.
 ///
 /// ```no_run
 /// dpdk_rs::log::to_tracing()?;
@@ -57,25 +57,25 @@ pub fn to_tracing() -> Result<(), LogError> {
     if ON.swap(true, SeqCst) {
         return Ok(());
     }
-    // SAFETY: DPDK lets the log be directed at any time, and `tell` takes whatever is written.
-    if unsafe { sys::dpdk_sys_log_to(Some(tell)) } < 0 {
+    // SAFETY: DPDK allows redirecting the log at any time, and `pass_on` accepts whatever is written.
+    if unsafe { sys::dpdk_sys_log_to(Some(pass_on)) } < 0 {
         ON.store(false, SeqCst);
         return Err(LogError::NoMemory);
     }
     Ok(())
 }
 
-/// What DPDK's log writes to: one line, most often.
+/// The function that DPDK's log writes to, usually with one line.
 ///
 /// # Safety
 /// `text` points to `len` bytes.
-unsafe extern "C" fn tell(level: u32, log_type: u32, text: *const c_char, len: usize) {
-    if text.is_null() || TELLING.replace(true) {
+unsafe extern "C" fn pass_on(level: u32, log_type: u32, text: *const c_char, len: usize) {
+    if text.is_null() || PASSING_ON.replace(true) {
         return;
     }
-    // DPDK's threads log too.
+    // DPDK's own threads log too.
     let _uncancelled = Uncancelled::hold();
-    // SAFETY: the caller promises so many bytes.
+    // SAFETY: the caller promises `len` bytes.
     let text = unsafe { core::slice::from_raw_parts(text.cast::<u8>(), len) };
     let events = || {
         let name = name_of(log_type);
@@ -86,7 +86,7 @@ unsafe extern "C" fn tell(level: u32, log_type: u32, text: *const c_char, len: u
     if let Err(payload) = without_waiting(|| panic::catch_unwind(AssertUnwindSafe(events))) {
         discard(payload);
     }
-    TELLING.set(false);
+    PASSING_ON.set(false);
 }
 
 fn event(level: u32, logtype: &str, line: &str) {
@@ -107,9 +107,9 @@ fn name_of(log_type: u32) -> String {
     names.entry(log_type).or_insert_with(|| log_type.to_string()).clone()
 }
 
-/// All log types, as DPDK lists them: lines such as `id 0: lib.eal, level is info`.
+/// All log types, parsed from DPDK's list, which has lines such as `id 0: lib.eal, level is info`.
 fn types() -> BTreeMap<u32, String> {
-    // SAFETY: the call makes a string, or none without memory.
+    // SAFETY: the call allocates a string, or returns null if memory is short.
     let list = unsafe { sys::dpdk_sys_log_types() };
     if list.is_null() {
         return BTreeMap::new();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! DPDK's log: levels by type, and lines of the program's own. With the feature `tracing` it goes to that, or comes from it.
+//! DPDK's log: levels by type, and the program's own lines. With the feature `tracing`, DPDK's lines can become
+//! `tracing` events, or the other way round.
 //!
-//! Each line has a type, such as `lib.eal` or `pmd.net.ixgbe.init`, and a level. What is above the level of its type is left out.
-//! The log goes to stderr. While [`Eal::init`](crate::Eal::init) runs on one thread, the functions here wait on others.
+//! Each line has a type, such as `lib.eal` or `pmd.net.ixgbe.init`, and a level. A line is written only if its level is
+//! at least as important as the level of its type. The log goes to stderr. While [`Eal::init`](crate::Eal::init) runs
+//! on one thread, the functions of this module block on other threads.
 //!
 //! ```no_run
 //! use dpdk_rs::log::{self, Level, LogType};
@@ -15,12 +17,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod error;
 #[cfg(feature = "tracing")]
 mod events;
 mod steady;
 #[cfg(feature = "tracing")]
 mod subscriber;
 
+pub use error::LogError;
 #[cfg(feature = "tracing")]
 pub use events::to_tracing;
 #[cfg(feature = "tracing")]
@@ -31,30 +35,30 @@ use std::{ffi::CString, io};
 use steady::Steady;
 pub(crate) use steady::while_types_are_added;
 
-/// How much a line matters; the lower, the more.
+/// How important a line is. A lower number is more important.
 #[doc(alias = "RTE_LOG_INFO")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Level {
     /// The system is unusable.
     Emergency = sys::RTE_LOG_EMERG,
-    /// Something must be done at once.
+    /// Somebody must act at once.
     Alert = sys::RTE_LOG_ALERT,
-    /// A part has failed.
+    /// A critical part has failed.
     Critical = sys::RTE_LOG_CRIT,
     /// Something has failed.
     Error = sys::RTE_LOG_ERR,
     /// Something may fail.
     Warning = sys::RTE_LOG_WARNING,
-    /// Normal, but of interest.
+    /// A normal but important event.
     Notice = sys::RTE_LOG_NOTICE,
-    /// What is going on.
+    /// An informational message.
     Info = sys::RTE_LOG_INFO,
-    /// For those who look for a mistake.
+    /// A message for debugging.
     Debug = sys::RTE_LOG_DEBUG,
 }
 
-/// The types of an application's lines. Each has a level of its own, and is named in the log.
+/// The types of an application's lines. Each type has its own level, and is named in the log.
 #[doc(alias = "RTE_LOGTYPE_USER1")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -77,20 +81,8 @@ pub enum LogType {
     User8 = sys::RTE_LOGTYPE_USER8,
 }
 
-/// Why the log is not as it was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogError {
-    /// The pattern has a NUL byte.
-    #[error("pattern {0:?} of log types contains a NUL byte")]
-    Pattern(String),
-    /// No memory is left for the pattern, or for the stream that leads to `tracing`.
-    #[error("no memory is left for the log")]
-    NoMemory,
-}
-
-/// Sets the level of all types whose names a pattern matches, such as `pmd.net.*`; `*` is all. The EAL's option `--log-level` does
-/// the same, and for types too that a driver adds later.
+/// Sets the level of all types whose names match a pattern, such as `pmd.net.*`; `*` matches all. The EAL's option
+/// `--log-level` does the same, also for types that a driver adds later.
 ///
 /// # Errors
 /// See [`LogError`].
@@ -98,17 +90,17 @@ pub enum LogError {
 pub fn set_level(pattern: &str, level: Level) -> Result<(), LogError> {
     let _types = Steady::begin();
     let text = CString::new(pattern).map_err(|_| LogError::Pattern(pattern.to_owned()))?;
-    // SAFETY: the call reads a string of ours, and sets numbers in DPDK's table, which is there without an EAL too.
+    // SAFETY: the call reads a string of ours, and writes numbers to DPDK's table, which exists even without an EAL.
     if unsafe { sys::rte_log_set_level_pattern(text.as_ptr(), level as u32) } < 0 {
         return Err(LogError::NoMemory);
     }
     Ok(())
 }
 
-/// Leaves out what is above this level, of whatever type. At first nothing is.
+/// Omits all lines that are less important than this level, of any type. Initially none are omitted.
 #[doc(alias = "rte_log_set_global_level")]
 pub fn set_global_level(level: Level) {
-    // SAFETY: the call sets a number, which is there without an EAL too.
+    // SAFETY: the call writes a number, which exists even without an EAL.
     unsafe { sys::rte_log_set_global_level(level as u32) };
 }
 
@@ -117,18 +109,26 @@ pub fn set_global_level(level: Level) {
 #[must_use]
 pub fn is_enabled(log_type: LogType, level: Level) -> bool {
     let _types = Steady::begin();
-    // SAFETY: the call compares numbers, which are there without an EAL too.
+    // SAFETY: the call compares numbers, which exist even without an EAL.
     unsafe { sys::rte_log_can_log(log_type as u32, level as u32) }
 }
 
-/// Writes a line. A text with a NUL byte ends there.
+/// Writes a line. A NUL byte ends the line.
 #[doc(alias = "rte_log")]
 pub fn write(log_type: LogType, level: Level, line: &str) {
     let _types = Steady::begin();
     let until = line.find('\0').unwrap_or(line.len());
     let line = line.get(..until).and_then(|line| CString::new(line).ok()).unwrap_or_default();
-    // SAFETY: the line is a string of ours, to which the call keeps no pointer.
+    // SAFETY: the line is a string of ours, and the call keeps no pointer to it.
     unsafe { sys::dpdk_sys_log(level as u32, log_type as u32, line.as_ptr()) };
+}
+
+/// Writes a warning of this crate.
+pub(crate) fn warn(message: &str) {
+    if let Ok(message) = CString::new(message) {
+        // SAFETY: the message is a string of ours, and the call keeps no pointer to it.
+        unsafe { sys::dpdk_sys_log_warning(message.as_ptr()) };
+    }
 }
 
 /// Sends the log to stderr, unless it goes to `tracing`.
@@ -137,11 +137,11 @@ pub(crate) fn begin() {
     if events::is_on() {
         return;
     }
-    // SAFETY: DPDK lets the log be directed at any time, also before it is initialised; `stderr` is never closed.
+    // SAFETY: DPDK allows redirecting the log at any time, even before it is initialised. `stderr` is never closed.
     unsafe { sys::dpdk_sys_log_to_stderr() };
 }
 
-/// Writes each line that is written to it to DPDK's log: for a logger of another kind.
+/// A writer whose lines go to DPDK's log, for another kind of logger.
 ///
 /// ```no_run
 /// use dpdk_rs::log::{Level, LogType, LogWriter};
@@ -158,7 +158,7 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Lines of this type and level.
+    /// A writer of lines of this type and level.
     #[must_use]
     pub const fn new(log_type: LogType, level: Level) -> Self {
         Self { log_type, level, line: Vec::new() }
@@ -177,7 +177,7 @@ impl io::Write for LogWriter {
         Ok(bytes.len())
     }
 
-    /// Writes the line so far, if there is one.
+    /// Writes the current line, if there is one.
     fn flush(&mut self) -> io::Result<()> {
         if !self.line.is_empty() {
             write(self.log_type, self.level, &String::from_utf8_lossy(&self.line));

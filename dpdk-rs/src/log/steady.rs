@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! When DPDK's table of log types stays where it is: not while the EAL starts, which loads drivers that add their own.
+//! When DPDK's table of log types is stable: not while the EAL starts, since it loads drivers that add types.
 
 use core::cell::Cell;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
@@ -10,13 +10,14 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 static TYPES: RwLock<()> = RwLock::new(());
 
 thread_local! {
-    /// This thread has locked it, in whatever way, and what it logs leads to subscribers, which may log in turn; or it must not wait.
+    /// Whether this thread holds the lock, in either mode. Its log lines may reach subscribers, which may log in turn.
+    /// Or the thread must not wait.
     static LOCKED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// As long as this lives the table stays as it is, unless this thread adds to it.
+/// As long as this object lives, the table does not change, unless this thread changes it.
 pub(super) struct Steady {
-    /// `None` if this thread has locked it before.
+    /// `None` if this thread already holds the lock.
     lock: Option<RwLockReadGuard<'static, ()>>,
 }
 
@@ -36,7 +37,7 @@ impl Drop for Steady {
     }
 }
 
-/// Runs what adds types, while no other thread looks at them by functions of this crate.
+/// Runs code that adds types, while no other thread reads them through functions of this crate.
 pub(crate) fn while_types_are_added<T>(add: impl FnOnce() -> T) -> T {
     let _types = TYPES.write().unwrap_or_else(PoisonError::into_inner);
     LOCKED.set(true);
@@ -45,7 +46,8 @@ pub(crate) fn while_types_are_added<T>(add: impl FnOnce() -> T) -> T {
     added
 }
 
-/// Runs what DPDK calls while it writes a line, which must not wait: the thread that starts the EAL waits for the line.
+/// Runs what DPDK calls while it writes a line. It must not wait, since the thread that starts the EAL waits for the
+/// line.
 #[cfg(feature = "tracing")]
 pub(super) fn without_waiting<T>(run: impl FnOnce() -> T) -> T {
     let before = LOCKED.replace(true);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Events of `tracing` as lines of DPDK's log.
+//! `tracing` events as lines of DPDK's log.
 
 use super::{Level, LogType, events, is_enabled, write};
 use core::{
@@ -15,8 +15,9 @@ use tracing::{
     span,
 };
 
-/// A subscriber of `tracing` that writes events to DPDK's log, for programs whose log is DPDK's: the message, then the fields.
-/// The level of the type counts ([`set_level`](super::set_level)). Spans are not told, and neither is what comes from DPDK's log itself.
+/// A `tracing` subscriber that writes events to DPDK's log, for programs that log to DPDK's log: the message, then the
+/// fields. The level of the log type filters them ([`set_level`](super::set_level)). Spans are ignored, and so are
+/// events that come from DPDK's log itself.
 ///
 /// ```no_run
 /// use dpdk_rs::log::{LogSubscriber, LogType};
@@ -33,14 +34,14 @@ pub struct LogSubscriber {
 }
 
 impl LogSubscriber {
-    /// Writes lines of this type.
+    /// A subscriber that writes lines of this type.
     #[must_use]
     pub const fn new(log_type: LogType) -> Self {
         Self { log_type, spans: AtomicU64::new(1) }
     }
 }
 
-/// DPDK knows nothing below its debug level.
+/// DPDK has no level below debug.
 fn level(level: tracing::Level) -> Level {
     match level {
         tracing::Level::ERROR => Level::Error,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Tables to look things up in: by whole keys, by the longest prefix of an address, by rules over header fields.
+//! Look-up tables: by whole keys, by the longest prefix of an address, and by rules over header fields.
 //!
-//! | | finds | changes take |
+//! | | finds | who changes it |
 //! |---|---|---|
 //! | [`HashTable`] | a value by its key | `&mut self` |
 //! | [`HashReader`] | a copy of a small value, while [`HashWriter`] changes the table | the one writer |
 //! | [`RcuReader`] | a value by its key, without locks, while [`RcuWriter`] changes the table | the one writer |
 //! | [`Lpm`], [`Lpm6`] | the next hop of an IPv4 or IPv6 address | `&mut self` |
-//! | [`Fib`], [`Fib6`] | the same, with a default route and next hops of 63 bits | `&mut self` |
-//! | [`Acl`] | the rule of highest priority that matches a header | a new table |
+//! | [`Fib`], [`Fib6`] | the same, with a default route and next hops of up to 63 bits | `&mut self` |
+//! | [`Acl`] | the matching rule of highest priority for a header | nobody: create another list |
 //!
-//! All can be shared between threads for looking up. A table is DPDK's, in its memory; it keeps the EAL alive and is freed
-//! when it is dropped.
+//! Threads can share every table for look-ups. A table lives in DPDK's memory, keeps the EAL alive, and is freed when
+//! it is dropped.
 
 mod acl;
 mod fib;

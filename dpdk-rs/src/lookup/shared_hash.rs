@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Hash tables that one thread changes while others look up.
+//! Hash tables that one thread changes while other threads look up.
 
 use super::{
     HashBuilder, HashKey,
@@ -10,10 +10,13 @@ use super::{
 use crate::{CreateError, Eal, Full};
 use core::{ffi::c_void, fmt, marker::PhantomData, ptr};
 use dpdk_sys as sys;
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    vec,
+};
 
-/// What a shared table can hold as values: plain bytes of any pattern (`bytemuck::Pod`), not longer than a pointer. They are
-/// copied out, since an entry can go at any time.
+/// What can be a value of a shared table: plain bytes of any pattern (`bytemuck::Pod`), not longer than a pointer.
+/// Look-ups copy the value, since its entry can be removed at any time.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of a shared hash table",
     label = "not plain bytes",
@@ -24,64 +27,81 @@ pub trait SmallValue: bytemuck::Pod + Send + Sync {}
 #[diagnostic::do_not_recommend]
 impl<V: bytemuck::Pod + Send + Sync> SmallValue for V {}
 
-/// The end of a shared hash table that changes it. There is one, and it cannot be cloned.
+/// The writing end of a shared hash table. A table has one writer, which cannot be cloned.
 ///
-/// Readers are kept waiting by DPDK's lock for as long as one change takes.
+/// DPDK's lock makes readers wait during each change.
 #[doc(alias = "RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY")]
 pub struct HashWriter<K: HashKey, V: SmallValue> {
-    entries: Arc<Entries<K>>,
+    table: Arc<Table<K>>,
     values: PhantomData<V>,
 }
 
-/// An end of a shared hash table that looks up. A clone is another one, for another thread, and a reference serves as well.
+/// A reading end of a shared hash table. Another thread uses a clone, or a reference to this reader.
 #[doc(alias = "RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY")]
 pub struct HashReader<K: HashKey, V: SmallValue> {
-    entries: Arc<Entries<K>>,
+    table: Arc<Table<K>>,
     values: PhantomData<V>,
+}
+
+struct Table<K: HashKey> {
+    entries: Entries<K>,
+    /// Held during a change, and while entries are listed: DPDK returns pointers to keys without holding its lock.
+    unchanged: Mutex<()>,
+}
+
+impl<K: HashKey> Table<K> {
+    fn unchanged(&self) -> MutexGuard<'_, ()> {
+        self.unchanged.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<K: HashKey, V: SmallValue> HashBuilder<K, V> {
-    /// Makes a table that one thread changes while others look up.
+    /// Creates a table that one thread changes while other threads look up.
     ///
     /// # Errors
-    /// See [`CreateError`]: a name in use, no memory, a number of entries that is not allowed, a child made by `fork`.
+    /// See [`CreateError`]: a name in use, too little memory, a number of entries that is not allowed, or a child
+    /// process created by `fork`.
     #[doc(alias = "rte_hash_create")]
     #[allow(clippy::type_complexity, reason = "the two ends, as of a ring")]
     pub fn build_shared(self, eal: &Eal) -> Result<(HashWriter<K, V>, HashReader<K, V>), CreateError> {
         const { assert!(size_of::<V>() <= size_of::<*mut c_void>(), "a shared table's values fit in a pointer") };
-        let entries = Arc::new(Entries::create(eal, &self, sys::RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY)?);
-        let writer = HashWriter { entries: Arc::clone(&entries), values: PhantomData };
-        Ok((writer, HashReader { entries, values: PhantomData }))
+        let entries = Entries::create(eal, &self, sys::RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY)?;
+        let table = Arc::new(Table { entries, unchanged: Mutex::default() });
+        let writer = HashWriter { table: Arc::clone(&table), values: PhantomData };
+        Ok((writer, HashReader { table, values: PhantomData }))
     }
 }
 
 impl<K: HashKey, V: SmallValue> HashWriter<K, V> {
-    /// Gives a key a value, also if it had another. A key whose bytes are all zeros is removed before: for a moment readers
-    /// do not find it.
+    /// Sets the value of a key, whether or not it already has one. A key whose bytes are all zero is first removed: for
+    /// a moment readers do not find it.
     ///
     /// # Errors
     /// [`Full`], with the value, if the key is new and the table has no room for it.
     #[doc(alias = "rte_hash_add_key_data")]
     pub fn insert(&mut self, key: K, value: V) -> Result<(), Full<V>> {
-        // DPDK takes its empty places for entries of such a key, stops looking there, and would add a second one.
+        // DPDK mistakes its empty positions for entries of such a key, stops searching there, and would add a second
+        // entry.
         if bytemuck::bytes_of(&key).iter().all(|byte| *byte == 0) {
             self.remove(&key);
         }
-        // SAFETY: there is one writer, which is borrowed exclusively, and the table was made with a lock.
-        if unsafe { self.entries.put(&key, pack(value)) } { Ok(()) } else { Err(Full(value)) }
+        let _held = self.table.unchanged();
+        // SAFETY: there is one writer, which is borrowed exclusively, and the table was created with a lock.
+        if unsafe { self.table.entries.put(&key, pack(value)) } { Ok(()) } else { Err(Full(value)) }
     }
 
-    /// Removes a key; whether it was there.
+    /// Removes a key. Returns whether it was in the table.
     #[doc(alias = "rte_hash_del_key")]
     pub fn remove(&mut self, key: &K) -> bool {
-        // SAFETY: there is one writer, which is borrowed exclusively, and the table was made with a lock.
-        unsafe { self.entries.take(key) }
+        let _held = self.table.unchanged();
+        // SAFETY: there is one writer, which is borrowed exclusively, and the table was created with a lock.
+        unsafe { self.table.entries.take(key) }
     }
 
-    /// Another end that looks up.
+    /// Another reader.
     #[must_use]
     pub fn reader(&self) -> HashReader<K, V> {
-        HashReader { entries: Arc::clone(&self.entries), values: PhantomData }
+        HashReader { table: Arc::clone(&self.table), values: PhantomData }
     }
 }
 
@@ -90,17 +110,18 @@ impl<K: HashKey, V: SmallValue> HashReader<K, V> {
     #[doc(alias = "rte_hash_lookup_data")]
     #[must_use]
     pub fn get(&self, key: &K) -> Option<V> {
-        self.entries.find(key).map(unpack)
+        self.table.entries.find(key).map(unpack)
     }
 
-    /// Looks up all `keys`; a copy of the value of each is put in its place in `values`, as far as both are long.
+    /// Looks up all `keys`. Writes a copy of the value of `keys[i]`, or `None`, to `values[i]`. If the slices differ in
+    /// length, the rest of the longer one is ignored.
     ///
-    /// Returns how many were found.
+    /// Returns how many keys were found.
     #[doc(alias = "rte_hash_lookup_bulk_data")]
     pub fn get_bulk(&self, keys: &[K], values: &mut [Option<V>]) -> usize {
         let mut hits = 0;
         for (keys, values) in keys.chunks(BULK).zip(values.chunks_mut(BULK)) {
-            self.entries.find_bulk(keys, values, |data| {
+            self.table.entries.find_bulk(keys, values, |data| {
                 hits += 1;
                 unpack(data)
             });
@@ -108,29 +129,47 @@ impl<K: HashKey, V: SmallValue> HashReader<K, V> {
         hits
     }
 
-    /// How many keys there are, as far as the writer leaves that as it is.
+    /// Every key with a copy of its value at the time of this call, in no particular order. The call copies all entries
+    /// before it returns, and the writer waits during that time: use it for statistics, not on the data path.
+    #[doc(alias = "rte_hash_iterate")]
+    #[must_use]
+    pub fn iter(&self) -> vec::IntoIter<(K, V)> {
+        let _held = self.table.unchanged();
+        self.table.entries.list(unpack).into_iter()
+    }
+
+    /// The number of keys; the writer may change it at any time.
     #[doc(alias = "rte_hash_count")]
     #[must_use]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.table.entries.len()
     }
 
-    /// Whether there are no keys, as far as the writer leaves that as it is.
+    /// Whether there are no keys; the writer may change this at any time.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
+impl<K: HashKey, V: SmallValue> IntoIterator for &HashReader<K, V> {
+    type Item = (K, V);
+    type IntoIter = vec::IntoIter<(K, V)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
 impl<K: HashKey, V: SmallValue> Clone for HashReader<K, V> {
     fn clone(&self) -> Self {
-        Self { entries: Arc::clone(&self.entries), values: PhantomData }
+        Self { table: Arc::clone(&self.table), values: PhantomData }
     }
 }
 
 impl<K: HashKey, V: SmallValue> fmt::Debug for HashWriter<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HashWriter").field("len", &self.entries.len()).finish()
+        f.debug_struct("HashWriter").field("len", &self.table.entries.len()).finish()
     }
 }
 
@@ -140,7 +179,7 @@ impl<K: HashKey, V: SmallValue> fmt::Debug for HashReader<K, V> {
     }
 }
 
-/// A value as what the table holds for each key: a pointer that leads nowhere.
+/// A value in the form that the table stores: a pointer that is never dereferenced.
 fn pack<V: SmallValue>(value: V) -> *mut c_void {
     let mut word = [0; size_of::<usize>()];
     for (to, from) in word.iter_mut().zip(bytemuck::bytes_of(&value)) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Memory of the program that NICs reach.
+//! Memory of the program that NICs can access.
 
 use super::Owned;
 use crate::{
     Eal, Errno,
-    eal::{Environment, log},
-    port::{self, iommu},
+    environment::{Environment, iommu, ports},
+    log,
 };
 use core::{ffi::c_void, fmt, mem::ManuallyDrop, ptr::NonNull};
 use dpdk_sys as sys;
@@ -17,80 +17,80 @@ use std::{path::Path, sync::Arc};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegisterError {
-    /// The kernel has no such pages.
+    /// The kernel does not support this page size.
     #[error("memory cannot be registered in pages of {page_len} bytes: give a power of two of {least} or more")]
     PageLength {
-        /// The bytes of a page asked for.
+        /// The requested page size in bytes.
         page_len: usize,
-        /// The bytes of the kernel's smallest page.
+        /// The kernel's smallest page size in bytes.
         least: usize,
     },
-    /// The memory does not begin where a page does.
-    #[error("memory at {addr:#x} cannot be registered: let it begin at a multiple of {page_len}, the bytes of a page")]
+    /// The memory does not begin at a page boundary.
+    #[error("memory at {addr:#x} cannot be registered: it must begin at a multiple of the page size, {page_len} bytes")]
     Address {
         /// Its address.
         addr: usize,
-        /// The bytes of a page.
+        /// The page size in bytes.
         page_len: usize,
     },
-    /// The memory does not end where a page does, or there is none.
+    /// The memory does not end at a page boundary, or is empty.
     #[error(
-        "memory of {len} bytes cannot be registered: give a multiple of {page_len}, the bytes of a page, and not 0"
+        "memory of {len} bytes cannot be registered: give a multiple of the page size, {page_len} bytes, and not 0"
     )]
     Length {
-        /// Its bytes.
+        /// Its length in bytes.
         len: usize,
-        /// The bytes of a page.
+        /// The page size in bytes.
         page_len: usize,
     },
-    /// A part of the memory is DPDK's own, or registered already.
+    /// Some of the memory is DPDK's own, or already registered.
     #[error(
-        "memory at {addr:#x}, {len} bytes, cannot be registered: DPDK knows a part of it. Its own memory (Heap, Memzone) needs no \
-         registration, other memory one only"
+        "memory at {addr:#x}, {len} bytes, cannot be registered: DPDK already knows a part of it. DPDK's own memory (Heap, Memzone) needs no \
+         registration, other memory only one"
     )]
     Known {
         /// Its address.
         addr: usize,
-        /// Its bytes.
+        /// Its length in bytes.
         len: usize,
     },
-    /// Devices see memory at its physical addresses, which the kernel may change for memory of a program.
+    /// Devices access memory at physical addresses, which the kernel may change for memory of a program.
     #[error(
         "memory cannot be registered where devices see physical addresses (IOVA as PA): bind the NICs to vfio-pci with the IOMMU on, \
          and give the EAL --iova-mode=va"
     )]
     PhysicalAddresses,
-    /// The IOMMU has too few bits for the memory's address.
+    /// The memory's address has more bits than the IOMMU supports.
     #[error(
         "memory that ends at {end:#x} cannot be registered: the IOMMU translates addresses of {bits} bits. Map it at a lower address, or take \
          it from Heap::boxed_slice or Memzone"
     )]
     TooHigh {
-        /// The address behind its last byte.
+        /// The address after its last byte.
         end: usize,
-        /// The bits of an address.
+        /// The number of address bits that the IOMMU supports.
         bits: u32,
     },
-    /// A device neither reads memory through the processor nor is a NIC on VFIO.
+    /// A port neither accesses memory through the processor nor is a NIC on VFIO.
     #[error(
-        "memory cannot be registered: port {port} would not reach it, being neither a NIC on vfio-pci nor a virtual device that reads \
+        "memory cannot be registered: port {port} cannot access it, being neither a NIC on vfio-pci nor a virtual device that reads \
          through the processor: leave it out, or take the memory from Heap::boxed_slice or Memzone"
     )]
     Unreachable {
-        /// A port of this process, with its driver.
+        /// The port, with its driver.
         port: String,
     },
-    /// A child made by `fork` cannot register memory: the devices are its parent's.
+    /// A child process created by `fork` cannot register memory: the devices belong to its parent.
     #[error("memory cannot be registered: this process is a fork of the one that initialized the EAL")]
     Forked,
-    /// DPDK or the kernel refused; DPDK's log says more.
+    /// DPDK or the kernel refused. DPDK's log has details.
     #[error("cannot {action} memory of {len} bytes: {errno}{}", remedy(call, *errno))]
     Refused {
         /// `register` or `map for the NICs`.
         action: &'static str,
-        /// The call of DPDK.
+        /// The name of the DPDK function.
         call: &'static str,
-        /// The bytes of the memory.
+        /// The length of the memory in bytes.
         len: usize,
         /// DPDK's error, or the kernel's.
         errno: Errno,
@@ -100,45 +100,49 @@ pub enum RegisterError {
 const REGISTER: &str = "rte_extmem_register";
 const MAP: &str = "rte_vfio_container_dma_map";
 
-/// What to do about it, in words; nothing where the error says it.
+/// Advice for an error, in words; empty if the error needs none.
 fn remedy(call: &str, errno: Errno) -> &'static str {
     match (call, errno.get()) {
-        (REGISTER, 28) => ": DPDK counts all its pieces of memory in a short list: register fewer, larger ones",
-        (MAP, 12) => ": all of it is locked: raise the limit (ulimit -l), give less, or register fewer, larger pieces",
-        (MAP, 14) => ": NICs write to it, and the kernel does not let the program: map it for writing",
-        (MAP, 22) => ": the IOMMU may not translate so high an address: map the memory at a lower one",
+        (REGISTER, 28) => ": DPDK's list of memory areas is full: register fewer, larger areas",
+        (MAP, 12) => {
+            ": the kernel locks all of it: raise the limit (ulimit -l), give less memory, or register fewer, larger areas"
+        }
+        (MAP, 14) => ": NICs write to the memory, and the program may not: map it for writing",
+        (MAP, 22) => ": the address may be too high for the IOMMU: map the memory at a lower one",
         _ => "",
     }
 }
 
 impl RegisterError {
-    /// DPDK's error, or the kernel's, if a call of DPDK failed.
+    /// The error of DPDK or the kernel, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         if let Self::Refused { errno, .. } = self { Some(*errno) } else { None }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Refused { call, .. } = self { Some(call) } else { None }
     }
 }
 
-/// Memory of the program that devices reach: DPDK knows where they see it, and the IOMMU lets all NICs on VFIO read and write it.
+/// Memory of the program that devices can access: DPDK knows the addresses at which devices see it, and the IOMMU lets
+/// all NICs on VFIO read and write it.
 ///
-/// It goes where other memory does: [`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in) makes a pool in it, into which NICs
-/// receive, and [`Packet::attach`](crate::Packet::attach) makes a packet of it, which they send. Pool and packet own it. Its drop, which
-/// comes after the last packet, takes it from the NICs first, and then drops the memory. Where the IOMMU cannot be told so, the memory is
-/// kept for ever, and the log says so.
+/// [`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in) creates a pool in this memory, into which NICs
+/// receive. [`Packet::attach`](crate::Packet::attach) turns it into a packet, which NICs send. The pool or the packet
+/// owns the memory. Its drop, after that of the last packet, first removes the memory from the NICs and then drops it.
+/// If the IOMMU refuses the removal, the memory is kept for ever, and the log says so.
 ///
-/// The kernel locks all of the memory as long as a NIC reaches it. A NIC reaches whole pages and no more, so that nothing else of the
-/// program lies in them: this is why they must be given whole. What is registered takes a place in a list of DPDK's that has about 100:
-/// register large pieces.
+/// The kernel locks all of the memory as long as a NIC can access it. A NIC can access whole pages only, and nothing
+/// else of the program may lie in them: so `memory` must consist of whole pages. Each registration takes an entry of a
+/// DPDK list with about 100 entries: register large areas.
 ///
-/// NICs must be on `vfio-pci`, with an IOMMU that has bits enough for the program's addresses: devices see the memory at those (IOVA as
-/// VA). With `igb_uio`, `uio_pci_generic` and VFIO without an IOMMU there is no way, nor is there yet for `mlx5_pci` and `net_virtio_user`.
-/// Virtual devices that read through the processor need no registration, and do not mind one.
+/// NICs must be bound to `vfio-pci`, with an IOMMU that has enough address bits for the program's addresses, at which
+/// devices then see the memory (IOVA as VA). `igb_uio`, `uio_pci_generic` and VFIO without an IOMMU cannot work;
+/// `mlx5_pci` and `net_virtio_user` are not supported yet. Virtual devices that access memory through the processor
+/// need no registration, and work with registered memory too.
 ///
 /// ```no_run
 /// # fn pages() -> Vec<u8> { Vec::new() }
@@ -146,7 +150,7 @@ impl RegisterError {
 /// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
 /// use dpdk_rs::{Mempool, memory::ExternalMemory};
 ///
-/// // A file that is mapped, memory that the program shares with a GPU, …
+/// // A mapped file, memory shared with a GPU, …
 /// let memory = ExternalMemory::register(&eal, pages(), 4096).map_err(|(error, _memory)| error)?;
 /// let pool = Mempool::<()>::builder("pool").size(1023).build_in(&eal, memory).map_err(|(error, _memory)| error)?;
 /// # Ok(())
@@ -158,28 +162,29 @@ impl RegisterError {
 #[doc(alias = "rte_vfio_container_dma_map")]
 pub struct ExternalMemory<M> {
     bytes: NonNull<[u8]>,
-    /// The IOMMU lets NICs reach it.
+    /// Whether the IOMMU lets NICs access the memory.
     mapped: bool,
     environment: Arc<Environment>,
-    /// Dropped by hand, once no device reaches it.
+    /// Dropped explicitly, once no device can access it.
     memory: ManuallyDrop<Owned<M>>,
 }
 
-// SAFETY: the bytes are those of the memory, which is this object's alone and may be sent to another thread; DPDK lets any thread
-// unregister them.
+// SAFETY: the bytes are those of the memory, which belongs to this object alone and may be sent to another thread. DPDK
+// lets any thread unregister them.
 unsafe impl<M: Send> Send for ExternalMemory<M> {}
-// SAFETY: a shared `ExternalMemory` tells where the bytes are, and gives no access to them.
+// SAFETY: a shared `ExternalMemory` only returns where the bytes are, and gives no access to them.
 unsafe impl<M> Sync for ExternalMemory<M> {}
 
 impl<M: AsMut<[u8]> + Send + 'static> ExternalMemory<M> {
-    /// Registers `memory` in pages of `page_len` bytes: those of the kernel (4,096), or of the hugepages that it lies in, for which DPDK
-    /// keeps shorter tables. It begins and ends where pages do. If there are NICs on VFIO, they reach all of it from here on.
+    /// Registers `memory` in pages of `page_len` bytes: the kernel's page size (4,096), or the size of the hugepages
+    /// that contain the memory, for which DPDK's tables are shorter. The memory must begin and end at page boundaries.
+    /// From now on NICs on VFIO can access all of it.
     ///
     /// # Errors
-    /// The memory, and why it was not registered: see [`RegisterError`].
+    /// The memory, and why it was not registered; see [`RegisterError`].
     ///
     /// # Panics
-    /// If `as_mut` of the memory does; the memory is dropped then.
+    /// If `as_mut` of the memory panics. The memory is dropped then.
     pub fn register(eal: &Eal, memory: M, page_len: usize) -> Result<Self, (RegisterError, M)> {
         let mut memory = Owned::new(memory);
         let bytes = memory.bytes();
@@ -192,7 +197,7 @@ impl<M: AsMut<[u8]> + Send + 'static> ExternalMemory<M> {
 }
 
 impl<M> ExternalMemory<M> {
-    /// Whether there is a NIC on VFIO, for which the memory was mapped: it reads and writes the memory through the IOMMU.
+    /// Whether the memory is mapped for a NIC on VFIO, which accesses it through the IOMMU.
     #[must_use]
     pub const fn is_mapped(&self) -> bool {
         self.mapped
@@ -201,8 +206,9 @@ impl<M> ExternalMemory<M> {
 
 impl<M> AsMut<[u8]> for ExternalMemory<M> {
     fn as_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the bytes are the memory's, which is live and this object's alone, and nobody has used it since they were asked for;
-        // this object is borrowed exclusively, and no mbuf lies there, whose pool would own it.
+        // SAFETY: the bytes are the memory's, which is live and belongs to this object alone, and nobody has used it
+        // since its bytes were determined. This object is borrowed exclusively, and no mbuf lies there, since a pool
+        // would own the memory.
         unsafe { self.bytes.as_mut() }
     }
 }
@@ -217,22 +223,25 @@ impl<M> fmt::Debug for ExternalMemory<M> {
 
 impl<M> Drop for ExternalMemory<M> {
     fn drop(&mut self) {
-        // The devices are those of the parent, and so is what they are told.
+        // The devices and their mappings belong to the parent.
         if self.environment.is_forked() {
             return;
         }
         let ended = end(&self.environment, self.bytes, self.mapped);
         if let Err((action, errno)) = ended {
             let (addr, len) = (self.bytes.cast::<u8>(), self.bytes.len());
-            log(&format!("memory of the program at {addr:?}, {len} bytes, is kept for ever: cannot {action}: {errno}"));
+            log::warn(&format!(
+                "memory of the program at {addr:?}, {len} bytes, is kept for ever: cannot {action}: {errno}"
+            ));
             return;
         }
-        // SAFETY: neither DPDK nor a device knows of the memory any more; this object, which is at its end, is its only owner.
+        // SAFETY: neither DPDK nor a device refers to the memory any more. This object, which is being dropped, is its
+        // only owner.
         unsafe { ManuallyDrop::drop(&mut self.memory) };
     }
 }
 
-/// Whether there is a NIC that reaches the bytes from here on.
+/// Registers the bytes. Returns whether a NIC can access them now.
 fn register(environment: &Environment, bytes: NonNull<[u8]>, page_len: usize) -> Result<bool, RegisterError> {
     let (start, len) = (bytes.cast::<c_void>().as_ptr(), bytes.len());
     if environment.is_forked() {
@@ -249,7 +258,7 @@ fn register(environment: &Environment, bytes: NonNull<[u8]>, page_len: usize) ->
     if !start.addr().is_multiple_of(page_len) {
         return Err(RegisterError::Address { addr: start.addr(), page_len });
     }
-    // SAFETY: the EAL is initialised, since there is an `Environment`; the call reads a number, which does not change any more.
+    // SAFETY: the EAL is initialised, since there is an `Environment`. The call reads a number that no longer changes.
     if unsafe { sys::dpdk_sys_iova_is_va() } == 0 {
         return Err(RegisterError::PhysicalAddresses);
     }
@@ -260,42 +269,42 @@ fn register(environment: &Environment, bytes: NonNull<[u8]>, page_len: usize) ->
         return Err(RegisterError::TooHigh { end, bits });
     }
     let control = environment.control();
-    let nic = port::reaches_program_memory(&control).map_err(|port| RegisterError::Unreachable { port })?;
-    // SAFETY: the EAL is initialised, since there is an `Environment`; the call compares addresses, under a lock of DPDK's.
+    let nic = ports::reaches_program_memory(&control).map_err(|port| RegisterError::Unreachable { port })?;
+    // SAFETY: the EAL is initialised, since there is an `Environment`. The call compares addresses, under a DPDK lock.
     if unsafe { sys::dpdk_sys_mem_known(start, len) } != 0 {
         return Err(RegisterError::Known { addr: start.addr(), len });
     }
     let mut iovas: Vec<u64> = (0..len / page_len).map(|page| (start.addr() + page * page_len) as u64).collect();
     let refused = |action, call, errno| RegisterError::Refused { action, call, len, errno };
-    // DPDK looks whether there are as many addresses as pages, of which it counts 2^31 at most.
+    // DPDK checks that there is one address for each page. It counts at most 2^31 pages.
     let pages = u32::try_from(iovas.len()).unwrap_or(0);
-    // SAFETY: the EAL is initialised, the control plane is locked, and the bytes are whole pages that DPDK does not know; the call copies
-    // `pages` addresses.
+    // SAFETY: the EAL is initialised, the control plane is locked, and the bytes are whole pages that DPDK does not
+    // know. The call copies `pages` addresses.
     let result = unsafe { sys::dpdk_sys_extmem_register(start, len, iovas.as_mut_ptr(), pages, page_len) };
     Errno::check(result).map_err(|errno| refused("register", REGISTER, errno))?;
     if !nic {
         return Ok(false);
     }
-    // SAFETY: the control plane is locked, and the bytes are whole pages of the program's, which keeps them until they are unmapped: a
-    // NIC that writes there writes to nothing else.
+    // SAFETY: the control plane is locked, and the bytes are whole pages of the program, which keeps them until they
+    // are unmapped: a NIC that writes there overwrites nothing else.
     let result = unsafe { sys::dpdk_sys_vfio_map(start, len) };
     let mapped = Errno::check(result).map(|_| true).map_err(|errno| refused("map for the NICs", MAP, errno));
     if mapped.is_err() {
-        // SAFETY: the bytes were registered a few lines before, and nothing refers to them.
+        // SAFETY: the bytes were registered a few lines above, and nothing refers to them.
         unsafe { sys::dpdk_sys_extmem_unregister(start, len) };
     }
     mapped
 }
 
-/// Takes the bytes from the NICs and from DPDK; otherwise what could not be done, and why.
+/// Removes the bytes from the NICs and from DPDK. On failure returns the action that failed, and why.
 fn end(environment: &Environment, bytes: NonNull<[u8]>, mapped: bool) -> Result<(), (&'static str, Errno)> {
     let (start, len) = (bytes.cast::<c_void>().as_ptr(), bytes.len());
     let _control = environment.control();
     if mapped {
         // SAFETY: the control plane is locked, and `register` has mapped these bytes. No pool and no packet lies there any more, so no
-        // device was told of them that still runs.
+        // running device still knows their addresses.
         let result = unsafe { sys::dpdk_sys_vfio_unmap(start, len) };
-        Errno::check(result).map_err(|errno| ("take it from the NICs", errno))?;
+        Errno::check(result).map_err(|errno| ("remove it from the NICs", errno))?;
     }
     // SAFETY: the control plane is locked, `register` has registered these bytes, and nothing of DPDK's refers to them.
     let result = unsafe { sys::dpdk_sys_extmem_unregister(start, len) };

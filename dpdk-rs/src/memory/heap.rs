@@ -3,7 +3,7 @@
 
 //! Values in DPDK's heap.
 
-use crate::{Eal, SocketId, eal::Environment};
+use crate::{Eal, SocketId, environment::Environment};
 use core::{
     alloc::Layout,
     fmt,
@@ -15,44 +15,44 @@ use core::{
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-/// Why there is no memory.
+/// Why no memory was allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AllocError {
-    /// A child made by `fork` cannot allocate: DPDK's memory is its parent's.
+    /// A child process created by `fork` cannot allocate: DPDK's memory belongs to its parent.
     #[error("cannot allocate: this process is a fork of the one that initialized the EAL")]
     Forked,
-    /// A slice is longer than an address can say.
-    #[error("cannot allocate {len} elements of {size} bytes: that is more than there are addresses for")]
+    /// The slice is longer than the address space.
+    #[error("cannot allocate {len} elements of {size} bytes: that is more than the address space")]
     TooLong {
-        /// Elements asked for.
+        /// The requested number of elements.
         len: usize,
-        /// The bytes of each.
+        /// The size of each element in bytes.
         size: usize,
     },
-    /// `rte_malloc_socket` failed: there is no such memory, or the alignment is no power of two.
+    /// `rte_malloc_socket` failed: too little memory is free, or the alignment is not a power of two.
     #[error(
         "cannot allocate {size} bytes, aligned to {align}, on socket {socket}: give the EAL more memory (-m, --socket-mem)"
     )]
     Malloc {
-        /// Bytes asked for.
+        /// The requested size in bytes.
         size: usize,
-        /// Their alignment.
+        /// The requested alignment in bytes.
         align: usize,
-        /// Where.
+        /// The requested NUMA node.
         socket: SocketId,
     },
 }
 
 impl AllocError {
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Malloc { .. } = self { Some("rte_malloc_socket") } else { None }
     }
 }
 
-/// DPDK's heap, with a NUMA node and an alignment to allocate with. A copy may be used on any thread.
+/// DPDK's heap, with the NUMA node and the alignment for allocations. Any thread may use a copy.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -78,24 +78,24 @@ impl Heap {
         Self { eal: Arc::clone(eal.environment()), socket: SocketId::ANY, align: 1 }
     }
 
-    /// The same heap, on a NUMA node: its memory, or none.
+    /// The same heap, restricted to memory of one NUMA node.
     #[must_use]
     pub const fn socket(mut self, socket: SocketId) -> Self {
         self.socket = socket;
         self
     }
 
-    /// The same heap, with values aligned to at least so many bytes: a power of two.
+    /// The same heap, with values aligned to at least `bytes` bytes, which is a power of two.
     #[must_use]
     pub const fn align(mut self, bytes: usize) -> Self {
         self.align = bytes;
         self
     }
 
-    /// A value in this heap.
+    /// Allocates a value in this heap.
     ///
     /// # Errors
-    /// See [`AllocError`]; the value is dropped then.
+    /// See [`AllocError`]. The value is dropped then.
     #[doc(alias = "rte_malloc_socket")]
     #[doc(alias = "rte_zmalloc_socket")]
     pub fn boxed<T>(&self, value: T) -> Result<DpdkBox<T>, AllocError> {
@@ -105,13 +105,13 @@ impl Heap {
         Ok(DpdkBox { value: memory, eal: Arc::clone(&self.eal), owned: PhantomData })
     }
 
-    /// `len` values in a row in this heap: `value` is called with the number of each, from 0.
+    /// Allocates a slice of `len` values in this heap. Calls `value` with the index of each, from 0.
     ///
     /// # Errors
     /// See [`AllocError`].
     ///
     /// # Panics
-    /// If `value` does: the values before are dropped, and the memory is given back.
+    /// If `value` panics. The values before are dropped, and the memory is freed.
     #[doc(alias = "rte_calloc_socket")]
     pub fn boxed_slice<T>(&self, len: usize, mut value: impl FnMut(usize) -> T) -> Result<DpdkBox<[T]>, AllocError> {
         let layout = Layout::array::<T>(len).map_err(|_| AllocError::TooLong { len, size: size_of::<T>() })?;
@@ -119,7 +119,7 @@ impl Heap {
         let mut filled = Filled { start: memory.0.cast::<T>(), len: 0 };
         while filled.len < len {
             let value = value(filled.len);
-            // SAFETY: `len` is how many there is room for, and `filled.len` is below it.
+            // SAFETY: there is room for `len` values, and `filled.len` is below that.
             let place = unsafe { filled.start.add(filled.len) };
             // SAFETY: the place is inside the memory, which is aligned for a `T`, and nothing was written there.
             unsafe { place.write(value) };
@@ -130,13 +130,13 @@ impl Heap {
         Ok(DpdkBox { value: values, eal: Arc::clone(&self.eal), owned: PhantomData })
     }
 
-    /// How much of this heap is in use, on its NUMA node, or on all of them if it has none of its own.
+    /// How much of this heap is in use, on its NUMA node, or on all nodes if it has none.
     #[doc(alias = "rte_malloc_get_socket_stats")]
     #[must_use]
     pub fn stats(&self) -> HeapStats {
         let mut stats = sys::rte_malloc_socket_stats::default();
-        // SAFETY: the EAL is initialised, since its `Environment` is made only after that; the call fills a struct of ours, and
-        // locks what it counts.
+        // SAFETY: the EAL is initialised, since its `Environment` is created only after that. The call fills a struct
+        // of ours, and locks what it counts.
         unsafe { sys::dpdk_sys_malloc_stats(self.socket.get(), &raw mut stats) };
         HeapStats {
             total: stats.heap_totalsz_bytes,
@@ -152,7 +152,7 @@ impl Heap {
         if self.eal.is_forked() {
             return Err(AllocError::Forked);
         }
-        // Nothing is not allocated by DPDK.
+        // DPDK does not allocate 0 bytes.
         let (size, align) = (layout.size().max(1), layout.align().max(self.align));
         let failed = AllocError::Malloc { size, align, socket: self.socket };
         let bytes = u32::try_from(align).map_err(|_| failed)?;
@@ -169,29 +169,29 @@ impl fmt::Debug for Heap {
     }
 }
 
-/// How much of DPDK's heap is in use, in bytes. It grows as it is needed, as far as there are pages.
+/// Statistics of DPDK's heap, in bytes. The heap grows as needed while pages are available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapStats {
-    /// All of it, as it is now.
+    /// The current size of the heap.
     pub total: usize,
-    /// Nobody has it.
+    /// The free bytes.
     pub free: usize,
-    /// Somebody has it: with what each piece needs for itself.
+    /// The allocated bytes, including DPDK's header for each allocation.
     pub allocated: usize,
-    /// The largest piece that nobody has.
+    /// The largest free piece.
     pub largest_free: usize,
-    /// How many pieces somebody has.
+    /// The number of allocations.
     pub allocations: usize,
-    /// How many pieces nobody has.
+    /// The number of free pieces.
     pub free_pieces: usize,
 }
 
-/// Memory from the heap, given back when it is dropped.
+/// Memory from the heap, which is freed on drop.
 struct Memory(NonNull<u8>);
 
 impl Memory {
-    /// The memory, which is not given back here.
+    /// Gives up ownership of the memory without freeing it.
     const fn keep(self) -> NonNull<u8> {
         let start = self.0;
         mem::forget(self);
@@ -201,12 +201,12 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // SAFETY: the memory is from `rte_malloc_socket`, and nobody else gives it back.
+        // SAFETY: the memory is from `rte_malloc_socket`, and nobody else frees it.
         unsafe { sys::rte_free(self.0.as_ptr().cast()) };
     }
 }
 
-/// The first values of a slice, dropped if the next one cannot be made.
+/// The first values of a slice. They are dropped if the next value cannot be created.
 struct Filled<T> {
     start: NonNull<T>,
     len: usize,
@@ -215,12 +215,13 @@ struct Filled<T> {
 impl<T> Drop for Filled<T> {
     fn drop(&mut self) {
         let values = NonNull::slice_from_raw_parts(self.start, self.len);
-        // SAFETY: so many values were written from the start on, and nobody else drops them.
+        // SAFETY: `len` values were written from the start on, and nobody else drops them.
         unsafe { values.drop_in_place() };
     }
 }
 
-/// A value in DPDK's heap, as [`Box`] is one in that of the process; made by [`Heap::boxed`] or [`Heap::boxed_slice`].
+/// A value in DPDK's heap, as a [`Box`] is one in the heap of the process; from [`Heap::boxed`] or
+/// [`Heap::boxed_slice`].
 #[doc(alias = "rte_free")]
 pub struct DpdkBox<T: ?Sized> {
     value: NonNull<T>,
@@ -228,7 +229,7 @@ pub struct DpdkBox<T: ?Sized> {
     owned: PhantomData<T>,
 }
 
-// SAFETY: a box is the only owner of its value, and DPDK's heap may be used from any thread.
+// SAFETY: a box is the only owner of its value, and any thread may use DPDK's heap.
 unsafe impl<T: ?Sized + Send> Send for DpdkBox<T> {}
 // SAFETY: a shared box gives no more than a shared value.
 unsafe impl<T: ?Sized + Sync> Sync for DpdkBox<T> {}
@@ -268,9 +269,9 @@ impl<T: ?Sized> Drop for DpdkBox<T> {
         if self.eal.is_forked() {
             return;
         }
-        // Given back also if the value's own drop panics.
+        // Frees the memory even if the value's own drop panics.
         let _memory = Memory(self.value.cast());
-        // SAFETY: the box is the only owner of the value, and at its end.
+        // SAFETY: the box is the only owner of the value, and is being dropped.
         unsafe { self.value.drop_in_place() };
     }
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! DPDK's memory for a program's own data: in hugepages if the EAL has them, on a NUMA node of choice. And the program's memory for
-//! DPDK's devices.
+//! DPDK's memory for a program's own data, in hugepages if the EAL has them, on a chosen NUMA node; and the program's
+//! memory for DPDK's devices.
 //!
-//! | | is | ends by |
+//! | | is | on drop |
 //! |---|---|---|
-//! | [`DpdkBox`] | a value, or a slice of them, from a [`Heap`] | dropped, and its memory given back |
-//! | [`ObjectPool`] | values made once and lent again and again, with a cache for each lcore | dropped, with all its values |
-//! | [`Memzone`] | bytes under a name, which other processes and devices can be told of | freed |
-//! | [`ExternalMemory`] | the program's own bytes, which NICs are let reach | dropped, once no NIC reaches them any more |
+//! | [`DpdkBox`] | a value or a slice of values from a [`Heap`] | drops the value and frees its memory |
+//! | [`ObjectPool`] | values that are created once and lent repeatedly, with a cache for each lcore | drops all values
+//! |
+//! | [`Memzone`] | bytes with a name, by which other processes find them | frees the bytes |
+//! | [`ExternalMemory`] | the program's own bytes, which NICs can access | drops the bytes, after no NIC can access them |
 //!
 //! Each keeps the EAL alive.
 

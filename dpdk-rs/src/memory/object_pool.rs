@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Pools of values that are made once, and lent again and again.
+//! Pools of values that are created once and lent repeatedly.
 
 use crate::{
     CreateError, Eal, SocketId,
@@ -27,14 +27,15 @@ use std::{
 /// `RTE_MEMPOOL_NAMESIZE` less the NUL byte.
 const POOL: Kind = Kind { name: "object pool", call: "rte_mempool_create", longest_name: 25 };
 
-/// What a panic carries.
+/// The payload of a panic.
 type Payload = Box<dyn Any + Send>;
 
-/// A pool of values of type `T`, for what is wanted often and costs something to make. They are made with the pool and
-/// dropped with it; meanwhile each is lent, and comes back as it is left.
+/// A pool of values of type `T`, for values that are needed often and are costly to create. The pool creates all values
+/// when it is built, and drops them when it is dropped. In between it lends them; a returned value keeps the state in
+/// which it was returned.
 ///
-/// The pool is `Sync` if its values are `Send`: any thread may take one, and only one has it at a time. Each lcore keeps
-/// some for itself ([`ObjectPoolBuilder::cache`]), which others then cannot have.
+/// The pool is `Sync` if its values are `Send`: any thread may take a value, and only one thread has it at a time. Each
+/// lcore caches some values for itself ([`ObjectPoolBuilder::cache`]); other threads cannot take these.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,21 +55,22 @@ pub struct ObjectPool<T> {
     size: u32,
     /// The values, which the pool owns.
     values: PhantomData<T>,
-    /// What one user leaves in a value the next one finds, so none may take `T` for a type that lives shorter.
+    /// A user may leave a reference in a value for the next user, so `T` must not shrink to a type with a shorter
+    /// lifetime.
     users: PhantomData<fn(T) -> T>,
 }
 
-// SAFETY: through a shared pool a thread reaches only the values that it has taken out, each of which is then its alone; so
-// values cross threads, and are not shared.
+// SAFETY: through a shared pool a thread reaches only the values that it has taken, each of which then belongs to it
+// alone. So values cross threads, but are not shared.
 unsafe impl<T: Send> Sync for ObjectPool<T> {}
 
-/// Every value of the pool is lent, or in the cache of another lcore.
+/// All values of the pool are lent, or in the caches of other lcores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pool is exhausted: give something back first, or make it larger")]
+#[error("the pool is exhausted: return values first, or make the pool larger")]
 pub struct Exhausted;
 
 impl<T> ObjectPool<T> {
-    /// The size of a value in bytes; DPDK has none of no bytes.
+    /// The size of a value in bytes, at least 1: DPDK has no objects of 0 bytes.
     const LEN: u32 = {
         assert!(
             align_of::<T>() <= sys::RTE_CACHE_LINE_SIZE as usize,
@@ -78,20 +80,20 @@ impl<T> ObjectPool<T> {
         if size_of::<T>() == 0 { 1 } else { size_of::<T>() as u32 }
     };
 
-    /// Starts to describe a pool. The name is the process's own, of at most 25 bytes: two pools cannot share one.
+    /// Starts the description of a pool. `name` has at most 22 bytes and is unique among the pools of the process.
     pub fn builder(name: impl Into<String>) -> ObjectPoolBuilder<T> {
         ObjectPoolBuilder { name: name.into(), size: 1023, cache: 0, socket: SocketId::ANY, values: PhantomData }
     }
 
-    /// Takes a value out, until the result is dropped. It is as whoever had it last has left it.
+    /// Takes a value until the result is dropped. It has the state in which its last user left it.
     ///
     /// # Errors
-    /// [`Exhausted`] if there is none.
+    /// [`Exhausted`] if no value is available.
     #[doc(alias = "rte_mempool_get")]
     #[inline]
     pub fn get(&self) -> Result<Object<'_, T>, Exhausted> {
         let mut object = ptr::null_mut();
-        // SAFETY: the pool is live as long as its handle, and DPDK lets any thread take an object out.
+        // SAFETY: the pool lives as long as its handle, and DPDK lets any thread take an object.
         let result = unsafe { sys::rte_mempool_get(self.pool.as_ptr(), &raw mut object) };
         match NonNull::new(object) {
             Some(value) if result == 0 => Ok(Object { value: value.cast(), pool: self }),
@@ -99,13 +101,13 @@ impl<T> ObjectPool<T> {
         }
     }
 
-    /// How many values the pool has.
+    /// The number of values in the pool, lent or not.
     #[must_use]
     pub const fn size(&self) -> usize {
         self.size as usize
     }
 
-    /// How many values are not lent, those in caches of lcores included. Slow: for tests and statistics.
+    /// The number of values that are not lent, including those in caches of lcores. Slow: for tests and statistics.
     #[doc(alias = "rte_mempool_avail_count")]
     #[must_use]
     pub fn available(&self) -> usize {
@@ -119,7 +121,7 @@ impl<T> Drop for ObjectPool<T> {
         if self.pool.is_forked() {
             return;
         }
-        // Those that were lent for ever are dropped too: whoever had them borrowed the pool.
+        // Includes values that were never returned: whoever had them borrowed the pool.
         // SAFETY: `build` has filled all objects, and nobody has one any more.
         match unsafe { clear::<T>(&self.pool, self.size()) } {
             Some(payload) if !thread::panicking() => panic::resume_unwind(payload),
@@ -134,30 +136,31 @@ impl<T> fmt::Debug for ObjectPool<T> {
     }
 }
 
-/// Makes every value of a pool from which nobody has taken anything, in order.
+/// Creates every value of a new pool, in order.
 fn fill<T>(pool: &Handle<sys::rte_mempool>, make: &mut dyn FnMut(usize) -> T) {
     let mut making = Making { make, made: 0, panic: None };
     let state = (&raw mut making).cast();
-    // SAFETY: the pool is live as long as its handle, and its objects have room for a `T`; `make_one` gets each of them once,
-    // and a pointer to `making`, which is of the type that it expects and outlives the call.
+    // SAFETY: the pool lives as long as its handle, and its objects have room for a `T`. `make_one` is called once for
+    // each of them, with a pointer to `making`, which is of the type that it expects and outlives the call.
     unsafe { sys::rte_mempool_obj_iter(pool.as_ptr(), Some(make_one::<T>), state) };
     if let Some(payload) = making.panic.take() {
         let made = making.made;
-        // SAFETY: so many objects are filled, and nobody has one.
+        // SAFETY: `made` objects are filled, and nobody has one.
         discard(unsafe { clear::<T>(pool, made) });
         panic::resume_unwind(payload);
     }
 }
 
-/// Drops the values in the first `count` objects; what the first drop that panics panicked with.
+/// Drops the values in the first `count` objects. Returns the payload of the first panic.
 ///
 /// # Safety
-/// So many objects are filled, in the order in which `fill` does it, and nobody has one of the values, or drops it.
+/// The first `count` objects are filled, in the order of `fill`, and nobody else has or drops one of the values.
 unsafe fn clear<T>(pool: &Handle<sys::rte_mempool>, count: usize) -> Option<Payload> {
     let mut dropping = Dropping { left: count, panic: None };
     let state = (&raw mut dropping).cast();
-    // SAFETY: the pool is live as long as its handle, and the caller promises values in its first `count` objects; `drop_one`
-    // gets each object once, and a pointer to `dropping`, which is of the type that it expects and outlives the call.
+    // SAFETY: the pool lives as long as its handle, and the caller promises values in its first `count` objects.
+    // `drop_one` is called once for each object, with a pointer to `dropping`, which is of the type that it expects and
+    // outlives the call.
     unsafe { sys::rte_mempool_obj_iter(pool.as_ptr(), Some(drop_one::<T>), state) };
     dropping.panic
 }
@@ -169,20 +172,20 @@ struct Making<'a, T> {
     panic: Option<Payload>,
 }
 
-/// Puts a value into an object, unless one before could not be made.
+/// Writes a value into an object, unless an earlier value could not be created.
 ///
 /// # Safety
-/// `state` points to a `Making<T>`, and `object` to room for a `T` in which there is none.
+/// `state` points to a `Making<T>`, and `object` to uninitialised room for a `T`.
 unsafe extern "C" fn make_one<T>(_: *mut sys::rte_mempool, state: *mut c_void, object: *mut c_void, _: u32) {
-    // SAFETY: the caller promises a pointer to this type, which it does not use meanwhile.
+    // SAFETY: the caller promises a pointer to this type, which it does not use during the call.
     let state = unsafe { &mut *state.cast::<Making<'_, T>>() };
     if state.panic.is_some() {
         return;
     }
     match panic::catch_unwind(AssertUnwindSafe(|| (state.make)(state.made))) {
         Ok(value) => {
-            // SAFETY: the caller promises room for a `T`, and objects are aligned to a cache line, to which `LEN` has
-            // compared `T`.
+            // SAFETY: the caller promises room for a `T`, and objects are aligned to a cache line, which `LEN` checks
+            // to be enough for a `T`.
             unsafe { object.cast::<T>().write(value) };
             state.made += 1;
         }
@@ -196,12 +199,12 @@ struct Dropping {
     panic: Option<Payload>,
 }
 
-/// Drops the value in an object, unless the last one was dropped before.
+/// Drops the value in an object, unless the last value was already dropped.
 ///
 /// # Safety
-/// `state` points to a `Dropping`; `object` is a `T`, which nobody else drops, if `left` is not 0.
+/// `state` points to a `Dropping`. If `left` is not 0, `object` is a `T` that nobody else drops.
 unsafe extern "C" fn drop_one<T>(_: *mut sys::rte_mempool, state: *mut c_void, object: *mut c_void, _: u32) {
-    // SAFETY: the caller promises a pointer to this type, which it does not use meanwhile.
+    // SAFETY: the caller promises a pointer to this type, which it does not use during the call.
     let state = unsafe { &mut *state.cast::<Dropping>() };
     if state.left == 0 {
         return;
@@ -216,14 +219,14 @@ unsafe extern "C" fn drop_one<T>(_: *mut sys::rte_mempool, state: *mut c_void, o
     }
 }
 
-/// A value of an [`ObjectPool`], lent until this is dropped.
+/// A value of an [`ObjectPool`], lent until this object is dropped.
 #[doc(alias = "rte_mempool_put")]
 pub struct Object<'pool, T> {
     value: NonNull<T>,
     pool: &'pool ObjectPool<T>,
 }
 
-// SAFETY: an object is the only one that has its value, and any thread may put it back.
+// SAFETY: an object is the only one with access to its value, and any thread may return it.
 unsafe impl<T: Send> Send for Object<'_, T> {}
 // SAFETY: a shared object gives no more than a shared value.
 unsafe impl<T: Sync> Sync for Object<'_, T> {}
@@ -233,7 +236,8 @@ impl<T> Deref for Object<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: the pool has made the value, and drops it only when no object borrows from it; nobody else has it.
+        // SAFETY: the pool created the value, and drops it only when no object borrows from the pool. Nobody else has
+        // the value.
         unsafe { self.value.as_ref() }
     }
 }
@@ -241,8 +245,8 @@ impl<T> Deref for Object<'_, T> {
 impl<T> DerefMut for Object<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: the pool has made the value, and drops it only when no object borrows from it; nobody else has it, and
-        // this one is borrowed exclusively.
+        // SAFETY: the pool created the value, and drops it only when no object borrows from the pool. Nobody else has
+        // the value, and this object is borrowed exclusively.
         unsafe { self.value.as_mut() }
     }
 }
@@ -250,8 +254,8 @@ impl<T> DerefMut for Object<'_, T> {
 impl<T> Drop for Object<'_, T> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the object was taken out of this pool, which is live as long as it is borrowed, and is not used after its
-        // drop. DPDK lets any thread put it back.
+        // SAFETY: the object was taken from this pool, which lives as long as it is borrowed, and is not used after its
+        // drop. DPDK lets any thread return it.
         unsafe { sys::rte_mempool_put(self.pool.pool.as_ptr(), self.value.as_ptr().cast()) };
     }
 }
@@ -262,7 +266,7 @@ impl<T: fmt::Debug> fmt::Debug for Object<'_, T> {
     }
 }
 
-/// Describes an [`ObjectPool`]; made by [`ObjectPool::builder`].
+/// The description of an [`ObjectPool`], from [`ObjectPool::builder`].
 #[must_use = "a pool is made by `build`"]
 pub struct ObjectPoolBuilder<T> {
     name: String,
@@ -273,31 +277,32 @@ pub struct ObjectPoolBuilder<T> {
 }
 
 impl<T> ObjectPoolBuilder<T> {
-    /// How many values, less than 2^30; 1023 unless set. One less than a power of two uses memory best.
+    /// The number of values, less than 2^30. Default: 1,023. One less than a power of two uses memory best.
     pub const fn size(mut self, values: u32) -> Self {
         self.size = values;
         self
     }
 
-    /// How many values each lcore keeps to itself, at most 512 and two thirds of all; none unless set.
+    /// The number of values in each lcore's cache, at most 512 and at most two thirds of all values. Default: none.
     pub const fn cache(mut self, values: u32) -> Self {
         self.cache = values;
         self
     }
 
-    /// The NUMA node whose memory to use; any unless set.
+    /// The NUMA node for the pool's memory. Default: any.
     pub const fn socket(mut self, socket: SocketId) -> Self {
         self.socket = socket;
         self
     }
 
-    /// Makes the pool, and its values: `make` is called with the number of each, from 0.
+    /// Creates the pool and its values. Calls `make` with the index of each value, from 0.
     ///
     /// # Errors
-    /// See [`CreateError`]: a name in use, no memory, a cache that is too large, a child made by `fork`.
+    /// See [`CreateError`]: a name in use, too little memory, a cache that is too large, or a child process created by
+    /// `fork`.
     ///
     /// # Panics
-    /// If `make` does: the values before are dropped, and the pool is freed.
+    /// If `make` panics. The values before are dropped, and the pool is freed.
     #[doc(alias = "rte_mempool_create")]
     #[doc(alias = "rte_mempool_obj_iter")]
     pub fn build(self, eal: &Eal, mut make: impl FnMut(usize) -> T) -> Result<ObjectPool<T>, CreateError> {
@@ -306,8 +311,8 @@ impl<T> ObjectPoolBuilder<T> {
             if self.size > MOST_OBJECTS {
                 return refuse(sys::EINVAL);
             }
-            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
-            // copies the name, and has nobody to call back.
+            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked. The
+            // call copies the name, and calls nothing back.
             unsafe {
                 sys::rte_mempool_create(
                     name,
@@ -324,9 +329,10 @@ impl<T> ObjectPoolBuilder<T> {
                 )
             }
         })?;
-        // SAFETY: the pool is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
+        // SAFETY: the pool is new, so nobody else frees it. Any thread may call `free`, since DPDK locks its list of
+        // pools.
         let pool = unsafe { Handle::new(pool, free, Arc::clone(environment)) };
-        // A panic frees the pool, of which there is no `ObjectPool` yet.
+        // A panic frees the pool: no `ObjectPool` exists yet.
         fill(&pool, &mut make);
         Ok(ObjectPool { pool, size: self.size, values: PhantomData, users: PhantomData })
     }

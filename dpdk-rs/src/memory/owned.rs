@@ -5,10 +5,11 @@
 
 use core::{mem, ptr::NonNull};
 
-/// Memory that stays where it is until this is dropped, also where its bytes lie in the value itself: no more than a pointer is moved.
+/// Memory that stays in place until this object is dropped, even if its bytes are inside the value itself: only a
+/// pointer moves.
 pub(crate) struct Owned<M>(*mut M);
 
-// SAFETY: the value is this object's alone, and may be sent to another thread by itself.
+// SAFETY: the value belongs to this object alone, and may itself be sent to another thread.
 unsafe impl<M: Send> Send for Owned<M> {}
 // SAFETY: a shared `Owned` gives no access to the value at all.
 unsafe impl<M> Sync for Owned<M> {}
@@ -18,9 +19,9 @@ impl<M: AsMut<[u8]>> Owned<M> {
         Self(Box::into_raw(Box::new(memory)))
     }
 
-    /// Its bytes. They stay where they are as long as nobody uses the value itself.
+    /// Its bytes. They stay in place as long as nobody uses the value itself.
     pub(crate) fn bytes(&mut self) -> NonNull<[u8]> {
-        // SAFETY: the value is live, and this object's alone.
+        // SAFETY: the value is live and belongs to this object alone.
         let memory = unsafe { &mut *self.0 };
         NonNull::from(memory.as_mut())
     }
@@ -35,7 +36,8 @@ impl<M: AsMut<[u8]>> Owned<M> {
 
 impl<M> Drop for Owned<M> {
     fn drop(&mut self) {
-        // SAFETY: the value was made by `new` from a box, and this object, which is at its end, is its only owner.
+        // SAFETY: the value was created by `new` from a box, and this object, which is being dropped, is its only
+        // owner.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }

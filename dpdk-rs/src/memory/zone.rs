@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Memory under a name.
+//! Memory with a name.
 
 use crate::{
-    CreateError, Eal, SocketId,
+    CreateError, Eal, SocketId, name,
     object::{Handle, Kind, refuse},
 };
 use core::{
@@ -13,28 +13,28 @@ use core::{
     slice,
 };
 use dpdk_sys as sys;
-use std::{ffi::CString, sync::Arc};
+use std::sync::Arc;
 
 /// `RTE_MEMZONE_NAMESIZE` less the NUL byte.
 const MEMZONE: Kind = Kind { name: "memory zone", call: "rte_memzone_reserve_aligned", longest_name: 31 };
 
-/// Where a memory zone is.
+/// The location of a memory zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemzoneInfo {
-    /// Its address. What is there may be in use by DPDK, a device or another process: reading it needs `unsafe`.
+    /// Its address. DPDK, a device or another process may use the bytes: reading them needs `unsafe`.
     pub addr: *const u8,
-    /// Its bytes.
+    /// Its length in bytes.
     pub len: usize,
-    /// Its address as devices see it.
+    /// Its address for devices.
     pub iova: u64,
-    /// The bytes of a page of its memory.
+    /// The page size of its memory in bytes.
     pub page_len: u64,
-    /// The NUMA node that it is on.
+    /// Its NUMA node.
     pub socket: SocketId,
 }
 
-/// A memory zone that this program has reserved: zeros at first. Others can find it by its name.
+/// A memory zone that this program has reserved, initially filled with zeros. Others can find it by its name.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -54,19 +54,20 @@ pub struct Memzone {
     len: usize,
 }
 
-// SAFETY: the zone's bytes are this object's alone, and DPDK lets any thread free it.
+// SAFETY: the zone's bytes belong to this object alone, and DPDK lets any thread free it.
 unsafe impl Send for Memzone {}
 // SAFETY: through a shared reference the zone is only read.
 unsafe impl Sync for Memzone {}
 
 impl Memzone {
-    /// Starts to describe a zone of `len` bytes. The name is the process's own, of at most 31 bytes: two zones cannot share
-    /// one, and DPDK has some of its own.
+    /// Starts the description of a zone of `len` bytes. `name` has at most 28 bytes and is unique among the zones of
+    /// the process.
     pub fn builder(name: impl Into<String>, len: usize) -> MemzoneBuilder {
         MemzoneBuilder { name: name.into(), len, align: 0, contiguous: false, socket: SocketId::ANY }
     }
 
-    /// Where the zone of this name is, whoever has reserved it; `None` if there is none.
+    /// The location of the zone with this name; `None` if there is none. If no program that uses this crate has reserved
+    /// one, it is that of DPDK itself or of a program in another language.
     #[doc(alias = "rte_memzone_lookup")]
     #[must_use]
     pub fn lookup(_eal: &Eal, name: &str) -> Option<MemzoneInfo> {
@@ -76,23 +77,23 @@ impl Memzone {
     /// The bytes of the zone.
     #[must_use]
     pub const fn bytes(&self) -> &[u8] {
-        // SAFETY: the zone has so many bytes, which `build` has written. They are this object's, and whoever writes borrows
-        // it exclusively.
+        // SAFETY: the zone has `len` bytes, which `build` has written. They belong to this object, and whoever writes
+        // borrows it exclusively.
         unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
     }
 
-    /// The bytes of the zone, to be changed.
+    /// The bytes of the zone, mutably.
     #[must_use]
     pub const fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the zone has so many bytes, which `build` has written. They are this object's, which is borrowed
+        // SAFETY: the zone has `len` bytes, which `build` has written. They belong to this object, which is borrowed
         // exclusively.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
     }
 
-    /// Where it is.
+    /// The location of the zone.
     #[must_use]
     pub fn info(&self) -> MemzoneInfo {
-        // SAFETY: the zone is live as long as its handle.
+        // SAFETY: the zone lives as long as its handle.
         unsafe { info(self.zone.object()) }
     }
 }
@@ -115,20 +116,21 @@ impl fmt::Debug for Memzone {
     }
 }
 
-/// Where the zone of a name is; for callers that have initialised the EAL.
+/// The location of the zone with a name, for callers that have initialised the EAL.
 pub(crate) fn find(name: &str) -> Option<MemzoneInfo> {
-    let name = CString::new(name).ok()?;
-    // SAFETY: the EAL is initialised, since all callers hold an `Eal` or a `Secondary`; the call compares the name with others,
-    // under a lock of its own.
-    let zone = unsafe { sys::rte_memzone_lookup(name.as_ptr()) };
-    // SAFETY: a zone's description stays where it is, in a table that lives as long as the EAL.
-    NonNull::new(zone.cast_mut()).map(|zone| unsafe { info(zone) })
+    name::candidates(name)?.iter().find_map(|name| {
+        // SAFETY: the EAL is initialised, since all callers hold an `Eal` or a `Secondary`; the call compares the name with
+        // others, under a lock of its own.
+        let zone = unsafe { sys::rte_memzone_lookup(name.as_ptr()) };
+        // SAFETY: a zone's description stays where it is, in a table that lives as long as the EAL.
+        NonNull::new(zone.cast_mut()).map(|zone| unsafe { info(zone) })
+    })
 }
 
-/// What DPDK says of a zone.
+/// DPDK's description of a zone.
 ///
 /// # Safety
-/// `zone` is the description of a zone, in DPDK's table of them.
+/// `zone` points to the description of a zone in DPDK's table.
 unsafe fn info(zone: NonNull<sys::rte_memzone>) -> MemzoneInfo {
     let mut info = sys::dpdk_sys_memzone::default();
     // SAFETY: the caller promises a description, which is copied.
@@ -142,7 +144,7 @@ unsafe fn info(zone: NonNull<sys::rte_memzone>) -> MemzoneInfo {
     }
 }
 
-/// Describes a [`Memzone`]; made by [`Memzone::builder`].
+/// The description of a [`Memzone`], from [`Memzone::builder`].
 #[derive(Clone, Debug)]
 #[must_use = "a zone is reserved by `build`"]
 pub struct MemzoneBuilder {
@@ -154,29 +156,30 @@ pub struct MemzoneBuilder {
 }
 
 impl MemzoneBuilder {
-    /// The alignment of its first byte: a power of two; that of a cache line unless set, or set to less.
+    /// The alignment of the first byte: a power of two. Default and minimum: a cache line.
     pub const fn align(mut self, bytes: u32) -> Self {
         self.align = bytes;
         self
     }
 
-    /// Has devices see the zone in one piece.
+    /// Makes the zone contiguous for devices.
     #[doc(alias = "RTE_MEMZONE_IOVA_CONTIG")]
     pub const fn contiguous(mut self) -> Self {
         self.contiguous = true;
         self
     }
 
-    /// The NUMA node whose memory to use; any unless set.
+    /// The NUMA node for the zone's memory. Default: any.
     pub const fn socket(mut self, socket: SocketId) -> Self {
         self.socket = socket;
         self
     }
 
-    /// Reserves the zone, and writes zeros to it.
+    /// Reserves the zone and fills it with zeros.
     ///
     /// # Errors
-    /// See [`CreateError`]: a name in use, no memory, no length, an alignment that is no power of two, a child made by `fork`.
+    /// See [`CreateError`]: a name in use, too little memory, a length of 0, an alignment that is not a power of two,
+    /// or a child process created by `fork`.
     #[doc(alias = "rte_memzone_reserve")]
     #[doc(alias = "rte_memzone_reserve_aligned")]
     pub fn build(self, eal: &Eal) -> Result<Memzone, CreateError> {
@@ -184,7 +187,7 @@ impl MemzoneBuilder {
         let flags = if self.contiguous { sys::RTE_MEMZONE_IOVA_CONTIG } else { 0 };
         let zone = MEMZONE.create(environment, &self.name, |name| {
             if self.len == 0 {
-                // DPDK would take all there is.
+                // DPDK would reserve all free memory.
                 return refuse(sys::EINVAL);
             }
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
@@ -193,12 +196,12 @@ impl MemzoneBuilder {
                 unsafe { sys::rte_memzone_reserve_aligned(name, self.len, self.socket.get(), flags, self.align) };
             zone.cast_mut()
         })?;
-        // SAFETY: the zone is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its table.
+        // SAFETY: the zone is new, so nobody else frees it. Any thread may call `free`, since DPDK locks its table.
         let zone = unsafe { Handle::new(zone, free, Arc::clone(environment)) };
-        // SAFETY: the zone is live, which is the handle's.
+        // SAFETY: the zone is live, since the handle owns it.
         let info = unsafe { info(zone.object()) };
         let start = info.addr.cast_mut();
-        // SAFETY: the zone has as many bytes, and nobody else knows of it but by name.
+        // SAFETY: the zone has `info.len` bytes, and others know it only by its name.
         unsafe { ptr::write_bytes(start, 0, info.len) };
         // SAFETY: a zone that was reserved has an address.
         Ok(Memzone { zone, start: unsafe { NonNull::new_unchecked(start) }, len: info.len })

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Caches for threads that are no lcores.
+//! Caches for threads that are not lcores.
 
 use super::{Mempool, MempoolError, PoolHandle, PrivateData, SocketId};
 use crate::{Burst, Errno, Packet};
@@ -9,12 +9,12 @@ use core::{fmt, marker::PhantomData, mem, ptr::NonNull};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-/// Some free mbufs of a pool for one thread, in front of what all threads share. An lcore has such a cache of its own
-/// ([`MempoolBuilder::cache`](super::MempoolBuilder::cache)), which [`Mempool::alloc`] and drops use; on another thread these go to
-/// the shared part for each packet. Whoever has this cache has them go through it instead.
+/// A cache of a pool's free mbufs for one thread that is not an lcore. An lcore has a cache of its own
+/// ([`MempoolBuilder::cache`](super::MempoolBuilder::cache)), which [`Mempool::alloc`] and drops use. On another thread
+/// each allocation and each drop accesses the part of the pool that all threads share; with this cache, few of them do.
 ///
-/// What it holds nobody else can have, and counts as in use ([`Mempool::available`]); it goes back when the cache is flushed or
-/// dropped. The cache keeps the pool alive.
+/// Nobody else can allocate the mbufs in this cache, and they count as in use ([`Mempool::available`]). They return to
+/// the pool when the cache is flushed or dropped. The cache keeps the pool alive.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -39,22 +39,24 @@ pub struct PoolCache<P: PrivateData = ()> {
     private: PhantomData<P>,
 }
 
-// SAFETY: the cache is this object's alone, and DPDK lets any thread that has it use it, one at a time.
+// SAFETY: only this object uses the cache, and DPDK lets any thread use it, one at a time.
 unsafe impl<P: PrivateData> Send for PoolCache<P> {}
-// SAFETY: through a shared reference the cache is only read: whoever changes it borrows it exclusively.
+// SAFETY: through a shared reference the cache is only read. Whoever changes it borrows it exclusively.
 unsafe impl<P: PrivateData> Sync for PoolCache<P> {}
 
 impl<P: PrivateData> Mempool<P> {
-    /// A cache of up to one and a half times as many mbufs, for a thread that is no lcore: 1 to 512. It is empty at first.
+    /// Creates a cache for a thread that is not an lcore. It holds up to one and a half times `mbufs`, which is a
+    /// number from 1 to 512. It starts empty.
     ///
     /// # Errors
-    /// [`MempoolError::Cache`] for another number or without memory, [`MempoolError::Forked`].
+    /// [`MempoolError::Cache`] for another number or without memory, [`MempoolError::Forked`] in a child process
+    /// created by `fork`.
     #[doc(alias = "rte_mempool_cache_create")]
     pub fn thread_cache(&self, mbufs: u32) -> Result<PoolCache<P>, MempoolError> {
         if self.environment().is_forked() {
             return Err(MempoolError::Forked(String::new()));
         }
-        // SAFETY: the EAL is initialised, since there is a pool; the call takes memory from DPDK's heap, which has a lock.
+        // SAFETY: the EAL is initialised, since there is a pool. The call allocates from DPDK's heap, which has a lock.
         let cache = unsafe { sys::rte_mempool_cache_create(mbufs, SocketId::ANY.get()) };
         let cache = NonNull::new(cache).ok_or_else(|| MempoolError::Cache { mbufs, errno: Errno::last() })?;
         Ok(PoolCache { cache, pool: Arc::clone(self.handle()), private: PhantomData })
@@ -62,7 +64,7 @@ impl<P: PrivateData> Mempool<P> {
 }
 
 impl<P: PrivateData> PoolCache<P> {
-    /// An empty packet, with the default headroom; `None` if neither the cache nor the pool has an mbuf.
+    /// Allocates an empty packet with the default headroom; `None` if neither the cache nor the pool has an mbuf.
     #[doc(alias = "rte_mempool_generic_get")]
     #[inline]
     #[must_use]
@@ -72,9 +74,10 @@ impl<P: PrivateData> PoolCache<P> {
         burst.pop()
     }
 
-    /// Fills what room `burst` has with empty packets: all of it, or none if the cache and the pool do not hold as many.
+    /// Fills the free room of `burst` with empty packets, or adds none if the cache and the pool together have too few
+    /// mbufs.
     ///
-    /// Returns how many were added.
+    /// Returns how many packets were added.
     #[doc(alias = "rte_mempool_generic_get")]
     #[inline]
     pub fn alloc_bulk<const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
@@ -95,49 +98,49 @@ impl<P: PrivateData> PoolCache<P> {
         if result != 0 {
             return 0;
         }
-        // SAFETY: the call succeeded, so it wrote all `wanted` pointers: fresh mbufs that nobody else owns, from a pool with a
-        // private area for a `P`.
+        // SAFETY: the call succeeded, so it wrote all `wanted` pointers: new mbufs that nobody else owns, from a pool
+        // with a private area for a `P`.
         unsafe { burst.set_len(held + wanted) };
         wanted
     }
 
-    /// Drops a packet; its mbufs that are of the pool, and that nobody else refers to, go into the cache.
+    /// Drops a packet. Its mbufs that belong to this pool, and that nobody else refers to, go into the cache.
     #[doc(alias = "rte_mempool_generic_put")]
     #[inline]
     pub fn free<Q: PrivateData>(&mut self, packet: Packet<Q>) {
         let mut mbuf = packet.head().mbuf().as_ptr();
         mem::forget(packet);
-        // SAFETY: the chain is the packet's, which is gone; the pool is live as long as its handle, and the cache is of this pool
-        // and borrowed exclusively.
+        // SAFETY: the packet gave up its chain. The pool lives as long as its handle, and the cache belongs to this
+        // pool and is borrowed exclusively.
         unsafe { sys::dpdk_sys_pktmbuf_free_cached(self.pool.pool.as_ptr(), self.cache.as_ptr(), &raw mut mbuf, 1) };
     }
 
-    /// Drops all packets of `burst`, as [`Self::free`] does one.
+    /// Drops all packets of `burst`, each as [`Self::free`] does.
     #[doc(alias = "rte_mempool_generic_put")]
     #[inline]
     pub fn free_bulk<Q: PrivateData, const N: usize>(&mut self, burst: &mut Burst<Q, N>) {
         let (mbufs, count) = burst.give_up_all();
         let (pool, cache) = (self.pool.pool.as_ptr(), self.cache.as_ptr());
-        // SAFETY: so many chains were the burst's, which has none of them any more; the pool is live as long as its handle, and the
-        // cache is of this pool and borrowed exclusively.
+        // SAFETY: the burst gave up these `count` chains. The pool lives as long as its handle, and the cache belongs
+        // to this pool and is borrowed exclusively.
         unsafe { sys::dpdk_sys_pktmbuf_free_cached(pool, cache, mbufs, count) };
     }
 
-    /// Gives what the cache holds back to the pool.
+    /// Returns all mbufs in the cache to the pool.
     #[doc(alias = "rte_mempool_cache_flush")]
     pub fn flush(&mut self) {
         // SAFETY: the pool is live as long as its handle, and the cache is of this pool and borrowed exclusively.
         unsafe { sys::dpdk_sys_mempool_cache_flush(self.pool.pool.as_ptr(), self.cache.as_ptr()) };
     }
 
-    /// How many free mbufs the cache holds.
+    /// The number of free mbufs in the cache.
     #[must_use]
     pub fn len(&self) -> usize {
         // SAFETY: the cache is live as long as this object; the call reads a count.
         unsafe { sys::dpdk_sys_mempool_cache_len(self.cache.as_ptr()) as usize }
     }
 
-    /// Whether it holds none.
+    /// Whether the cache has no mbufs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -150,7 +153,7 @@ impl<P: PrivateData> Drop for PoolCache<P> {
             return;
         }
         self.flush();
-        // SAFETY: the cache is this object's alone, and not used after its drop; it is empty.
+        // SAFETY: only this object uses the cache, it is being dropped, and the cache is empty.
         unsafe { sys::rte_mempool_cache_free(self.cache.as_ptr()) };
     }
 }

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What can go wrong with pools.
+//! Errors of pools.
 
-use super::{PoolDriver, SocketId};
-use crate::Errno;
+use super::{LONGEST_NAME, PoolDriver, SocketId};
+use crate::{Errno, name};
 
-/// Why a pool, or a cache of one, was not made.
+/// Why a pool, or a cache of a pool, was not created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MempoolError {
-    /// The name has a NUL byte, or a character that is not ASCII, which DPDK's telemetry reads wrong.
-    #[error("pool name {0:?} cannot be used: give ASCII characters, and no NUL byte")]
+    /// The name contains a NUL byte, is too long (DPDK would truncate it), or contains a character that is not ASCII, which
+    /// DPDK's telemetry cannot show.
+    #[error(
+        "pool name {0:?} cannot be used: give at most {longest} ASCII characters, and no NUL byte",
+        longest = name::longest(LONGEST_NAME)
+    )]
     Name(String),
-    /// A child made by `fork` cannot make pools: DPDK's memory is its parent's.
+    /// A child process created by `fork` cannot create pools: DPDK's memory belongs to its parent.
     #[error("cannot create pool '{0}': this process is a fork of the one that initialized the EAL")]
     Forked(String),
     /// This build of DPDK does not have the driver.
@@ -23,72 +27,69 @@ pub enum MempoolError {
     NoDriver {
         /// The pool's name.
         name: String,
-        /// The driver that was asked for.
+        /// The requested driver.
         driver: PoolDriver,
     },
-    /// A pool in memory of the program has the driver that DPDK likes best, and no other.
-    #[error(
-        "cannot create pool '{0}' with a driver of choice in memory of the program: leave out MempoolBuilder::driver"
-    )]
+    /// A pool in memory of the program has DPDK's default driver. It cannot have another one.
+    #[error("cannot create pool '{0}' with a chosen driver in memory of the program: leave out MempoolBuilder::driver")]
     DriverInMemory(String),
-    /// The memory is too small for so many buffers.
+    /// The memory is too small for the buffers.
     #[error(
-        "cannot create pool '{name}' of {size} mbufs: the memory has room for {fits} buffers of {data_room} bytes: give more of it, or make the pool smaller"
+        "cannot create pool '{name}' of {size} mbufs: the memory has room for {fits} buffers of {data_room} bytes: give more memory, or make the pool smaller"
     )]
     NoRoom {
         /// The pool's name.
         name: String,
-        /// Mbufs asked for.
+        /// The requested number of mbufs.
         size: u32,
-        /// Bytes in each of their buffers.
+        /// The size of each buffer in bytes.
         data_room: u16,
-        /// How many buffers the memory has room for, as devices see it.
+        /// The number of buffers that fit in the memory, as devices see it.
         fits: u32,
     },
-    /// The memory is not DPDK's, and a device does not reach others.
+    /// The memory is not DPDK's, and a device can only access DPDK's.
     #[error(
-        "cannot create pool '{name}': its memory is not DPDK's, which is all that port {port} reaches: take it from \
+        "cannot create pool '{name}': its memory is not DPDK's, and port {port} can access no other: allocate it with \
          Heap::boxed_slice or Memzone, or for NICs register it with ExternalMemory"
     )]
     Unreachable {
         /// The pool's name.
         name: String,
-        /// A port of this process that reaches DPDK's memory only, with its driver.
+        /// A port of this process that only reaches DPDK's memory, with its driver.
         port: String,
     },
     /// `rte_mempool_cache_create` failed.
     #[error("cannot create a cache of {mbufs} mbufs: {errno}{}", cache_remedy(*errno))]
     Cache {
-        /// Mbufs asked for.
+        /// The requested number of mbufs.
         mbufs: u32,
-        /// `EINVAL` for a number that is not allowed, `ENOMEM` without enough memory.
+        /// `EINVAL` for a number that is not allowed, `ENOMEM` if memory is short.
         errno: Errno,
     },
-    /// `rte_pktmbuf_pool_create`, or one of its kind, failed.
+    /// `rte_pktmbuf_pool_create`, or a similar function, failed.
     #[error("cannot create pool '{name}' of {size} mbufs{}: {errno}{}", place(*socket), remedy(*errno))]
     Create {
         /// The pool's name.
         name: String,
-        /// Mbufs asked for.
+        /// The requested number of mbufs.
         size: u32,
-        /// Where.
+        /// The requested NUMA node.
         socket: SocketId,
-        /// `EEXIST` for a name in use, `ENOMEM` without enough hugepages, `EINVAL` for a size of 2^30 or more or a cache larger
-        /// than allowed, …
+        /// `EEXIST` for a name in use, `ENOMEM` if hugepages are short, `EINVAL` for a size of 2^30 or more or a cache
+        /// that is too large, …
         errno: Errno,
     },
 }
 
-/// Where, in words; nothing for any NUMA node.
+/// The NUMA node in words; empty for any node.
 fn place(socket: SocketId) -> String {
     if socket == SocketId::ANY { String::new() } else { format!(" on socket {socket}") }
 }
 
-/// What to do about an error, in words.
+/// Advice for an error, in words.
 fn remedy(errno: Errno) -> &'static str {
     match errno.get() {
         22 => ": give at least 1 mbuf, and a cache of at most 512 and of two thirds of them",
-        36 => ": give a shorter name",
         _ => errno.remedy(),
     }
 }
@@ -98,7 +99,7 @@ fn cache_remedy(errno: Errno) -> &'static str {
 }
 
 impl MempoolError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         match self {
@@ -107,7 +108,7 @@ impl MempoolError {
         }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         match self {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What is in a message, on its way out and as it came in.
+//! The content of a message, outgoing and received.
 
 use super::{MessageError, Messages};
 use bytemuck::{AnyBitPattern, NoUninit};
@@ -12,15 +12,16 @@ use std::{
     os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd},
 };
 
-/// The most bytes of a message.
+/// The maximum number of bytes in a message.
 #[doc(alias = "RTE_MP_MAX_PARAM_LEN")]
 pub const MAX_BYTES: usize = sys::RTE_MP_MAX_PARAM_LEN as usize;
 
-/// The most files of a message: 8 in DPDK 22.11, 253 in newer ones.
+/// The maximum number of files in a message: 8 in DPDK 22.11, 253 in newer versions.
 #[doc(alias = "RTE_MP_MAX_FD_NUM")]
 pub const MAX_FILES: usize = sys::RTE_MP_MAX_FD_NUM as usize;
 
-/// What is sent: up to [`MAX_BYTES`] bytes, and up to [`MAX_FILES`] open files, which the receiver gets descriptors of its own for.
+/// The content to send: up to [`MAX_BYTES`] bytes and up to [`MAX_FILES`] open files, for which the receiver gets its
+/// own descriptors.
 #[doc(alias = "rte_mp_msg")]
 #[derive(Clone, Copy, Debug)]
 #[must_use]
@@ -30,12 +31,13 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// No bytes: that it comes says it all.
+    /// A message without bytes: its arrival is the information.
     pub const fn empty() -> Self {
         Self { bytes: &[], files: &[] }
     }
 
-    /// A value without padding, which [`Message::read`](super::Message::read) takes back. One that is too long does not compile.
+    /// A value without padding, which [`Message::read`](super::Message::read) reads back. A value that is too long does
+    /// not compile.
     pub fn of<T: NoUninit>(value: &'a T) -> Self {
         const { assert!(size_of::<T>() <= MAX_BYTES, "a message has room for 256 bytes: send it in parts, or by a ring") };
         Self { bytes: bytemuck::bytes_of(value), files: &[] }
@@ -52,7 +54,8 @@ impl<'a> Outgoing<'a> {
         Ok(Self { bytes, files: &[] })
     }
 
-    /// The same with open files. The receiver reads, writes and maps them as this process does; closing one here closes none there.
+    /// The same content with open files. The receiver reads, writes and maps the files that this process has opened.
+    /// Closing one here does not close it there.
     ///
     /// # Errors
     /// [`MessageError::TooManyFiles`] for more than [`MAX_FILES`].
@@ -63,10 +66,10 @@ impl<'a> Outgoing<'a> {
         Ok(Self { files, ..self })
     }
 
-    /// The same for DPDK, which copies it. The files must stay open until then.
+    /// The content in DPDK's form, which DPDK copies. The files must stay open until then.
     pub(super) fn raw(&self, name: &CStr) -> sys::rte_mp_msg {
         let mut raw = sys::rte_mp_msg::default();
-        // Constructors have seen to it that nothing of this is cut.
+        // The constructors have checked that nothing is truncated here.
         for (to, from) in raw.name.iter_mut().zip(name.to_bytes()) {
             *to = from.cast_signed();
         }
@@ -81,20 +84,20 @@ impl<'a> Outgoing<'a> {
         raw
     }
 
-    /// Descriptors of its own for the files.
+    /// Duplicates of the file descriptors.
     pub(super) fn own_files(&self) -> std::io::Result<Vec<OwnedFd>> {
         self.files.iter().map(BorrowedFd::try_clone_to_owned).collect()
     }
 }
 
-/// What another process has answered to a request.
+/// Another process's reply to a request.
 #[derive(Debug)]
 pub struct Reply {
     pub(super) content: Content,
 }
 
 impl Reply {
-    /// Its bytes: as many as the other process has sent, and whatever it has sent.
+    /// Its bytes, exactly as the other process sent them.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.content.bytes()
@@ -103,18 +106,18 @@ impl Reply {
     /// Its bytes as a value.
     ///
     /// # Errors
-    /// [`MessageError::Length`] if they are more or fewer.
+    /// [`MessageError::Length`] if the message is longer or shorter than a `T`.
     pub fn read<T: AnyBitPattern>(&self) -> Result<T, MessageError> {
         self.content.read()
     }
 
-    /// The files that came with it, until they are taken. What is left of them is closed when this is dropped.
+    /// The files that came with the reply, until they are taken. Dropping the reply closes the remaining ones.
     pub const fn files(&mut self) -> &mut Vec<OwnedFd> {
         &mut self.content.files
     }
 }
 
-/// What came in.
+/// The content of a received message.
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) name: CString,
@@ -123,12 +126,12 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// From what DPDK has received; `None` if it is no message, whose files are closed nevertheless.
+    /// Converts what DPDK has received; `None` for an invalid message, whose files are closed all the same.
     ///
     /// # Safety
-    /// The descriptors that it counts are the caller's, who gives them away.
+    /// The caller gives up ownership of the descriptors that the message counts.
     pub(super) unsafe fn of(raw: &sys::rte_mp_msg) -> Option<Self> {
-        // SAFETY: the caller gives the descriptors away.
+        // SAFETY: the caller gives up ownership of the descriptors.
         let files = unsafe { take_files(raw) };
         let name = text(&raw.name)?;
         let bytes = raw.param.get(..usize::try_from(raw.len_param).ok()?)?.to_vec();
@@ -148,14 +151,14 @@ impl Content {
     }
 }
 
-/// The text in an array; `None` if nothing ends it.
+/// The text in an array; `None` without a NUL byte.
 fn text(array: &[c_char]) -> Option<CString> {
     let bytes: Vec<u8> = array.iter().map(|&character| character.cast_unsigned()).collect();
     CStr::from_bytes_until_nul(&bytes).ok().map(CStr::to_owned)
 }
 
-/// The numbers of descriptors that a message counts. A count beyond the array is a lie: then there are none. Nor is a negative
-/// number a descriptor, nor is one twice what came twice: the kernel gives each a number of its own.
+/// The descriptors that a message counts. If the count exceeds the array, there are none. Negative numbers and
+/// duplicates are left out: the kernel gives each received file its own number.
 fn file_numbers(raw: &sys::rte_mp_msg) -> Vec<RawFd> {
     let count = usize::try_from(raw.num_fds).unwrap_or(0);
     let mut numbers = Vec::new();
@@ -167,19 +170,19 @@ fn file_numbers(raw: &sys::rte_mp_msg) -> Vec<RawFd> {
     numbers
 }
 
-/// The files that came with a message. Programs that this one starts do not inherit them.
+/// The files that came with a message. Programs that this process starts do not inherit them.
 ///
 /// # Safety
-/// The descriptors that the message counts are the caller's, who gives them away.
+/// The caller gives up ownership of the descriptors that the message counts.
 unsafe fn take_files(raw: &sys::rte_mp_msg) -> Vec<OwnedFd> {
-    // SAFETY: the call sets a flag of a descriptor, or says that there is none of this number.
+    // SAFETY: the call sets a flag of a descriptor, or reports that the descriptor does not exist.
     let open = |number: &RawFd| unsafe { sys::dpdk_sys_close_on_exec(*number) } >= 0;
-    // SAFETY: the caller gives the descriptors away, each is open, and none is there twice.
+    // SAFETY: the caller gives up ownership of the descriptors, each is open, and none occurs twice.
     file_numbers(raw).into_iter().filter(open).map(|number| unsafe { OwnedFd::from_raw_fd(number) }).collect()
 }
 
 impl Messages {
-    /// A name as DPDK takes it, of a message that is none of DPDK's own; for a process that may send.
+    /// The message name in DPDK's form, after checking that the process may send and that DPDK does not use such names.
     pub(super) fn name(&self, name: &str) -> Result<CString, MessageError> {
         if self.environment.is_forked() {
             return Err(MessageError::Forked(name.to_owned()));
@@ -188,7 +191,7 @@ impl Messages {
     }
 }
 
-/// A name of the program's own.
+/// Checks a name for a message of the program.
 fn checked_name(name: &str) -> Result<CString, MessageError> {
     let fits = name.len() < sys::RTE_MP_MAX_NAME_LEN as usize;
     let ours = name.contains('/') && name.bytes().all(|byte| byte.is_ascii_graphic());
@@ -210,7 +213,7 @@ mod tests {
     }
 
     fn content(raw: &rte_mp_msg) -> Option<Content> {
-        // SAFETY: these messages count no descriptors that are open.
+        // SAFETY: these messages count no open descriptors.
         unsafe { Content::of(raw) }
     }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a process does with messages that come in.
+//! Handlers of received messages.
 
 use super::{MessageError, Messages, Outgoing, content::Content};
 use crate::{
     Errno,
     callback::{Callbacks, Uncancelled},
-    eal::Environment,
+    environment::Environment,
 };
 use bytemuck::AnyBitPattern;
 use core::{
@@ -19,17 +19,17 @@ use core::{
 use dpdk_sys as sys;
 use std::{ffi::CString, os::fd::OwnedFd, sync::Arc};
 
-/// A message of another process, given to a [`Handler`]'s closure. It may be kept, and answered later and by another thread; it keeps
-/// the EAL meanwhile.
+/// A message from another process, passed to a [`Handler`]'s closure. It can be kept, and answered later and by another
+/// thread. It keeps the EAL alive.
 pub struct Message {
     environment: Arc<Environment>,
     content: Content,
-    /// The path of the socket that it came from.
+    /// The path of the sender's socket.
     peer: CString,
 }
 
 impl Message {
-    /// Its bytes: as many as the other process has sent, and whatever it has sent.
+    /// Its bytes, exactly as the other process sent them.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.content.bytes()
@@ -38,21 +38,22 @@ impl Message {
     /// Its bytes as a value.
     ///
     /// # Errors
-    /// [`MessageError::Length`] if they are more or fewer.
+    /// [`MessageError::Length`] if the message is longer or shorter than a `T`.
     pub fn read<T: AnyBitPattern>(&self) -> Result<T, MessageError> {
         self.content.read()
     }
 
-    /// The files that came with it, until they are taken. What is left of them is closed when this is dropped.
+    /// The files that came with the message, until they are taken. Dropping the message closes the remaining ones.
     pub const fn files(&mut self) -> &mut Vec<OwnedFd> {
         &mut self.content.files
     }
 
-    /// Answers a request. To what was sent without asking nobody waits for an answer: the other process drops it, and its log says so.
+    /// Answers a request. If the message was sent without asking for a reply, the other process drops the answer and
+    /// logs that.
     ///
     /// # Errors
-    /// [`MessageError::Gone`] if a primary process that asked has ended, [`MessageError::Forked`] or [`MessageError::Refused`]. That a
-    /// secondary process has ended is no error.
+    /// [`MessageError::Gone`] if the primary process that asked has ended, [`MessageError::Forked`] or
+    /// [`MessageError::Refused`]. If a secondary process that asked has ended, there is no error.
     #[doc(alias = "rte_mp_reply")]
     pub fn reply(self, answer: &Outgoing<'_>) -> Result<(), MessageError> {
         let name = self.content.name.to_string_lossy();
@@ -60,8 +61,8 @@ impl Message {
             return Err(MessageError::Forked(name.into_owned()));
         }
         let mut raw = answer.raw(&self.content.name);
-        // SAFETY: the EAL is initialised, since this message keeps it; the call copies the message, whose files are borrowed, and the
-        // path.
+        // SAFETY: the EAL is initialised, since this message keeps it alive. The call copies the message, whose files
+        // are borrowed, and the path.
         if unsafe { sys::rte_mp_reply(&raw mut raw, self.peer.as_ptr()) } < 0 {
             return Err(MessageError::of_call(&name, "rte_mp_reply", Errno::last()));
         }
@@ -84,20 +85,20 @@ struct Entry {
     closure: Box<dyn FnMut(Message) + Send>,
 }
 
-/// What handles messages, by their names.
+/// The handlers, by name.
 static HANDLERS: Callbacks<CString, Entry> = Callbacks::new();
 
 thread_local! {
-    /// Whether this thread is the one that receives, and is in a handler.
+    /// Whether this is the receiving thread and is running a handler.
     static IN_HANDLER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is inside a handler.
+/// Whether this thread is running a handler.
 pub(super) fn is_in_handler() -> bool {
     IN_HANDLER.get()
 }
 
-/// Handles the messages of a name, until it is dropped; made by [`Messages::on`].
+/// Handles the messages of one name until it is dropped; from [`Messages::on`].
 #[must_use = "messages are handled until this is dropped"]
 pub struct Handler {
     environment: Arc<Environment>,
@@ -105,11 +106,11 @@ pub struct Handler {
 }
 
 impl Messages {
-    /// Has `handle` called with each message of this name that other processes send or ask.
+    /// Calls `handle` with each message of this name that another process sends or asks.
     ///
-    /// The closure runs on a thread of DPDK, one call at a time, and no other message of this process is handled meanwhile. A panic
-    /// in it is caught, and a request is not answered then. When the [`Handler`] is dropped, the drop waits for a call that is under
-    /// way.
+    /// The closure runs on a DPDK thread, one call at a time, and no other message of this process is handled during
+    /// the call. A panic in the closure is caught, and a request then gets no reply. Dropping the [`Handler`] waits for
+    /// a call that is running.
     ///
     /// # Errors
     /// [`MessageError::Taken`], [`MessageError::Name`], [`MessageError::Off`], [`MessageError::Forked`] or [`MessageError::Refused`].
@@ -121,8 +122,8 @@ impl Messages {
         if !HANDLERS.add(c_name.clone(), entry) {
             return Err(MessageError::Taken(name.to_owned()));
         }
-        // SAFETY: the EAL is initialised, since `self` keeps it; the call copies the name. `receive` is called with a message and the
-        // path of a socket.
+        // SAFETY: the EAL is initialised, since `self` keeps it alive. The call copies the name. DPDK calls `receive`
+        // with a message and the path of a socket.
         if unsafe { sys::rte_mp_action_register(c_name.as_ptr(), Some(receive)) } < 0 {
             let errno = Errno::last();
             HANDLERS.remove(&c_name);
@@ -136,7 +137,7 @@ impl Messages {
 }
 
 impl Handler {
-    /// The name.
+    /// The name of the handled messages.
     #[must_use]
     pub fn name(&self) -> &str {
         self.name.to_str().unwrap_or_default()
@@ -146,13 +147,14 @@ impl Handler {
 impl Drop for Handler {
     #[doc(alias = "rte_mp_action_unregister")]
     fn drop(&mut self) {
-        // In a child made by `fork` the locks may be held by threads that it lacks.
+        // In a child process created by `fork`, threads that it lacks may hold the locks.
         if self.environment.is_forked() {
             return;
         }
-        // SAFETY: the EAL is initialised, since this handler keeps it; the call compares the name with others under a lock of its own.
+        // SAFETY: the EAL is initialised, since this handler keeps it alive. The call compares the name with others
+        // under its own lock.
         unsafe { sys::rte_mp_action_unregister(self.name.as_ptr()) };
-        // DPDK may have looked the function up before: that finds nothing under the name.
+        // DPDK may have looked up the function before that: `receive` then finds no handler for the name.
         HANDLERS.remove(&self.name);
     }
 }
@@ -163,7 +165,7 @@ impl fmt::Debug for Handler {
     }
 }
 
-/// While it lives, this thread is in a handler.
+/// While this object lives, the thread counts as running a handler.
 struct InHandler {
     _uncancelled: Uncancelled,
 }
@@ -181,11 +183,11 @@ impl Drop for InHandler {
     }
 }
 
-/// What DPDK calls for each message; negative if nothing has come of it, which its log says.
+/// The function that DPDK calls for each message. Returns a negative number if nobody handled it; DPDK then logs that.
 ///
 /// # Safety
-/// `message` is one that DPDK has received, whose descriptors are nobody's else. `peer` is a string of at most as many bytes as the path
-/// of a socket has.
+/// `message` is one that DPDK has received, and nobody else owns its descriptors. `peer` is a string that is not longer
+/// than the path of a socket.
 unsafe extern "C" fn receive(message: *const sys::rte_mp_msg, peer: *const c_void) -> c_int {
     let _inside = InHandler::enter();
     let (Some(message), Some(peer)) = (NonNull::new(message.cast_mut()), NonNull::new(peer.cast_mut())) else {
@@ -193,9 +195,9 @@ unsafe extern "C" fn receive(message: *const sys::rte_mp_msg, peer: *const c_voi
     };
     // SAFETY: the caller promises a message.
     let message = unsafe { message.as_ref() };
-    // SAFETY: the caller promises that the descriptors are nobody's else.
+    // SAFETY: the caller promises that nobody else owns the descriptors.
     let Some(content) = (unsafe { Content::of(message) }) else { return -1 };
-    // SAFETY: the caller promises a string within the path of a socket.
+    // SAFETY: the caller promises a string that is not longer than the path of a socket.
     let Some(peer) = (unsafe { path(peer.cast()) }) else { return -1 };
     let name = content.name.clone();
     let handled = HANDLERS.call(&name, |entry| {
@@ -204,19 +206,19 @@ unsafe extern "C" fn receive(message: *const sys::rte_mp_msg, peer: *const c_voi
     if handled.is_some() { 0 } else { -1 }
 }
 
-/// The most bytes of a socket's path, as in `struct sockaddr_un`.
+/// The maximum length of a socket's path in bytes, as in `struct sockaddr_un`.
 const MAX_PATH: usize = 108;
 
-/// The path of a socket; `None` if nothing ends it.
+/// The path of a socket; `None` without a NUL byte.
 ///
 /// # Safety
-/// There are [`MAX_PATH`] bytes, or a NUL byte before.
+/// There are [`MAX_PATH`] bytes, or fewer that end with a NUL byte.
 unsafe fn path(start: NonNull<u8>) -> Option<CString> {
     let mut bytes = Vec::new();
     for index in 0..MAX_PATH {
-        // SAFETY: the caller promises as many bytes, or a NUL byte before, behind which this does not come.
+        // SAFETY: the caller promises this many bytes, or a NUL byte after which the loop does not continue.
         let byte = unsafe { start.add(index) };
-        // SAFETY: the byte is one of those that the caller promises.
+        // SAFETY: the byte is one of the promised ones.
         match unsafe { byte.read() } {
             0 => return CString::new(bytes).ok(),
             other => bytes.push(other),

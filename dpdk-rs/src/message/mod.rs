@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Messages between a primary process and its secondary ones: a few bytes and open files, over DPDK's own socket.
+//! Messages between a primary process and its secondary processes: a few bytes and open files, over DPDK's own socket.
 //!
-//! The primary process tells and asks all secondary ones at once, a secondary one its primary. Frames belong into a
-//! [ring](crate::Ring): a message is for what happens now and then.
+//! The primary process sends messages and requests to all secondary processes at once, and a secondary process to its
+//! primary. Use messages for rare events, and a [ring](crate::Ring) for frames.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -21,7 +21,7 @@
 //! # }
 //! ```
 //!
-//! A secondary process asks:
+//! A secondary process sends a request:
 //!
 //! ```no_run
 //! # fn ask(primary: &dpdk_rs::secondary::Secondary) -> Result<(), Box<dyn std::error::Error>> {
@@ -35,31 +35,34 @@
 //! # }
 //! ```
 //!
-//! Names have a `/`, such as `program/what`: DPDK's own messages have none, and its handlers believe every byte that they are
-//! sent. What comes in is bytes of another process, in any number up to [`MAX_BYTES`]: [`Message::read`] takes them for a
-//! value if they are as many, and what they mean is for the handler to check.
+//! The name of a message contains a `/`, for example `program/what`. DPDK's own names have none, and DPDK's handlers
+//! trust every byte that they receive. A received message has the bytes that the other process sent, up to
+//! [`MAX_BYTES`] of them. [`Message::read`] converts them to a value if the length matches. Whether the value makes
+//! sense is for the handler to check.
 //!
 //! # What can go wrong between processes
 //!
-//! - **One request of a name at a time.** While one is under way, another of the same name is [`MessageError::UnderWay`]. A reply
-//!   that comes after the time is over is taken for one to the next request of that name: put a number into both where they could
-//!   be mistaken for each other.
-//! - **All or nothing.** The primary process asks one secondary process after the other, and gets nothing if one of them does not
-//!   answer in time, is stopped or is killed meanwhile, or knows no such name: [`MessageError::TimedOut`]. Files in the replies of
-//!   the others stay open then: DPDK forgets them.
-//! - **Nobody is told that nobody listens.** A message without a handler at the other end is dropped there, which only its log
-//!   says. A primary process without secondary ones sends to nobody, and gets no replies.
-//! - **Sending waits for room.** The kernel keeps some ten messages for a process (`net.unix.max_dgram_qlen`). While its handler
-//!   runs and they are full, whoever sends it another one waits, for ever if the handler does: a request then ends late too, and
-//!   no reply to another one comes in meanwhile. While a primary process waits for replies, no secondary process can start.
-//! - **One thread** of DPDK calls all handlers of a process, one message after the other. In a handler no request can be made,
-//!   since that thread would have to take the reply: [`MessageError::InHandler`]. Keep the message and [`reply`](Message::reply)
-//!   on another thread, or use [`Messages::request_async`]. While a primary process attaches or detaches a device, a handler that
-//!   makes or drops a port, a pool, a ring or a table waits for the end of that, which waits for replies: it fails after 5 s.
-//! - **A peer is trusted**: all processes with a file prefix are of one user, and what they could write to shared memory is worse
-//!   than any message. One that sends to the socket what DPDK did not write ends the thread that receives: nothing comes in any
-//!   more, and requests time out. How many files a message has is what the sender says; a file that comes where no descriptor is
-//!   free ends the thread too.
+//! - **One request per name at a time.** While a request waits, another one of the same name fails with
+//!   [`MessageError::UnderWay`]. A late reply, one that arrives after the timeout, counts as a reply to the next
+//!   request of that name: put a number into requests and replies where this matters.
+//! - **All or nothing.** The primary process asks one secondary process after another. It gets nothing
+//!   ([`MessageError::TimedOut`]) if one of them does not answer in time, is stopped or killed, or has no handler for
+//!   the name. The files in the other replies then stay open, since DPDK forgets them.
+//! - **A missing handler is not reported.** A process without a handler for a message drops it and only logs that. A
+//!   primary process without secondary processes sends to nobody and gets no replies.
+//! - **Sending can block.** The kernel queues about ten messages for a process (`net.unix.max_dgram_qlen`). If the
+//!   queue is full since a handler is still running, whoever sends another message waits until the handler returns,
+//!   without a timeout. A request then ends late too, and no reply to another request is received in the meantime.
+//!   While a primary process waits for replies, no secondary process can start.
+//! - **One DPDK thread** calls all handlers of a process, one message after another. A handler cannot make a request,
+//!   since the same thread would have to receive the reply: [`MessageError::InHandler`]. Keep the message and
+//!   [`reply`](Message::reply) on another thread, or use [`Messages::request_async`]. While a primary process attaches
+//!   or detaches a device, that operation waits for replies. A handler that creates or drops a port, a pool, a ring or
+//!   a table in that time waits for the operation, which therefore fails after 5 s.
+//! - **Peers are trusted.** All processes with one file prefix belong to one user, and what they can write to shared
+//!   memory is worse than any message. A process that writes other bytes than DPDK's to the socket ends the receiving
+//!   thread: nothing is received any more, and requests time out. The number of files in a message is the sender's
+//!   claim. A file that arrives when no descriptor is free ends the receiving thread too.
 
 mod content;
 mod handler;
@@ -69,68 +72,69 @@ pub use content::{MAX_BYTES, MAX_FILES, Outgoing, Reply};
 pub use handler::{Handler, Message};
 pub use request::PendingReplies;
 
-use crate::{Eal, Errno, eal::Environment, secondary::Secondary};
+use crate::{Eal, Errno, environment::Environment, secondary::Secondary};
 use core::{fmt, time::Duration};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-/// Why a message was not sent, a handler not registered, or a request not answered.
+/// Why a message was not sent, a handler was not registered, or a request was not answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// The name is too long, has other characters than DPDK's log can show, or could be one of DPDK's own.
+    /// The name is too long, has characters that DPDK's log cannot show, or could be one of DPDK's own names.
     #[error(
         "message name {0:?} cannot be used: give up to {most} visible ASCII characters, one of them a '/', which DPDK's own names lack",
         most = sys::RTE_MP_MAX_NAME_LEN - 1
     )]
     Name(String),
-    /// There are too many bytes.
-    #[error("a message of {0} bytes cannot be sent: {MAX_BYTES} are the most")]
+    /// The message has too many bytes.
+    #[error("a message of {0} bytes cannot be sent: the maximum is {MAX_BYTES}")]
     TooLong(usize),
-    /// There are too many files.
-    #[error("a message with {0} files cannot be sent: {MAX_FILES} are the most")]
+    /// The message has too many files.
+    #[error("a message with {0} files cannot be sent: the maximum is {MAX_FILES}")]
     TooManyFiles(usize),
-    /// What came has another length than the type that it was taken for.
-    #[error("message '{name}' has {has} bytes, {asked} are asked for")]
+    /// The received message has another length than the requested type.
+    #[error("message '{name}' has {has} bytes, but the requested type has {asked}")]
     Length {
         /// The name.
         name: String,
-        /// Bytes of the type asked for.
+        /// The size of the requested type in bytes.
         asked: usize,
-        /// Bytes that came.
+        /// The length of the message in bytes.
         has: usize,
     },
-    /// The process has a handler of this name already.
-    #[error("messages '{0}' have a handler already")]
+    /// The process already has a handler for this name.
+    #[error("messages '{0}' already have a handler")]
     Taken(String),
-    /// A child made by `fork` has no messages: they are its parent's.
+    /// A child process created by `fork` has no messages: they belong to its parent.
     #[error("message '{0}': this process is a fork of the one that initialized the EAL")]
     Forked(String),
     /// This process shares nothing with others.
     #[error("message '{0}': this process has no socket for messages: leave out --no-shconf and --in-memory")]
     Off(String),
-    /// A handler waits for no replies: it would keep them from coming in.
+    /// A handler cannot wait for replies: it blocks the thread that would receive them.
     #[error(
-        "request '{0}' in a handler, which keeps its reply from coming in: make it on another thread, or use request_async"
+        "request '{0}' in a handler, which blocks the thread that would receive the reply: make the request on another thread, or use request_async"
     )]
     InHandler(String),
-    /// Another thread waits for the replies to a request of this name.
-    #[error("request '{0}' is under way already: wait for its end, or give it another name")]
+    /// Another thread is waiting for the replies to a request of this name.
+    #[error("request '{0}' is already waiting for replies: wait for its end, or use another name")]
     UnderWay(String),
-    /// The process that it was for has ended; for a primary process one of them, just now, and others may have got it.
-    #[error("message '{name}': the process that it was for has ended: {errno}")]
+    /// The receiving process has ended. In a primary process, one of the receivers has just ended; others may have
+    /// received the message.
+    #[error("message '{name}': the receiving process has ended: {errno}")]
     Gone {
         /// The name.
         name: String,
         /// DPDK's error.
         errno: Errno,
     },
-    /// A process that was asked has not answered.
-    #[error("request '{name}': not every process that was asked has answered within {timeout:?}")]
+    /// A process did not answer the request.
+    #[error("request '{name}': not every process answered within {timeout:?}")]
     TimedOut {
         /// The name.
         name: String,
-        /// The time that it was given.
+        /// The timeout of the request.
         timeout: Duration,
     },
     /// DPDK or the system refused.
@@ -138,7 +142,7 @@ pub enum MessageError {
     Refused {
         /// The name.
         name: String,
-        /// The call.
+        /// The name of the function.
         call: &'static str,
         /// Its error.
         errno: Errno,
@@ -146,19 +150,19 @@ pub enum MessageError {
 }
 
 impl MessageError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         if let Self::Gone { errno, .. } | Self::Refused { errno, .. } = self { Some(*errno) } else { None }
     }
 
-    /// The name of the call that failed, if it is not known why.
+    /// The name of the failed function, if the cause is unknown.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Refused { call, .. } = self { Some(call) } else { None }
     }
 
-    /// What a call of DPDK has just left in its error number.
+    /// The error that a DPDK call has just left in `rte_errno`.
     fn of_call(name: &str, call: &'static str, errno: Errno) -> Self {
         let name = name.to_owned();
         match u32::try_from(errno.get()) {
@@ -169,15 +173,16 @@ impl MessageError {
     }
 }
 
-/// The messages of this process; from [`Eal::messages`] or [`Secondary::messages`]. A clone is the same. Any thread may use it.
+/// The messages of this process; from [`Eal::messages`] or [`Secondary::messages`]. A clone is the same object. Any
+/// thread may use it.
 #[derive(Clone)]
 pub struct Messages {
     environment: Arc<Environment>,
 }
 
 impl Eal {
-    /// Messages from and to secondary processes. They can be sent where those can attach: neither with `--no-shconf` nor with
-    /// `--in-memory`.
+    /// The messages from and to secondary processes. Sending needs the files by which secondary processes attach: it
+    /// fails with `--no-shconf` and with `--in-memory`.
     #[must_use]
     pub fn messages(&self) -> Messages {
         Messages { environment: Arc::clone(self.environment()) }
@@ -185,7 +190,7 @@ impl Eal {
 }
 
 impl Secondary {
-    /// Messages from and to the primary process.
+    /// The messages from and to the primary process.
     #[must_use]
     pub fn messages(&self) -> Messages {
         Messages { environment: Arc::clone(self.environment()) }

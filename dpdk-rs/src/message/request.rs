@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What is told and asked.
+//! Sending messages, and requests that wait for replies.
 
 use super::{MessageError, Messages, Outgoing, Reply, content::Content, handler::is_in_handler};
-use crate::{Errno, eal::Environment};
+use crate::{Errno, environment::Environment};
 use core::{fmt, slice, time::Duration};
 use dpdk_sys as sys;
 use std::{sync::Arc, thread};
 
 impl Messages {
-    /// Sends without asking for a reply: from the primary process to all secondary ones, from a secondary process to its primary.
-    /// It is no error if there is no secondary process, or if nobody there handles the name.
+    /// Sends a message without asking for a reply: from the primary process to all secondary processes, or from a
+    /// secondary process to its primary. There is no error if no secondary process exists or has a handler for the
+    /// name.
     ///
     /// # Errors
     /// [`MessageError::Gone`], [`MessageError::Name`], [`MessageError::Off`], [`MessageError::Forked`] or [`MessageError::Refused`].
@@ -25,8 +26,8 @@ impl Messages {
         Ok(())
     }
 
-    /// Asks, and waits for the reply of every process that was asked: a primary process asks all secondary ones, of which there may be
-    /// none, a secondary process its primary. The order of the replies is any.
+    /// Sends a request and waits for the reply of every process that receives it. A primary process asks all secondary
+    /// processes, if any; a secondary process asks its primary. The replies are in no particular order.
     ///
     /// # Errors
     /// [`MessageError::TimedOut`], [`MessageError::UnderWay`], [`MessageError::Gone`], [`MessageError::InHandler`],
@@ -41,13 +42,14 @@ impl Messages {
         unsafe { ask(name, raw, timeout) }
     }
 
-    /// As [`request`](Self::request), on a thread of its own, which the result waits for. A handler may ask so.
+    /// Like [`request`](Self::request), on a new thread, for which the result waits. A handler may call this.
     ///
-    /// DPDK's own call for this, `rte_mp_request_async`, is not used: it forgets its callback where nobody is asked, and stops
-    /// receiving for ever if a reply comes in at the moment in which its time is over.
+    /// DPDK's own function for this purpose, `rte_mp_request_async`, is not used: it forgets its callback if there is
+    /// no process to ask, and stops receiving for ever if a reply arrives at the moment of the timeout.
     ///
     /// # Errors
-    /// [`MessageError::Name`], [`MessageError::Forked`], or [`MessageError::Refused`] if there is no thread or no descriptor left.
+    /// [`MessageError::Name`], [`MessageError::Forked`], or [`MessageError::Refused`] if no thread or no descriptor is
+    /// available.
     #[doc(alias = "rte_mp_request_async")]
     pub fn request_async(
         &self,
@@ -68,8 +70,8 @@ impl Messages {
         }
         let asked = name.to_owned();
         let run = move || {
-            // SAFETY: the EAL is initialised, since whoever waits for this thread keeps it, and the files of the message are those that
-            // this thread owns.
+            // SAFETY: the EAL is initialised, since whoever waits for this thread keeps it alive, and this thread owns
+            // the files of the message.
             let replies = unsafe { ask(&asked, raw, timeout) };
             drop(files);
             replies
@@ -82,7 +84,8 @@ impl Messages {
 
 type Replies = Result<Vec<Reply>, MessageError>;
 
-/// A request that is under way; made by [`Messages::request_async`]. Dropping it waits until it has been answered, or its time is over.
+/// A request that is waiting for replies; from [`Messages::request_async`]. Dropping it waits for the replies or the
+/// timeout.
 #[must_use = "it is waited for when it is dropped"]
 pub struct PendingReplies {
     thread: Option<thread::JoinHandle<Replies>>,
@@ -92,24 +95,25 @@ pub struct PendingReplies {
 }
 
 impl PendingReplies {
-    /// Whether [`wait`](Self::wait) would not wait.
+    /// Whether [`wait`](Self::wait) would return at once.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.thread.as_ref().is_none_or(thread::JoinHandle::is_finished)
     }
 
-    /// Waits for the end of the request. In a handler that keeps replies from coming in, and the request times out.
+    /// Waits for the end of the request. In a handler, the wait blocks the thread that receives the replies, so the
+    /// request times out.
     ///
     /// # Errors
-    /// As [`Messages::request`].
+    /// The errors of [`Messages::request`].
     pub fn wait(mut self) -> Result<Vec<Reply>, MessageError> {
         self.join().unwrap_or_else(|| Err(MessageError::Forked(self.name.clone())))
     }
 
-    /// What the thread has come to; `None` if there is none to wait for.
+    /// The thread's result; `None` if there is no thread to wait for.
     fn join(&mut self) -> Option<Replies> {
         let thread = self.thread.take()?;
-        // A child made by `fork` lacks the thread.
+        // A child process created by `fork` lacks the thread.
         if self.environment.is_forked() { None } else { thread.join().ok() }
     }
 }
@@ -129,7 +133,7 @@ impl fmt::Debug for PendingReplies {
     }
 }
 
-/// The longest time, in seconds: DPDK adds it to that since the machine was started.
+/// The maximum timeout in seconds: DPDK adds it to the time since the machine started.
 const LONGEST: u32 = u32::MAX;
 
 /// Sends a request and waits for the replies.
@@ -145,7 +149,7 @@ unsafe fn ask(name: &str, mut raw: sys::rte_mp_msg, timeout: Duration) -> Replie
     // SAFETY: the caller promises the EAL and the files; the call copies the message, and fills a struct of ours.
     if unsafe { sys::rte_mp_request_sync(&raw mut raw, &raw mut found, &raw const time) } < 0 {
         let errno = Errno::last();
-        // It has freed what had come in.
+        // The call has freed the replies that had arrived.
         return Err(match u32::try_from(errno.get()) {
             Ok(sys::ETIMEDOUT) => MessageError::TimedOut { name: name.to_owned(), timeout },
             Ok(sys::EEXIST) => MessageError::UnderWay(name.to_owned()),
@@ -156,13 +160,13 @@ unsafe fn ask(name: &str, mut raw: sys::rte_mp_msg, timeout: Duration) -> Replie
     let received = if found.msgs.is_null() {
         &[]
     } else {
-        // SAFETY: the call has allocated as many messages as it counts, and left them to us.
+        // SAFETY: the call has allocated `count` messages, which this process now owns.
         unsafe { slice::from_raw_parts(found.msgs, count) }
     };
-    // SAFETY: DPDK leaves the descriptors in replies to whoever has asked, which is this call.
+    // SAFETY: DPDK leaves the descriptors in replies to the caller of the request, which is this function.
     let contents = received.iter().filter_map(|message| unsafe { Content::of(message) });
     let replies = contents.map(|content| Reply { content }).collect();
-    // SAFETY: what the call has allocated is freed once, and was copied.
+    // SAFETY: the call allocated this memory, its content was copied, and it is freed once.
     unsafe { sys::dpdk_sys_mp_reply_free(&raw mut found) };
     Ok(replies)
 }

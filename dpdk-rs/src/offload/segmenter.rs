@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Long TCP segments that are cut.
+//! Cutting long TCP segments.
 
-use super::tcp::{FLAGS, Tcp};
+use super::{
+    error::SegmentationError,
+    tcp::{FLAGS, Tcp},
+};
 use crate::{
     Burst, Errno, Mempool, Packet, PacketError, PrivateData, RequestError, TxRequest,
     fragment::HeaderError,
@@ -12,7 +15,7 @@ use crate::{
 use core::fmt;
 use dpdk_sys as sys;
 
-/// The most mbufs that one packet gives to its segments, so that references to its data can be counted in 16 bits.
+/// The maximum number of mbufs that refer to one packet's data, so that 16 bits are enough to count the references.
 const MOST_REFERRING: usize = 8192;
 
 /// Flags of a TCP header.
@@ -21,75 +24,9 @@ const RST: u8 = 0x04;
 const URG: u8 = 0x20;
 const CWR: u8 = 0x80;
 
-/// Why a packet was not cut. It comes back as it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SegmentationError {
-    /// The request is not made by [`TxRequest::ipv4`] and [`TxRequest::tcp_segments`], or asks for more.
-    #[error(
-        "the request is for something else than TCP segments in IPv4: make it with TxRequest::ipv4 and tcp_segments alone"
-    )]
-    Request,
-    /// The lengths in the request are not those of the frame, or the mbufs for headers have no room for so many bytes.
-    #[error(transparent)]
-    Lengths(#[from] RequestError),
-    /// The frame is not what its IPv4 header says.
-    #[error(transparent)]
-    Header(#[from] HeaderError),
-    /// It has a part of a TCP segment only.
-    #[error("the packet is a fragment: join it with the others before")]
-    Fragment,
-    /// It is of another protocol.
-    #[error("the packet is of protocol {0}, not of TCP, which is 6")]
-    Protocol(u8),
-    /// A TCP header is longer than it says, or than what is behind the IPv4 header.
-    #[error("the TCP header says that it has {header} bytes, there are {room} behind the IPv4 header")]
-    TcpHeader {
-        /// Its bytes.
-        header: usize,
-        /// Bytes that there are.
-        room: usize,
-    },
-    /// SYN, RST and URG are about a segment as a whole.
-    #[error("a TCP segment with the flags {0:#04x} cannot be cut: SYN, RST and URG are for one segment")]
-    Flags(u8),
-    /// Headers that are in the buffer of another packet or of the program: DPDK would take those of the segments for the same.
-    #[error("the headers are not in an mbuf of this packet's own: copy it, or chain it behind headers of its own")]
-    Elsewhere,
-    /// A packet that is short enough gets its checksums, and its headers have another owner.
-    #[error("the packet's data is shared with another packet: copy it to have checksums written")]
-    Shared,
-    /// The last mbuf of the chain has no bytes. [`Packet::linearize`] or [`Packet::copy`] make one of them.
-    #[error("the last of {0} mbufs has no bytes: make them one, or give a copy")]
-    Empty(usize),
-    /// The burst has no room for so many segments.
-    #[error("{needed} segments do not fit: the burst has room for {room}")]
-    NoRoom {
-        /// Segments that are needed.
-        needed: usize,
-        /// Segments that fit.
-        room: usize,
-    },
-    /// There would be more references to the data than DPDK can count.
-    #[error("{mbufs} mbufs would refer to the packet's data: ask for longer segments, so that there are 8,192 at most")]
-    TooMany {
-        /// How many there would be.
-        mbufs: usize,
-    },
-    /// There are no mbufs for the segments.
-    #[error("no mbufs for the segments: a pool is exhausted, or 16,384 mbufs refer to the data")]
-    NoMbuf,
-    /// In a child made by `fork` the data is its parent's too.
-    #[error("cannot share the data: this process is a fork of the one that initialized the EAL")]
-    Forked,
-    /// DPDK refuses the packet for another reason.
-    #[error("cannot cut the packet: {0}")]
-    Call(Errno),
-}
-
-/// Cuts long TCP segments, as a device does that is asked by [`TxRequest::tcp_segments`] (generic segmentation offload).
+/// Cuts long TCP segments in software, as a device does for [`TxRequest::tcp_segments`] (generic segmentation offload).
 ///
-/// `P` is the private data of the packets and of the segments' first mbufs, which are from the pool of headers.
+/// `P` is the private data of the packets and of the first mbuf of each segment, which comes from the pool of headers.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -115,12 +52,14 @@ pub struct Segmenter<P: PrivateData = (), R: PrivateData = ()> {
 }
 
 impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
-    /// Segments whose headers are in mbufs of `headers`, and of which the data is referred to by mbufs of `references`: one for
-    /// each mbuf of the packet and each segment. The latter need no room for data of their own.
+    /// Takes the pool for the segments' headers, `headers`, and the pool for mbufs that refer to the data,
+    /// `references`: the latter provides one mbuf for each mbuf of the packet and each segment, without data room of
+    /// its own.
     ///
     /// # Errors
-    /// [`PacketError::NoRoom`] if mbufs of `headers` have no room for the headroom and 54 bytes, the shortest headers.
-    /// [`PacketError::Pinned`] if one of the pools was made by [`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in).
+    /// [`PacketError::NoRoom`] if mbufs of `headers` have too little room for the headroom and 54 bytes, the shortest
+    /// headers. [`PacketError::Pinned`] if one of the pools is from
+    /// [`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in).
     pub fn new(headers: &Mempool<P>, references: &Mempool<R>) -> Result<Self, PacketError> {
         const SHORTEST_HEADERS: usize = 14 + 20 + 20;
         let room = room_for_headers(headers);
@@ -133,8 +72,8 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
         Ok(Self { headers: headers.clone(), references: references.clone(), ids: 0 })
     }
 
-    /// All segments of a packet get its IPv4 id, where each has the next one otherwise: for packets that must not be fragmented
-    /// (DF), of which nobody looks at the id (RFC 6864).
+    /// Gives all segments of a packet the same IPv4 id instead of consecutive ids. Only for packets with DF (don't
+    /// fragment), whose id has no meaning (RFC 6864).
     #[doc(alias = "RTE_GSO_FLAG_IPID_FIXED")]
     #[must_use]
     pub const fn fixed_ids(mut self) -> Self {
@@ -142,18 +81,19 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
         self
     }
 
-    /// Cuts a packet into segments as `request` says, and adds them to `segments`, in order. They are frames like any other, with
-    /// right lengths, sequence numbers and checksums of both headers, to be sent by [`TxQueue::tx`](crate::TxQueue::tx). PSH and
-    /// FIN are in the last only, CWR in the first.
+    /// Cuts a packet into segments according to `request`, and adds them to `segments`, in order. Each segment is a
+    /// frame with correct lengths, sequence numbers and checksums of both headers, ready for
+    /// [`TxQueue::tx`](crate::TxQueue::tx). PSH and FIN are set in the last segment only, CWR in the first only.
     ///
-    /// The segments share the packet's data, which can be read and not changed ([`PacketError::Shared`]), and keep its mbufs until
-    /// the last of them is dropped. A packet that is short enough, or has no data, is added itself, with its checksums written.
+    /// The segments share the packet's data, which can be read but not changed ([`PacketError::Shared`]), and keep its
+    /// mbufs until the last segment is dropped. A packet that is short enough, or has no data, is added itself, with
+    /// its checksums written.
     ///
-    /// Returns how many were added.
+    /// Returns how many segments were added.
     ///
     /// # Errors
-    /// The packet, unchanged, and why: see [`SegmentationError`]. Nothing was added then. Bytes behind the IPv4 packet, which
-    /// are added to short frames, have to be removed before ([`Packet::trim`]).
+    /// The packet, unchanged, and why; see [`SegmentationError`]. No segment was added then. Padding after the IPv4
+    /// packet must be removed first ([`Packet::trim`]).
     #[doc(alias = "rte_gso_segment")]
     pub fn segment<const N: usize>(
         &self,
@@ -169,7 +109,7 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
             return self.cut(packet, plan, segments);
         }
         plan.tcp.write_checksums(&mut packet);
-        // `Plan::new` has seen that there is room.
+        // `Plan::new` has checked that there is room.
         segments.push(packet).map(|()| 1).map_err(|packet| (SegmentationError::NoRoom { needed: 1, room: 0 }, packet))
     }
 
@@ -197,9 +137,10 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
         head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | asked);
         head.set_tx_offload(plan.lengths);
         let held = segments.len();
-        // SAFETY: the mbuf heads a live chain that this call owns, whose last mbuf has bytes. Its first has all headers, of the
-        // lengths that the mbuf says, and so have the mbufs of the live pool of headers room for; it is not attached to another, so
-        // that none of its flags is wrong for those. The pool of references is live too. There is room for the mbufs.
+        // SAFETY: the mbuf heads a live chain that this call owns, whose last mbuf has bytes. The first mbuf has all
+        // headers, of the lengths in the mbuf, and the mbufs of the live pool of headers have room for them. The mbuf
+        // is not attached to another, so none of its flags is wrong for the new mbufs. The pool of references is live
+        // too. There is room for the mbufs.
         let result = unsafe {
             sys::rte_gso_segment(
                 head.mbuf().as_ptr(),
@@ -218,8 +159,8 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
             Err(errno) => return Err((SegmentationError::Call(errno), packet)),
         };
         debug_assert_eq!(added, usize::from(plan.segments));
-        // SAFETY: the call has written so many pointers to the room behind the packets, to chains that nobody else owns, each
-        // headed by a fresh mbuf of the pool of headers, which has a private area for a `P`.
+        // SAFETY: the call has written `added` pointers to the room after the packets, to chains that nobody else owns.
+        // The first mbuf of each is a new one from the pool of headers, which has a private area for a `P`.
         unsafe { segments.set_len(held + added) };
         for (number, segment) in segments.iter_mut().skip(held).enumerate() {
             finish(segment, plan.tcp, head.port(), number == 0);
@@ -234,14 +175,14 @@ impl<P: PrivateData, R: PrivateData> fmt::Debug for Segmenter<P, R> {
     }
 }
 
-/// Bytes for headers in the mbufs of a pool.
+/// The room for headers in the mbufs of a pool, in bytes.
 fn room_for_headers<P: PrivateData>(pool: &Mempool<P>) -> usize {
     pool.data_room().saturating_sub(sys::RTE_PKTMBUF_HEADROOM as usize)
 }
 
-/// Makes a segment that DPDK has cut a frame like any other.
+/// Completes a segment that DPDK has cut.
 fn finish<P: PrivateData>(segment: &mut Packet<P>, whole: Tcp, port: u16, is_first: bool) {
-    // DPDK has copied what the packet's mbufs say of their frame: to the header the flags, to the others all.
+    // DPDK has copied the frame's fields of the packet's mbufs: the flags to the header, all fields to the others.
     for mbuf in segment.head().chain() {
         mbuf.forget_findings(port);
         mbuf.set_tx_offload(0);
@@ -252,7 +193,7 @@ fn finish<P: PrivateData>(segment: &mut Packet<P>, whole: Tcp, port: u16, is_fir
     let flags = whole.l2_len + whole.l3_len + FLAGS;
     let byte = segment.data_mut().ok().and_then(|data| data.get_mut(flags)).filter(|_| !is_first);
     if let Some(flags) = byte {
-        // RFC 3168: the window was reduced once.
+        // RFC 3168: CWR reports one reduction of the window.
         *flags &= !CWR;
     }
     // Not longer than the packet.
@@ -260,15 +201,15 @@ fn finish<P: PrivateData>(segment: &mut Packet<P>, whole: Tcp, port: u16, is_fir
     Tcp { packet_len, ..whole }.write_checksums(segment);
 }
 
-/// What there is to do for a packet, in lengths that the frame really has.
+/// The work for a packet, in lengths that were compared with the frame.
 #[derive(Clone, Copy)]
 struct Plan {
     tcp: Tcp,
-    /// The three lengths, as an mbuf says them.
+    /// The lengths of the three headers in the form of an mbuf's `tx_offload`.
     lengths: u64,
-    /// The longest segment, with all headers.
+    /// The maximum length of a segment, with all headers.
     segment_len: u16,
-    /// How many there will be.
+    /// The number of segments.
     segments: u16,
 }
 
@@ -300,11 +241,11 @@ impl Plan {
         }
         // SAFETY: the call packs numbers into one.
         let lengths = unsafe { sys::dpdk_sys_mbuf_tx_offload(l2_len, l3_len, l4_len, 0) };
-        // `fits` has found the sum to be one of 16 bits, and there are not more than 8,192 segments.
+        // `fits` has checked that the sum fits in 16 bits, and there are at most 8,192 segments.
         Ok(Self { tcp, lengths, segment_len: tcp.headers() as u16 + data_len, segments: needed as u16 })
     }
 
-    /// Whether the packet can be cut into more than one.
+    /// Checks that the packet can be cut into several segments.
     fn check_cuts<P: PrivateData>(packet: &Packet<P>, tcp: Tcp, needed: usize) -> Result<(), SegmentationError> {
         if tcp.flags & (SYN | RST | URG) != 0 {
             return Err(SegmentationError::Flags(tcp.flags));
@@ -312,7 +253,7 @@ impl Plan {
         if packet.head().is_elsewhere() {
             return Err(SegmentationError::Elsewhere);
         }
-        // DPDK makes a segment without data of such an mbuf, for which there is no room.
+        // DPDK makes an additional segment without data of such an mbuf, for which there is no room.
         if packet.head().last().data_len() == 0 {
             return Err(SegmentationError::Empty(packet.segment_count()));
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What the headers of a TCP segment say, as far as the frame has it too, and checksums over several mbufs.
+//! The headers of a TCP segment in a frame, and checksums over several mbufs.
 
-use super::SegmentationError;
+use super::error::SegmentationError;
 use crate::{
     Packet, PrivateData,
     fragment::{
@@ -12,33 +12,33 @@ use crate::{
     },
 };
 
-/// The bytes of a TCP header without options.
+/// The length of a TCP header without options.
 const TCP: usize = 20;
 
-/// The number of TCP in an IPv4 header.
+/// The protocol number of TCP in an IPv4 header.
 const PROTOCOL: u8 = 6;
 
-/// Where in a TCP header the flags are, and the checksum.
+/// The offsets of the flags and the checksum in a TCP header.
 pub(super) const FLAGS: usize = 13;
 const CHECKSUM: usize = 16;
 
-/// A frame with a TCP segment in IPv4. Lengths are in bytes, and have been compared with the frame.
+/// A TCP segment in IPv4. Lengths are in bytes, and were compared with the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tcp {
-    /// The link header.
+    /// The length of the link header.
     pub(super) l2_len: usize,
-    /// The IPv4 header.
+    /// The length of the IPv4 header.
     pub(super) l3_len: usize,
-    /// The TCP header.
+    /// The length of the TCP header.
     pub(super) l4_len: usize,
-    /// The IPv4 packet.
+    /// The length of the IPv4 packet.
     pub(super) packet_len: usize,
-    /// Those of the TCP header, from FIN to CWR.
+    /// The flags of the TCP header, from FIN to CWR.
     pub(super) flags: u8,
 }
 
 impl Tcp {
-    /// What is in the first segment of a frame of `frame_len` bytes. There may be bytes behind the IPv4 packet.
+    /// Parses the first segment of a frame of `frame_len` bytes. Bytes may follow the IPv4 packet.
     pub(super) fn new(segment: &[u8], frame_len: usize, l2_len: usize) -> Result<Self, SegmentationError> {
         let ip = header::ipv4(segment, l2_len)?;
         if l2_len + ip.len > frame_len {
@@ -65,27 +65,27 @@ impl Tcp {
         Ok(Self { l2_len, l3_len: ip.header_len, l4_len, packet_len: ip.len, flags })
     }
 
-    /// The bytes of all headers.
+    /// The length of all headers.
     pub(super) const fn headers(self) -> usize {
         self.l2_len + self.l3_len + self.l4_len
     }
 
-    /// The bytes behind the headers.
+    /// The length of the data after the headers.
     pub(super) const fn payload(self) -> usize {
         self.packet_len - self.l3_len - self.l4_len
     }
 
-    /// Whether the checksum of the IPv4 header is right.
+    /// Whether the checksum of the IPv4 header is correct.
     pub(super) fn has_right_ip_checksum<P: PrivateData>(self, packet: &Packet<P>) -> bool {
         packet.data().get(self.l2_len..self.l2_len + self.l3_len).is_some_and(|ip| header::checksum(ip) == 0)
     }
 
-    /// Whether the checksum of the TCP segment is right.
+    /// Whether the checksum of the TCP segment is correct.
     pub(super) fn has_right_checksum<P: PrivateData>(self, packet: &Packet<P>) -> bool {
         self.checksum(packet) == 0
     }
 
-    /// The checksum of the TCP segment with its pseudo header: 0 if what is written there is right.
+    /// The checksum of the TCP segment with its pseudo header; 0 if the checksum in the header is correct.
     fn checksum<P: PrivateData>(self, packet: &Packet<P>) -> u16 {
         let mut sum = Sum::default();
         sum.add(packet.data().get(self.l2_len + 12..self.l2_len + 20).unwrap_or_default());
@@ -105,7 +105,7 @@ impl Tcp {
         sum.finish()
     }
 
-    /// Writes the checksums of both headers, which are in the first segment. The packet's data there is its own.
+    /// Writes the checksums of both headers, which are in the first segment. The packet must own the data there alone.
     pub(super) fn write_checksums<P: PrivateData>(self, packet: &mut Packet<P>) {
         let at = self.l2_len + self.l3_len + CHECKSUM;
         let Ok(data) = packet.data_mut() else { return };
@@ -120,8 +120,8 @@ impl Tcp {
     }
 }
 
-/// The sum of RFC 1071 over bytes that come in pieces of any length. DPDK's own, over several mbufs, is wrong in 22.11 behind an
-/// odd number of bytes.
+/// The sum of RFC 1071 over pieces of any length. DPDK's own function for several mbufs is wrong in 22.11 after an odd
+/// number of bytes.
 #[derive(Default)]
 struct Sum {
     sum: u64,
@@ -133,7 +133,7 @@ impl Sum {
         let pairs = bytes.chunks_exact(2);
         let last = pairs.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);
         let sum = fold(pairs.map(|pair| number(pair, 0) as u64).sum::<u64>() + last);
-        // What begins at an odd place has its bytes the other way round.
+        // A piece at an odd offset has its bytes swapped.
         self.sum += u64::from(if self.odd { sum.swap_bytes() } else { sum });
         self.odd ^= !bytes.len().is_multiple_of(2);
     }
@@ -155,7 +155,7 @@ mod tests {
     use super::{FLAGS, Sum, Tcp};
     use crate::{fragment::HeaderError, offload::SegmentationError};
 
-    /// Ethernet, IPv4 with 4 bytes of options, and TCP with 4 bytes of them in front of 3 bytes.
+    /// Ethernet, IPv4 with 4 bytes of options, and TCP with 4 bytes of options and 3 bytes of data.
     fn frame() -> Vec<u8> {
         let mut frame = vec![0; 14 + 24 + 24 + 3];
         frame[14] = 0x46;
@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(changed(23, 17), Err(SegmentationError::Protocol(17)));
         assert_eq!(changed(50, 0x40), Err(SegmentationError::TcpHeader { header: 16, room: 27 }));
         assert_eq!(changed(50, 0x70), Err(SegmentationError::TcpHeader { header: 28, room: 27 }));
-        // The frame has all bytes, the first segment not.
+        // The frame has all bytes, but the first segment has not.
         for (len, needed) in [(57, 58), (61, 62)] {
             let error = Tcp::new(&frame()[..len], 65, 14);
             assert_eq!(error, Err(HeaderError::Short { needed, len }.into()));

@@ -3,27 +3,26 @@
 
 //! Frames in several segments: a chain of mbufs.
 
-use super::{Packet, PacketError, share::unshared};
-use crate::{PrivateData, segment::Segment};
+use super::{Packet, PacketError, references::unshared};
+use crate::{
+    PrivateData,
+    segment::{MOST_SEGMENTS, Segment},
+};
 use core::{fmt, marker::PhantomData, mem};
 use dpdk_sys as sys;
 
-/// The most segments of a frame. An mbuf can count 65,535, but the virtio driver adds them, the header and its free
-/// descriptors, of which there are up to 32,768, in 16 bits: it takes what is too long for short, and overruns its ring.
-pub(crate) const MOST_SEGMENTS: u16 = 32_766;
-
 impl<P: PrivateData> Packet<P> {
-    /// The bytes of each segment in turn.
+    /// Iterates over the bytes of each segment, in order.
     #[inline]
     #[must_use]
     pub const fn segments(&self) -> Segments<'_> {
         Segments { next: Some(self.head()), packet: PhantomData }
     }
 
-    /// The bytes of each segment in turn, to be changed in place.
+    /// Iterates over the bytes of each segment, in order, mutably.
     ///
     /// # Errors
-    /// [`PacketError::Shared`] if another packet refers to the data of one of them.
+    /// [`PacketError::Shared`] if another packet refers to the data of a segment.
     #[inline]
     pub fn segments_mut(&mut self) -> Result<SegmentsMut<'_>, PacketError> {
         let mut next = Some(self.head());
@@ -33,11 +32,11 @@ impl<P: PrivateData> Packet<P> {
         Ok(SegmentsMut { next: Some(self.head()), packet: PhantomData })
     }
 
-    /// Appends the segments of `tail`, without copying: the frame becomes longer by that frame. The private area of the
-    /// whole is that of the first segment.
+    /// Appends the segments of `tail` without copying. The frame grows by the length of `tail`. The private area stays
+    /// that of this packet's first segment.
     ///
     /// # Errors
-    /// The tail itself, if the chain would have more than 32,766 segments.
+    /// `tail`, if the chain would have more than 32,766 segments.
     #[doc(alias = "rte_pktmbuf_chain")]
     pub fn chain<Q: PrivateData>(&mut self, tail: Packet<Q>) -> Result<(), Packet<Q>> {
         let segments = self.head().segment_count().checked_add(tail.head().segment_count());
@@ -45,7 +44,7 @@ impl<P: PrivateData> Packet<P> {
             return Err(tail);
         };
         let (head, added) = (self.head(), tail.head());
-        // From here on the tail's mbufs belong to this packet.
+        // From now on the tail's mbufs belong to this packet.
         mem::forget(tail);
         head.last().set_next(added);
         head.set_segment_count(segments);
@@ -55,14 +54,14 @@ impl<P: PrivateData> Packet<P> {
         Ok(())
     }
 
-    /// Makes the frame lie in one segment: what is in the others is copied behind the data of the first one, and their mbufs
-    /// are freed. A frame that lies in one segment stays as it is.
+    /// Moves the whole frame into the first segment: copies the bytes of the other segments after its data, and frees
+    /// their mbufs. A frame in one segment stays as it is.
     ///
-    /// Where the first segment is too small, [`Self::copy`] into a pool with more room does the same.
+    /// If the first segment is too small, use [`Self::copy`] with a pool that has more room.
     ///
     /// # Errors
-    /// [`PacketError::NoRoom`] if the first segment has no room for the rest, [`PacketError::Shared`] if its data has another
-    /// owner. The others may have: they are only read.
+    /// [`PacketError::NoRoom`] if the first segment has no room for the rest, [`PacketError::Shared`] if its data has
+    /// another owner. The data of the other segments may be shared, since it is only read.
     #[doc(alias = "rte_pktmbuf_linearize")]
     pub fn linearize(&mut self) -> Result<(), PacketError> {
         if self.is_contiguous() {
@@ -71,8 +70,8 @@ impl<P: PrivateData> Packet<P> {
         let head = unshared(self.head())?;
         let asked = self.len().saturating_sub(usize::from(head.data_len()));
         let room = head.tailroom();
-        // SAFETY: the packet owns its chain, and is borrowed exclusively; the data of the first segment is its alone, as
-        // `unshared` has found. The call compares the room once more.
+        // SAFETY: the packet owns its chain and is borrowed exclusively. The data of the first segment belongs to it
+        // alone, as `unshared` has checked. The call compares the room once more.
         if asked > room || unsafe { sys::rte_pktmbuf_linearize(self.mbuf.as_ptr()) } != 0 {
             return Err(PacketError::NoRoom { asked, room });
         }
@@ -80,7 +79,7 @@ impl<P: PrivateData> Packet<P> {
     }
 }
 
-/// The bytes of each segment of a packet, in order; made by [`Packet::segments`].
+/// The bytes of each segment of a packet, in order; from [`Packet::segments`].
 #[derive(Clone)]
 pub struct Segments<'a> {
     next: Option<Segment>,
@@ -105,7 +104,7 @@ impl fmt::Debug for Segments<'_> {
     }
 }
 
-/// The bytes of each segment of a packet, in order, to be changed; made by [`Packet::segments_mut`].
+/// The bytes of each segment of a packet, in order, mutably; from [`Packet::segments_mut`].
 pub struct SegmentsMut<'a> {
     next: Option<Segment>,
     packet: PhantomData<&'a mut [u8]>,
@@ -118,8 +117,8 @@ impl<'a> Iterator for SegmentsMut<'a> {
     fn next(&mut self) -> Option<Self::Item> {
         let segment = self.next?;
         self.next = segment.next();
-        // SAFETY: the packet is borrowed exclusively for `'a`, `segments_mut` saw that nobody else refers to the data, and
-        // each segment is handed out once.
+        // SAFETY: the packet is borrowed exclusively for `'a`, `segments_mut` checked that nobody else refers to the
+        // data, and each segment is returned once.
         Some(unsafe { segment.data_mut() })
     }
 }

@@ -4,7 +4,7 @@
 //! Packets whose data is a buffer of the program.
 
 use super::Packet;
-use crate::{Mempool, PrivateData, control};
+use crate::{Mempool, PrivateData, environment};
 use core::{
     ffi::c_void,
     mem,
@@ -14,57 +14,55 @@ use core::{
 use dpdk_sys as sys;
 use std::process;
 
-/// Why a buffer did not become a packet.
+/// Why a buffer was not attached to a packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BufferError {
-    /// An mbuf cannot say how long the buffer is, or there is nothing in it.
+    /// The buffer is empty, or longer than the 16-bit length of an mbuf.
     #[error("a buffer of {len} bytes cannot be attached: give one of 1 to 65,535")]
     Length {
-        /// The bytes of the buffer.
+        /// The length of the buffer in bytes.
         len: usize,
     },
-    /// The pool has no mbuf for it.
+    /// The pool has no mbuf for the buffer.
     #[error("no mbuf for the buffer: the pool is exhausted")]
     NoMbuf,
-    /// The mbufs of the pool have their buffers in memory of the program ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)),
-    /// for ever.
-    #[error(
-        "the pool's mbufs keep their buffers, and cannot refer to another: give a pool that was made by MempoolBuilder::build"
-    )]
+    /// The pool's mbufs permanently have their buffers in memory of the program
+    /// ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)).
+    #[error("the pool's mbufs keep their buffers, and cannot refer to another: use a pool from MempoolBuilder::build")]
     Pinned,
-    /// The buffer is not in DPDK's memory, and a device does not reach others.
+    /// The buffer is not in DPDK's memory, and a device can only access DPDK's.
     #[error(
-        "the buffer is not in DPDK's memory, which is all that port {port} reaches: take it from Heap::boxed_slice or Memzone, for \
+        "the buffer is not in DPDK's memory, and port {port} can access no other: allocate it with Heap::boxed_slice or Memzone, for \
          NICs register it with ExternalMemory, or copy the data into a packet"
     )]
     Unreachable {
-        /// A port of this process that reaches DPDK's memory only, with its driver.
+        /// A port of this process that only reaches DPDK's memory, with its driver.
         port: String,
     },
-    /// The buffer is in DPDK's memory, on pages that are not in a row for devices.
-    #[error("devices see the buffer of {len} bytes in pieces: reserve it with MemzoneBuilder::contiguous")]
+    /// The buffer is in DPDK's memory, on pages that are not contiguous for devices.
+    #[error("the buffer of {len} bytes is not contiguous for devices: reserve it with MemzoneBuilder::contiguous")]
     Scattered {
-        /// The bytes of the buffer.
+        /// The length of the buffer in bytes.
         len: usize,
     },
-    /// In a secondary process the pool is another's, which would find nothing at the buffer's address.
+    /// A secondary process cannot attach buffers: the pool belongs to another process, which cannot read the buffer.
     #[error("cannot attach a buffer: this process is a secondary one, and others cannot read its memory")]
     Secondary,
-    /// In a child made by `fork` the pool is its parent's.
+    /// In a child process created by `fork`, the pool belongs to its parent.
     #[error("cannot attach a buffer: this process is a fork of the one that initialized the EAL")]
     Forked,
 }
 
-/// A buffer, and what DPDK keeps of it. Mbufs refer to it until the last of them is freed.
+/// A buffer and DPDK's state for it. Mbufs refer to it until the last of them is freed.
 struct Holder<B> {
     shared: sys::rte_mbuf_ext_shared_info,
-    /// The process whose buffer it is.
+    /// The process that owns the buffer.
     process: u32,
     buffer: B,
 }
 
-/// A holder that no mbuf refers to yet.
+/// A holder to which no mbuf refers yet.
 struct Unattached<B>(*mut Holder<B>);
 
 impl<B: AsMut<[u8]>> Unattached<B> {
@@ -73,22 +71,22 @@ impl<B: AsMut<[u8]>> Unattached<B> {
         Self(Box::into_raw(Box::new(Holder { shared, process: process::id(), buffer })))
     }
 
-    /// The buffer's bytes. They stay where they are as long as nobody uses the buffer itself.
+    /// The buffer's bytes. They stay in place as long as nobody uses the buffer itself.
     fn bytes(&mut self) -> NonNull<[u8]> {
-        // SAFETY: the holder is this object's alone.
+        // SAFETY: the holder belongs to this object alone.
         let buffer = unsafe { &mut (*self.0).buffer };
         NonNull::from(buffer.as_mut())
     }
 
-    /// The buffer again.
+    /// Takes the buffer back.
     fn into_buffer(self) -> B {
         let holder = self.0;
         mem::forget(self);
-        // SAFETY: the holder was made by `new` from a box, and this object, which is gone, was its only owner.
+        // SAFETY: the holder was created by `new` from a box, and this object, which is gone, was its only owner.
         unsafe { Box::from_raw(holder) }.buffer
     }
 
-    /// The holder, which from here on is up to the caller.
+    /// Passes ownership of the holder to the caller.
     const fn into_raw(self) -> *mut Holder<B> {
         let holder = self.0;
         mem::forget(self);
@@ -98,27 +96,30 @@ impl<B: AsMut<[u8]>> Unattached<B> {
 
 impl<B> Drop for Unattached<B> {
     fn drop(&mut self) {
-        // SAFETY: the holder was made by `new` from a box, and this object, which is at its end, is its only owner.
+        // SAFETY: the holder was created by `new` from a box, and this object, which is being dropped, is its only
+        // owner.
         drop(unsafe { Box::from_raw(self.0) });
     }
 }
 
 impl<P: PrivateData> Packet<P> {
-    /// A packet whose data is `buffer`, all of it, without copying: an mbuf from `pool` refers to it. Headroom and tailroom are
-    /// what [`Self::adj`] and [`Self::trim`] make of it. The pool's mbufs need no room for data of their own.
+    /// Creates a packet whose data is all of `buffer`, without copying: an mbuf from `pool` refers to the buffer. Use
+    /// [`Self::adj`] and [`Self::trim`] to reserve headroom and tailroom. The pool's mbufs need no data room of their
+    /// own.
     ///
-    /// The packet owns the buffer, and so do others that are made from it by [`Self::share`] and [`Self::split_off`]: as long as
-    /// there are several, none can change the data. The buffer is dropped when the last mbuf that refers to it is freed, on
-    /// whatever thread that happens: with the packet, or by a device once it has sent it. So a buffer whose drop passes its
-    /// memory on, for instance through a [`Ring`](crate::Ring), can be used again and again. A panic of its drop is caught.
+    /// The packet owns the buffer, together with the packets made from it by [`Self::share`] and [`Self::split_off`]:
+    /// as long as there are several, none of them can change the data. The buffer is dropped when the last mbuf that
+    /// refers to it is freed, on any thread: with the packet, or by a device after it has sent the packet. A buffer
+    /// whose drop returns its memory, for instance through a [`Ring`](crate::Ring), can be used repeatedly. A panic in
+    /// the buffer's drop is caught.
     ///
-    /// Memory of DPDK ([`Heap::boxed_slice`](crate::memory::Heap::boxed_slice), [`Memzone`](crate::memory::Memzone)) can be
-    /// attached always. Other memory, such as a `Vec<u8>`, can be if every port of the process reads what it sends through the
-    /// processor, as virtual devices do. NICs reach it once it is registered ([`ExternalMemory`](crate::memory::ExternalMemory)),
-    /// `net_virtio_user` does not.
+    /// Memory of DPDK ([`Heap::boxed_slice`](crate::memory::Heap::boxed_slice), [`Memzone`](crate::memory::Memzone))
+    /// can always be attached. Other memory, such as a `Vec<u8>`, can be attached if every port of the process reads
+    /// what it sends through the processor, as virtual devices do. NICs reach such memory once it is registered
+    /// ([`ExternalMemory`](crate::memory::ExternalMemory)); `net_virtio_user` never does.
     ///
-    /// It must not get into another process ([`secondary`](crate::secondary)), which would neither find the buffer nor the code of
-    /// its drop: whoever attaches that one promises so.
+    /// The packet must not reach another process ([`secondary`](crate::secondary)), which would find neither the buffer
+    /// nor the code of its drop. Whoever attaches that process promises this.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -135,10 +136,10 @@ impl<P: PrivateData> Packet<P> {
     /// ```
     ///
     /// # Errors
-    /// The buffer, and why it was not attached. See [`BufferError`].
+    /// The buffer, and why it was not attached; see [`BufferError`].
     ///
     /// # Panics
-    /// If `as_mut` of the buffer does; the buffer is dropped then.
+    /// If `as_mut` of the buffer panics. The buffer is dropped then.
     #[doc(alias = "rte_pktmbuf_attach_extbuf")]
     #[doc(alias = "rte_mbuf_ext_shared_info")]
     pub fn attach<B>(pool: &Mempool<P>, buffer: B) -> Result<Self, (BufferError, B)>
@@ -158,8 +159,8 @@ impl<P: PrivateData> Packet<P> {
         let (head, holder) = (packet.head(), holder.into_raw());
         // SAFETY: the holder is live, and nobody else has it.
         let shared = unsafe { &raw mut (*holder).shared };
-        // SAFETY: the mbuf is fresh, so that nobody else refers to it. The buffer has so many bytes, and stays as the counter in
-        // the holder does until `free` is called, with the holder that was made for this `B`.
+        // SAFETY: the mbuf is new, so nobody else refers to it. The buffer has `len` bytes, and the buffer and the
+        // counter in the holder stay until DPDK calls `free`, with the holder that was created for this `B`.
         unsafe {
             sys::dpdk_sys_pktmbuf_attach_extbuf(
                 head.mbuf().as_ptr(),
@@ -177,7 +178,7 @@ impl<P: PrivateData> Packet<P> {
     }
 }
 
-/// Where devices find the buffer, and its length.
+/// The buffer's address for devices, and its length.
 fn address_for_devices<P: PrivateData>(pool: &Mempool<P>, bytes: NonNull<[u8]>) -> Result<(u64, u16), BufferError> {
     let len = u16::try_from(bytes.len()).ok().filter(|len| *len != 0);
     let len = len.ok_or(BufferError::Length { len: bytes.len() })?;
@@ -192,7 +193,8 @@ fn address_for_devices<P: PrivateData>(pool: &Mempool<P>, bytes: NonNull<[u8]>) 
         return Err(BufferError::Pinned);
     }
     let start = bytes.as_ptr().cast::<c_void>();
-    // SAFETY: the EAL is initialised, since there is a pool; the call looks addresses up in a table, and does not follow them.
+    // SAFETY: the EAL is initialised, since there is a pool. The call looks up addresses in a table and does not
+    // dereference them.
     let iova = unsafe { sys::dpdk_sys_mem_iova(start, usize::from(len)) };
     if iova == sys::DPDK_SYS_NOT_IN_A_ROW {
         return Err(BufferError::Scattered { len: usize::from(len) });
@@ -200,27 +202,28 @@ fn address_for_devices<P: PrivateData>(pool: &Mempool<P>, bytes: NonNull<[u8]>) 
     if iova != sys::DPDK_SYS_BAD_IOVA {
         return Ok((iova, len));
     }
-    // Nobody looks at the other address of what the processor reads; 0 would be taken for none.
+    // A device that reads through the processor ignores the IOVA; 0 would mean that there is none.
     match environment.reads_only_dpdk_memory() {
         None => Ok((start.addr() as u64, len)),
         Some(port) => Err(BufferError::Unreachable { port }),
     }
 }
 
-/// What DPDK calls when the last mbuf that refers to the buffer is freed.
+/// The function that DPDK calls when the last mbuf that refers to the buffer is freed.
 ///
 /// # Safety
-/// `holder` is that of an attached buffer of this type, and this is the only call for it.
+/// `holder` belongs to an attached buffer of this type, and this is the only call for it.
 unsafe extern "C" fn free<B: Send + 'static>(_start: *mut c_void, holder: *mut c_void) {
-    // SAFETY: the caller promises a holder, which `attach` made from a box and gave away.
+    // SAFETY: the caller promises a holder, which `attach` created from a box and gave away.
     let holder = unsafe { Box::from_raw(holder.cast::<Holder<B>>()) };
-    // DPDK counts without ordering where the count is 1; others have read the data before they gave up their reference.
+    // At a count of 1, DPDK reads the counter without ordering. Other threads read the data before they gave up their
+    // reference.
     fence(Ordering::Acquire);
     if holder.process == process::id() {
         let Holder { buffer, .. } = *holder;
-        control::drop_unlocked(Box::new(buffer));
+        environment::drop_unlocked(Box::new(buffer));
     } else {
-        // A copy of what belongs to the process that this one was forked from.
+        // A copy of an object that belongs to the parent process.
         mem::forget(holder);
     }
 }

@@ -3,14 +3,14 @@
 
 //! Making a frame longer and shorter, at both ends.
 
-use super::{Packet, PacketError, share::unshared};
+use super::{Packet, PacketError, references::unshared};
 use crate::PrivateData;
 
 impl<P: PrivateData> Packet<P> {
-    /// Adds `len` bytes at the end of the last segment and returns them, with whatever the mbuf held there before.
+    /// Adds `len` bytes at the end of the last segment. Returns them with their previous, arbitrary content.
     ///
     /// # Errors
-    /// [`PacketError::NoRoom`] if the segment ends before, [`PacketError::Shared`] if the data has another owner.
+    /// [`PacketError::NoRoom`] if the tailroom is smaller, [`PacketError::Shared`] if the data has another owner.
     #[doc(alias = "rte_pktmbuf_append")]
     pub fn append(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
         let head = self.head();
@@ -24,7 +24,8 @@ impl<P: PrivateData> Packet<P> {
         Ok(data.split_at_mut(usize::from(before)).1)
     }
 
-    /// Adds `len` bytes in front of the frame, from the headroom, and returns them with whatever was there before.
+    /// Adds `len` bytes at the front of the frame, from the headroom. Returns them with their previous, arbitrary
+    /// content.
     ///
     /// # Errors
     /// [`PacketError::NoRoom`] if the headroom is smaller, [`PacketError::Shared`] if the data has another owner.
@@ -37,11 +38,11 @@ impl<P: PrivateData> Packet<P> {
         Ok(self.data_mut()?.split_at_mut(usize::from(more)).0)
     }
 
-    /// Removes `len` bytes from the front of the first segment. The bytes stay where they are, so this works on shared
-    /// data too: only this packet becomes shorter.
+    /// Removes `len` bytes from the front of the first segment. The bytes stay in the buffer: shared data can be
+    /// shortened too, and only this packet changes.
     ///
     /// # Errors
-    /// [`PacketError::TooShort`] if the segment holds fewer.
+    /// [`PacketError::TooShort`] if the segment has fewer bytes.
     #[doc(alias = "rte_pktmbuf_adj")]
     pub fn adj(&mut self, len: usize) -> Result<(), PacketError> {
         let head = self.head();
@@ -51,10 +52,10 @@ impl<P: PrivateData> Packet<P> {
         Ok(())
     }
 
-    /// Removes `len` bytes from the end of the last segment, of shared data too: only this packet becomes shorter.
+    /// Removes `len` bytes from the end of the last segment. The data may be shared: only this packet changes.
     ///
     /// # Errors
-    /// [`PacketError::TooShort`] if the segment holds fewer.
+    /// [`PacketError::TooShort`] if the segment has fewer bytes.
     #[doc(alias = "rte_pktmbuf_trim")]
     pub fn trim(&mut self, len: usize) -> Result<(), PacketError> {
         let head = self.head();
@@ -65,7 +66,7 @@ impl<P: PrivateData> Packet<P> {
         Ok(())
     }
 
-    /// Shortens the frame to `len` bytes, of which it has at least as many. Segments that would be empty are freed.
+    /// Shortens the frame to its first `len` bytes; it has at least as many. Segments that would be empty are freed.
     pub(crate) fn keep_front(&mut self, len: usize) {
         let head = self.head();
         if self.len() == len {
@@ -74,7 +75,7 @@ impl<P: PrivateData> Packet<P> {
         let (mut rest, mut segments, mut last) = (len, 0, head);
         for segment in head.chain() {
             let kept = rest.min(usize::from(segment.data_len()));
-            // Not more than it has.
+            // Not more than the segment has.
             segment.set_data(segment.data_off(), kept as u16);
             rest -= kept;
             segments += 1;
@@ -85,19 +86,19 @@ impl<P: PrivateData> Packet<P> {
         }
         if let Some(behind) = last.next() {
             last.end_chain();
-            // DPDK's checks, where it is built with them, compare.
+            // Builds of DPDK with debug checks compare the count with the chain.
             behind.set_segment_count(head.segment_count() - segments);
             behind.set_pkt_len(behind.chain().map(|segment| u32::from(segment.data_len())).sum());
-            // SAFETY: the segments behind are not of this packet any more since the line before, and nobody else has them.
+            // SAFETY: the line above has separated the segments behind from this packet, and nobody else has them.
             drop(unsafe { Packet::<()>::from_mbuf(behind.mbuf()) });
         }
         head.set_segment_count(segments);
-        // The frame has more.
+        // The frame has more bytes, so `len` fits.
         head.set_pkt_len(len as u32);
     }
 }
 
-/// `asked` as the type of an mbuf's lengths, if it is not above `room`.
+/// `asked` as an mbuf's length, if it is not above `room`.
 #[inline(always)]
 fn fits(asked: usize, room: usize) -> Result<u16, PacketError> {
     match u16::try_from(asked) {

@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! One frame in one mbuf or a chain of them.
+//! One frame, in one mbuf or in a chain of mbufs.
 
+mod alloc;
 mod chain;
+mod error;
 mod external;
 mod length;
 mod received;
+mod references;
 mod share;
 mod split;
 
-pub(crate) use chain::MOST_SEGMENTS;
 pub use chain::{Segments, SegmentsMut};
+pub use error::PacketError;
 pub use external::BufferError;
 pub use received::{Checksum, Headers, L2, L3, L4, PacketType};
-pub(crate) use share::{Unsharable, begin as begin_sharing, begin_taking_apart, unshared};
+pub(crate) use references::{Unsharable, begin_sharing, begin_taking_apart, unshared};
 
 use crate::{PortId, PrivateData, segment::Segment};
 use core::{fmt, marker::PhantomData, ptr::NonNull};
 use dpdk_sys::rte_mbuf;
 
-/// A frame, in one mbuf or a chain of mbufs (segments), which this value owns. `P` is the type of the private area that
-/// its [`Mempool`](crate::Mempool) reserves in every mbuf.
+/// An owned frame, in one mbuf or in a chain of mbufs (segments). `P` is the type of the private area that its
+/// [`Mempool`](crate::Mempool) reserves in every mbuf.
 ///
 /// Lengths are in bytes, without the FCS. Data starts at the first byte of the Ethernet header.
 ///
-/// Dropping a packet returns its mbufs to their pools; a [`Burst`](crate::Burst) does it for many at once.
+/// Dropping a packet returns its mbufs to their pools; a [`Burst`](crate::Burst) returns those of many packets at once.
 #[doc(alias = "rte_mbuf")]
 #[doc(alias = "rte_pktmbuf_free")]
 #[repr(transparent)]
@@ -34,57 +37,15 @@ pub struct Packet<P: PrivateData = ()> {
     private: PhantomData<P>,
 }
 
-/// Why a packet cannot be changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PacketError {
-    /// The data has another owner: it can be read, not written.
-    #[error("the packet's data is shared with another packet: copy it to change it")]
-    Shared,
-    /// There is no room for so many bytes in the segment.
-    #[error("{asked} bytes do not fit: the segment has room for {room}")]
-    NoRoom {
-        /// Bytes asked for.
-        asked: usize,
-        /// Bytes that would fit.
-        room: usize,
-    },
-    /// The segment holds fewer bytes than are to be removed.
-    #[error("{asked} bytes cannot be removed: the segment holds {len}")]
-    TooShort {
-        /// Bytes to be removed.
-        asked: usize,
-        /// Bytes there.
-        len: usize,
-    },
-    /// The frame ends before the byte at which it is to be split.
-    #[error("the frame cannot be split at byte {at}: it has {len}")]
-    Beyond {
-        /// Where to split it.
-        at: usize,
-        /// Its bytes.
-        len: usize,
-    },
-    /// There is no mbuf for the rest of a frame that is split.
-    #[error("no mbuf for the rest of the frame: the pool is exhausted, or 16,384 mbufs refer to its data")]
-    NoMbuf,
-    /// The mbufs of the pool have their buffers in memory of the program
-    /// ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)), for ever.
-    #[error(
-        "the pool's mbufs keep their buffers, and cannot refer to other data: give a pool that was made by MempoolBuilder::build"
-    )]
-    Pinned,
-}
-
-// SAFETY: a packet is the only owner of its mbufs, DPDK lets any thread free an mbuf, data that packets of other threads
-// share is not written to and counted atomically, and private data is `Send`.
+// SAFETY: a packet is the only owner of its mbufs, and DPDK lets any thread free an mbuf. Data that packets of several
+// threads share is not written to and is counted atomically. Private data is `Send`.
 unsafe impl<P: PrivateData> Send for Packet<P> {}
-// SAFETY: through a shared reference a packet is only read, what packets of other threads may change at the same time is
-// the reference count alone, which is read atomically, and private data is `Sync`.
+// SAFETY: through a shared reference a packet is only read. Packets of other threads can only change the reference
+// count at the same time, which is read atomically. Private data is `Sync`.
 unsafe impl<P: PrivateData> Sync for Packet<P> {}
 
 impl<P: PrivateData> Packet<P> {
-    /// Takes over an mbuf.
+    /// Takes ownership of an mbuf.
     ///
     /// # Safety
     /// `mbuf` heads a live chain that nobody else owns, with a private area of at least `size_of::<P>()` bytes.
@@ -105,7 +66,7 @@ impl<P: PrivateData> Packet<P> {
         self.mbuf.as_ptr()
     }
 
-    /// The bytes of the first segment: the whole frame if [`Self::is_contiguous`].
+    /// The bytes of the first segment, which is the whole frame if [`Self::is_contiguous`].
     #[doc(alias = "rte_pktmbuf_mtod")]
     #[inline]
     #[must_use]
@@ -115,7 +76,7 @@ impl<P: PrivateData> Packet<P> {
         unsafe { self.head().data() }
     }
 
-    /// The bytes of the first segment, to be changed in place.
+    /// The bytes of the first segment, mutably.
     ///
     /// # Errors
     /// [`PacketError::Shared`] if another packet refers to the same data.
@@ -123,12 +84,12 @@ impl<P: PrivateData> Packet<P> {
     #[inline]
     pub fn data_mut(&mut self) -> Result<&mut [u8], PacketError> {
         let head = unshared(self.head())?;
-        // SAFETY: the data is this packet's alone, as `unshared` has found, and the packet is borrowed
+        // SAFETY: the data belongs to this packet alone, as `unshared` has checked, and the packet is borrowed
         // exclusively.
         Ok(unsafe { head.data_mut() })
     }
 
-    /// The length of the frame: the sum over all segments.
+    /// The length of the frame in bytes: the sum over all segments.
     #[doc(alias = "rte_pktmbuf_pkt_len")]
     #[inline]
     #[must_use]
@@ -136,14 +97,14 @@ impl<P: PrivateData> Packet<P> {
         self.head().pkt_len() as usize
     }
 
-    /// Whether the frame has no bytes at all.
+    /// Whether the frame has no bytes.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the frame lies in one segment.
+    /// Whether the frame is in one segment.
     #[doc(alias = "rte_pktmbuf_is_contiguous")]
     #[inline]
     #[must_use]
@@ -151,20 +112,20 @@ impl<P: PrivateData> Packet<P> {
         self.segment_count() == 1
     }
 
-    /// How many segments the frame has.
+    /// The number of segments.
     #[inline]
     #[must_use]
     pub fn segment_count(&self) -> usize {
         usize::from(self.head().segment_count())
     }
 
-    /// Whether no segment is longer than the room for data in the mbufs of the first one's pool.
+    /// Whether each segment fits in the data room of an mbuf from the first one's pool.
     pub(crate) fn has_room_in_own_pool(&self) -> bool {
         let room = self.head().room_in_pool();
         self.head().chain().all(|segment| segment.data_len() <= room)
     }
 
-    /// Copies the frame's first bytes, over all segments, to the front of `buffer`.
+    /// Copies the start of the frame, over all segments, to `buffer`.
     ///
     /// Returns how many bytes were copied: the shorter of the two lengths.
     #[doc(alias = "rte_pktmbuf_read")]
@@ -181,21 +142,21 @@ impl<P: PrivateData> Packet<P> {
         copied
     }
 
-    /// Free bytes in front of the data, in the first segment.
+    /// The free bytes before the data, in the first segment.
     #[doc(alias = "rte_pktmbuf_headroom")]
     #[must_use]
     pub fn headroom(&self) -> usize {
         usize::from(self.head().data_off())
     }
 
-    /// Free bytes behind the data, in the last segment.
+    /// The free bytes after the data, in the last segment.
     #[doc(alias = "rte_pktmbuf_tailroom")]
     #[must_use]
     pub fn tailroom(&self) -> usize {
         self.head().last().tailroom()
     }
 
-    /// The port that received the frame; `None` for a packet from a pool.
+    /// The port that received the frame; `None` for a packet that was allocated from a pool.
     #[inline]
     #[must_use]
     pub fn port(&self) -> Option<PortId> {
@@ -204,31 +165,32 @@ impl<P: PrivateData> Packet<P> {
         (port != u16::MAX).then_some(PortId(port))
     }
 
-    /// The private area, with whatever was last written to it in this mbuf: zeros at first.
+    /// The private area, with the content that was last written to it in this mbuf; initially zeros.
     #[doc(alias = "rte_mbuf_to_priv")]
     #[inline]
     #[must_use]
     pub const fn private(&self) -> &P {
-        // SAFETY: the private area lies right behind the mbuf, in the same object of its pool.
+        // SAFETY: the private area follows the mbuf in the same object of its pool.
         let area = unsafe { self.mbuf.add(1) };
-        // SAFETY: the maker of this packet promised `from_mbuf` an area that is large enough. It is aligned to 8, which
-        // `PRIVATE_LEN` has found enough for a `P`, and every pattern of bytes is a `P`, which is `Pod`.
+        // SAFETY: whoever created this packet promised `from_mbuf` an area that is large enough. The area is aligned to
+        // 8, which `PRIVATE_LEN` has checked to be enough for a `P`, and every pattern of bytes is a valid `P`, which
+        // is `Pod`.
         unsafe { area.cast().as_ref() }
     }
 
-    /// The private area, to be changed.
+    /// The private area, mutably.
     #[doc(alias = "rte_mbuf_to_priv")]
     #[inline]
     pub const fn private_mut(&mut self) -> &mut P {
-        // SAFETY: the private area lies right behind the mbuf, in the same object of its pool.
+        // SAFETY: the private area follows the mbuf in the same object of its pool.
         let area = unsafe { self.mbuf.add(1) };
-        // SAFETY: the maker of this packet promised `from_mbuf` an area that is large enough. It is aligned to 8, which
-        // `PRIVATE_LEN` has found enough for a `P`, and every pattern of bytes is a `P`, which is `Pod`. The area is
-        // the mbuf's own, also where data is shared, and the packet is borrowed exclusively.
+        // SAFETY: whoever created this packet promised `from_mbuf` an area that is large enough. The area is aligned to
+        // 8, which `PRIVATE_LEN` has checked to be enough for a `P`, and every pattern of bytes is a valid `P`, which
+        // is `Pod`. The area belongs to the mbuf even if its data is shared, and the packet is borrowed exclusively.
         unsafe { area.cast().as_mut() }
     }
 
-    /// Asks the processor to bring the start of the first segment into its first-level cache.
+    /// Prefetches the start of the first segment into the first-level cache.
     #[doc(alias = "rte_prefetch0")]
     #[inline]
     pub fn prefetch(&self) {
@@ -244,7 +206,7 @@ impl<P: PrivateData> Packet<P> {
 impl<P: PrivateData> Drop for Packet<P> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: the packet owns its chain of mbufs, and is not used after its drop.
+        // SAFETY: the packet owns its chain of mbufs and is being dropped.
         unsafe { dpdk_sys::rte_pktmbuf_free(self.mbuf.as_ptr()) };
     }
 }

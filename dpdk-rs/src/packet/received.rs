@@ -7,28 +7,28 @@ use super::Packet;
 use crate::{PrivateData, dynamic::RxTimestamp};
 use dpdk_sys as sys;
 
-/// What a device says of a checksum.
+/// The device's verdict on a checksum.
 #[doc(alias = "RTE_MBUF_F_RX_IP_CKSUM_MASK")]
 #[doc(alias = "RTE_MBUF_F_RX_L4_CKSUM_MASK")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Checksum {
-    /// Nothing: it has not looked.
+    /// The device did not check it.
     Unknown,
-    /// It is right.
+    /// The checksum is correct.
     Good,
-    /// It is wrong.
+    /// The checksum is wrong.
     Bad,
-    /// It is not there or not right in the frame, yet nothing is wrong with the data: the sender is another virtual machine on
-    /// the same host, for instance, or has sent a UDP datagram without one.
+    /// The checksum is missing or wrong in the frame, but the data is correct: for instance, the sender is another
+    /// virtual machine on the same host, or sent a UDP datagram without a checksum.
     Absent,
 }
 
-/// The type of a frame, without tunnels.
+/// The packet type of a frame, without tunnels.
 #[doc(alias = "RTE_PTYPE_L2_ETHER")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PacketType(u32);
 
-/// What the Ethernet header is.
+/// The kind of Ethernet frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum L2 {
@@ -42,7 +42,7 @@ pub enum L2 {
     Arp,
 }
 
-/// What follows the Ethernet header.
+/// The protocol after the Ethernet header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum L3 {
@@ -52,7 +52,7 @@ pub enum L3 {
     Ipv6,
 }
 
-/// What the IP packet carries.
+/// The protocol that the IP packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum L4 {
@@ -64,7 +64,7 @@ pub enum L4 {
     Sctp,
     /// ICMP or ICMPv6.
     Icmp,
-    /// A fragment of a packet.
+    /// A fragment of an IP packet.
     Fragment,
 }
 
@@ -73,13 +73,13 @@ impl PacketType {
         Self(bits)
     }
 
-    /// DPDK's number, of `RTE_PTYPE_*`; 0 if nothing is known.
+    /// DPDK's number, from the `RTE_PTYPE_*` bits; 0 if nothing is known.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// What the Ethernet header is, as far as it is known.
+    /// The kind of Ethernet frame, if known.
     #[must_use]
     pub const fn l2(self) -> Option<L2> {
         match self.0 & sys::DPDK_SYS_PTYPE_L2_MASK {
@@ -91,7 +91,7 @@ impl PacketType {
         }
     }
 
-    /// What follows it, as far as it is known.
+    /// The protocol after the Ethernet header, if known.
     #[must_use]
     pub const fn l3(self) -> Option<L3> {
         match self.0 & sys::DPDK_SYS_PTYPE_L3_MASK {
@@ -105,7 +105,7 @@ impl PacketType {
         }
     }
 
-    /// What the IP packet carries, as far as it is known.
+    /// The protocol that the IP packet carries, if known.
     #[must_use]
     pub const fn l4(self) -> Option<L4> {
         match self.0 & sys::DPDK_SYS_PTYPE_L4_MASK {
@@ -119,43 +119,44 @@ impl PacketType {
     }
 }
 
-/// The type of a frame and the lengths of its headers, in bytes; made by [`Packet::headers`].
+/// The type of a frame and the lengths of its headers in bytes; from [`Packet::headers`].
 #[doc(alias = "rte_net_hdr_lens")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Headers {
-    /// What they are.
+    /// The types of the headers.
     pub packet_type: PacketType,
-    /// The Ethernet header, VLAN tags included.
+    /// The length of the Ethernet header, including VLAN tags.
     pub l2_len: u8,
-    /// The IP header, options or extension headers included; 0 if there is none.
+    /// The length of the IP header, including options or extension headers; 0 if there is none.
     pub l3_len: u16,
-    /// The header of TCP, UDP or SCTP; 0 if there is none.
+    /// The length of the TCP, UDP or SCTP header; 0 if there is none.
     pub l4_len: u8,
 }
 
 impl<P: PrivateData> Packet<P> {
-    /// The type of the frame, as its device has found it; with [`Self::headers`] the processor finds it.
+    /// The packet type that the device has found. [`Self::headers`] finds it in software.
     #[inline]
     #[must_use]
     pub fn packet_type(&self) -> PacketType {
         PacketType(self.head().packet_type())
     }
 
-    /// Looks at the headers, without trust in their contents: what is behind the end of the frame is not there. Tunnels are
-    /// not entered.
+    /// Parses the headers without trusting their contents: a header that would extend past the end of the frame counts
+    /// as absent. Headers inside a tunnel are not parsed.
     #[doc(alias = "rte_net_get_ptype")]
     #[must_use]
     pub fn headers(&self) -> Headers {
         let mut lens = sys::rte_net_hdr_lens::default();
         let layers = sys::DPDK_SYS_PTYPE_L2_MASK | sys::DPDK_SYS_PTYPE_L3_MASK | sys::DPDK_SYS_PTYPE_L4_MASK;
-        // SAFETY: the packet's chain is live, nobody writes to it, and the call compares with its length before it reads; it
-        // fills a struct of ours.
+        // SAFETY: the packet's chain is live and nobody writes to it. The call checks the frame's length before it
+        // reads, and fills a struct of ours.
         let found = unsafe { sys::rte_net_get_ptype(self.mbuf(), &raw mut lens, layers) };
         Headers { packet_type: PacketType(found), l2_len: lens.l2_len, l3_len: lens.l3_len, l4_len: lens.l4_len }
     }
 
-    /// The hash by which the device chose the queue, if it says so ([`RxOffloads::RSS_HASH`](crate::port::RxOffloads)).
+    /// The RSS hash by which the device chose the queue, if the device provides it
+    /// ([`RxOffloads::RSS_HASH`](crate::port::RxOffloads)).
     #[doc(alias = "RTE_MBUF_F_RX_RSS_HASH")]
     #[inline]
     #[must_use]
@@ -164,8 +165,9 @@ impl<P: PrivateData> Packet<P> {
         (head.ol_flags() & sys::DPDK_SYS_MBUF_F_RX_RSS_HASH != 0).then(|| head.hash_rss())
     }
 
-    /// The tag that the device has taken off the frame ([`PortConfig::vlan_strip`](crate::PortConfig::vlan_strip)): priority,
-    /// drop eligibility and number of the VLAN (TCI). `None` for a frame without, or of which the tag is where it was.
+    /// The VLAN tag that the device has removed from the frame
+    /// ([`PortConfig::vlan_strip`](crate::PortConfig::vlan_strip)): the TCI with priority, drop eligibility and VLAN
+    /// number. `None` for a frame without a tag, or whose tag is still in place.
     #[doc(alias = "RTE_MBUF_F_RX_VLAN_STRIPPED")]
     #[inline]
     #[must_use]
@@ -175,7 +177,7 @@ impl<P: PrivateData> Packet<P> {
         (head.ol_flags() & BOTH == BOTH).then(|| head.vlan_tci())
     }
 
-    /// What the device says of the checksum of the IPv4 header
+    /// The device's verdict on the checksum of the IPv4 header
     /// ([`RxOffloads::IPV4_CHECKSUM`](crate::port::RxOffloads::IPV4_CHECKSUM)).
     #[inline]
     #[must_use]
@@ -188,7 +190,7 @@ impl<P: PrivateData> Packet<P> {
         }
     }
 
-    /// What the device says of the checksum of a UDP datagram or TCP segment
+    /// The device's verdict on the checksum of the UDP datagram or TCP segment
     /// ([`RxOffloads::UDP_CHECKSUM`](crate::port::RxOffloads::UDP_CHECKSUM)).
     #[inline]
     #[must_use]
@@ -201,31 +203,35 @@ impl<P: PrivateData> Packet<P> {
         }
     }
 
-    /// How many bytes each TCP segment carried of which the device has made this one, if it has
-    /// ([`RxOffloads::TCP_LRO`](crate::port::RxOffloads::TCP_LRO)); 0 if it does not say. To be sent the packet must be cut again, as
-    /// by [`TxRequest::tcp_segments`](crate::TxRequest::tcp_segments).
+    /// The payload length, in bytes, of the TCP segments that the device has merged into this frame
+    /// ([`RxOffloads::TCP_LRO`](crate::port::RxOffloads::TCP_LRO)); 0 if the device does not report it, `None` if the
+    /// frame is not merged. Before the packet is sent, it must be cut again, for example with
+    /// [`TxRequest::tcp_segments`](crate::TxRequest::tcp_segments).
     #[doc(alias = "RTE_MBUF_F_RX_LRO")]
     #[inline]
     #[must_use]
     pub fn lro_segment_len(&self) -> Option<u16> {
         let head = self.head();
-        // SAFETY: the packet owns the mbuf, which is live; the call reads a field of it.
+        // SAFETY: the packet owns the live mbuf, and the call reads one of its fields.
         (head.ol_flags() & sys::DPDK_SYS_MBUF_F_RX_LRO != 0)
             .then(|| unsafe { sys::dpdk_sys_mbuf_tso_segsz(self.mbuf()) })
     }
 
-    /// The four bytes behind the data: of a received frame that nobody has changed its checksum (FCS), in the order of
-    /// transmission, if its port keeps it there ([`RxOffloads::KEEP_CRC`](crate::port::RxOffloads::KEEP_CRC)), and any bytes of
-    /// any other packet. `None` if there are not so many, and for a frame in several segments, of which drivers cut off what lies
-    /// in an mbuf of its own. If that leaves one segment, for frames a little longer than an mbuf has room, these are old bytes.
+    /// The four bytes after the data. In an unchanged received frame whose port keeps the frame check sequence (FCS)
+    /// there ([`RxOffloads::KEEP_CRC`](crate::port::RxOffloads::KEEP_CRC)), they are the FCS in the order of
+    /// transmission. In any other packet they are arbitrary.
+    ///
+    /// `None` if fewer than four bytes follow the data, and for a frame in several segments, since drivers cut off an
+    /// FCS that is in an mbuf of its own. If only one segment is left, as for a frame slightly longer than an mbuf's
+    /// room, the result is arbitrary.
     #[doc(alias = "RTE_ETH_RX_OFFLOAD_KEEP_CRC")]
     #[must_use]
     pub fn kept_crc(&self) -> Option<[u8; 4]> {
         if self.is_contiguous() { self.head().behind_data() } else { None }
     }
 
-    /// When the frame came, by the device's clock, if it says so. The unit is the driver's: nanoseconds of most NICs, and
-    /// microseconds of `net_pcap`.
+    /// The reception time by the device's clock, if the device provides it. The unit depends on the driver: nanoseconds
+    /// for most NICs, microseconds for `net_pcap`.
     #[doc(alias = "rte_mbuf_dyn_rx_timestamp_register")]
     #[inline]
     #[must_use]

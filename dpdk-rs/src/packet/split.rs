@@ -1,35 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! One frame becomes two.
+//! Splitting one frame into two.
 
-use super::{Packet, PacketError, share};
+use super::{
+    Packet, PacketError,
+    references::{MOST_REFERENCES, begin_sharing},
+};
 use crate::{Mempool, PrivateData, segment::Segment};
 use dpdk_sys as sys;
 
-/// Where a frame is cut: in a segment, or in front of it.
+/// The position of a cut: inside a segment, or before it.
 struct Cut {
-    /// The segment in front of it, if there is one.
+    /// The segment before the cut segment, if there is one.
     before: Option<Segment>,
-    /// The first segment with bytes of the rest.
+    /// The first segment with bytes of the second part.
     segment: Segment,
-    /// How many bytes of it belong to the front.
+    /// How many bytes of that segment belong to the first part.
     kept: u16,
 }
 
 impl<P: PrivateData> Packet<P> {
-    /// Cuts the frame behind `at` bytes, without copying: this packet keeps those, and the result is the rest.
+    /// Splits the frame after `at` bytes, without copying. This packet keeps these bytes, and the result is the rest.
     ///
-    /// Between two segments the rest takes over the mbufs behind the cut, if they have a private area for a `Q`. Within a
-    /// segment it begins with an mbuf from `pool` that refers to this packet's data, as one of [`Self::share`] does: neither
-    /// packet can change that segment ([`PacketError::Shared`]) until the rest is gone, and the rest never can. The other
-    /// segments stay as they are. The rest is from the same port, and knows nothing else of what the device has found out.
-    /// Its private area is that of its first mbuf, with whatever was last written there.
+    /// Between two segments, the rest takes over the mbufs after the cut, if they have a private area for a `Q`. Inside
+    /// a segment, the rest begins with an mbuf from `pool` that refers to this packet's data, as in [`Self::share`]:
+    /// neither packet can change that segment ([`PacketError::Shared`]) until the rest is dropped, and the rest never
+    /// can. The other segments are unaffected. The rest has the same port and none of the device's other findings. Its
+    /// private area is that of its first mbuf, with the content that was last written there.
     ///
     /// # Errors
-    /// [`PacketError::Beyond`] if the frame is shorter; [`PacketError::NoMbuf`] if the pool is exhausted, or 16,384 mbufs refer
-    /// to the segment that is cut; [`PacketError::Pinned`] if the pool's mbufs have their buffers in memory of the program. Nothing is
-    /// changed then.
+    /// [`PacketError::Beyond`] if the frame is shorter; [`PacketError::NoMbuf`] if the pool is exhausted, or 16,384
+    /// mbufs refer to the cut segment; [`PacketError::Pinned`] if the pool's mbufs have their buffers in memory of the
+    /// program. Nothing is changed then.
     #[doc(alias = "rte_pktmbuf_attach")]
     pub fn split_off<Q: PrivateData>(&mut self, at: usize, pool: &Mempool<Q>) -> Result<Packet<Q>, PacketError> {
         let len = self.len();
@@ -37,7 +40,7 @@ impl<P: PrivateData> Packet<P> {
             return Err(PacketError::Beyond { at, len });
         }
         let Some(cut) = self.cut(at) else {
-            // Nothing is left for the rest.
+            // The rest is empty.
             let rest = pool.alloc().ok_or(PacketError::NoMbuf)?;
             rest.head().set_port(self.head().port());
             return Ok(rest);
@@ -45,14 +48,15 @@ impl<P: PrivateData> Packet<P> {
         let rest = match cut.before {
             Some(before) if cut.kept == 0 && usize::from(cut.segment.private_len()) >= size_of::<Q>() => {
                 before.end_chain();
-                // SAFETY: the chain behind `before` is not this packet's any more, and its first mbuf has an area for a `Q`.
+                // SAFETY: the chain after `before` no longer belongs to this packet, and its first mbuf has an area for
+                // a `Q`.
                 unsafe { Packet::from_mbuf(cut.segment.mbuf()) }
             }
             _ => refer(&cut, pool)?,
         };
         let head = self.head();
         let (first, segments) = (rest.head(), rest.head().chain().count());
-        // Not more than there were.
+        // Not more than the packet had.
         first.set_segment_count(segments as u16);
         first.set_pkt_len((len - at) as u32);
         first.forget_findings(head.port());
@@ -61,7 +65,7 @@ impl<P: PrivateData> Packet<P> {
         Ok(rest)
     }
 
-    /// Where the frame is cut behind `at` bytes, if there is anything behind them.
+    /// The cut after `at` bytes, if any bytes follow.
     fn cut(&self, at: usize) -> Option<Cut> {
         let mut front = at;
         let mut before = None;
@@ -76,20 +80,21 @@ impl<P: PrivateData> Packet<P> {
     }
 }
 
-/// The rest of a frame behind a cut: an mbuf from `pool` that refers to the data of the segment, and the segments behind it.
+/// The part of a frame after a cut: an mbuf from `pool` that refers to the data of the segment, and the segments after
+/// it.
 fn refer<Q: PrivateData>(cut: &Cut, pool: &Mempool<Q>) -> Result<Packet<Q>, PacketError> {
     let Cut { before, segment, kept } = *cut;
     if pool.is_pinned() {
         return Err(PacketError::Pinned);
     }
-    if segment.references() >= share::MOST_REFERENCES {
+    if segment.references() >= MOST_REFERENCES {
         return Err(PacketError::NoMbuf);
     }
     let rest = pool.alloc().ok_or(PacketError::NoMbuf)?;
     let first = rest.head();
-    share::begin();
-    // SAFETY: `first` is a fresh mbuf of nobody else, and `segment` a live one of a packet that is borrowed exclusively, so that
-    // no other thread counts a reference to its data while nobody else refers to it.
+    begin_sharing();
+    // SAFETY: `first` is a new mbuf that belongs to nobody else. `segment` is a live mbuf of a packet that is borrowed
+    // exclusively, so no other thread counts a reference to its data while nobody else refers to it.
     unsafe { sys::rte_pktmbuf_attach(first.mbuf().as_ptr(), segment.mbuf().as_ptr()) };
     first.set_data(segment.data_off() + kept, segment.data_len() - kept);
     if let Some(next) = segment.next() {
@@ -98,12 +103,13 @@ fn refer<Q: PrivateData>(cut: &Cut, pool: &Mempool<Q>) -> Result<Packet<Q>, Pack
     }
     match before.filter(|_| kept == 0) {
         None => segment.set_data(segment.data_off(), kept),
-        // Nothing of the segment is left in front: its mbuf goes, and its data stays as long as the rest refers to it.
+        // The segment has no bytes before the cut: free its mbuf. Its data stays as long as the rest refers to it.
         Some(before) => {
             before.end_chain();
             segment.set_segment_count(1);
             segment.set_pkt_len(u32::from(segment.data_len()));
-            // SAFETY: the segment heads a chain of its own since the lines before, and nobody has another handle of it.
+            // SAFETY: the lines above have made the segment the head of its own chain, and nobody has another handle of
+            // it.
             drop(unsafe { Packet::<()>::from_mbuf(segment.mbuf()) });
         }
     }

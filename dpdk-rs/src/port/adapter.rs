@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The adapter in the slot: its LED, its firmware, and the module that is plugged into it.
+//! The adapter of a port: its LED, its firmware, and the module that is plugged into it.
 
 use super::{Device, Port, PortError, Started};
 use crate::PrivateData;
 use core::ffi::{CStr, c_char};
 use dpdk_sys as sys;
 
-/// What is plugged into a port, such as an SFP+ transceiver; made by [`Port::module`].
+/// A module that is plugged into a port, such as an SFP+ transceiver; from [`Port::module`].
 #[doc(alias = "rte_eth_dev_module_info")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Module {
-    /// The standard that says what is where in [`Self::eeprom`].
+    /// The standard that defines the layout of [`Self::eeprom`].
     pub standard: ModuleStandard,
-    /// All that the module says of itself.
+    /// The module's memory.
     pub eeprom: Vec<u8>,
 }
 
-/// A standard of the SFF Committee, by which a module says what it is.
+/// The standard by which a module describes itself, mostly of the SFF Committee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ModuleStandard {
@@ -48,25 +48,25 @@ impl ModuleStandard {
 }
 
 impl Module {
-    /// Who has made it, such as `Intel Corp`; `None` if it does not say.
+    /// The manufacturer, such as `Intel Corp`; `None` if the module does not contain it.
     #[must_use]
     pub fn vendor(&self) -> Option<String> {
         self.text(20, 148)
     }
 
-    /// Its part number; `None` if it does not say.
+    /// The part number; `None` if the module does not contain it.
     #[must_use]
     pub fn part_number(&self) -> Option<String> {
         self.text(40, 168)
     }
 
-    /// Its serial number; `None` if it does not say.
+    /// The serial number; `None` if the module does not contain it.
     #[must_use]
     pub fn serial_number(&self) -> Option<String> {
         self.text(68, 196)
     }
 
-    /// The 16 characters, filled up with blanks, that start at one place in an SFP and at another in a QSFP.
+    /// A text of 16 characters, padded with blanks, at offset `sfp` in an SFP and `qsfp` in a QSFP.
     fn text(&self, sfp: usize, qsfp: usize) -> Option<String> {
         let start = match self.standard {
             ModuleStandard::Sff8079 | ModuleStandard::Sff8472 => sfp,
@@ -81,30 +81,30 @@ impl Module {
 }
 
 impl<P: PrivateData> Port<Started<P>> {
-    /// Switches an LED of the adapter on or off, so that somebody can find it.
+    /// Switches an LED of the adapter on or off, so that somebody can find the adapter.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the device has none that can be switched, [`PortError::Refused`] if it refuses.
+    /// [`PortError::Lacks`] if the device has no such LED, [`PortError::Refused`] if it refuses.
     #[doc(alias = "rte_eth_led_on")]
     #[doc(alias = "rte_eth_led_off")]
     pub fn set_led(&self, on: bool) -> Result<(), PortError> {
         self.device.set_led(on)
     }
 
-    /// The version of the adapter's firmware, as its driver words it.
+    /// The version of the adapter's firmware, in the driver's words.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the driver does not say, [`PortError::Refused`] if it cannot read it.
+    /// [`PortError::Lacks`] if the driver does not report it, [`PortError::Refused`] if the driver cannot read it.
     #[doc(alias = "rte_eth_dev_fw_version_get")]
     pub fn firmware_version(&self) -> Result<String, PortError> {
         self.device.firmware_version()
     }
 
-    /// What is plugged into the port, such as an SFP+ transceiver.
+    /// The module that is plugged into the port, such as an SFP+ transceiver.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the device has no place for modules or its driver cannot read them, [`PortError::Refused`] if there
-    /// is none, or none that can be read.
+    /// [`PortError::Lacks`] if the device does not have modules or its driver cannot read them, [`PortError::Refused`]
+    /// if no module is plugged in, or it cannot be read.
     #[doc(alias = "rte_eth_dev_get_module_info")]
     #[doc(alias = "rte_eth_dev_get_module_eeprom")]
     pub fn module(&self) -> Result<Module, PortError> {
@@ -136,9 +136,9 @@ impl Device {
             // SAFETY: the port exists until the drop of this `Device` closes it, and the control plane is locked; the call writes
             // at most as many bytes as the vector has.
             let result = unsafe { sys::rte_eth_dev_fw_version_get(self.id().get(), text.as_mut_ptr(), text.len()) };
-            let lacking = ("version of its firmware to tell", "ask the kernel's driver, by ethtool -i");
+            let lacking = ("firmware version to report", "ask the kernel's driver, by ethtool -i");
             self.check_offered(CALL, result, "read the version of the firmware", lacking)?;
-            // It tells how many bytes it needs, if these were too few.
+            // If the vector is too short, the call returns the number of bytes that it needs.
             let needed = usize::try_from(result).unwrap_or(0);
             if needed <= text.len() {
                 break;
@@ -171,7 +171,7 @@ impl Device {
     }
 }
 
-/// What a call has written to an array, up to its first NUL byte.
+/// The text in an array that a call has filled, up to its first NUL byte.
 pub(super) fn text_of(chars: &[c_char]) -> String {
     let bytes: Vec<u8> = chars.iter().map(|char| char.cast_unsigned()).collect();
     match CStr::from_bytes_until_nul(&bytes) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Being told when a link goes up or down, and of other events of a device.
+//! Closures that are called when a link goes up or down, and on other events of a device.
 
-use super::{Device, Port, PortError, PortId, Started};
+use super::{Device, Port, PortError, PortId, Started, device::EventGuard};
 use crate::{PrivateData, callback::Callbacks};
 use core::{
-    cell::Cell,
     ffi::{c_int, c_void},
     fmt, ptr,
 };
@@ -16,26 +15,26 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-/// What a device tells by itself. Which it tells, if any, depends on its driver: most know changes of the link only
-/// ([`Port::on_link_change`]).
+/// An event that a device reports. Which events it reports depends on its driver. Most drivers report only changes of
+/// the link ([`Port::on_link_change`]).
 #[doc(alias = "rte_eth_event_type")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PortEvent {
-    /// It does nothing more until it is reset, such as a virtual function whose physical one was reset: stop the port and
-    /// [reset](Port::reset) it.
+    /// The device does nothing more until it is reset, for example a virtual function whose physical function was
+    /// reset. Stop the port and [reset](Port::reset) it.
     #[doc(alias = "RTE_ETH_EVENT_INTR_RESET")]
     NeedsReset,
-    /// A queue was switched on or off at the other end (`net_vhost`).
+    /// The other end has switched a queue on or off (`net_vhost`).
     #[doc(alias = "RTE_ETH_EVENT_QUEUE_STATE")]
     QueueState,
-    /// The driver has noticed an error and tries to get over it, during which nothing is received or sent.
+    /// The driver has detected an error and tries to recover. Until then nothing is received or sent.
     #[doc(alias = "RTE_ETH_EVENT_ERR_RECOVERING")]
     Recovering,
-    /// It has got over it.
+    /// The driver has recovered.
     #[doc(alias = "RTE_ETH_EVENT_RECOVERY_SUCCESS")]
     Recovered,
-    /// It has not: the port is of no more use.
+    /// The driver has not recovered. The port cannot be used any more.
     #[doc(alias = "RTE_ETH_EVENT_RECOVERY_FAILED")]
     RecoveryFailed,
 }
@@ -52,43 +51,45 @@ impl PortEvent {
     }
 }
 
-/// What is called, by port, event and number.
+/// The closures, by port, event and number.
 ///
-/// DPDK has one function for each event of a port, which is never taken away: that frees what DPDK writes to when a call returns, as
-/// soon as one of two threads is back that are in the function at the same time.
+/// This crate registers one DPDK function for each event of a port and never unregisters it. Unregistering frees memory
+/// to which DPDK writes after a call, as soon as one of two threads inside the function has returned.
 static WATCHES: Callbacks<Key, Box<dyn FnMut() + Send>> = Callbacks::new();
 
 type Key = (u16, sys::rte_eth_event_type, usize);
 
-/// The number of the next one.
+/// The number of the next closure.
 static NEXT: AtomicUsize = AtomicUsize::new(1);
 
-/// A closure that is called when a port's link changes, until this is dropped; made by [`Port::on_link_change`]. It keeps the
-/// port from being closed.
+/// A registration of a closure for changes of a port's link, until this object is dropped; from
+/// [`Port::on_link_change`]. It keeps the port from being closed.
 #[must_use = "the closure is called until this is dropped"]
 pub struct LinkWatch(Registration);
 
-/// A closure that is called when a device tells of an event, until this is dropped; made by [`Port::on_event`]. It keeps the port
-/// from being closed.
+/// A registration of a closure for a device's event, until this object is dropped; from [`Port::on_event`]. It keeps
+/// the port from being closed.
 #[must_use = "the closure is called until this is dropped"]
 pub struct EventWatch(Registration);
 
-/// Until its drop the closure of this key is called.
+/// The closure with this key is called until this object is dropped.
 struct Registration {
     device: Arc<Device>,
     key: Key,
 }
 
 impl<P: PrivateData> Port<Started<P>> {
-    /// Calls `changed` whenever the link has gone up or down, on a port with
+    /// Calls `changed` whenever the link has gone up or down. The port must have been configured with
     /// [`PortConfig::link_interrupts`](super::PortConfig::link_interrupts).
     ///
-    /// The closure runs on a thread of DPDK, or on the one that stops the port. It must not call functions of ports, nor drop a rule
-    /// or a pool, which may wait for each other: let it set a flag or wake a thread, which then asks [`Port::link`]. A port whose last
-    /// handle it drops is left open, and the EAL is not cleaned up. A panic in it is caught.
+    /// The closure runs on a DPDK thread, or on the thread that stops the port. It must not call functions of ports,
+    /// and must not drop a rule or a pool: these could deadlock. Let it set a flag or wake a thread, which then calls
+    /// [`Port::link`]. If the closure drops the last handle of a port, the port is left open, and the EAL is not
+    /// cleaned up. A panic in the closure is caught.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the port was configured without link interrupts; [`PortError::Refused`] without memory.
+    /// [`PortError::Lacks`] if the port was configured without link interrupts; [`PortError::Refused`] if memory is
+    /// short.
     #[doc(alias = "rte_eth_dev_callback_register")]
     #[doc(alias = "RTE_ETH_EVENT_INTR_LSC")]
     pub fn on_link_change(&self, changed: impl FnMut() + Send + 'static) -> Result<LinkWatch, PortError> {
@@ -98,8 +99,8 @@ impl<P: PrivateData> Port<Started<P>> {
         Registration::new(&self.device, sys::RTE_ETH_EVENT_INTR_LSC, "watch the link", Box::new(changed)).map(LinkWatch)
     }
 
-    /// Calls `told` whenever the device tells of an event; nobody says of a device that it never will. The closure is one as that of
-    /// [`Self::on_link_change`].
+    /// Calls `handler` whenever the device reports an event; DPDK does not say which devices never report one. The rules for
+    /// the closure are those of [`Self::on_link_change`].
     ///
     /// ```no_run
     /// # use dpdk_rs::{Mempool, Port, PortConfig, port::{PortEvent, StartedPort}};
@@ -116,10 +117,10 @@ impl<P: PrivateData> Port<Started<P>> {
     /// ```
     ///
     /// # Errors
-    /// [`PortError::Refused`] without memory.
+    /// [`PortError::Refused`] if memory is short.
     #[doc(alias = "rte_eth_dev_callback_register")]
-    pub fn on_event(&self, event: PortEvent, told: impl FnMut() + Send + 'static) -> Result<EventWatch, PortError> {
-        Registration::new(&self.device, event.number(), "watch for events", Box::new(told)).map(EventWatch)
+    pub fn on_event(&self, event: PortEvent, handler: impl FnMut() + Send + 'static) -> Result<EventWatch, PortError> {
+        Registration::new(&self.device, event.number(), "watch for events", Box::new(handler)).map(EventWatch)
     }
 }
 
@@ -148,9 +149,9 @@ impl Registration {
     ) -> Result<Self, PortError> {
         let port = device.id().get();
         let control = device.control()?;
-        // SAFETY: the port exists as long as its `Device`, and the control plane is locked; `told` takes any argument. The call does
+        // SAFETY: the port exists as long as its `Device`, and the control plane is locked; `call_watches` takes any argument. The call does
         // nothing if the port has the function for this event already.
-        let result = unsafe { sys::rte_eth_dev_callback_register(port, event, Some(told), ptr::null_mut()) };
+        let result = unsafe { sys::rte_eth_dev_callback_register(port, event, Some(call_watches), ptr::null_mut()) };
         drop(control);
         device.check("rte_eth_dev_callback_register", result, action)?;
         let key = (port, event, NEXT.fetch_add(1, Relaxed));
@@ -161,7 +162,7 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        // In a child made by `fork` the locks may be held by threads that it lacks.
+        // In a child process created by `fork`, threads that it lacks may hold the locks.
         if self.device.is_forked() {
             return;
         }
@@ -181,28 +182,9 @@ impl fmt::Debug for EventWatch {
     }
 }
 
-thread_local! {
-    /// Whether a driver has called this thread's function below, and goes on with its device when that returns.
-    static TOLD: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Whether this thread is inside a closure that is told of an event.
-pub(super) fn is_told() -> bool {
-    TOLD.get()
-}
-
-/// Until its drop the thread is told of an event, and maybe behind it, where an event has led to another.
-struct Told(bool);
-
-impl Drop for Told {
-    fn drop(&mut self) {
-        TOLD.set(self.0);
-    }
-}
-
 /// What DPDK calls. Nothing that it is given is followed.
-extern "C" fn told(port: u16, event: sys::rte_eth_event_type, _: *mut c_void, _: *mut c_void) -> c_int {
-    let _told = Told(TOLD.replace(true));
+extern "C" fn call_watches(port: u16, event: sys::rte_eth_event_type, _: *mut c_void, _: *mut c_void) -> c_int {
+    let _handling = EventGuard::begin();
     WATCHES.call_all((port, event, 0)..=(port, event, usize::MAX), |closure| closure());
     0
 }

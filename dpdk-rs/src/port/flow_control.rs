@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Pause frames (IEEE 802.3, annex 31B): a receiver that cannot follow asks the other end to wait.
+//! Pause frames (IEEE 802.3, annex 31B): an overloaded receiver asks the other end to pause.
 
 use super::{Device, Port, PortError, Started};
 use crate::PrivateData;
 use dpdk_sys as sys;
 
-/// The link's flow control.
+/// The flow control of a link.
 #[doc(alias = "rte_eth_fc_conf")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowControl {
-    /// Whether received pause frames are obeyed.
+    /// Whether the device obeys received pause frames.
     pub rx_pause: bool,
-    /// Whether pause frames are sent.
+    /// Whether the device sends pause frames.
     pub tx_pause: bool,
-    /// The fill of the receive buffer, in the device's unit, at which the other end is asked to pause.
+    /// The fill level of the receive buffer, in the device's unit, at which the device asks the other end to pause.
     pub high_water: u32,
-    /// The fill at which it may go on.
+    /// The fill level at which the other end may resume.
     pub low_water: u32,
-    /// For how long it is asked to pause, in units of 512 bit times.
+    /// The requested duration of a pause, in units of 512 bit times.
     pub pause_time: u16,
-    /// Whether it is told when it may go on before that.
+    /// Whether the device also reports when the other end may resume earlier.
     pub send_xon: bool,
-    /// Whether MAC control frames are received like others.
+    /// Whether MAC control frames are received like other frames.
     pub forwards_mac_control: bool,
-    /// Whether the two ends negotiate.
+    /// Whether both ends negotiate flow control.
     pub autonegotiated: bool,
 }
 
@@ -33,16 +33,16 @@ impl<P: PrivateData> Port<Started<P>> {
     /// The link's flow control.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device has none (`ENOTSUP`).
+    /// [`PortError::Refused`] with `ENOTSUP` if the device has no flow control.
     #[doc(alias = "rte_eth_dev_flow_ctrl_get")]
     pub fn flow_control(&self) -> Result<FlowControl, PortError> {
         self.device.flow_control()
     }
 
-    /// Sets the link's flow control; start from what [`Self::flow_control`] returns.
+    /// Sets the link's flow control. Start from the result of [`Self::flow_control`].
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device has none (`ENOTSUP`), or not this.
+    /// [`PortError::Refused`] if the device has no flow control (`ENOTSUP`), or does not support these settings.
     #[doc(alias = "rte_eth_dev_flow_ctrl_set")]
     pub fn set_flow_control(&self, flow_control: &FlowControl) -> Result<(), PortError> {
         self.device.set_flow_control(flow_control)
@@ -58,7 +58,7 @@ impl Device {
         let result = unsafe { sys::rte_eth_dev_flow_ctrl_get(self.id().get(), &raw mut conf) };
         self.check("rte_eth_dev_flow_ctrl_get", result, "read the flow control")?;
         Ok(FlowControl {
-            // The mode has one bit for each direction, which wrapper.h asserts.
+            // The mode has one bit for each direction, as wrapper.h asserts.
             rx_pause: conf.mode & 1 != 0,
             tx_pause: conf.mode & 2 != 0,
             high_water: conf.high_water,

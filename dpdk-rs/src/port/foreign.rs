@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Ports of the primary process, as a secondary one sees them.
+//! Ports of the primary process in a secondary process.
 
 use super::{Device, Direction, Link, Port, PortError, PortStats, Xstat, device};
-use crate::{Mempool, PrivateData, RxQueue, TxQueue, eal::Environment, queue};
+use crate::{Mempool, PrivateData, RxQueue, TxQueue, environment::Environment};
 use std::sync::Arc;
 
-/// A port that the primary process has configured; see [`Secondary::ports`](crate::secondary::Secondary::ports). Dropping it
-/// does nothing to the device.
+/// A port that the primary process has configured; see [`Secondary::ports`](crate::secondary::Secondary::ports).
+/// Dropping it does not affect the device.
 #[derive(Debug)]
 pub struct Foreign(());
 
@@ -19,10 +19,10 @@ pub(crate) fn take_foreign(environment: &Arc<Environment>) -> Result<Vec<Port<Fo
 }
 
 impl Port<Foreign> {
-    /// The device's basic counters, as the primary process reads them.
+    /// The device's basic counters.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device has none, or does not tell them to a secondary process.
+    /// [`PortError::Refused`] if the device has none, or does not report them to a secondary process.
     #[doc(alias = "rte_eth_stats_get")]
     pub fn stats(&self) -> Result<PortStats, PortError> {
         self.device.stats()
@@ -31,37 +31,39 @@ impl Port<Foreign> {
     /// The device's extended counters.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report them.
     #[doc(alias = "rte_eth_xstats_get")]
     pub fn xstats(&self) -> Result<Vec<Xstat>, PortError> {
         self.device.xstats()
     }
 
-    /// The state of the link as it is now.
+    /// The present state of the link.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report it.
     #[doc(alias = "rte_eth_link_get_nowait")]
     pub fn link(&self) -> Result<Link, PortError> {
         self.device.link(false)
     }
 
-    /// How many RX and TX queues the primary process has configured.
+    /// The numbers of RX and TX queues that the primary process has configured.
     #[must_use]
     pub fn queue_counts(&self) -> (u16, u16) {
         self.device.configured_queues()
     }
 
-    /// The RX queue of this number, which the primary process leaves to this one. It can be neither stopped nor waited for.
+    /// The RX queue with this number, which the primary process leaves to this process. It can be neither stopped nor
+    /// waited for.
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] if the port has no such queue, [`PortError::Lacks`] if it was not set up before this process
-    /// attached, or if its driver does not receive in a secondary process.
+    /// [`PortError::Unsupported`] if the port has no such queue, [`PortError::Lacks`] if it was not set up before this
+    /// process attached, or if its driver cannot receive in a secondary process.
     ///
     /// # Safety
-    /// Nobody else receives from the queue, in any process, as long as the result lives. The port was started before this
-    /// process attached, and is neither stopped nor closed meanwhile. What it receives into are pools of drivers that this
-    /// process has under the same number, with a private area for a `P` where that is not 0 bytes long.
+    /// Nobody else receives from the queue, in any process, as long as the result lives. The port was started before
+    /// this process attached, and is neither stopped nor closed in that time. The drivers of the pools that the queue
+    /// receives into have the same numbers in this process, and the pools have a private area for a `P`, unless a `P`
+    /// has 0 bytes.
     #[doc(alias = "rte_eth_rx_burst")]
     pub unsafe fn rx_queue<P: PrivateData>(&self, queue: u16) -> Result<RxQueue<P>, PortError> {
         const { assert!(Mempool::<P>::PRIVATE_LEN as usize >= size_of::<P>()) };
@@ -69,17 +71,17 @@ impl Port<Foreign> {
         Ok(RxQueue::new(&self.device, queue))
     }
 
-    /// The TX queue of this number, which the primary process leaves to this one. It can be neither stopped nor asked for
-    /// offloads, and takes frames of several segments only of drivers that send them however they are configured. On a `net_ring`, or
-    /// a device that combines others, it drops packets of shared data ([`TxQueue::rejected`]).
+    /// The TX queue with this number, which the primary process leaves to this process. It can neither be stopped nor
+    /// handle offload requests. It sends frames of several segments only if its driver does so in any configuration. On
+    /// a `net_ring`, or a device that combines others, it drops packets of shared data ([`TxQueue::rejected`]).
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] if the port has no such queue, [`PortError::Lacks`] if it was not set up before this process
-    /// attached, or if its driver does not send in a secondary process.
+    /// [`PortError::Unsupported`] if the port has no such queue, [`PortError::Lacks`] if it was not set up before this
+    /// process attached, or if its driver cannot send in a secondary process.
     ///
     /// # Safety
-    /// Nobody else sends on the queue, in any process, as long as the result lives. The port was started before this process
-    /// attached, and is neither stopped nor closed meanwhile.
+    /// Nobody else sends on the queue, in any process, as long as the result lives. The port was started before this
+    /// process attached, and is neither stopped nor closed in that time.
     #[doc(alias = "rte_eth_tx_burst")]
     pub unsafe fn tx_queue(&self, queue: u16) -> Result<TxQueue, PortError> {
         self.check_queue(Direction::Tx, queue)?;
@@ -89,8 +91,9 @@ impl Port<Foreign> {
     fn check_queue(&self, direction: Direction, queue: u16) -> Result<(), PortError> {
         let device: &Device = &self.device;
         device.check_queue(direction, queue)?;
-        // SAFETY: the port exists, since whoever has asked for it promised that it is not closed, and has so many queues.
-        if unsafe { queue::has_queue(device.id(), direction, queue) } {
+        // SAFETY: the port exists, since whoever requested it promised that it is not closed, and it has this many
+        // queues.
+        if unsafe { device::has_queue(device.id(), direction, queue) } {
             Ok(())
         } else {
             Err(device.lacks(format!("{direction} queue {queue} that was set up before this process attached")))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a device can do.
+//! The capabilities of a device.
 
 use super::{LinkSpeeds, RssFields, RxOffloads, TxOffloads};
 use core::{
@@ -10,55 +10,56 @@ use core::{
 };
 use dpdk_sys as sys;
 
-/// What a device can do.
+/// The capabilities of a device.
 #[doc(alias = "rte_eth_dev_info")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PortInfo {
     /// The driver, such as `net_null`.
     pub driver: String,
-    /// The most RX queues.
+    /// The maximum number of RX queues.
     pub max_rx_queues: u16,
-    /// The most TX queues.
+    /// The maximum number of TX queues.
     pub max_tx_queues: u16,
-    /// How many descriptors an RX queue may have.
+    /// The allowed numbers of descriptors of an RX queue.
     pub rx_descriptors: DescriptorLimits,
-    /// How many descriptors a TX queue may have.
+    /// The allowed numbers of descriptors of a TX queue.
     pub tx_descriptors: DescriptorLimits,
-    /// The smallest data room of an mbuf that it can receive into, in bytes, headroom included.
+    /// The minimum data room of an mbuf to receive into, in bytes, including the headroom.
     pub min_data_room: u32,
-    /// The smallest MTU, in bytes.
+    /// The minimum MTU in bytes.
     pub min_mtu: u16,
-    /// The largest MTU, in bytes.
+    /// The maximum MTU in bytes.
     pub max_mtu: u16,
-    /// How many MAC addresses it can have, its own included.
+    /// The maximum number of MAC addresses, including the port's own.
     pub max_mac_addrs: u32,
-    /// What it can hash to spread frames over its RX queues.
+    /// The fields that the RSS hash can cover.
     pub rss_fields: RssFields,
-    /// The length of that hash's key in bytes.
+    /// The length of the RSS key in bytes.
     pub rss_key_len: u8,
-    /// How many entries its redirection table has; 0 if it has none.
+    /// The number of entries in the RSS redirection table; 0 if there is none.
     pub rss_table_len: u16,
-    /// Whether it can be told which VLANs to receive.
+    /// Whether the device can filter frames by VLAN.
     pub vlan_filter: bool,
-    /// Whether it can take VLAN tags off.
+    /// Whether the device can remove VLAN tags from received frames.
     pub vlan_strip: bool,
-    /// Whether it can tell when its link changes.
+    /// Whether the device can report link changes.
     pub link_interrupts: bool,
-    /// The speeds that its link can have; none if its driver does not say.
+    /// The supported link speeds; empty if the driver does not report them.
     pub speeds: LinkSpeeds,
-    /// The longest packet that it makes of several received ones ([`RxOffloads::TCP_LRO`]), in bytes, if that can be chosen
+    /// The maximum length in bytes of a packet that the device merges from several received ones
+    /// ([`RxOffloads::TCP_LRO`]), if it can be configured
     /// ([`PortConfig::max_lro_len`](crate::PortConfig::max_lro_len)).
     pub max_lro_len: Option<u32>,
-    /// Whether it can be started again once it was stopped: all devices but those of `net_af_packet`.
+    /// Whether a stopped port can be started again. All devices except those of `net_af_packet` can.
     pub restarts: bool,
-    /// What it can find out about received frames.
+    /// The supported offloads for received frames.
     pub offers_rx: RxOffloads,
-    /// What it can be asked to do with frames that it sends.
+    /// The supported offloads for sent frames.
     pub offers_tx: TxOffloads,
-    /// All that it can do with received frames, by DPDK's names, such as `RSS_HASH`.
+    /// All of the device's receive offloads, by DPDK's names, such as `RSS_HASH`.
     pub rx_offloads: Vec<String>,
-    /// All that it can do with frames that it sends, such as `MULTI_SEGS`.
+    /// All of the device's transmit offloads, by DPDK's names, such as `MULTI_SEGS`.
     pub tx_offloads: Vec<String>,
 }
 
@@ -66,28 +67,28 @@ pub struct PortInfo {
 pub(super) fn offload_names(offloads: u64, name: unsafe extern "C" fn(u64) -> *const c_char) -> Vec<String> {
     let bits = (0..u64::BITS).map(|bit| 1 << bit).filter(|bit| offloads & bit != 0);
     let names = bits.map(|bit| {
-        // SAFETY: the callers give `rte_eth_dev_rx_offload_name` or its like for TX, which take any number.
+        // SAFETY: the callers pass `rte_eth_dev_rx_offload_name` or its TX counterpart, which take any number.
         let text = unsafe { name(bit) };
-        // SAFETY: those return a static string, for a number that they do not know too.
+        // SAFETY: those functions return a static string, even for an unknown number.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     });
     names.collect()
 }
 
-/// How many descriptors a queue may have.
+/// The allowed numbers of descriptors of a queue.
 #[doc(alias = "rte_eth_desc_lim")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DescriptorLimits {
-    /// The fewest.
+    /// The minimum.
     pub min: u16,
-    /// The most.
+    /// The maximum.
     pub max: u16,
     /// The number must be a multiple of this.
     pub align: u16,
 }
 
 impl DescriptorLimits {
-    /// Whether a queue may have `descriptors`.
+    /// Whether a queue may have this number of descriptors.
     #[must_use]
     pub const fn allows(self, descriptors: u16) -> bool {
         self.min <= descriptors

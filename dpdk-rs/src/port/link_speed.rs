@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! At which speeds a port's link may come up.
+//! The possible speeds of a port's link.
 
-use super::{Device, Link, PortConfig, PortError};
+use super::{Device, Link, PortError};
 use core::{fmt, ops::BitOr};
 use dpdk_sys as sys;
 
-/// Declares the speeds: for each its name here, DPDK's, Mbit/s, and whether it carries both directions at once.
+/// Declares the speeds: for each its name here, DPDK's name, Mbit/s, and whether it is full duplex.
 macro_rules! speeds {
     ($($(#[$doc:meta])* $name:ident = $bit:ident, $mbps:literal, $full:literal;)+) => {
-        /// A speed of a link; both directions at once unless its name says otherwise.
+        /// The speed of a link; full duplex unless its name says otherwise.
         #[doc(alias = "RTE_ETH_LINK_SPEED_10G")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
@@ -25,13 +25,13 @@ macro_rules! speeds {
                 match self { $(Self::$name => sys::$bit,)+ }
             }
 
-            /// In Mbit/s.
+            /// The speed in Mbit/s.
             #[must_use]
             pub const fn mbps(self) -> u32 {
                 match self { $(Self::$name => $mbps,)+ }
             }
 
-            /// Whether the link carries both directions at once.
+            /// Whether the link is full duplex.
             #[must_use]
             pub const fn is_full_duplex(self) -> bool {
                 match self { $(Self::$name => $full,)+ }
@@ -41,11 +41,11 @@ macro_rules! speeds {
 }
 
 speeds! {
-    /// 10 Mbit/s, one direction at a time.
+    /// 10 Mbit/s, half duplex.
     M10Half = DPDK_SYS_LINK_SPEED_10M_HD, 10, false;
     /// 10 Mbit/s.
     M10 = DPDK_SYS_LINK_SPEED_10M, 10, true;
-    /// 100 Mbit/s, one direction at a time.
+    /// 100 Mbit/s, half duplex.
     M100Half = DPDK_SYS_LINK_SPEED_100M_HD, 100, false;
     /// 100 Mbit/s.
     M100 = DPDK_SYS_LINK_SPEED_100M, 100, true;
@@ -71,14 +71,14 @@ speeds! {
     G100 = DPDK_SYS_LINK_SPEED_100G, 100_000, true;
     /// 200 Gbit/s.
     G200 = DPDK_SYS_LINK_SPEED_200G, 200_000, true;
-    /// 400 Gbit/s, which DPDK 22.11 does not know: with it no device has this speed.
+    /// 400 Gbit/s. DPDK 22.11 does not know it: with that version no device has this speed.
     G400 = DPDK_SYS_LINK_SPEED_400G, 400_000, true;
-    /// 800 Gbit/s, which neither 22.11 nor 24.11 knows.
+    /// 800 Gbit/s. DPDK 22.11 and 24.11 do not know it.
     G800 = DPDK_SYS_LINK_SPEED_800G, 800_000, true;
 }
 
 impl LinkSpeed {
-    /// The speed of so many Mbit/s, if there is one.
+    /// The speed with this number of Mbit/s, if it exists.
     ///
     /// ```
     /// use dpdk_rs::port::LinkSpeed;
@@ -100,46 +100,46 @@ impl fmt::Display for LinkSpeed {
 }
 
 impl Link {
-    /// The speed of a link that is up, if it is one of those that have a name.
+    /// The speed of a link that is up, if it is one of the named ones.
     #[must_use]
     pub fn speed(&self) -> Option<LinkSpeed> {
         LinkSpeed::new(self.speed_mbps.filter(|_| self.up)?, self.full_duplex)
     }
 }
 
-/// Several speeds, joined by `|`.
+/// A set of speeds, combined by `|`.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct LinkSpeeds(u32);
 
 impl LinkSpeeds {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
 
-    /// Those of DPDK's bits that have a name here.
+    /// The speeds in DPDK's bits that have a name here.
     pub(super) fn from_bits(bits: u32) -> Self {
         let known = LinkSpeed::ALL.iter().fold(0, |known, speed| known | speed.bit());
         Self(bits & known)
     }
 
-    /// The bits of DPDK, `RTE_ETH_LINK_SPEED_*`.
+    /// DPDK's bits, `RTE_ETH_LINK_SPEED_*`.
     #[must_use]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Whether this speed is one of them.
+    /// Whether the set contains this speed.
     #[must_use]
     pub const fn contains(self, speed: LinkSpeed) -> bool {
         self.0 & speed.bit() != 0
     }
 
-    /// Those that are not in `other`.
+    /// The speeds that are not in `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
 
-    /// Each of them, the slowest first.
+    /// The speeds, slowest first.
     pub fn iter(self) -> impl Iterator<Item = LinkSpeed> {
         LinkSpeed::ALL.iter().copied().filter(move |speed| self.contains(*speed))
     }
@@ -181,47 +181,20 @@ impl fmt::Debug for LinkSpeeds {
     }
 }
 
-/// How the speed of a link is found.
+/// How both ends of a link agree on its speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Negotiation {
-    /// Both ends agree on the best that they have.
+    /// They negotiate the best common speed.
     #[default]
     Any,
-    /// On the best of these.
+    /// They negotiate the best common speed of this set.
     Of(LinkSpeeds),
-    /// They do not ask each other.
+    /// They do not negotiate.
     Fixed(LinkSpeed),
 }
 
-impl PortConfig {
-    /// Has the two ends of the link agree on one of these speeds, all of which the device must have
-    /// ([`PortInfo::speeds`](super::PortInfo::speeds)); on any unless given. Drivers of virtual devices, and some of NICs, do not
-    /// listen: what came of it is told by [`Port::wait_link`](super::Port::wait_link).
-    ///
-    /// ```
-    /// use dpdk_rs::{PortConfig, port::LinkSpeed};
-    ///
-    /// let config = PortConfig::default().advertised_speeds(LinkSpeed::G1 | LinkSpeed::G10);
-    /// ```
-    #[doc(alias = "link_speeds")]
-    pub fn advertised_speeds(mut self, speeds: impl Into<LinkSpeeds>) -> Self {
-        self.negotiation = Negotiation::Of(speeds.into());
-        self
-    }
-
-    /// Sets the speed of the link without negotiation, to one that the device has; the other end must be set to the same. Which
-    /// of its speeds a NIC can be set to is in its data sheet (1 Gbit/s over copper is always negotiated), and drivers that do not
-    /// listen are as many as with [`Self::advertised_speeds`], in place of which this is.
-    #[doc(alias = "link_speeds")]
-    #[doc(alias = "RTE_ETH_LINK_SPEED_FIXED")]
-    pub const fn fixed_speed(mut self, speed: LinkSpeed) -> Self {
-        self.negotiation = Negotiation::Fixed(speed);
-        self
-    }
-}
-
 impl Negotiation {
-    /// For `struct rte_eth_conf`.
+    /// The value for `struct rte_eth_conf`.
     pub(super) const fn bits(self) -> u32 {
         match self {
             Self::Any => 0,
@@ -230,11 +203,11 @@ impl Negotiation {
         }
     }
 
-    /// Compares with what the device has.
+    /// Checks against the device's speeds.
     pub(super) fn check(self, device: &Device, has: LinkSpeeds) -> Result<(), PortError> {
         let asked = match self {
             Self::Any => return Ok(()),
-            // To DPDK this would be any.
+            // DPDK would interpret this as any speed.
             Self::Of(LinkSpeeds::NONE) => {
                 return Err(device.unsupported("link speeds to advertise", 0, "1 or more".to_owned()));
             }
@@ -244,7 +217,7 @@ impl Negotiation {
         match asked.without(has) {
             LinkSpeeds::NONE => Ok(()),
             lacking if has == LinkSpeeds::NONE => {
-                Err(device.lacks(format!("link speed {lacking}: its driver tells of none that could be chosen")))
+                Err(device.lacks(format!("link speed {lacking}: its driver reports no speeds to choose from")))
             }
             lacking => Err(device.lacks(format!("link speed {lacking}: it has {has}"))),
         }
@@ -260,7 +233,7 @@ mod tests {
     fn speeds_have_dpdks_bits() {
         assert_eq!(LinkSpeed::ALL.len(), 17);
         for (place, speed) in LinkSpeed::ALL.iter().enumerate() {
-            // Bit 0 says that they do not negotiate.
+            // Bit 0 disables negotiation.
             assert_eq!(speed.bit(), 2 << place, "{speed}");
             assert_eq!(LinkSpeed::new(speed.mbps(), speed.is_full_duplex()), Some(*speed));
         }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Taking a link up and down.
+//! Setting a link up and down.
 
 use super::{Device, Port, PortError, Started};
 use crate::PrivateData;
 use dpdk_sys as sys;
 
 impl<P: PrivateData> Port<Started<P>> {
-    /// Takes the link up or down, as if its cable were plugged or unplugged; queues stay as they are. A port has its link up when
-    /// it is started. Some devices take a while ([`Self::link`]), some change what they say of the link and nothing else
-    /// (`net_ring`).
+    /// Sets the link up or down, as if its cable were plugged in or unplugged. The queues are unaffected. When a port
+    /// starts, its link is up. Some devices take a while ([`Self::link`]). Some only change the link state that they
+    /// report (`net_ring`).
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the device has no switch for its link, [`PortError::Refused`] if it refuses.
+    /// [`PortError::Lacks`] if the device cannot switch its link, [`PortError::Refused`] if it refuses.
     #[doc(alias = "rte_eth_dev_set_link_up")]
     #[doc(alias = "rte_eth_dev_set_link_down")]
     pub fn set_link(&self, up: bool) -> Result<(), PortError> {

@@ -3,8 +3,8 @@
 
 //! Ethernet devices.
 //!
-//! A port is [`Unconfigured`], then [`Configured`], then [`Started`]; each step takes the port and gives it back in its
-//! new state, and queues exist only for a started one:
+//! A port is [`Unconfigured`], then [`Configured`], then [`Started`]. Each step takes the port and returns it in its new
+//! state. Only a started port has queues:
 //!
 //! ```no_run
 //! use dpdk_rs::{Eal, Mempool, PortConfig};
@@ -24,12 +24,11 @@
 mod adapter;
 mod config;
 mod device;
-mod driver;
+mod error;
 mod event_watch;
 mod flow_control;
 mod foreign;
 mod info;
-pub(crate) mod iommu;
 mod link_speed;
 mod link_switch;
 mod offloads;
@@ -37,15 +36,15 @@ mod queue_info;
 mod reception;
 mod reset;
 mod rss;
-mod rss_flow;
 mod single_queue;
 mod status;
 mod tuning;
 mod xstats;
 
+pub use crate::ids::PortId;
 pub use adapter::{Module, ModuleStandard};
 pub use config::PortConfig;
-pub(crate) use driver::is_pci_address;
+pub use error::PortError;
 pub use event_watch::{EventWatch, LinkWatch, PortEvent};
 pub use flow_control::FlowControl;
 pub use foreign::Foreign;
@@ -54,135 +53,40 @@ pub use link_speed::{LinkSpeed, LinkSpeeds};
 pub use offloads::{RxOffloads, TxOffloads};
 pub use queue_info::{RxQueueInfo, TxQueueInfo};
 pub use reset::ResetRefused;
-pub use rss::{RssFields, RssHash};
-pub use rss_flow::RssFlow;
+pub use rss::{RssFields, RssFlow, RssHash};
 pub use status::{Link, PortStats};
 pub use tuning::RingRegisters;
 pub use xstats::{Xstat, XstatSelection};
 
 use crate::{
-    Errno, Mempool, PrivateData, RxQueue, SocketId, StoppedRxQueue, StoppedTxQueue, TxQueue, eal::Environment,
+    Mempool, PrivateData, RxQueue, SocketId, StoppedRxQueue, StoppedTxQueue, TxQueue,
+    environment::{Environment, ports},
 };
 use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) use device::{Device, close_rest, has_port, in_use_of, reaches_program_memory, reads_only_dpdk_memory};
+pub(crate) use crate::ids::Direction;
+pub(crate) use device::{Calls, Device, RawFlow, calls, entry};
 pub(crate) use foreign::take_foreign;
-pub(crate) use single_queue::Direction;
 
-/// The number of a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PortId(pub(crate) u16);
-
-impl PortId {
-    /// The number.
-    #[inline]
-    #[must_use]
-    pub const fn get(self) -> u16 {
-        self.0
-    }
-}
-
-impl fmt::Display for PortId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// A call that failed on a port.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PortError {
-    /// DPDK, or the device, refused.
-    #[error("port {port} ({name}): cannot {action}: {errno}")]
-    Refused {
-        /// The port.
-        port: PortId,
-        /// Its name, such as `net_null0` or a PCI address.
-        name: String,
-        /// What was tried, such as `start the port`.
-        action: String,
-        /// The call of DPDK, such as `rte_eth_dev_start`.
-        call: &'static str,
-        /// DPDK's error.
-        errno: Errno,
-    },
-    /// A number is outside what the device supports.
-    #[error("port {port} ({name}): {asked} {what} asked for, the device supports {limits}")]
-    Unsupported {
-        /// The port.
-        port: PortId,
-        /// Its name.
-        name: String,
-        /// What was asked for, such as `RX queues`.
-        what: &'static str,
-        /// How many.
-        asked: u32,
-        /// What the device has, in words.
-        limits: String,
-    },
-    /// The device does not have something.
-    #[error("port {port} ({name}): the device has no {what}")]
-    Lacks {
-        /// The port.
-        port: PortId,
-        /// Its name.
-        name: String,
-        /// What it does not have, such as `VLAN filter`.
-        what: String,
-    },
-    /// A child made by `fork` cannot touch the port: it is its parent's.
-    #[error("port {port} ({name}): this process is a fork of the one that initialized the EAL")]
-    Forked {
-        /// The port.
-        port: PortId,
-        /// Its name.
-        name: String,
-    },
-}
-
-impl PortError {
-    /// The port.
-    #[must_use]
-    pub const fn port(&self) -> PortId {
-        match self {
-            Self::Refused { port, .. }
-            | Self::Unsupported { port, .. }
-            | Self::Lacks { port, .. }
-            | Self::Forked { port, .. } => *port,
-        }
-    }
-
-    /// DPDK's error, if a call of DPDK failed.
-    #[must_use]
-    pub const fn errno(&self) -> Option<Errno> {
-        if let Self::Refused { errno, .. } = self { Some(*errno) } else { None }
-    }
-
-    /// The name of the call of DPDK that failed.
-    #[must_use]
-    pub const fn call(&self) -> Option<&'static str> {
-        if let Self::Refused { call, .. } = self { Some(*call) } else { None }
-    }
-}
-
-/// A port that has been taken from the EAL, and not yet configured. Dropping it gives it back, or closes it after
-/// [`Port::reset`].
+/// A port that was taken from the EAL and is not configured yet. Dropping it returns it to the EAL, or closes it if it
+/// comes from [`Port::reset`].
 #[derive(Debug)]
 pub struct Unconfigured(());
 
-/// A port that is configured and stopped. `P` is the private data of the pool that it receives into.
+/// A port that is configured and stopped. `P` is the private data of the pool into which it receives.
 #[derive(Debug)]
 pub struct Configured<P: PrivateData = ()>(PhantomData<P>);
 
-/// A port that is started. `P` is the private data of the pool that it receives into.
+/// A port that is started. `P` is the private data of the pool into which it receives.
 #[derive(Debug)]
 pub struct Started<P: PrivateData = ()>(PhantomData<P>);
 
-/// An Ethernet device in the state `S`. A configured port is stopped and closed when the port and the last of its queues
-/// have been dropped; it cannot be had again. One that has refused to be set up or started is closed, unless its driver would
-/// free memory twice (`net_pcap` with `infinite_rx`): then it is left as it is, and the EAL is not cleaned up.
+/// An Ethernet device in the state `S`. A configured port is stopped and closed when the port and the last of its
+/// queues have been dropped; it cannot be taken again. A port that fails to be set up or started is closed, unless its
+/// driver would free memory twice (`net_pcap` with `infinite_rx`): then the port is left as it is, and the EAL is not
+/// cleaned up.
 #[doc(alias = "rte_eth_dev_close")]
 pub struct Port<S = Started> {
     device: Arc<Device>,
@@ -199,9 +103,9 @@ pub(crate) fn take_all(environment: &Arc<Environment>) -> Vec<Port<Unconfigured>
     device::take_all(environment).into_iter().map(|device| Port::of(Arc::new(device))).collect()
 }
 
-/// The names of all ports, whether or not somebody has taken them.
+/// The names of all ports, taken or not.
 pub(crate) fn names(eal: &crate::Eal) -> Vec<String> {
-    device::names(eal.environment())
+    ports::names(eal.environment())
 }
 
 impl<S> Port<S> {
@@ -226,7 +130,7 @@ impl<S> Port<S> {
         self.device.name()
     }
 
-    /// The device's NUMA node; [`SocketId::ANY`] if it has none, as virtual devices.
+    /// The device's NUMA node; [`SocketId::ANY`] if it has none, as is the case for virtual devices.
     #[doc(alias = "rte_eth_dev_socket_id")]
     #[must_use]
     pub fn socket(&self) -> SocketId {
@@ -237,16 +141,17 @@ impl<S> Port<S> {
     /// What the device can do.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report it.
     #[doc(alias = "rte_eth_dev_info_get")]
     pub fn info(&self) -> Result<PortInfo, PortError> {
         self.device.info()
     }
 
-    /// The port's own address. In a secondary process it may be a mix of two, if the primary one changes it at this moment.
+    /// The port's own MAC address. In a secondary process it may be a mix of two addresses if the primary process
+    /// changes it during the call.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report it.
     #[doc(alias = "rte_eth_macaddr_get")]
     pub fn mac_addr(&self) -> Result<crate::MacAddr, PortError> {
         self.device.mac_addr()
@@ -255,7 +160,7 @@ impl<S> Port<S> {
     /// The longest payload of a frame, in bytes: without the Ethernet header and the FCS.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report it.
     #[doc(alias = "rte_eth_dev_get_mtu")]
     pub fn mtu(&self) -> Result<u16, PortError> {
         self.device.mtu()
@@ -263,15 +168,19 @@ impl<S> Port<S> {
 }
 
 impl Port<Unconfigured> {
-    /// Configures the port: all RX queues receive into `pool`. If that lies in memory of the program
-    /// ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)), the device must be of a driver that is known to leave buffers to their
-    /// mbufs: `net_af_packet`, `net_memif`, `net_null`, `net_pcap`, `net_ring`, `net_tap` and `net_vhost`, those that combine them,
-    /// `net_e1000_em` by itself, where the memory is DPDK's or registered ([`ExternalMemory`](crate::memory::ExternalMemory)), and
-    /// `mlx5_pci`, where it is DPDK's.
+    /// Configures the port: all RX queues receive into `pool`.
+    ///
+    /// If the pool is in memory of the program ([`MempoolBuilder::build_in`](crate::MempoolBuilder::build_in)), the
+    /// driver must be one that is known to leave each buffer with its mbuf: `net_af_packet`, `net_memif`, `net_null`,
+    /// `net_pcap`, `net_ring`, `net_tap` or `net_vhost`, or a driver that combines these; `net_e1000_em`, not combined
+    /// with others, if the memory is DPDK's or registered ([`ExternalMemory`](crate::memory::ExternalMemory)); or
+    /// `mlx5_pci`, if the memory is DPDK's.
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] if a number is outside what the device supports, or [`PortError::Lacks`] if it does not have what
-    /// is asked for, before anything is changed: the port can be taken from the EAL again. [`PortError::Refused`] if the device refuses: it is closed.
+    /// [`PortError::Unsupported`] if a number is outside what the device supports, [`PortError::Lacks`] if the device lacks
+    /// a requested feature. Both are returned before anything is changed: the port can be taken from the EAL again.
+    /// [`PortError::Refused`] if the device refuses, [`PortError::Lacks`] if the interface of `net_tap` was moved to another
+    /// network namespace: the port is then closed.
     #[doc(alias = "rte_eth_dev_configure")]
     #[doc(alias = "rte_eth_rx_queue_setup")]
     #[doc(alias = "rte_eth_tx_queue_setup")]
@@ -283,8 +192,9 @@ impl Port<Unconfigured> {
         self.configure_queues(config, &[pool])
     }
 
-    /// As [`Self::configure`], with a pool for each RX queue, in the order of their numbers: pools on the NUMA nodes of the lcores
-    /// that receive, or so that lcores do not meet in one. A pool may come several times.
+    /// Like [`Self::configure`], with one pool for each RX queue, in the order of the queue numbers: for pools on the
+    /// NUMA nodes of the lcores that receive, or so that lcores do not contend for one pool. The same pool may be given
+    /// several times.
     ///
     /// ```no_run
     /// # use dpdk_rs::{Eal, Mempool, Port, PortConfig, port::Unconfigured};
@@ -299,7 +209,7 @@ impl Port<Unconfigured> {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::configure`]; also [`PortError::Unsupported`] if there are not as many pools as RX queues.
+    /// The errors of [`Self::configure`], and [`PortError::Unsupported`] if the numbers of pools and RX queues differ.
     #[doc(alias = "rte_eth_rx_queue_setup")]
     pub fn configure_with_pools<P: PrivateData>(
         self,
@@ -319,7 +229,7 @@ impl Port<Unconfigured> {
         config: &PortConfig,
         pools: &[&Mempool<P>],
     ) -> Result<Port<Configured<P>>, PortError> {
-        // Without an RX queue nothing is received into any.
+        // Without an RX queue nothing is received.
         let data_room = pools.iter().map(|pool| pool.handle().data_room).min().unwrap_or(u16::MAX);
         config.check(&self.device, data_room)?;
         self.device.check_driver(data_room)?;
@@ -332,11 +242,11 @@ impl Port<Unconfigured> {
 }
 
 impl<P: PrivateData> Port<Configured<P>> {
-    /// Starts the port and makes its queues.
+    /// Starts the port and creates its queues.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device refuses, [`PortError::Lacks`] if it was stopped before and does not work again
-    /// ([`PortInfo::restarts`]): it is closed.
+    /// [`PortError::Refused`] if the device refuses, [`PortError::Lacks`] if it was stopped before and cannot be restarted
+    /// ([`PortInfo::restarts`]). In both cases the port is closed.
     #[doc(alias = "rte_eth_dev_start")]
     pub fn start(self) -> Result<StartedPort<P>, PortError> {
         let (rx, tx) = self.device.start(true)?;
@@ -345,11 +255,12 @@ impl<P: PrivateData> Port<Configured<P>> {
         Ok((Port::of(self.device), rx, tx))
     }
 
-    /// Starts the port with its queues stopped, to be started one by one. Without
-    /// [`PortConfig::deferred_start`] each of them may receive frames before it is stopped here.
+    /// Starts the port with its queues stopped, so that they can be started one by one. Without
+    /// [`PortConfig::deferred_start`] each queue may receive frames before it is stopped here.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the device cannot stop single queues, [`PortError::Refused`] if it refuses: it is closed.
+    /// [`PortError::Lacks`] if the device cannot stop single queues, [`PortError::Refused`] if it refuses. In both
+    /// cases the port is closed.
     #[doc(alias = "rte_eth_dev_start")]
     #[doc(alias = "rx_deferred_start")]
     pub fn start_stopped(self) -> Result<StoppedQueues<P>, PortError> {
@@ -359,33 +270,34 @@ impl<P: PrivateData> Port<Configured<P>> {
         Ok((Port::of(self.device), rx, tx))
     }
 
-    /// Sets the longest payload of a frame, in bytes.
+    /// Sets the maximum payload of a frame (MTU) in bytes.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device cannot.
+    /// [`PortError::Refused`] if the device does not support it.
     #[doc(alias = "rte_eth_dev_set_mtu")]
     pub fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
         self.device.set_mtu(mtu)
     }
 
-    /// Closes the device, which dropping it does too.
+    /// Closes the device, as dropping the port does.
     pub fn close(self) {
         drop(self);
     }
 }
 
 impl<P: PrivateData> Port<Started<P>> {
-    /// Stops the port. Its queues come back, so that nobody can use them any more; a stopped one is started before, or given back.
+    /// Stops the port. It takes its queues back, so that no thread can use them any more. A stopped queue must be
+    /// started or given back first.
     ///
     /// # Errors
-    /// [`StopError::Queues`] if a queue is missing, or is one of another port: with everything that was passed.
-    /// [`StopError::Refused`] if the device refuses: it is closed.
+    /// [`StopError::Queues`] if a queue is missing or belongs to another port; it contains everything that was passed.
+    /// [`StopError::Refused`] if the device refuses: the port is closed.
     #[doc(alias = "rte_eth_dev_stop")]
     pub fn stop(self, rx: Vec<RxQueue<P>>, tx: Vec<TxQueue>) -> Result<Port<Configured<P>>, StopError<P>> {
         let device = &self.device;
         let complete = device.queue_counts() == (rx.len(), tx.len());
         if !complete || !rx.iter().all(|queue| queue.is_of(device)) || !tx.iter().all(|queue| queue.is_of(device)) {
-            return Err(StopError::Queues(Box::new((self, rx, tx))));
+            return Err(StopError::Queues(Box::new(Mutex::new((self, rx, tx)))));
         }
         drop((rx, tx));
         device.stop().map_err(StopError::Refused)?;
@@ -410,10 +322,10 @@ impl<P: PrivateData> Port<Started<P>> {
         self.device.reset_stats()
     }
 
-    /// The state of the link as it is now, without waiting for a negotiation to end.
+    /// The present state of the link, without waiting for a negotiation to end.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report it.
     #[doc(alias = "rte_eth_link_get_nowait")]
     pub fn link(&self) -> Result<Link, PortError> {
         self.device.link(false)
@@ -422,7 +334,7 @@ impl<P: PrivateData> Port<Started<P>> {
     /// The state of the link, after waiting up to 9 seconds for it to come up.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report it.
     #[doc(alias = "rte_eth_link_get")]
     pub fn wait_link(&self) -> Result<Link, PortError> {
         self.device.link(true)
@@ -436,18 +348,22 @@ impl<S> fmt::Debug for Port<S> {
 }
 
 /// Why a port was not stopped.
-///
-/// It can hold queues, which threads do not share. For `anyhow`, which wants errors that may be shared, take the words:
-/// `.map_err(|error| anyhow!("{error}"))`; the port and its queues are then stopped by their drop.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum StopError<P: PrivateData = ()> {
-    /// Not exactly the port's own queues were given.
-    #[error("port {} ({}) needs all its queues back, and no others, to stop", .0.0.id(), .0.0.name())]
-    Queues(Box<StartedPort<P>>),
+    /// The passed queues are not exactly the port's own. The port and the passed queues are in a mutex because errors
+    /// must be `Sync`, as `anyhow` requires, and queues are not: take them with `into_inner`. If they are dropped, the
+    /// port stops.
+    #[error("port {} needs all its queues back, and no others, to stop", described(.0))]
+    Queues(Box<Mutex<StartedPort<P>>>),
     /// The device refused, and is closed.
     #[error(transparent)]
     Refused(PortError),
+}
+
+fn described<P: PrivateData>(started: &Mutex<StartedPort<P>>) -> String {
+    let (port, ..) = &*started.lock().unwrap_or_else(PoisonError::into_inner);
+    format!("{} ({})", port.id(), port.name())
 }
 
 impl<P: PrivateData> fmt::Debug for StopError<P> {

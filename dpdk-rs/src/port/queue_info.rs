@@ -1,98 +1,99 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! How a queue was set up, and by which of its functions the driver receives and sends: the first question when something is slow.
+//! How a queue was set up, and which of its functions the driver uses to receive and send: the first thing to check
+//! when a queue is slow.
 
 use super::{Device, Direction, Port, PortError, Started, adapter::text_of, info::offload_names};
 use crate::{PacketType, PrivateData};
 use core::ptr;
 use dpdk_sys as sys;
 
-/// How an RX queue was set up; made by [`Port::rx_queue_info`].
+/// How an RX queue was set up; from [`Port::rx_queue_info`].
 #[doc(alias = "rte_eth_rxq_info")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RxQueueInfo {
-    /// How many descriptors it has.
+    /// The number of descriptors.
     pub descriptors: u16,
-    /// How many bytes of an mbuf the device writes to; 0 if it does not say.
+    /// How many bytes of an mbuf the device writes to; 0 if the driver does not report it.
     pub buffer_len: u16,
-    /// Whether a frame may come in several segments.
+    /// Whether a frame may arrive in several segments.
     pub scattered: bool,
-    /// How many descriptors the driver gathers before it gives them back to the device.
+    /// How many descriptors the driver collects before it returns them to the device.
     pub free_threshold: u16,
-    /// Whether frames are dropped, and not held back, while the queue has no free descriptor.
+    /// Whether the device drops frames, rather than hold them back, while the queue has no free descriptor.
     pub drops: bool,
-    /// What is on, by DPDK's names, such as `SCATTER`.
+    /// The enabled offloads, by DPDK's names, such as `SCATTER`.
     pub offloads: Vec<String>,
 }
 
-/// How a TX queue was set up; made by [`Port::tx_queue_info`].
+/// How a TX queue was set up; from [`Port::tx_queue_info`].
 #[doc(alias = "rte_eth_txq_info")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TxQueueInfo {
-    /// How many descriptors it has.
+    /// The number of descriptors.
     pub descriptors: u16,
-    /// The driver frees what was sent once fewer descriptors than these are free.
+    /// The driver frees sent frames once fewer descriptors than this are free.
     pub free_threshold: u16,
-    /// After how many descriptors the device is asked to tell that they were sent (RS).
+    /// The number of descriptors after which the device reports that they were sent (RS).
     pub report_threshold: u16,
-    /// What is on, by DPDK's names, such as `MULTI_SEGS`.
+    /// The enabled offloads, by DPDK's names, such as `MULTI_SEGS`.
     pub offloads: Vec<String>,
 }
 
-/// What queues lack whose driver tells nothing of them.
+/// What a driver lacks that does not describe its queues, and what to do instead.
 const SETUP: (&str, &str) = ("description of its queues", "they have what the port was configured with");
 
-/// What queues lack whose driver has one function only, or does not tell which it has taken.
+/// What a driver lacks that has only one function, or does not report which one it uses.
 const MODE: (&str, &str) =
-    ("burst modes to tell", "raise the driver's log level, by --log-level=pmd.net.*:debug, which often names them");
+    ("burst modes to report", "raise the driver's log level, by --log-level=pmd.net.*:debug, which often names them");
 
 impl<P: PrivateData> Port<Started<P>> {
-    /// How an RX queue was set up, as its driver has it.
+    /// The set-up of an RX queue, as its driver reports it.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the driver does not say, [`PortError::Unsupported`] if there is no such queue.
+    /// [`PortError::Lacks`] if the driver does not report it, [`PortError::Unsupported`] if there is no such queue.
     #[doc(alias = "rte_eth_rx_queue_info_get")]
     pub fn rx_queue_info(&self, queue: u16) -> Result<RxQueueInfo, PortError> {
         self.device.rx_queue_info(queue)
     }
 
-    /// How a TX queue was set up, as its driver has it.
+    /// The set-up of a TX queue, as its driver reports it.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the driver does not say, [`PortError::Unsupported`] if there is no such queue.
+    /// [`PortError::Lacks`] if the driver does not report it, [`PortError::Unsupported`] if there is no such queue.
     #[doc(alias = "rte_eth_tx_queue_info_get")]
     pub fn tx_queue_info(&self, queue: u16) -> Result<TxQueueInfo, PortError> {
         self.device.tx_queue_info(queue)
     }
 
-    /// By which of its functions the driver receives on a queue, such as `Vector AVX2` or `Scalar Scattered`. Which it takes hangs
-    /// on the processor, on the offloads and on the number of descriptors.
+    /// The function that the driver uses to receive on a queue, such as `Vector AVX2` or `Scalar Scattered`. The
+    /// driver's choice depends on the processor, on the offloads and on the number of descriptors.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the driver does not say, as those of virtual devices, [`PortError::Unsupported`] if there is no such
-    /// queue.
+    /// [`PortError::Lacks`] if the driver does not report it, as is the case for virtual devices,
+    /// [`PortError::Unsupported`] if there is no such queue.
     #[doc(alias = "rte_eth_rx_burst_mode_get")]
     pub fn rx_burst_mode(&self, queue: u16) -> Result<String, PortError> {
         self.device.burst_mode(Direction::Rx, queue)
     }
 
-    /// By which of its functions the driver sends on a queue; see [`Self::rx_burst_mode`].
+    /// The function that the driver uses to send on a queue; see [`Self::rx_burst_mode`].
     ///
     /// # Errors
-    /// As [`Self::rx_burst_mode`].
+    /// The errors of [`Self::rx_burst_mode`].
     #[doc(alias = "rte_eth_tx_burst_mode_get")]
     pub fn tx_burst_mode(&self, queue: u16) -> Result<String, PortError> {
         self.device.burst_mode(Direction::Tx, queue)
     }
 
-    /// The types of frames that the device tells apart ([`Packet::packet_type`](crate::Packet::packet_type)), without tunnels; none
-    /// if it does not look.
+    /// The frame types that the device distinguishes ([`Packet::packet_type`](crate::Packet::packet_type)), without
+    /// tunnels; empty if it does not classify frames.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report them.
     #[doc(alias = "rte_eth_dev_get_supported_ptypes")]
     pub fn packet_types(&self) -> Result<Vec<PacketType>, PortError> {
         self.device.packet_types()
@@ -156,7 +157,7 @@ impl Device {
             }
         };
         drop(control);
-        // What drivers say that do not know the function that they have taken.
+        // Drivers that do not know the function that they use return this.
         let unknown = -sys::EINVAL.cast_signed();
         let result = if result == unknown { -sys::ENOTSUP.cast_signed() } else { result };
         self.check_offered(call, result, format!("read the burst mode of {direction} queue {queue}"), MODE)?;
@@ -165,7 +166,7 @@ impl Device {
 
     fn packet_types(&self) -> Result<Vec<PacketType>, PortError> {
         const CALL: &str = "rte_eth_dev_get_supported_ptypes";
-        const ACTION: &str = "read which types of frames it tells apart";
+        const ACTION: &str = "read which types of frames it distinguishes";
         let layers = sys::DPDK_SYS_PTYPE_L2_MASK | sys::DPDK_SYS_PTYPE_L3_MASK | sys::DPDK_SYS_PTYPE_L4_MASK;
         let port = self.id().get();
         let _control = self.control()?;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Which frames a started port receives: by address and by VLAN.
+//! Selecting the frames that a started port receives: by address and by VLAN.
 
 use super::{Device, Port, PortError, Started};
 use crate::{MacAddr, PrivateData};
 use dpdk_sys as sys;
 
 impl<P: PrivateData> Port<Started<P>> {
-    /// Whether to receive frames for any address.
+    /// Sets whether the port receives frames for any address.
     ///
     /// # Errors
     /// [`PortError::Refused`] if the device cannot (`ENOTSUP`).
@@ -18,17 +18,18 @@ impl<P: PrivateData> Port<Started<P>> {
         self.device.set_promiscuous(on)
     }
 
-    /// Whether the port receives frames for any address; `false` in a child made by `fork`, since the port is its parent's.
+    /// Whether the port receives frames for any address; `false` in a child process created by `fork`, since the port
+    /// belongs to its parent.
     #[doc(alias = "rte_eth_promiscuous_get")]
     #[must_use]
     pub fn is_promiscuous(&self) -> bool {
         let Ok(_control) = self.device.control() else { return false };
-        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a bit beside others, and all of
-        // them change only while the control plane is locked, as it is here.
+        // SAFETY: the port exists as long as its `Device`, which `self` holds. The call reads a bit next to others, and
+        // all of them change only while the control plane is locked, as it is here.
         unsafe { sys::rte_eth_promiscuous_get(self.id().get()) == 1 }
     }
 
-    /// Whether to receive frames for any multicast address.
+    /// Sets whether the port receives frames for any multicast address.
     ///
     /// # Errors
     /// [`PortError::Refused`] if the device cannot (`ENOTSUP`).
@@ -38,21 +39,22 @@ impl<P: PrivateData> Port<Started<P>> {
         self.device.set_allmulticast(on)
     }
 
-    /// Whether the port receives frames for any multicast address; `false` in a child made by `fork`, since the port is its
-    /// parent's.
+    /// Whether the port receives frames for any multicast address; `false` in a child process created by `fork`, since
+    /// the port belongs to its parent.
     #[doc(alias = "rte_eth_allmulticast_get")]
     #[must_use]
     pub fn is_allmulticast(&self) -> bool {
         let Ok(_control) = self.device.control() else { return false };
-        // SAFETY: the port exists as long as its `Device`, which `self` holds; the call reads a bit beside others, and all of
-        // them change only while the control plane is locked, as it is here.
+        // SAFETY: the port exists as long as its `Device`, which `self` holds. The call reads a bit next to others, and
+        // all of them change only while the control plane is locked, as it is here.
         unsafe { sys::rte_eth_allmulticast_get(self.id().get()) == 1 }
     }
 
     /// Makes `addr` the port's own address.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device cannot (`ENOTSUP`), or for an address that no single host can have (`EINVAL`).
+    /// [`PortError::Refused`] if the device does not support it (`ENOTSUP`), or for an address that is not a unicast
+    /// address (`EINVAL`).
     #[doc(alias = "rte_eth_dev_default_mac_addr_set")]
     pub fn set_mac_addr(&self, addr: MacAddr) -> Result<(), PortError> {
         let call = "rte_eth_dev_default_mac_addr_set";
@@ -63,11 +65,11 @@ impl<P: PrivateData> Port<Started<P>> {
         })
     }
 
-    /// Receives frames for `addr` too.
+    /// Also receives frames for `addr`.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device cannot (`ENOTSUP`) or knows no more addresses (`ENOSPC`), see
-    /// [`PortInfo::max_mac_addrs`](super::PortInfo::max_mac_addrs).
+    /// [`PortError::Refused`] if the device does not support it (`ENOTSUP`), or has no room for another address
+    /// (`ENOSPC`); see [`PortInfo::max_mac_addrs`](super::PortInfo::max_mac_addrs).
     #[doc(alias = "rte_eth_dev_mac_addr_add")]
     pub fn add_mac_addr(&self, addr: MacAddr) -> Result<(), PortError> {
         self.device.with_addr("rte_eth_dev_mac_addr_add", addr, "add", |port, addr| {
@@ -77,10 +79,11 @@ impl<P: PrivateData> Port<Started<P>> {
         })
     }
 
-    /// Receives no more frames for `addr`; nothing happens if it was not added.
+    /// Stops receiving frames for `addr`. Does nothing if the address was not added.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device cannot (`ENOTSUP`), or for the port's own address (`EADDRINUSE`).
+    /// [`PortError::Refused`] if the device does not support it (`ENOTSUP`), or for the port's own address
+    /// (`EADDRINUSE`).
     #[doc(alias = "rte_eth_dev_mac_addr_remove")]
     pub fn remove_mac_addr(&self, addr: MacAddr) -> Result<(), PortError> {
         self.device.with_addr("rte_eth_dev_mac_addr_remove", addr, "remove", |port, addr| {
@@ -90,36 +93,38 @@ impl<P: PrivateData> Port<Started<P>> {
         })
     }
 
-    /// Receives frames for these multicast addresses too, in place of those of the last call; for none of an empty list.
-    /// Not every device filters exactly: some receive others with the same hash, or all.
+    /// Also receives frames for these multicast addresses, which replace those of the last call; an empty list clears them.
+    /// Not every device filters exactly: some receive other addresses with the same hash, or all of them.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the device has no list, [`PortError::Refused`] if the list is too long for it, or has an address that
-    /// is none of a group (`EINVAL`).
+    /// [`PortError::Lacks`] if the device has no list, [`PortError::Refused`] if the list is too long for it, or contains
+    /// an address that is not a group address (`EINVAL`).
     #[doc(alias = "rte_eth_dev_set_mc_addr_list")]
     pub fn set_multicast_addrs(&self, addrs: &[MacAddr]) -> Result<(), PortError> {
         self.device.set_multicast_addrs(addrs)
     }
 
-    /// Whether to receive frames of VLAN `id`, on a port with [`PortConfig::vlan_filter`](super::PortConfig::vlan_filter).
+    /// Sets whether the port receives frames of VLAN `id`. The port must have been configured with
+    /// [`PortConfig::vlan_filter`](super::PortConfig::vlan_filter).
     ///
     /// # Errors
-    /// [`PortError::Refused`] on another port (`ENOSYS`), for a number above 4,095 (`EINVAL`), or if the device refuses.
+    /// [`PortError::Refused`] if it was not (`ENOSYS`), for a number above 4,095 (`EINVAL`), or if the device refuses.
     #[doc(alias = "rte_eth_dev_vlan_filter")]
     pub fn set_vlan(&self, id: u16, on: bool) -> Result<(), PortError> {
         self.device.set_vlan(id, on)
     }
 
-    /// Whether to take the VLAN tag off received frames.
+    /// Sets whether the device removes the VLAN tag from received frames.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the device does not offer it; [`PortError::Refused`] if it refuses.
+    /// [`PortError::Lacks`] if the device does not support it; [`PortError::Refused`] if it refuses.
     #[doc(alias = "rte_eth_dev_set_vlan_offload")]
     pub fn set_vlan_strip(&self, on: bool) -> Result<(), PortError> {
         self.device.set_vlan_strip(on)
     }
 
-    /// Whether the VLAN tag is taken off received frames; `false` in a child made by `fork`, since the port is its parent's.
+    /// Whether the device removes the VLAN tag from received frames; `false` in a child process created by `fork`,
+    /// since the port belongs to its parent.
     #[doc(alias = "rte_eth_dev_get_vlan_offload")]
     #[must_use]
     pub fn strips_vlan(&self) -> bool {
@@ -158,7 +163,7 @@ impl Device {
         }
     }
 
-    /// Calls DPDK with an address, under the lock of the control plane.
+    /// Calls DPDK with an address, with the control plane locked.
     fn with_addr(
         &self,
         call: &'static str,
@@ -175,7 +180,7 @@ impl Device {
     fn set_multicast_addrs(&self, addrs: &[MacAddr]) -> Result<(), PortError> {
         const CALL: &str = "rte_eth_dev_set_mc_addr_list";
         if let Some(addr) = addrs.iter().find(|addr| addr.octets()[0] & 1 == 0) {
-            // Most drivers would not look.
+            // Most drivers do not check this.
             let action = format!("receive multicast frames for {addr}, which is the address of one host");
             return self.check(CALL, -sys::EINVAL.cast_signed(), action);
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A port is reset, and configured anew.
+//! Resetting a port, so that it can be configured again.
 
 use super::{Configured, Port, PortError, Unconfigured};
 use crate::PrivateData;
@@ -12,10 +12,10 @@ use core::fmt;
 #[error("{error}")]
 #[non_exhaustive]
 pub struct ResetRefused<P: PrivateData = ()> {
-    /// The port as it was, if its driver has no reset; `None` if the reset has failed, after which the device is neither used nor
-    /// closed any more.
+    /// The unchanged port, if its driver has no reset; `None` if the reset has failed. The device is then neither used
+    /// nor closed any more.
     pub port: Option<Port<Configured<P>>>,
-    /// Why.
+    /// The reason.
     #[source]
     pub error: Box<PortError>,
 }
@@ -27,15 +27,16 @@ impl<P: PrivateData> fmt::Debug for ResetRefused<P> {
 }
 
 impl<P: PrivateData> Port<Configured<P>> {
-    /// Resets the device, and gives its port back as one that was not configured yet: for another number of queues, other pools and
-    /// so on, or since the device needs it ([`PortEvent::NeedsReset`](super::PortEvent::NeedsReset)). It is closed when it is
-    /// dropped, and then cannot be had again. The pools of before are kept until that.
+    /// Resets the device, and returns its port unconfigured: to choose another number of queues or other pools, for
+    /// example, or because the device needs a reset ([`PortEvent::NeedsReset`](super::PortEvent::NeedsReset)). When the
+    /// port is dropped, it is closed and cannot be taken again. It keeps its previous pools until then.
     ///
-    /// Drivers of NICs have it, those of virtual devices do not.
+    /// Drivers of NICs can reset their devices; those of virtual devices cannot.
     ///
     /// # Errors
-    /// [`ResetRefused`], with the port as it was, for [`PortError::Lacks`] if its driver has no reset; or for
-    /// [`PortError::Refused`] if the reset has failed: then the device is left as it is, and the EAL is not cleaned up.
+    /// [`ResetRefused`], with the unchanged port and [`PortError::Lacks`] if its driver has no reset; or with
+    /// [`PortError::Refused`] if the reset has failed. In that case the device is left as it is, and the EAL is not
+    /// cleaned up.
     #[doc(alias = "rte_eth_dev_reset")]
     pub fn reset(self) -> Result<Port<Unconfigured>, ResetRefused<P>> {
         match self.device.reset() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a port counts, and the state of its link.
+//! The counters of a port, and the state of its link.
 
 use core::fmt;
 use dpdk_sys as sys;
@@ -26,7 +26,7 @@ pub struct PortStats {
     pub ierrors: u64,
     /// Frames that could not be sent.
     pub oerrors: u64,
-    /// Times that no mbuf was to be had for a frame.
+    /// How often no mbuf was available for a frame.
     pub rx_nombuf: u64,
 }
 
@@ -54,7 +54,7 @@ pub struct Link {
     pub up: bool,
     /// Its speed in Mbit/s; `None` if the device does not know.
     pub speed_mbps: Option<u32>,
-    /// Whether it carries both directions at once.
+    /// Whether it is full duplex.
     pub full_duplex: bool,
     /// Whether the speed was negotiated.
     pub autonegotiated: bool,

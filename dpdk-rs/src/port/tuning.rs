@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Numbers that change how fast queues are and not what they do: thresholds of drivers, and registers of NICs.
+//! Settings that only affect the speed of queues: thresholds of drivers, and registers of NICs.
 
-use super::PortConfig;
 use dpdk_sys as sys;
 
-/// When a NIC reads and writes descriptors: three registers of a queue, in descriptors. Few NICs have them all, and what each
-/// takes is in its data sheet.
+/// When a NIC reads and writes descriptors: three registers of a queue, in descriptors. Few NICs have all of them, and
+/// their data sheets list the allowed values.
 #[doc(alias = "rte_eth_thresh")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RingRegisters {
-    /// It reads ahead once it has fewer descriptors than these (`PTHRESH`).
+    /// The NIC prefetches descriptors when it has fewer than this (`PTHRESH`).
     pub prefetch: u8,
-    /// It does so once so many are there to be read (`HTHRESH`).
+    /// It does so only if at least this many are available (`HTHRESH`).
     pub host: u8,
-    /// It writes descriptors back in groups of so many (`WTHRESH`).
+    /// It writes descriptors back in groups of this size (`WTHRESH`).
     pub write_back: u8,
 }
 
@@ -25,76 +24,25 @@ impl From<RingRegisters> for sys::rte_eth_thresh {
     }
 }
 
-/// What of a queue's setup the program has chosen itself.
+/// The settings of a queue that the program has chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tuning {
-    rx_free: Option<u16>,
-    tx_free: Option<u16>,
-    tx_report: Option<u16>,
-    rx_registers: Option<RingRegisters>,
-    tx_registers: Option<RingRegisters>,
-    rx_drop: Option<bool>,
-}
-
-impl PortConfig {
-    /// How many RX descriptors the driver gathers before it gives them back to the device. More are cheaper by the frame, and fewer
-    /// are there for a burst. The driver's own choice unless given, which often is 32; many want a divisor of the number of
-    /// descriptors, some a multiple of 4 or 8. With another the fast functions are not taken
-    /// ([`Port::rx_burst_mode`](super::Port::rx_burst_mode)), or the port is refused and closed.
-    #[doc(alias = "rx_free_thresh")]
-    pub const fn rx_free_threshold(mut self, descriptors: u16) -> Self {
-        self.tuning.rx_free = Some(descriptors);
-        self
-    }
-
-    /// The driver frees what was sent once fewer TX descriptors than these are free. The driver's own choice unless given.
-    #[doc(alias = "tx_free_thresh")]
-    pub const fn tx_free_threshold(mut self, descriptors: u16) -> Self {
-        self.tuning.tx_free = Some(descriptors);
-        self
-    }
-
-    /// After how many TX descriptors the device is asked to tell that they were sent (RS); not more than
-    /// [`Self::tx_free_threshold`], and for many drivers a divisor of the number of descriptors. The driver's own choice unless
-    /// given.
-    #[doc(alias = "tx_rs_thresh")]
-    pub const fn tx_report_threshold(mut self, descriptors: u16) -> Self {
-        self.tuning.tx_report = Some(descriptors);
-        self
-    }
-
-    /// The registers of each RX queue; the driver's own choice unless given.
-    #[doc(alias = "rx_thresh")]
-    pub const fn rx_registers(mut self, registers: RingRegisters) -> Self {
-        self.tuning.rx_registers = Some(registers);
-        self
-    }
-
-    /// The registers of each TX queue; the driver's own choice unless given.
-    #[doc(alias = "tx_thresh")]
-    pub const fn tx_registers(mut self, registers: RingRegisters) -> Self {
-        self.tuning.tx_registers = Some(registers);
-        self
-    }
-
-    /// Whether frames for an RX queue without a free descriptor are dropped, so that those for other queues are not held back by
-    /// them. The driver's own choice unless given; some devices refuse what they do not do, others ignore it
-    /// ([`RxQueueInfo::drops`](super::RxQueueInfo::drops)).
-    #[doc(alias = "rx_drop_en")]
-    pub const fn rx_drop(mut self, on: bool) -> Self {
-        self.tuning.rx_drop = Some(on);
-        self
-    }
+    pub(super) rx_free: Option<u16>,
+    pub(super) tx_free: Option<u16>,
+    pub(super) tx_report: Option<u16>,
+    pub(super) rx_registers: Option<RingRegisters>,
+    pub(super) tx_registers: Option<RingRegisters>,
+    pub(super) rx_drop: Option<bool>,
 }
 
 impl Tuning {
-    /// What does not fit the number of descriptors, of which some drivers would never free or give back any: what it is, how many
-    /// were asked for, and what is allowed.
+    /// Checks the thresholds against the numbers of descriptors: with thresholds that are too large, some drivers would
+    /// never free or return descriptors. Returns the threshold's name, its value and the allowed range.
     pub(super) fn check(&self, rx: u16, tx: u16) -> Result<(), (&'static str, u16, String)> {
         let thresholds = [
-            ("as threshold of RX descriptors", self.rx_free, rx),
-            ("as threshold of TX descriptors", self.tx_free, tx),
-            ("as reporting threshold of TX descriptors", self.tx_report, tx),
+            ("threshold of RX descriptors", self.rx_free, rx),
+            ("threshold of TX descriptors", self.tx_free, tx),
+            ("reporting threshold of TX descriptors", self.tx_report, tx),
         ];
         for (what, threshold, descriptors) in thresholds {
             if let Some(threshold) = threshold.filter(|threshold| *threshold >= descriptors) {
@@ -157,8 +105,8 @@ mod tests {
         let check = |config: PortConfig| config.tuning.check(256, 128).map_err(|(what, asked, _)| (what, asked));
         let config = PortConfig::default;
         assert_eq!(check(config().rx_free_threshold(255).tx_free_threshold(127).tx_report_threshold(127)), Ok(()));
-        assert_eq!(check(config().rx_free_threshold(256)), Err(("as threshold of RX descriptors", 256)));
-        assert_eq!(check(config().tx_free_threshold(128)), Err(("as threshold of TX descriptors", 128)));
-        assert_eq!(check(config().tx_report_threshold(200)), Err(("as reporting threshold of TX descriptors", 200)));
+        assert_eq!(check(config().rx_free_threshold(256)), Err(("threshold of RX descriptors", 256)));
+        assert_eq!(check(config().tx_free_threshold(128)), Err(("threshold of TX descriptors", 128)));
+        assert_eq!(check(config().tx_report_threshold(200)), Err(("reporting threshold of TX descriptors", 200)));
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Extended statistics: what a device counts beside the basic counters, by name; or some of it, again and again.
+//! Extended statistics: the counters of a device beyond the basic ones, by name; or a selection that is read
+//! repeatedly.
 
 use super::{Device, Port, PortError, Started};
-use crate::{PrivateData, control::ControlGuard};
+use crate::{PrivateData, environment::ControlGuard};
 use core::{ffi::CStr, fmt};
 use dpdk_sys as sys;
 use std::sync::{Arc, Weak};
@@ -15,24 +16,24 @@ use std::sync::{Arc, Weak};
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Xstat {
-    /// Its name as the device has it, such as `rx_q0_packets`.
+    /// The device's name for it, such as `rx_q0_packets`.
     pub name: String,
-    /// What it has counted.
+    /// Its value.
     pub value: u64,
 }
 
-/// Extended counters of one port, chosen by name; made by [`Port::select_xstats`].
+/// A selection of a port's extended counters; from [`Port::select_xstats`].
 pub struct XstatSelection {
-    /// Keeps the address from being used again, and nothing else.
+    /// Only keeps the address from being reused.
     device: Weak<Device>,
-    /// How often it had been reset, after which ids are others.
+    /// The port's number of resets at the time of the selection: a reset changes the ids.
     resets: u32,
     names: Vec<String>,
     ids: Vec<u64>,
 }
 
 impl XstatSelection {
-    /// Their names, in the order in which they are read.
+    /// The names of the counters, in the order in which they are read.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
@@ -46,7 +47,7 @@ impl fmt::Debug for XstatSelection {
 }
 
 impl<P: PrivateData> Port<Started<P>> {
-    /// Chooses extended counters by their names, to be read often: [`Self::read_xstats`].
+    /// Selects extended counters by name, for frequent reading with [`Self::read_xstats`].
     ///
     /// ```no_run
     /// # use dpdk_rs::{Port, PortError};
@@ -62,7 +63,8 @@ impl<P: PrivateData> Port<Started<P>> {
     /// ```
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the device has no counter of a name, [`PortError::Refused`] if it does not say.
+    /// [`PortError::Lacks`] if the device has no counter of a name, [`PortError::Refused`] if it does not report the
+    /// names.
     #[doc(alias = "rte_eth_xstats_get_id_by_name")]
     #[doc(alias = "rte_eth_xstats_get_names_by_id")]
     pub fn select_xstats<N: Into<String>>(
@@ -74,29 +76,28 @@ impl<P: PrivateData> Port<Started<P>> {
         Ok(XstatSelection { device: Arc::downgrade(&self.device), resets: self.device.resets(), names, ids })
     }
 
-    /// Reads the chosen counters, without their names and, where the driver can, without the others: into the front of `values`, in
-    /// the order of [`XstatSelection::names`].
+    /// Reads the selected counters into the front of `values`, in the order of [`XstatSelection::names`]. The call does
+    /// not read names, nor other counters if the driver can avoid it.
     ///
     /// # Errors
-    /// [`PortError::Unsupported`] if there are fewer values than counters, or if those are of another port, or chosen before
-    /// this one was reset;
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Unsupported`] if `values` is shorter than the selection, or if the selection is of another port or
+    /// from before a reset of this port; [`PortError::Refused`] if the device does not report the counters.
     #[doc(alias = "rte_eth_xstats_get_by_id")]
     pub fn read_xstats(&self, selection: &XstatSelection, values: &mut [u64]) -> Result<(), PortError> {
         self.device.read_xstats(selection, values)
     }
 
-    /// The device's extended counters, with the basic ones of the port and of each queue among them.
+    /// The device's extended counters. These include the basic ones of the port and of each queue.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not say.
+    /// [`PortError::Refused`] if the device does not report them.
     #[doc(alias = "rte_eth_xstats_get")]
     #[doc(alias = "rte_eth_xstats_get_names")]
     pub fn xstats(&self) -> Result<Vec<Xstat>, PortError> {
         self.device.xstats()
     }
 
-    /// Sets the extended counters to zero, and the basic ones with them.
+    /// Sets the extended counters to zero, and the basic ones too.
     ///
     /// # Errors
     /// [`PortError::Refused`] if the device cannot.
@@ -106,7 +107,7 @@ impl<P: PrivateData> Port<Started<P>> {
     }
 }
 
-/// DPDK puts an array of so many counters on the stack.
+/// DPDK allocates an array of this many counters on the stack.
 const MOST_AT_ONCE: usize = 256;
 
 impl Device {
@@ -127,7 +128,7 @@ impl Device {
         Ok(values.iter().filter_map(xstat).collect())
     }
 
-    /// The names of all counters; a counter's id is its place among them.
+    /// The names of all counters. A counter's id is its index in this list.
     fn xstat_names(&self, _control: &ControlGuard<'_>) -> Result<Vec<String>, PortError> {
         const NAMES: &str = "rte_eth_xstats_get_names";
         let port = self.id().get();
@@ -149,7 +150,7 @@ impl Device {
         let names = self.xstat_names(&self.control()?)?;
         let id = |name: &String| match names.iter().position(|known| known == name) {
             Some(place) => Ok(place as u64),
-            None => Err(self.lacks(format!("extended counter '{name}': choose among the names that xstats() gives"))),
+            None => Err(self.lacks(format!("extended counter '{name}': choose one of the names from xstats()"))),
         };
         wanted.iter().map(id).collect()
     }
@@ -162,12 +163,12 @@ impl Device {
             return Err(self.unsupported("counters of another port", number(count), "its own only".to_owned()));
         }
         if selection.resets != self.resets() {
-            let limits = "those that are chosen after its reset".to_owned();
-            return Err(self.unsupported("counters of before its reset", number(count), limits));
+            let limits = "those selected after its reset".to_owned();
+            return Err(self.unsupported("counters from before its reset", number(count), limits));
         }
         let Some(values) = values.get_mut(..count) else {
-            let limits = format!("as many as counters were chosen, {count}, or more");
-            return Err(self.unsupported("places for values", number(values.len()), limits));
+            let limits = format!("at least {count}, one for each selected counter");
+            return Err(self.unsupported("room for values", number(values.len()), limits));
         };
         let _control = self.control()?;
         for (ids, values) in selection.ids.chunks(MOST_AT_ONCE).zip(values.chunks_mut(MOST_AT_ONCE)) {
@@ -179,7 +180,7 @@ impl Device {
         Ok(())
     }
 
-    /// A number that a call returned.
+    /// Checks the number that a call returned.
     fn count(&self, call: &'static str, result: i32) -> Result<u32, PortError> {
         self.check(call, result, "read the extended statistics")?;
         Ok(result.unsigned_abs())

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Packets brought back into their order, such as those that several lcores have worked on.
+//! Restoring the order of packets, for example after several lcores have processed them.
 //!
-//! Whoever takes packets from one queue gives each a sequence number, and spreads them over lcores; the [`Reorder`] behind these takes
-//! them as they come, and gives them out by their numbers. The number of a packet that goes through a [`Ring`](crate::ring::Ring)
-//! can travel in a [`DynField`].
+//! The lcore that receives packets from one queue gives each a sequence number and distributes the packets to other
+//! lcores. After these, a [`Reorder`] takes the packets in any order and returns them in the order of their numbers. A
+//! packet that goes through a [`Ring`](crate::ring::Ring) can carry its number in a [`DynField`].
 
+mod error;
 mod window;
+
+pub use error::ReorderError;
 
 use crate::{
     Burst, CreateError, DynField, Eal, Packet, PrivateData, SocketId,
@@ -18,47 +21,25 @@ use dpdk_sys as sys;
 use std::sync::Arc;
 use window::Window;
 
-/// They have no names.
+/// Reorder buffers have no names.
 const REORDER: Kind = Kind { name: "reorder buffer", call: "rte_reorder_init", longest_name: usize::MAX };
 
-/// DPDK works out bytes in 32 bits.
+/// DPDK computes sizes in 32 bits.
 const MOST_PLACES: u32 = 1 << 24;
 
-/// Why a packet was not taken, which is given back with the error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReorderError {
-    /// The number is before the least one, or too far behind it: the packet is late, or many others are lost (`ERANGE`).
-    #[error("sequence number {seqn} is out of range: {size} numbers from {min} on are in it")]
-    Range {
-        /// The packet's number.
-        seqn: u32,
-        /// The least number that is not given up.
-        min: u32,
-        /// How many numbers from there on are in range.
-        size: usize,
-    },
-    /// There is no room for the packets that would become ready to make room for this one: drain, then insert it again (`ENOSPC`).
-    #[error("there is no room for more packets: drain the buffer, and insert the packet again")]
-    Full,
-    /// A packet of this number waits already.
-    #[error("there is a packet with sequence number {0} already")]
-    Duplicate(u32),
-    /// Numbers begin anew only where no packet is left of the others.
-    #[error("there are {0} packets in the buffer: drain them first")]
-    NotEmpty(usize),
-}
-
-/// A buffer that gives out packets in the order of their sequence numbers.
+/// A buffer that returns packets in the order of their sequence numbers.
 ///
-/// The buffer has places for a number of sequence numbers, its size, from the least on that is still waited for. A packet goes to its
-/// place, and comes out once all before it have. One whose number is behind the last place, by the size at most, makes room for
-/// itself: as many of the least numbers are given up, and the packets among them are ready to come out, with gaps in their order.
-/// A packet whose number was given up is late: it is given back with an error. Numbers follow each other modulo 2^32.
+/// The buffer has one slot for each of `size` consecutive sequence numbers, beginning with the minimum, which is the
+/// next number to return. A packet waits in its slot until all packets before it have been returned.
 ///
-/// The first packet's number is the least one, or that of [`Self::start_at`].
+/// A packet whose number is past the last slot, by at most `size`, makes room for itself: the buffer gives up the
+/// lowest numbers, and the packets with these numbers become ready, with gaps in their order. A packet whose number was
+/// given up is late: it is returned with an error. Sequence numbers wrap at 2^32.
 ///
-/// The packets can be of any pools; `P` is the private data of their mbufs. They belong to the buffer, and are dropped with it.
+/// The minimum is initially the number of the first packet, or that of [`Self::start_at`].
+///
+/// The packets can be from any pools; `P` is the private data of their mbufs. They belong to the buffer, and are
+/// dropped with it.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -84,40 +65,41 @@ pub enum ReorderError {
 #[doc(alias = "rte_reorder_buffer")]
 pub struct Reorder<P: PrivateData = ()> {
     buffer: Handle<sys::rte_reorder_buffer>,
-    /// The field that DPDK reads the number from.
+    /// The field from which DPDK reads the number.
     seqn: DynField<u32>,
     window: Window,
     start: Start,
     private: PhantomData<P>,
 }
 
-/// Which number is the least one.
+/// How the minimum is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// That of the first packet.
+    /// By the first packet.
     First,
-    /// This, which DPDK does not know yet.
+    /// This number, which DPDK does not know yet.
     At(u32),
-    /// It is known.
+    /// DPDK knows the minimum.
     Known,
 }
 
 impl<P: PrivateData> Reorder<P> {
-    /// Starts to describe a buffer with places for so many sequence numbers: a power of two, at most 2^24.
+    /// Starts the description of a buffer with `size` slots for sequence numbers: a power of two, at most 2^24.
     pub const fn builder(size: u32) -> ReorderBuilder<P> {
         ReorderBuilder { size, socket: SocketId::ANY, private: PhantomData }
     }
 
-    /// Puts a packet in its place.
+    /// Inserts a packet with the sequence number `seqn`.
     ///
     /// # Errors
-    /// [`ReorderError::Range`], [`ReorderError::Full`] or [`ReorderError::Duplicate`]; the packet is given back, and nothing is changed.
+    /// [`ReorderError::Range`], [`ReorderError::Full`] or [`ReorderError::Duplicate`]. The packet is returned, and
+    /// nothing is changed.
     #[doc(alias = "rte_reorder_insert")]
     #[doc(alias = "rte_reorder_seqn")]
     pub fn insert(&mut self, mut packet: Packet<P>, seqn: u32) -> Result<(), (ReorderError, Packet<P>)> {
         match self.start {
             Start::First => self.window.start(seqn),
-            Start::At(min) => packet = self.tell_start(packet, min)?,
+            Start::At(min) => packet = self.set_start(packet, min)?,
             Start::Known => (),
         }
         self.start = Start::Known;
@@ -130,14 +112,14 @@ impl<P: PrivateData> Reorder<P> {
         Ok(())
     }
 
-    /// Moves packets whose turn it is to the end of `burst`, as many as fit.
+    /// Moves the next packets in order to the end of `burst`, as many as fit.
     ///
     /// Returns how many were moved.
     #[doc(alias = "rte_reorder_drain")]
     pub fn drain<const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
         let len = burst.len();
         let spare = burst.spare();
-        // Any that is longer has room enough for what a buffer can hold.
+        // A longer burst has room for all packets of a buffer.
         let most = u32::try_from(spare.len()).unwrap_or(u32::MAX);
         // SAFETY: the buffer is live as long as its handle, and borrowed exclusively; the array has room for so many.
         let count = unsafe { sys::rte_reorder_drain(self.buffer.as_ptr(), spare.as_mut_ptr().cast(), most) } as usize;
@@ -148,7 +130,7 @@ impl<P: PrivateData> Reorder<P> {
         count
     }
 
-    /// Begins anew with this as the least number: packets with one before it are late.
+    /// Restarts with `seqn` as the minimum: packets with lower numbers are late.
     ///
     /// # Errors
     /// [`ReorderError::NotEmpty`].
@@ -167,38 +149,39 @@ impl<P: PrivateData> Reorder<P> {
         Ok(())
     }
 
-    /// The least number that is not given up; `None` before the first packet if it was not set.
+    /// The minimum of the range; `None` before the first packet unless [`Self::start_at`] was called.
     #[must_use]
     pub fn min_seqn(&self) -> Option<u32> {
         (self.start != Start::First).then(|| self.window.min())
     }
 
-    /// The number that a packet had when it was put in a buffer, any of those of this process; no particular one if it never was.
+    /// The sequence number with which a packet was last inserted into a reorder buffer of this process; arbitrary if it
+    /// never was.
     #[doc(alias = "rte_reorder_seqn")]
     #[must_use]
     pub fn seqn(&self, packet: &Packet<P>) -> u32 {
         packet.field(self.seqn)
     }
 
-    /// How many packets are in the buffer, also those that wait for others.
+    /// The number of packets in the buffer, including those that wait for others.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.window.len()
     }
 
-    /// Whether there is no packet in the buffer.
+    /// Whether the buffer has no packets.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// For how many sequence numbers there are places.
+    /// The number of slots for sequence numbers.
     #[must_use]
     pub const fn size(&self) -> usize {
         self.window.size()
     }
 
-    /// Gives a packet to DPDK, which takes it if the window says so.
+    /// Inserts a packet into DPDK's buffer, if the window allows it.
     fn give(&mut self, mut packet: Packet<P>, seqn: u32) -> Result<(), (ReorderError, Packet<P>)> {
         packet.set_field(self.seqn, seqn);
         // SAFETY: the buffer is live as long as its handle, and borrowed exclusively. The mbuf heads a chain of nobody else; no
@@ -208,13 +191,14 @@ impl<P: PrivateData> Reorder<P> {
         if result != 0 {
             return Err((ReorderError::Full, packet));
         }
-        // From here on the mbufs belong to the buffer.
+        // From now on the mbufs belong to the buffer.
         mem::forget(packet);
         Ok(())
     }
 
-    /// Has DPDK begin with a number. All versions learn it from the first packet only: so this one goes in and out as that before.
-    fn tell_start(&mut self, packet: Packet<P>, min: u32) -> Result<Packet<P>, (ReorderError, Packet<P>)> {
+    /// Sets DPDK's minimum. All versions learn it only from the first packet, so this packet is inserted as the one
+    /// before the minimum and drained again.
+    fn set_start(&mut self, packet: Packet<P>, min: u32) -> Result<Packet<P>, (ReorderError, Packet<P>)> {
         self.give(packet, min.wrapping_sub(1))?;
         let mut mbuf = NonNull::dangling();
         // SAFETY: the buffer is live as long as its handle, and borrowed exclusively; there is room for one mbuf.
@@ -230,7 +214,7 @@ impl<P: PrivateData> fmt::Debug for Reorder<P> {
     }
 }
 
-/// Describes a [`Reorder`]; made by [`Reorder::builder`].
+/// The description of a [`Reorder`], from [`Reorder::builder`].
 #[derive(Clone, Debug)]
 #[must_use = "a buffer is made by `build`"]
 pub struct ReorderBuilder<P: PrivateData = ()> {
@@ -240,17 +224,18 @@ pub struct ReorderBuilder<P: PrivateData = ()> {
 }
 
 impl<P: PrivateData> ReorderBuilder<P> {
-    /// The NUMA node whose memory to use; any unless set.
+    /// The NUMA node for the buffer's memory. Default: any.
     pub const fn socket(mut self, socket: SocketId) -> Self {
         self.socket = socket;
         self
     }
 
-    /// Makes the buffer, which takes 17 bytes for each number.
+    /// Creates the buffer, which takes 17 bytes for each slot.
     ///
     /// # Errors
-    /// [`CreateError::TooLarge`]; [`CreateError::Create`] with `EINVAL` for a size that is no power of two, and `ENOMEM` without
-    /// enough memory, or if mbufs have no room left for the number; [`CreateError::Forked`].
+    /// [`CreateError::TooLarge`]; [`CreateError::Create`] with `EINVAL` for a size that is not a power of two, and
+    /// `ENOMEM` if memory is short or mbufs have no room for the sequence number; [`CreateError::Forked`] in a child
+    /// process created by `fork`.
     #[doc(alias = "rte_reorder_create")]
     #[doc(alias = "rte_reorder_init")]
     pub fn build(self, eal: &Eal) -> Result<Reorder<P>, CreateError> {

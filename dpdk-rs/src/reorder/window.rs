@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What is in a reorder buffer, as far as has to be known before DPDK is asked to put something in: it writes over a packet that has
-//! the same number, and over one for which there is no room among those that are ready.
+//! A model of a reorder buffer's contents, which is needed before DPDK inserts a packet: DPDK overwrites a packet with
+//! the same number, and a ready packet for which there is no room.
 
-use super::ReorderError;
+use super::error::ReorderError;
 
-/// Packets that wait for others have a place for each number from the least on; those that have waited long enough are ready.
+/// Waiting packets have one slot for each number from the minimum on. Packets that have waited long enough are ready.
 #[derive(Debug)]
 pub(super) struct Window {
     waiting: Box<[bool]>,
-    /// The place of the least number.
+    /// The slot of the minimum.
     head: usize,
     min: u32,
     ready: usize,
     len: usize,
 }
 
-/// What DPDK does for a number, in this order.
+/// DPDK's steps for a number, in this order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// So many places are given up, and the packets in them become ready.
+    /// The number of slots that are given up. The packets in them become ready.
     skipped: usize,
     moved: usize,
-    /// The place behind the new least number.
+    /// The slot of the number, counted from the new minimum.
     place: usize,
 }
 
 impl Window {
-    /// An empty one. `size` is a power of two.
+    /// An empty window. `size` is a power of two.
     pub(super) fn new(size: usize) -> Self {
         Self { waiting: vec![false; size].into_boxed_slice(), head: 0, min: 0, ready: 0, len: 0 }
     }
@@ -45,12 +45,12 @@ impl Window {
         self.min
     }
 
-    /// Begins with a number, without packets.
+    /// Starts with `min` as the minimum, without packets.
     pub(super) const fn start(&mut self, min: u32) {
         self.min = min;
     }
 
-    /// What DPDK would do for a number, if it can without losing a packet.
+    /// The steps for a number, if DPDK can take them without losing a packet.
     pub(super) fn step(&self, seqn: u32) -> Result<Step, ReorderError> {
         let (size, place) = (self.size(), seqn.wrapping_sub(self.min) as usize);
         if place >= 2 * size {
@@ -60,7 +60,7 @@ impl Window {
             let step = Step { skipped: 0, moved: 0, place };
             return if self.waits(place) { Err(ReorderError::Duplicate(seqn)) } else { Ok(step) };
         }
-        // DPDK keeps one place of the ready ones free.
+        // DPDK keeps one of the ready slots free.
         let (needed, room) = (place + 1 - size, size - 1 - self.ready);
         let (mut skipped, mut moved) = (0, 0);
         while skipped < needed {
@@ -70,7 +70,7 @@ impl Window {
             if !self.waits(skipped) {
                 skipped += 1;
             }
-            // Those that follow each other become ready together, also behind what is needed.
+            // Consecutive packets become ready together, even more than needed.
             while self.waits(skipped) {
                 if moved == room {
                     return Err(ReorderError::Full);
@@ -82,7 +82,7 @@ impl Window {
         Ok(Step { skipped, moved, place: place - skipped })
     }
 
-    /// DPDK has done it.
+    /// Records that DPDK has taken the steps.
     pub(super) fn done(&mut self, step: Step) {
         self.advance(step.skipped);
         self.ready += step.moved;
@@ -91,7 +91,7 @@ impl Window {
         self.len += 1;
     }
 
-    /// DPDK has given so many packets: first those that are ready, then those from the least number on.
+    /// Records that DPDK has returned `count` packets: first the ready ones, then those from the minimum on.
     pub(super) fn drained(&mut self, count: usize) {
         let ready = self.ready.min(count);
         self.ready -= ready;
@@ -104,7 +104,7 @@ impl Window {
             self.set(self.head, false);
             self.head = self.place(1);
         }
-        // Not more than the window has places.
+        // At most the number of slots.
         self.min = self.min.wrapping_add(places as u32);
     }
 
@@ -114,12 +114,12 @@ impl Window {
         }
     }
 
-    /// The place that is so many behind that of the least number.
+    /// The slot that is `behind` slots after that of the minimum.
     const fn place(&self, behind: usize) -> usize {
         (self.head + behind) & (self.size() - 1)
     }
 
-    /// Whether a packet waits so many places behind the least number.
+    /// Whether a packet waits `behind` slots after the minimum.
     fn waits(&self, behind: usize) -> bool {
         behind < self.size() && self.waiting.get(self.place(behind)).is_some_and(|waits| *waits)
     }

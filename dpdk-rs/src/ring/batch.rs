@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Several elements at once: what a ring takes them from, and puts them into.
+//! Containers for several elements, which a ring enqueues from and dequeues to.
 
 use crate::{Burst, Packet, PrivateData};
 use core::mem::MaybeUninit;
 
-/// Several elements, as a [`Ring`](crate::Ring) takes and gives them: a [`Vec`], which grows as far as it has to, or a
-/// [`Burst`] of packets, which has room for so many.
+/// A container of elements for the bulk and burst operations of a [`Ring`](crate::Ring): a [`Vec`], which grows as
+/// needed, or a [`Burst`] of packets, which has a fixed capacity.
 pub trait Batch<T>: sealed::Contents<T> {}
 
 impl<T> Batch<T> for Vec<T> {}
@@ -17,27 +17,27 @@ impl<P: PrivateData, const N: usize> Batch<Packet<P>> for Burst<P, N> {}
 mod sealed {
     use super::{Burst, MaybeUninit, Packet, PrivateData};
 
-    /// Elements in a row, with room behind them.
+    /// Consecutive elements, with room after them.
     pub trait Contents<T> {
-        /// How many there are.
+        /// The number of elements.
         fn count(&self) -> usize;
 
-        /// The first of them, if there is one.
+        /// A pointer to the first element.
         fn front(&self) -> *const T;
 
-        /// Gives up the first `count` elements without dropping them; the rest moves to the front.
+        /// Gives up the first `count` elements without dropping them, and moves the rest to the front.
         ///
         /// # Safety
-        /// There are as many, and somebody else owns them now.
+        /// There are at least `count` elements, and somebody else now owns the first `count`.
         unsafe fn forget_front(&mut self, count: usize);
 
-        /// Room behind the elements, for `most` of them if that can be made.
+        /// The room after the elements, for up to `most` of them.
         fn room(&mut self, most: usize) -> &mut [MaybeUninit<T>];
 
-        /// Takes over `count` elements more, which are in the room behind those that are there.
+        /// Takes ownership of the next `count` elements, which were written to the room after the present ones.
         ///
         /// # Safety
-        /// There is such room, as many elements were written to it, and nobody else owns them.
+        /// There is room for `count` elements, they were written to it, and nobody else owns them.
         unsafe fn grow(&mut self, count: usize);
     }
 
@@ -53,7 +53,7 @@ mod sealed {
         }
 
         /// # Safety
-        /// There are as many elements, and somebody else owns them now.
+        /// There are at least `count` elements, and somebody else now owns the first `count`.
         #[inline]
         unsafe fn forget_front(&mut self, count: usize) {
             let left = self.len() - count;
@@ -62,7 +62,7 @@ mod sealed {
             let from = unsafe { to.add(count) };
             // SAFETY: both ranges lie within the vector's elements; `copy` allows them to overlap.
             unsafe { core::ptr::copy(from, to, left) };
-            // SAFETY: the first `left` are elements, which have just been moved there.
+            // SAFETY: the first `left` are elements that were just moved there.
             unsafe { self.set_len(left) };
         }
 
@@ -73,11 +73,11 @@ mod sealed {
         }
 
         /// # Safety
-        /// There is room, as many elements were written to it, and nobody else owns them.
+        /// There is room for `count` elements, they were written to it, and nobody else owns them.
         #[inline]
         unsafe fn grow(&mut self, count: usize) {
             let len = self.len() + count;
-            // SAFETY: the caller promises room with as many elements in it.
+            // SAFETY: the caller promises `count` elements in the room.
             unsafe { self.set_len(len) };
         }
     }
@@ -94,7 +94,7 @@ mod sealed {
         }
 
         /// # Safety
-        /// There are as many elements, and somebody else owns them now.
+        /// There are at least `count` elements, and somebody else now owns the first `count`.
         #[inline]
         unsafe fn forget_front(&mut self, count: usize) {
             let len = self.len();
@@ -110,11 +110,11 @@ mod sealed {
         }
 
         /// # Safety
-        /// There is room, as many elements were written to it, and nobody else owns them.
+        /// There is room for `count` elements, they were written to it, and nobody else owns them.
         #[inline]
         unsafe fn grow(&mut self, count: usize) {
             let len = self.len() + count;
-            // SAFETY: the caller promises room with as many packets in it, which nobody else owns.
+            // SAFETY: the caller promises `count` packets in the room, which nobody else owns.
             unsafe { self.set_len(len) };
         }
     }

@@ -3,8 +3,12 @@
 
 //! The elements in a ring, which owns them.
 
-use super::{Batch, RING};
-use crate::{CreateError, Eal, Full, SocketId, object::Handle, packet::begin_sharing};
+use super::Batch;
+use crate::{
+    CreateError, Eal, Full, SocketId,
+    object::{Handle, Kind},
+    packet::begin_sharing,
+};
 use core::{
     marker::PhantomData,
     mem::{ManuallyDrop, MaybeUninit},
@@ -13,14 +17,17 @@ use core::{
 use dpdk_sys as sys;
 use std::sync::Arc;
 
+/// `RTE_RING_NAMESIZE` less the NUL byte.
+const RING: Kind = Kind { name: "ring", call: "rte_ring_create_elem", longest_name: 28 };
+
 /// A ring of `T`s, shared by its handles.
 ///
-/// The C functions copy elements in pieces of 4 bytes or more, from and to memory that is aligned for a `T`.
+/// The C functions copy elements in pieces of 4 bytes or more, to and from memory that is aligned for a `T`.
 pub(super) struct Elements<T: Send> {
     ring: Handle<sys::rte_ring>,
     capacity: usize,
-    /// Threads may share the ring without sharing an element, so `T` need not be `Sync`. What one handle puts in another takes
-    /// out, so none may take `T` for a type that lives shorter.
+    /// Threads can share the ring without sharing an element, so `T` need not be `Sync`. One handle takes out what
+    /// another puts in, so `T` must not shrink to a type with a shorter lifetime.
     elements: PhantomData<fn(T) -> T>,
 }
 
@@ -28,7 +35,7 @@ impl<T: Send> Elements<T> {
     /// The size of an element in bytes.
     const LEN: u32 = size_of::<T>() as u32;
 
-    /// Looked at when a ring of this type is compiled.
+    /// Evaluated when a ring of this type is compiled.
     const SUITABLE: () = {
         assert!(
             size_of::<T>() > 0 && size_of::<T>().is_multiple_of(4),
@@ -50,7 +57,7 @@ impl<T: Send> Elements<T> {
         shared: bool,
     ) -> Result<Self, CreateError> {
         let () = Self::SUITABLE;
-        // DPDK adds 1 and rounds up to a power of two, and counts the table's words of 4 bytes in 32 bits.
+        // DPDK adds 1, rounds up to a power of two, and counts the table's words of 4 bytes in 32 bits.
         let slots = (u64::from(capacity) + 1).next_power_of_two();
         if capacity > sys::RTE_RING_SZ_MASK || slots * u64::from(Self::LEN / 4) > u64::from(u32::MAX) {
             return Err(RING.too_large(name, capacity as usize, size_of::<T>()));
@@ -63,31 +70,33 @@ impl<T: Send> Elements<T> {
         })?;
         let environment = Arc::clone(environment);
         let ring = if shared {
-            // Another process puts in packets whose data it may have shared.
+            // Another process may put in packets whose data it shares.
             begin_sharing();
             Handle::shared(ring, environment)
         } else {
-            // SAFETY: the ring is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
+            // SAFETY: the ring is new, so nobody else frees it. Any thread may call `free`, since DPDK locks its list
+            // of rings.
             unsafe { Handle::new(ring, free, environment) }
         };
         Ok(Self { ring, capacity: capacity as usize, elements: PhantomData })
     }
 
-    /// A ring that another process has made, and that is not freed.
+    /// A ring that another process created. It is not freed here.
     ///
     /// # Safety
-    /// The ring is live as long as this, has elements of type `T` wherever it is used, and room for `capacity` of them.
+    /// The ring lives as long as this object, has elements of type `T` in every process, and has room for `capacity` of
+    /// them.
     pub(super) unsafe fn of_other(ring: Handle<sys::rte_ring>, capacity: u32) -> Self {
         let () = Self::SUITABLE;
         Self { ring, capacity: capacity as usize, elements: PhantomData }
     }
 
     /// # Safety
-    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    /// Nobody else enqueues at the same time, unless the ring was created for several producers.
     #[inline]
     pub(super) unsafe fn enqueue(&self, element: T) -> Result<(), Full<T>> {
         let element = ManuallyDrop::new(element);
-        // SAFETY: the pointer is to one element. The caller sees to it that producers do not overlap.
+        // SAFETY: the pointer is to one element. The caller ensures that producers do not overlap.
         if unsafe { self.put::<true>(&raw const *element, 1) } == 1 {
             Ok(())
         } else {
@@ -96,50 +105,50 @@ impl<T: Send> Elements<T> {
     }
 
     /// # Safety
-    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    /// Nobody else enqueues at the same time, unless the ring was created for several producers.
     #[inline]
     pub(super) unsafe fn enqueue_bulk(&self, elements: &mut impl Batch<T>) -> Result<(), Full> {
-        // SAFETY: the caller sees to it that producers do not overlap.
+        // SAFETY: the caller ensures that producers do not overlap.
         let left = unsafe { self.move_in::<true>(elements) };
         if left == 0 { Ok(()) } else { Err(Full(())) }
     }
 
     /// # Safety
-    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    /// Nobody else enqueues at the same time, unless the ring was created for several producers.
     #[inline]
     pub(super) unsafe fn enqueue_burst(&self, elements: &mut impl Batch<T>) -> usize {
         let before = elements.count();
-        // SAFETY: the caller sees to it that producers do not overlap.
+        // SAFETY: the caller ensures that producers do not overlap.
         before - unsafe { self.move_in::<false>(elements) }
     }
 
     /// # Safety
-    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    /// Nobody else dequeues at the same time, unless the ring was created for several consumers.
     #[inline]
     pub(super) unsafe fn dequeue(&self) -> Option<T> {
         let mut element = MaybeUninit::uninit();
-        // SAFETY: the pointer is to room for one element. The caller sees to it that consumers do not overlap.
+        // SAFETY: the pointer is to room for one element. The caller ensures that consumers do not overlap.
         let count = unsafe { self.take::<true>(element.as_mut_ptr(), 1) };
-        // SAFETY: if one was taken out, it has been written there.
+        // SAFETY: if an element was dequeued, it was written there.
         (count == 1).then(|| unsafe { element.assume_init() })
     }
 
     /// # Safety
-    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    /// Nobody else dequeues at the same time, unless the ring was created for several consumers.
     #[inline]
     pub(super) unsafe fn dequeue_bulk(&self, elements: &mut impl Batch<T>, count: usize) -> usize {
         if count > self.len() || elements.room(count).len() < count {
             return 0;
         }
-        // SAFETY: the caller sees to it that consumers do not overlap.
+        // SAFETY: the caller ensures that consumers do not overlap.
         unsafe { self.move_out::<true>(elements, count) }
     }
 
     /// # Safety
-    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    /// Nobody else dequeues at the same time, unless the ring was created for several consumers.
     #[inline]
     pub(super) unsafe fn dequeue_burst(&self, elements: &mut impl Batch<T>, most: usize) -> usize {
-        // SAFETY: the caller sees to it that consumers do not overlap.
+        // SAFETY: the caller ensures that consumers do not overlap.
         unsafe { self.move_out::<false>(elements, most.min(self.len())) }
     }
 
@@ -152,41 +161,41 @@ impl<T: Send> Elements<T> {
         unsafe { sys::rte_ring_count(self.ring.as_ptr()) as usize }
     }
 
-    /// Moves the front of `elements` in, all or none if `BULK`; how many are left.
+    /// Enqueues the front of `elements`, all or none if `BULK`. Returns how many are left.
     ///
     /// # Safety
-    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    /// Nobody else enqueues at the same time, unless the ring was created for several producers.
     #[inline]
     unsafe fn move_in<const BULK: bool>(&self, elements: &mut impl Batch<T>) -> usize {
         let count = elements.count();
-        // SAFETY: the pointer is to the batch's own elements, which are `count`. The caller sees to it that producers do
-        // not overlap.
+        // SAFETY: the pointer is to the `count` elements of the batch. The caller ensures that producers do not
+        // overlap.
         let moved = unsafe { self.put::<BULK>(elements.front(), count) };
-        // SAFETY: the ring owns the first `moved` elements, which the line before has put in.
+        // SAFETY: the ring owns the first `moved` elements, which the line above enqueued.
         unsafe { elements.forget_front(moved) };
         count - moved
     }
 
-    /// Moves up to `most` elements out, behind those in `elements`; all or none if `BULK`.
+    /// Dequeues up to `most` elements and appends them to `elements`, all or none if `BULK`. Returns how many.
     ///
     /// # Safety
-    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    /// Nobody else dequeues at the same time, unless the ring was created for several consumers.
     #[inline]
     unsafe fn move_out<const BULK: bool>(&self, elements: &mut impl Batch<T>, most: usize) -> usize {
         let room = elements.room(most);
         let count = room.len().min(most);
-        // SAFETY: the pointer is to room for `count` elements. The caller sees to it that consumers do not overlap.
+        // SAFETY: the pointer is to room for `count` elements. The caller ensures that consumers do not overlap.
         let moved = unsafe { self.take::<BULK>(room.as_mut_ptr().cast(), count) };
-        // SAFETY: the first `moved` of the room have just been written, and the ring has given them up.
+        // SAFETY: the first `moved` elements of the room were just written, and the ring has given them up.
         unsafe { elements.grow(moved) };
         moved
     }
 
-    /// Copies up to `count` elements into the ring, all or none if `BULK`; how many.
+    /// Copies up to `count` elements into the ring, all or none if `BULK`. Returns how many.
     ///
     /// # Safety
-    /// `from` is a pointer to `count` elements, of which the first so many as are returned belong to the ring afterwards.
-    /// Nobody else puts in at the same time, unless the ring was made for several producers.
+    /// `from` points to `count` elements. The ring owns the enqueued ones afterwards. Nobody else enqueues at the same
+    /// time, unless the ring was created for several producers.
     #[inline(always)]
     unsafe fn put<const BULK: bool>(&self, from: *const T, count: usize) -> usize {
         let Ok(count) = u32::try_from(count) else {
@@ -194,22 +203,22 @@ impl<T: Send> Elements<T> {
         };
         let ring = self.ring.as_ptr();
         let moved = if BULK {
-            // SAFETY: the ring is live as long as its handle, and has elements of `LEN` bytes; the caller promises so many
-            // of them, and that producers do not overlap.
+            // SAFETY: the ring lives as long as its handle, and its elements have `LEN` bytes. The caller promises
+            // `count` elements, and that producers do not overlap.
             unsafe { sys::rte_ring_enqueue_bulk_elem(ring, from.cast(), Self::LEN, count, ptr::null_mut()) }
         } else {
-            // SAFETY: the ring is live as long as its handle, and has elements of `LEN` bytes; the caller promises so many
-            // of them, and that producers do not overlap.
+            // SAFETY: the ring lives as long as its handle, and its elements have `LEN` bytes. The caller promises
+            // `count` elements, and that producers do not overlap.
             unsafe { sys::rte_ring_enqueue_burst_elem(ring, from.cast(), Self::LEN, count, ptr::null_mut()) }
         };
         moved as usize
     }
 
-    /// Copies up to `count` elements out of the ring, all or none if `BULK`; how many.
+    /// Copies up to `count` elements out of the ring, all or none if `BULK`. Returns how many.
     ///
     /// # Safety
-    /// `to` is a pointer to room for `count` elements, of which the caller owns the first so many as are returned.
-    /// Nobody else takes out at the same time, unless the ring was made for several consumers.
+    /// `to` points to room for `count` elements. The caller owns the dequeued ones afterwards. Nobody else dequeues at
+    /// the same time, unless the ring was created for several consumers.
     #[inline(always)]
     unsafe fn take<const BULK: bool>(&self, to: *mut T, count: usize) -> usize {
         let Ok(count) = u32::try_from(count) else {
@@ -217,12 +226,12 @@ impl<T: Send> Elements<T> {
         };
         let ring = self.ring.as_ptr();
         let moved = if BULK {
-            // SAFETY: the ring is live as long as its handle, and has elements of `LEN` bytes; the caller promises room for
-            // so many of them, and that consumers do not overlap.
+            // SAFETY: the ring lives as long as its handle, and its elements have `LEN` bytes. The caller promises room
+            // for `count` elements, and that consumers do not overlap.
             unsafe { sys::rte_ring_dequeue_bulk_elem(ring, to.cast(), Self::LEN, count, ptr::null_mut()) }
         } else {
-            // SAFETY: the ring is live as long as its handle, and has elements of `LEN` bytes; the caller promises room for
-            // so many of them, and that consumers do not overlap.
+            // SAFETY: the ring lives as long as its handle, and its elements have `LEN` bytes. The caller promises room
+            // for `count` elements, and that consumers do not overlap.
             unsafe { sys::rte_ring_dequeue_burst_elem(ring, to.cast(), Self::LEN, count, ptr::null_mut()) }
         };
         moved as usize
@@ -234,7 +243,7 @@ impl<T: Send> Drop for Elements<T> {
         if self.ring.is_forked() || self.ring.is_shared() {
             return;
         }
-        // SAFETY: the last handle is gone, so nobody else takes out.
+        // SAFETY: the last handle is being dropped, so nobody else dequeues.
         while let Some(element) = unsafe { self.dequeue() } {
             drop(element);
         }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Rings: queues of fixed size between lcores and threads, without locks.
+//! Rings: lock-free queues of fixed size between lcores and threads.
 //!
-//! Two kinds: between one producer and one consumer ([`RingBuilder::build_spsc`]), each a handle of its own that cannot be
-//! cloned, and between any number of both ([`RingBuilder::build`]), with one handle that can. What is in a ring when its last
-//! handle goes is dropped.
+//! There are two kinds. A ring between one producer and one consumer ([`RingBuilder::build_spsc`]) has a handle for
+//! each, which cannot be cloned. A ring for any number of both ([`RingBuilder::build`]) has one handle, which can be
+//! cloned. The elements in a ring are dropped with its last handle.
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -34,35 +34,31 @@
 
 mod batch;
 mod elements;
+pub(crate) mod process_shared;
 
 pub use batch::Batch;
 
-use crate::{
-    CreateError, Eal, Full, SocketId,
-    object::{Handle, Kind},
-    secondary::ProcessShared,
-};
+use crate::{CreateError, Eal, Full, SocketId, object::Handle};
 use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
 use elements::Elements;
+use process_shared::ProcessShared;
 use std::sync::Arc;
 
-/// `RTE_RING_NAMESIZE` less the NUL byte.
-const RING: Kind = Kind { name: "ring", call: "rte_ring_create_elem", longest_name: 28 };
-
-/// How the threads of a ring with several producers and consumers wait for each other.
+/// How threads wait for each other in a ring with several producers and consumers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RingMode {
-    /// Each waits for those that came before. The fastest where every thread has a processor of its own.
+    /// Each thread waits for those that began before it. The fastest mode if every thread has a processor of its own.
     #[default]
     #[doc(alias = "RTE_RING_SYNC_MT")]
     Mpmc,
-    /// Relaxed tail: nobody waits until the last of those that overlap has finished. For threads that can be preempted.
+    /// Relaxed tail: the last of several overlapping operations completes them all, and the others do not wait. For
+    /// threads that can be preempted.
     #[doc(alias = "RING_F_MP_RTS_ENQ")]
     #[doc(alias = "RTE_RING_SYNC_MT_RTS")]
     Rts,
-    /// Head and tail in step: one at a time goes in, and one at a time comes out. For threads that can be preempted.
+    /// Head and tail in step: one thread enqueues at a time, and one dequeues. For threads that can be preempted.
     #[doc(alias = "RING_F_MP_HTS_ENQ")]
     #[doc(alias = "RTE_RING_SYNC_MT_HTS")]
     Hts,
@@ -78,30 +74,30 @@ impl RingMode {
     }
 }
 
-/// A ring with any number of producers and consumers. A clone is another handle of the same ring, and a reference serves as
-/// well: all operations take `&self`.
+/// A ring with any number of producers and consumers. Every operation takes `&self`; a clone is another handle of the
+/// same ring.
 ///
-/// Elements are any `Send` type whose size is a multiple of 4, up to 4,096 bytes, and whose alignment is 4 or more: both are
-/// checked when the ring's type is compiled. `Box` whatever does not comply.
+/// An element is of any `Send` type whose size is a multiple of 4, up to 4,096 bytes, and whose alignment is 4 or more.
+/// Both are checked when the ring's type is compiled. Put other types into a `Box`.
 #[doc(alias = "rte_ring")]
 pub struct Ring<T: Send> {
     elements: Arc<Elements<T>>,
 }
 
-/// The end of a ring that puts in. There is one, and it cannot be cloned.
+/// The producing end of a ring. A ring has one, which cannot be cloned.
 #[doc(alias = "RING_F_SP_ENQ")]
 pub struct Producer<T: Send> {
     elements: Arc<Elements<T>>,
 }
 
-/// The end of a ring that takes out. There is one, and it cannot be cloned.
+/// The consuming end of a ring. A ring has one, which cannot be cloned.
 #[doc(alias = "RING_F_SC_DEQ")]
 pub struct Consumer<T: Send> {
     elements: Arc<Elements<T>>,
 }
 
 impl<T: Send> Ring<T> {
-    /// Starts to describe a ring. The name is the process's own, of at most 28 bytes: two rings cannot share one.
+    /// Starts the description of a ring. `name` has at most 25 bytes and is unique among the rings of the process.
     pub fn builder(name: impl Into<String>) -> RingBuilder<T> {
         RingBuilder {
             name: name.into(),
@@ -113,11 +109,11 @@ impl<T: Send> Ring<T> {
         }
     }
 
-    /// A ring that another process has made, for several producers and consumers.
+    /// A ring for several producers and consumers that another process created.
     ///
     /// # Safety
-    /// The ring is live as long as any handle, has elements of type `T` wherever it is used, room for `capacity` of them, and
-    /// was made for several producers and consumers.
+    /// The ring lives as long as any handle, has elements of type `T` in every process, has room for `capacity` of
+    /// them, and was created for several producers and consumers.
     pub(crate) unsafe fn of_other(ring: Handle<sys::rte_ring>, capacity: u32) -> Self {
         // SAFETY: the caller promises the same.
         Self { elements: Arc::new(unsafe { Elements::of_other(ring, capacity) }) }
@@ -125,25 +121,25 @@ impl<T: Send> Ring<T> {
 }
 
 impl<T: Send> Producer<T> {
-    /// The putting end of a ring that another process has made.
+    /// The producing end of a ring that another process created.
     ///
     /// # Safety
-    /// The ring is live as long as this, has elements of type `T` wherever it is used, and room for `capacity` of them. Nobody
-    /// else puts in, in any process, unless it was made for several producers.
+    /// The ring lives as long as this object, has elements of type `T` in every process, and has room for `capacity` of
+    /// them. Nobody else enqueues, in any process, unless the ring was created for several producers.
     pub(crate) unsafe fn of_other(ring: Handle<sys::rte_ring>, capacity: u32) -> Self {
-        // SAFETY: the caller promises a live ring of such elements with so much room.
+        // SAFETY: the caller promises a live ring of such elements with this capacity.
         Self { elements: Arc::new(unsafe { Elements::of_other(ring, capacity) }) }
     }
 }
 
 impl<T: Send> Consumer<T> {
-    /// The taking end of a ring that another process has made.
+    /// The consuming end of a ring that another process created.
     ///
     /// # Safety
-    /// The ring is live as long as this, has elements of type `T` wherever it is used, and room for `capacity` of them. Nobody
-    /// else takes out, in any process, unless it was made for several consumers.
+    /// The ring lives as long as this object, has elements of type `T` in every process, and has room for `capacity` of
+    /// them. Nobody else dequeues, in any process, unless the ring was created for several consumers.
     pub(crate) unsafe fn of_other(ring: Handle<sys::rte_ring>, capacity: u32) -> Self {
-        // SAFETY: the caller promises a live ring of such elements with so much room.
+        // SAFETY: the caller promises a live ring of such elements with this capacity.
         Self { elements: Arc::new(unsafe { Elements::of_other(ring, capacity) }) }
     }
 }
@@ -154,106 +150,106 @@ impl<T: Send> Clone for Ring<T> {
     }
 }
 
-/// Operations that put in, for a handle that is borrowed as `$borrow`. A macro has no `self` of its own.
+/// The operations of a producer, for a handle that is borrowed as `$borrow`. A macro has no `self` of its own.
 macro_rules! enqueueing {
     ($handle:ident, $self:ident, $($borrow:tt)+) => {
         impl<T: Send> $handle<T> {
-            /// Puts one element in.
+            /// Enqueues one element.
             ///
             /// # Errors
-            /// The element itself, if the ring is full.
+            /// [`Full`] with the element, if the ring is full.
             #[doc(alias = "rte_ring_enqueue")]
             #[inline]
             pub fn enqueue($($borrow)+, element: T) -> Result<(), Full<T>> {
-                // SAFETY: the ring has one producer, which this handle is and which is borrowed exclusively, or it was
-                // made for several.
+                // SAFETY: this handle is the ring's only producer and is borrowed exclusively, or the ring was created
+                // for several producers.
                 unsafe { $self.elements.enqueue(element) }
             }
 
-            /// Puts all of `elements` in, and leaves them empty.
+            /// Enqueues all of `elements`, and leaves the container empty.
             ///
             /// # Errors
-            /// [`Full`] if the ring has not enough room for all: then `elements` holds what it held.
+            /// [`Full`] if the ring has too little room for all. `elements` is unchanged then.
             #[doc(alias = "rte_ring_enqueue_bulk")]
             #[inline]
             pub fn enqueue_bulk($($borrow)+, elements: &mut impl Batch<T>) -> Result<(), Full> {
-                // SAFETY: the ring has one producer, which this handle is and which is borrowed exclusively, or it was
-                // made for several.
+                // SAFETY: this handle is the ring's only producer and is borrowed exclusively, or the ring was created
+                // for several producers.
                 unsafe { $self.elements.enqueue_bulk(elements) }
             }
 
-            /// Puts in as many elements from the front of `elements` as there is room for; the rest stays, for the caller
-            /// to decide.
+            /// Enqueues as many elements from the front of `elements` as the ring has room for. The others stay in the
+            /// container.
             ///
-            /// Returns how many were put in.
+            /// Returns how many were enqueued.
             #[doc(alias = "rte_ring_enqueue_burst")]
             #[inline]
             pub fn enqueue_burst($($borrow)+, elements: &mut impl Batch<T>) -> usize {
-                // SAFETY: the ring has one producer, which this handle is and which is borrowed exclusively, or it was
-                // made for several.
+                // SAFETY: this handle is the ring's only producer and is borrowed exclusively, or the ring was created
+                // for several producers.
                 unsafe { $self.elements.enqueue_burst(elements) }
             }
         }
     };
 }
 
-/// Operations that take out, for a handle that is borrowed as `$borrow`.
+/// The operations of a consumer, for a handle that is borrowed as `$borrow`.
 macro_rules! dequeueing {
     ($handle:ident, $self:ident, $($borrow:tt)+) => {
         impl<T: Send> $handle<T> {
-            /// Takes the oldest element out; `None` if the ring is empty.
+            /// Dequeues the oldest element; `None` if the ring is empty.
             #[doc(alias = "rte_ring_dequeue")]
             #[inline]
             pub fn dequeue($($borrow)+) -> Option<T> {
-                // SAFETY: the ring has one consumer, which this handle is and which is borrowed exclusively, or it was
-                // made for several.
+                // SAFETY: this handle is the ring's only consumer and is borrowed exclusively, or the ring was created
+                // for several consumers.
                 unsafe { $self.elements.dequeue() }
             }
 
-            /// Takes `count` elements out and adds them to `elements`: all, or none if the ring does not hold as many or
-            /// `elements` has not enough room.
+            /// Dequeues `count` elements and appends them to `elements`, or none if the ring has fewer or `elements`
+            /// has too little room.
             ///
-            /// Returns how many were taken out.
+            /// Returns how many were dequeued.
             #[doc(alias = "rte_ring_dequeue_bulk")]
             #[inline]
             pub fn dequeue_bulk($($borrow)+, elements: &mut impl Batch<T>, count: usize) -> usize {
-                // SAFETY: the ring has one consumer, which this handle is and which is borrowed exclusively, or it was
-                // made for several.
+                // SAFETY: this handle is the ring's only consumer and is borrowed exclusively, or the ring was created
+                // for several consumers.
                 unsafe { $self.elements.dequeue_bulk(elements, count) }
             }
 
-            /// Takes out up to `most` elements and adds them to `elements`, as far as that has room.
+            /// Dequeues up to `most` elements and appends them to `elements`, as long as it has room.
             ///
-            /// Returns how many were taken out.
+            /// Returns how many were dequeued.
             #[doc(alias = "rte_ring_dequeue_burst")]
             #[inline]
             pub fn dequeue_burst($($borrow)+, elements: &mut impl Batch<T>, most: usize) -> usize {
-                // SAFETY: the ring has one consumer, which this handle is and which is borrowed exclusively, or it was
-                // made for several.
+                // SAFETY: this handle is the ring's only consumer and is borrowed exclusively, or the ring was created
+                // for several consumers.
                 unsafe { $self.elements.dequeue_burst(elements, most) }
             }
         }
     };
 }
 
-/// What every handle can tell.
+/// The queries of every handle.
 macro_rules! counting {
     ($handle:ident) => {
         impl<T: Send> $handle<T> {
-            /// How many elements fit in all.
+            /// The maximum number of elements in the ring.
             #[must_use]
             pub fn capacity(&self) -> usize {
                 self.elements.capacity()
             }
 
-            /// How many elements are in the ring, as far as other threads leave that as it is.
+            /// The number of elements in the ring; other threads may change it at any time.
             #[doc(alias = "rte_ring_count")]
             #[must_use]
             pub fn len(&self) -> usize {
                 self.elements.len()
             }
 
-            /// Whether the ring has no elements, as far as other threads leave that as it is.
+            /// Whether the ring has no elements; other threads may change this at any time.
             #[doc(alias = "rte_ring_empty")]
             #[must_use]
             pub fn is_empty(&self) -> bool {
@@ -280,7 +276,7 @@ counting!(Ring);
 counting!(Producer);
 counting!(Consumer);
 
-/// Describes a ring; made by [`Ring::builder`].
+/// The description of a ring, from [`Ring::builder`].
 #[must_use = "a ring is made by `build` or `build_spsc`"]
 pub struct RingBuilder<T: Send> {
     name: String,
@@ -292,26 +288,27 @@ pub struct RingBuilder<T: Send> {
 }
 
 impl<T: Send> RingBuilder<T> {
-    /// How many elements fit in; 1023 unless set. DPDK takes memory for the next power of two above.
+    /// The maximum number of elements. Default: 1,023. DPDK allocates memory for the next larger power of two.
     pub const fn capacity(mut self, elements: u32) -> Self {
         self.capacity = elements;
         self
     }
 
-    /// The NUMA node whose memory to use; any unless set.
+    /// The NUMA node for the ring's memory. Default: any.
     pub const fn socket(mut self, socket: SocketId) -> Self {
         self.socket = socket;
         self
     }
 
-    /// How several producers and consumers wait for each other; [`RingMode::Mpmc`] unless set.
+    /// How several producers and consumers wait for each other. Default: [`RingMode::Mpmc`].
     pub const fn mode(mut self, mode: RingMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Shares the ring with [secondary processes](crate::secondary), which find it by its name. It stays, with what is in it,
-    /// when the last handle here goes: another process may still use it, so its name is not free again.
+    /// Shares the ring with [secondary processes](crate::secondary), which find it by its name. The ring and its
+    /// elements remain after the last handle in this process is dropped, since another process may still use them. So
+    /// the name stays in use.
     pub const fn shared(mut self) -> Self
     where
         T: ProcessShared,
@@ -320,10 +317,11 @@ impl<T: Send> RingBuilder<T> {
         self
     }
 
-    /// Makes a ring for any number of producers and consumers.
+    /// Creates a ring for any number of producers and consumers.
     ///
     /// # Errors
-    /// See [`CreateError`]: a name in use, no memory, a capacity of 2^31 elements or more, a child made by `fork`.
+    /// See [`CreateError`]: a name in use, too little memory, a capacity of 2^31 elements or more, or a child process
+    /// created by `fork`.
     #[doc(alias = "rte_ring_create")]
     #[doc(alias = "rte_ring_create_elem")]
     pub fn build(self, eal: &Eal) -> Result<Ring<T>, CreateError> {
@@ -331,10 +329,11 @@ impl<T: Send> RingBuilder<T> {
         Ok(Ring { elements: self.create(eal, flags)? })
     }
 
-    /// Makes a ring for one producer and one consumer, which need not wait for anybody; the mode is not looked at.
+    /// Creates a ring for one producer and one consumer, which never wait for each other. The mode is ignored.
     ///
     /// # Errors
-    /// See [`CreateError`]: a name in use, no memory, a capacity of 2^31 elements or more, a child made by `fork`.
+    /// See [`CreateError`]: a name in use, too little memory, a capacity of 2^31 elements or more, or a child process
+    /// created by `fork`.
     #[doc(alias = "rte_ring_create")]
     #[doc(alias = "rte_ring_create_elem")]
     pub fn build_spsc(self, eal: &Eal) -> Result<(Producer<T>, Consumer<T>), CreateError> {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Processes that use the memory and the ports of another one.
+//! Processes that use the memory and the ports of another process.
 //!
-//! The **primary** process initialises DPDK with [`Eal::init`](crate::Eal::init), makes pools and rings, and owns the ports. A
-//! **secondary** process attaches to it by its `--file-prefix`, with [`Secondary::attach`], and finds by name what the other has
-//! made: pools, rings, memory zones, ports. Packets then go from process to process as pointers, without a copy. They tell and ask
-//! each other by [messages](crate::message).
+//! The **primary** process initialises DPDK with [`Eal::init`](crate::Eal::init), creates pools and rings, and owns the
+//! ports. A **secondary** process attaches to it by its `--file-prefix`, with [`Secondary::attach`], and finds the
+//! objects of the primary process by name: pools, rings, memory zones and ports. Packets then move between processes as
+//! pointers, without a copy. The processes exchange [messages](crate::message).
 //!
-//! The primary process, all of it safe:
+//! The primary process, without unsafe code:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -22,7 +22,7 @@
 //! # }
 //! ```
 //!
-//! A secondary process, with what it has to promise:
+//! A secondary process, with the promises that it makes:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -30,37 +30,42 @@
 //!
 //! // SAFETY: both programs are built and linked in the same way, and the primary process frees nothing before this one ends.
 //! let (primary, _args) = unsafe { Secondary::attach(std::env::args())? };
-//! // SAFETY: the primary process has made the ring for packets of this type, and shares it.
+//! // SAFETY: the primary process created the ring for packets of this type, and shares it.
 //! let ring: Ring<Packet> = unsafe { primary.ring("to secondary")? };
 //! while primary.is_primary_alive() {
 //!     if let Some(packet) = ring.dequeue() {
-//!         println!("{} bytes", packet.len()); // dropped, it returns to the pool of the primary process
+//!         println!("{} bytes", packet.len()); // its drop returns it to the pool of the primary process
 //!     }
 //! }
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! What a secondary process finds is never freed by it, its ports are neither configured nor closed, and clean-up is left to the
-//! primary process. What either must not do to the other, no type can know: that is what the `unsafe` functions here ask for.
+//! Names in DPDK begin with `rs.`: a secondary process in C finds the pool above as `rs.frames`. If the primary process is
+//! in C, its objects are found by the names that it gave.
 //!
-//! A process that dies takes with it what it holds. Packets of a secondary process that was killed are lost to their pool
-//! ([`Mempool::available`](crate::Mempool::available) shows how many) until the primary process is started again; one that was
-//! killed inside a call on a ring can leave that ring locked for all others. If the primary process ends, the memory that
-//! secondary ones have mapped stays where it is; they should end too.
+//! A secondary process never frees what it finds, neither configures nor closes ports, and leaves clean-up to the
+//! primary process. No type can check what the processes must not do to each other: this is what the `unsafe` functions
+//! here ask the caller to promise.
 //!
-//! Both need hugepages and files of DPDK's: neither `--no-huge` nor `--no-shconf` nor `--in-memory`. Give each process
-//! processors of its own. A primary process with threads that it has registered itself
-//! ([`Registrar`](crate::lcore::Registrar)) cannot be attached to, which DPDK says on stderr.
+//! The objects that a process holds are lost when it dies. Packets held by a killed secondary process are missing from
+//! their pool until the primary process is restarted; [`Mempool::available`](crate::Mempool::available) shows how many.
+//! A process that is killed inside a call on a ring can leave that ring locked for all others. When the primary process
+//! ends, the memory stays mapped in its secondary processes, which should end too.
+//!
+//! Both processes need hugepages and DPDK's shared files: neither `--no-huge` nor `--no-shconf` nor `--in-memory`. Give
+//! each process its own processors. A process cannot attach to a primary process with registered threads
+//! ([`Registrar`](crate::lcore::Registrar)); DPDK reports that on stderr.
 
 mod lookup;
 
-pub use crate::port::Foreign;
-pub use lookup::{LookupError, ProcessShared};
+pub use crate::{port::Foreign, ring::process_shared::ProcessShared};
+pub use lookup::LookupError;
 
 use crate::{
     Clock, EalError, Errno, Port, PortError, diagnosis,
-    eal::{self, Environment, Role},
+    environment::{self, Environment, Role},
+    name,
     packet::begin_sharing,
     port,
 };
@@ -72,50 +77,50 @@ use std::{ffi::CString, os::unix::ffi::OsStrExt, path::PathBuf, sync::Arc};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AttachError {
-    /// The command line says that this is another kind of process.
+    /// The command line requests another kind of process.
     #[error("--proc-type={0}: this process attaches to a primary one: leave the option out")]
     ProcType(String),
     /// With this option processes share nothing.
     #[error("--{0}: processes share hugepages and files of DPDK: leave the option out, for the primary process too")]
     NotShared(&'static str),
-    /// Nobody has the lock that a primary process holds as long as it runs.
+    /// No process holds the lock that a primary process holds as long as it runs.
     #[error(
         "no primary process has the file prefix '{prefix}', nobody locks {config}: start it first, without --no-huge, \
          --no-shconf and --in-memory, or give its --file-prefix here",
         config = .config.display()
     )]
     NoPrimary {
-        /// The file prefix of this process: `rte` unless given.
+        /// The file prefix of this process: `rte` by default.
         prefix: String,
         /// The file that a primary process would have locked.
         config: PathBuf,
     },
-    /// `rte_eal_init` failed; its log says more.
+    /// `rte_eal_init` failed. DPDK's log has details.
     #[error(
         "cannot attach to the primary process with the file prefix '{prefix}': {reason}; it needs hugepages (no --no-huge), and \
          the same release of DPDK, linked in the same way (shared or static), and --huge-dir as this process",
-        reason = eal::reason(*.errno)
+        reason = environment::reason(*.errno)
     )]
     Attach {
-        /// The file prefix of both.
+        /// The file prefix of both processes.
         prefix: String,
-        /// DPDK's error; 0 where it sets none.
+        /// DPDK's error; 0 if DPDK sets none.
         errno: Errno,
     },
-    /// A pool of the primary process is not of the driver that this process has under its number, as the ring in it shows; or it was
-    /// made for one thread (`--mbuf-pool-ops-name`) on a ring that is for several.
+    /// The driver number of a pool of the primary process belongs to another driver in this process, as the pool's ring
+    /// shows. Or the pool was created for one thread (`--mbuf-pool-ops-name`) on a ring that is for several.
     #[error(
         "pool '{0}' of the primary process has another driver in this one: link both in the same way (shared or static), give \
          both the same -d and the same folder of drivers, and the primary no --mbuf-pool-ops-name"
     )]
     Drivers(String),
-    /// The EAL did not even begin to start.
+    /// The EAL did not begin to start.
     #[error(transparent)]
     Start(EalError),
 }
 
 impl AttachError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         match self {
@@ -125,7 +130,7 @@ impl AttachError {
         }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         match self {
@@ -136,14 +141,14 @@ impl AttachError {
     }
 }
 
-/// The memory of a primary process, which this process has mapped: it is a secondary one. Any thread may use it.
+/// The memory of a primary process, mapped into this process, which is thereby a secondary one. Any thread may use it.
 ///
-/// There is no [`Eal`](crate::Eal) in a secondary process, and nothing can be made that needs one: what there is was made by the
-/// primary process. It is never detached from: a packet could be left.
+/// A secondary process has no [`Eal`](crate::Eal), and cannot create anything that needs one: it uses what the primary
+/// process has created. It never detaches, since it might still have packets.
 ///
-/// No thread of a secondary process is an lcore, not even the one that has attached. The caches of pools are in the memory that
-/// processes share, by the number of the lcore, and two processes with the same number would take the same cache for theirs.
-/// So packets go straight to the pool and back, best in bursts.
+/// No thread of a secondary process is an lcore, not even the one that attached. The caches of pools are in shared
+/// memory, indexed by the lcore's number, and two processes with the same number would use the same cache. So packets
+/// go directly to and from the pool, preferably in bursts.
 #[doc(alias = "RTE_PROC_SECONDARY")]
 #[doc(alias = "rte_eal_init")]
 pub struct Secondary {
@@ -151,13 +156,13 @@ pub struct Secondary {
 }
 
 impl Secondary {
-    /// Attaches to the primary process with the same `--file-prefix`. The arguments are those of [`Eal::init`](crate::Eal::init);
-    /// `--proc-type=secondary` is added where it is missing.
+    /// Attaches to the primary process with the same `--file-prefix`. The arguments are those of
+    /// [`Eal::init`](crate::Eal::init); `--proc-type=secondary` is added if it is missing.
     ///
-    /// Returns the process's own arguments too: those that are not options of the EAL.
+    /// Also returns the process's own arguments, which are not options of the EAL.
     ///
-    /// Memory is mapped at the addresses that it has in the primary process. Where something else is there, attaching fails:
-    /// let the primary process choose others, with `--base-virtaddr`.
+    /// Memory is mapped at the same addresses as in the primary process. If one of them is in use here, attaching
+    /// fails: choose other addresses with `--base-virtaddr` of the primary process.
     ///
     /// # Errors
     /// See [`AttachError`]. After [`AttachError::Attach`] and [`AttachError::Drivers`] the process cannot try again.
@@ -165,22 +170,24 @@ impl Secondary {
     /// # Safety
     /// All processes with this file prefix
     ///
-    /// - have the same DPDK: the same release, built with the same settings and linked in the same way (shared or static), with
-    ///   the same drivers loaded (`-d`), in the same order, which is that of the entries in their folder. DPDK compares the release
-    ///   only. In the shared memory there are numbers that each process looks up in tables of its own: that of a pool's driver is
-    ///   compared for the pools that are there when this process attaches, and for those that [`pool`](Self::pool) finds;
+    /// - have the same DPDK: the same release, built with the same settings and linked in the same way (shared or
+    ///   static), with the same drivers loaded (`-d`) in the same order, which is that of the entries in their folder.
+    ///   DPDK compares only the release. Shared memory contains numbers that each process looks up in its own tables.
+    ///   This crate compares the number of a pool's driver, for the pools that exist when this process attaches, and
+    ///   for those that [`pool`](Self::pool) finds;
     /// - write to the shared memory only as DPDK does, and are trusted with all of it;
-    /// - free nothing that this one has found as long as it uses it. A primary process on this crate keeps to that with pools and
-    ///   with rings that are [`shared`](crate::ring::RingBuilder::shared), also when it ends;
-    /// - leave the prefix alone when the primary process has ended: no other is started under it before this one has ended too;
-    /// - share no packets with external buffers: the function that frees those is in one process only.
+    /// - free nothing that this process has found as long as it uses it. A primary process that uses this crate ensures
+    ///   that for pools and for [`shared`](crate::ring::RingBuilder::shared) rings, also when it ends;
+    /// - leave the prefix alone after the primary process has ended: no other one is started with it before this
+    ///   process has ended too;
+    /// - share no packets with external buffers: the function that frees these buffers exists in one process only.
     #[doc(alias = "rte_eal_init")]
     pub unsafe fn attach<I>(args: I) -> Result<(Self, Vec<String>), AttachError>
     where
         I: IntoIterator,
         I::Item: Into<String>,
     {
-        let (mut eal_args, own_args) = eal::split(args);
+        let (mut eal_args, own_args) = environment::split(args);
         let sharing = diagnosis::sharing(&eal_args);
         match sharing.process_type.as_deref() {
             None if eal_args.is_empty() => return Err(AttachError::Start(EalError::NoArguments)),
@@ -193,53 +200,54 @@ impl Secondary {
         }
         let prefix = sharing.prefix;
         let config = CString::new(sharing.config.as_os_str().as_bytes());
-        // A name with a NUL byte cannot be that of a file; `start_once` says so.
+        // A name with a NUL byte cannot be that of a file. `start_once` reports it.
         if let Ok(config) = config {
-            // SAFETY: the path is a string; the call opens the file, looks at its lock, and needs no EAL.
+            // SAFETY: the path is a string. The call opens the file and checks its lock, and needs no EAL.
             if unsafe { sys::rte_eal_primary_proc_alive(config.as_ptr()) } == 0 {
                 return Err(AttachError::NoPrimary { prefix, config: sharing.config });
             }
         }
-        let mut rest = eal::start_once(eal_args).map_err(|error| match error {
+        let mut rest = environment::start_once(eal_args).map_err(|error| match error {
             EalError::Init(errno) => AttachError::Attach { prefix, errno },
             other => AttachError::Start(other),
         })?;
         rest.extend(own_args);
-        // SAFETY: the EAL has made this thread its main lcore, and nothing was made yet that an lcore has its part of.
+        // SAFETY: the EAL has made this thread its main lcore, and nothing that is indexed by lcore was created yet.
         unsafe { sys::dpdk_sys_forget_lcore() };
-        // SAFETY: the EAL is initialised; the call looks at each pool under the lock of their list.
+        // SAFETY: the EAL is initialised. The call checks each pool under the lock of their list.
         let other = unsafe { sys::dpdk_sys_pool_of_other_driver() };
         if !other.is_null() {
-            // SAFETY: the name is a string in the pool, which the caller promises to stay.
+            // SAFETY: the name is a string in the pool, which stays, as the caller promises.
             let name = unsafe { CStr::from_ptr(other) };
-            return Err(AttachError::Drivers(name.to_string_lossy().into_owned()));
+            return Err(AttachError::Drivers(name::from_dpdk(&name.to_string_lossy()).to_owned()));
         }
         // Packets come from another process, which may have shared their data.
         begin_sharing();
         Ok((Self { environment: Arc::new(Environment::new(Role::Secondary)) }, rest))
     }
 
-    /// Whether the primary process runs: a look at the lock that it holds, with three calls of the kernel. Ask it now and then,
-    /// not for every burst.
+    /// Whether the primary process is running. This checks the lock that it holds, with three system calls: call it
+    /// from time to time, not for every burst.
     #[doc(alias = "rte_eal_primary_proc_alive")]
     #[must_use]
     pub fn is_primary_alive(&self) -> bool {
-        // SAFETY: the EAL is initialised, so the call knows the file; it opens it and looks at its lock.
+        // SAFETY: the EAL is initialised, so the call knows the file. It opens the file and checks its lock.
         unsafe { sys::rte_eal_primary_proc_alive(ptr::null()) != 0 }
     }
 
-    /// The ports of the primary process that nobody here has, in ascending order: what they count, and their queues.
+    /// The ports of the primary process that nobody in this process has, in ascending order: for their statistics and
+    /// their queues.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if a device does not say what it is.
+    /// [`PortError::Refused`] if a device does not provide its information.
     ///
     /// # Safety
-    /// As long as one of them, or a queue of one, lives, the primary process closes and [detaches](crate::Eal::detach) none of them. Its
-    /// end closes them. No device comes or goes while this is called: DPDK tells by a message when one does, and has it come and go
-    /// here on a thread of its own.
+    /// As long as one of the ports, or a queue of one, lives, the primary process closes and
+    /// [detaches](crate::Eal::detach) none of them, except that its end closes them. No device appears or disappears
+    /// during this call: DPDK announces such changes by a message, and applies them in this process on its own thread.
     ///
-    /// Where that is not kept: a port that was detached answers `ENODEV`, unless it is being used at that moment, and another device
-    /// may get its number; one that was only closed leads into memory that is freed.
+    /// Otherwise a detached port answers `ENODEV`, unless it is in use at that moment, and another device may get its
+    /// number. The memory of a port that was only closed is freed.
     #[doc(alias = "RTE_ETH_FOREACH_DEV")]
     pub unsafe fn ports(&self) -> Result<Vec<Port<Foreign>>, PortError> {
         port::take_foreign(&self.environment)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Service cores: lcores that call what has to be called again and again, for the program or for a driver.
+//! Service cores: lcores that repeatedly call functions of the program or of a driver.
 //!
-//! A [`Service`] is a closure, a [`ServiceCore`] an lcore that calls all services that were put on it, in turn, for as long as it
-//! lives. Drivers without hardware of their own have services too, such as `event_sw`:
+//! A [`Service`] is a closure. A [`ServiceCore`] is an lcore that calls all services assigned to it, in turn, for as long as
+//! the `ServiceCore` lives. Drivers without hardware of their own, such as `event_sw`, have services too:
 //! [`ServiceCore::run_driver_service`].
 //!
 //! ```no_run
@@ -23,19 +23,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Lcores that the EAL's options `-s` or `-S` name are service cores from the start, and to the end: see [`cores`].
+//! Lcores in the EAL's options `-s` or `-S` are service cores from the start to the end: see [`cores`].
 
-mod rounds;
 mod runner;
 mod slot;
 
-pub(crate) use rounds::Rounds;
 pub use runner::{ServiceCore, cores};
+pub use slot::Activity;
 
 use crate::{
     Eal, Errno,
-    eal::Environment,
+    environment::Environment,
     lcore::{LcoreId, Panicked},
+    name,
 };
 use core::{
     ffi::{c_char, c_int, c_void},
@@ -50,61 +50,56 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What a call of a service has found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Activity {
-    /// Something to do.
-    Busy,
-    /// Nothing: the time of this call does not count.
-    Idle,
-}
+const LONGEST_NAME: usize = sys::RTE_SERVICE_NAME_MAX as usize - 1;
 
-/// Why there is no service, or no lcore for it.
+/// Why a service was not registered, or not assigned to an lcore.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServiceError {
-    /// DPDK would cut the name, or cannot hold it.
-    #[error("service name {0:?} cannot be used: give 1 to 31 bytes, and no NUL byte")]
+    /// DPDK would truncate the name, or cannot store it.
+    #[error(
+        "service name {0:?} cannot be used: give 1 to {longest} bytes, and no NUL byte",
+        longest = name::longest(LONGEST_NAME)
+    )]
     Name(String),
-    /// There is such a service already, of the program or of a driver.
-    #[error("there is a service '{0}' already")]
+    /// A service with this name already exists.
+    #[error("a service '{0}' already exists")]
     Taken(String),
     /// There is no such service.
-    #[error("there is no service '{0}': a driver gives it a name when its device is made")]
+    #[error("there is no service '{0}': a driver names its service when its device is created")]
     Unknown(String),
-    /// A child made by `fork` has no lcores: they are its parent's.
+    /// A child process created by `fork` has no lcores: they belong to its parent.
     #[error("no services here: this process is a fork of the one that initialized the EAL")]
     Forked,
     /// The main lcore runs the program itself.
-    #[error("lcore {0} is the main lcore: services run on others")]
+    #[error("lcore {0} is the main lcore: services run on other lcores")]
     Main(LcoreId),
-    /// The lcore does something else, or is a service core already.
-    #[error("lcore {0} is busy, or is no lcore of the EAL's: it cannot become a service core")]
+    /// The lcore is busy, or is already a service core.
+    #[error("lcore {0} is busy, or does not belong to the EAL: it cannot become a service core")]
     Busy(LcoreId),
-    /// The lcore is no service core.
+    /// The lcore is not a service core.
     #[error(
-        "lcore {0} is no service core: start one there with ServiceCore::start, or name it with the EAL's option -S"
+        "lcore {0} is not a service core: start one there with ServiceCore::start, or name it with the EAL's option -S"
     )]
     NotServiceCore(LcoreId),
-    /// A call of DPDK failed.
+    /// A DPDK call failed.
     #[error("{call}: {errno}")]
     Refused {
-        /// The call.
+        /// The name of the DPDK function.
         call: &'static str,
-        /// `ENOSPC` if there are 64 services, …
+        /// `ENOSPC` if there are already 64 services, …
         errno: Errno,
     },
 }
 
 impl ServiceError {
-    /// DPDK's error, if a call of DPDK failed.
+    /// DPDK's error, if a DPDK call failed.
     #[must_use]
     pub const fn errno(&self) -> Option<Errno> {
         if let Self::Refused { errno, .. } = self { Some(*errno) } else { None }
     }
 
-    /// The name of the call of DPDK that failed.
+    /// The name of the DPDK function that failed.
     #[must_use]
     pub const fn call(&self) -> Option<&'static str> {
         if let Self::Refused { call, .. } = self { Some(call) } else { None }
@@ -115,44 +110,45 @@ impl ServiceError {
     }
 }
 
-/// What a service has done, on the lcores that are service cores now.
+/// The statistics of a service, summed over the present service cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServiceStats {
-    /// How often it was called.
+    /// The number of calls.
     pub calls: u64,
-    /// How many cycles of the time stamp counter the calls took that found something to do.
+    /// The cycles of the time stamp counter that the busy calls took.
     pub cycles: u64,
 }
 
-/// The services that DPDK knows, by name, with their numbers. It forgets none: a service core may be about to call one just
-/// when it is taken away, and then calls what is no longer there.
+/// The services that DPDK knows, by name, with their numbers. This crate never unregisters a service: a service core
+/// might be about to call it at that moment, and would then call freed memory.
 static KNOWN: Mutex<BTreeMap<CString, (u32, &'static Slot)>> = Mutex::new(BTreeMap::new());
 
-/// A closure that service cores call again and again; made by [`Eal::register_service`]. Dropping it ends that, waits for a
-/// call that is under way on another thread, and drops the closure.
+/// A closure that service cores call repeatedly; from [`Eal::register_service`]. Dropping it stops the calls, waits for
+/// a call that is running on another thread, and drops the closure.
 ///
-/// It stays on the thread that made it.
+/// It stays on the thread that created it.
 #[doc(alias = "rte_service_component_register")]
 #[must_use = "the closure is called until this is dropped"]
 pub struct Service {
-    name: CString,
+    name: String,
     id: u32,
     slot: &'static Slot,
     environment: Arc<Environment>,
     thread: PhantomData<*const StaysOnItsThread>,
 }
 
-/// A pointer to this is neither `Send` nor `Sync`, and the compiler's message says why.
+/// A pointer to this is neither `Send` nor `Sync`, and the compiler's message contains its name.
 struct StaysOnItsThread;
 
 impl Eal {
-    /// Makes a service of a closure, under a name of 1 to 31 bytes that no other has. It is called once it is put on a service
-    /// core ([`Service::run_on`]): one call at a time, whichever core that is on. A panic in it is caught, and ends it
-    /// ([`Service::take_panic`]).
+    /// Registers a closure as a service. `name` has 1 to 28 bytes and is unique. Service cores call the closure once
+    /// [`Service::run_on`] assigns it to them: one call at a time, on whichever core. A panic in it is caught, and ends
+    /// the service ([`Service::take_panic`]).
     ///
-    /// DPDK has room for 64 services, and forgets no name: use one again after its service is dropped, rather than others. A core
-    /// that was in the middle of its round when the other was dropped may call the new closure once, before it is put anywhere.
+    /// DPDK has room for 64 services, and names are never released: after a service is dropped, reuse its name rather
+    /// than another one. A core that was in the middle of its round at the drop may call the new closure once before it
+    /// is assigned to any core.
     ///
     /// # Errors
     /// See [`ServiceError`].
@@ -166,8 +162,7 @@ impl Eal {
         if environment.is_forked() {
             return Err(ServiceError::Forked);
         }
-        let length = 1..sys::RTE_SERVICE_NAME_MAX as usize;
-        let c_name = CString::new(name).ok().filter(|_| length.contains(&name.len()));
+        let c_name = name::to_dpdk(name, LONGEST_NAME).filter(|_| !name.is_empty());
         let c_name = c_name.ok_or_else(|| ServiceError::Name(name.to_owned()))?;
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let (id, slot) = match known.get(&c_name) {
@@ -178,24 +173,25 @@ impl Eal {
                 made
             }
         };
-        // A closure that is refused is dropped, and may come here again then.
+        // A rejected closure is dropped, and its drop may call this function.
         drop(known);
         if !slot.fill(Box::new(closure), environment) {
             return Err(ServiceError::Taken(name.to_owned()));
         }
-        let service = Service { name: c_name, id, slot, environment: Arc::clone(environment), thread: PhantomData };
+        let service =
+            Service { name: name.to_owned(), id, slot, environment: Arc::clone(environment), thread: PhantomData };
         service.set_running(true);
         Ok(service)
     }
 }
 
-/// Has DPDK know a service of a name that it does not know yet, without a closure.
+/// Registers a service with a new name, without a closure.
 fn register(environment: &Environment, name: &CString) -> Result<(u32, &'static Slot), ServiceError> {
     let control = environment.control();
     let mut id = 0;
     // SAFETY: the EAL is initialised, as the environment is; the call compares the name with others, and writes to a number.
     if unsafe { sys::rte_service_get_by_name(name.as_ptr(), &raw mut id) } == 0 {
-        return Err(ServiceError::Taken(name.to_string_lossy().into_owned()));
+        return Err(ServiceError::Taken(name::from_dpdk(&name.to_string_lossy()).to_owned()));
     }
     let slot = Box::into_raw(Box::new(Slot::new()));
     let mut spec = sys::rte_service_spec {
@@ -207,27 +203,27 @@ fn register(environment: &Environment, name: &CString) -> Result<(u32, &'static 
     for (place, byte) in spec.name.iter_mut().zip(name.as_bytes()) {
         *place = *byte as c_char;
     }
-    // SAFETY: the EAL is initialised, and the control plane is locked; the call copies the struct, whose last byte of the name is
-    // zero. The slot that it points to is never freed once the call has succeeded.
+    // SAFETY: the EAL is initialised, and the control plane is locked. The call copies the struct, whose name ends with
+    // a zero byte. The slot that it points to is never freed once the call has succeeded.
     let result = unsafe { sys::rte_service_component_register(&raw const spec, &raw mut id) };
     drop(control);
     if let Err(error) = ServiceError::check("rte_service_component_register", result) {
-        // SAFETY: DPDK has refused, and keeps no pointer to the slot that was boxed above.
+        // SAFETY: DPDK rejected the service, and keeps no pointer to the slot that was boxed above.
         drop(unsafe { Box::from_raw(slot) });
         return Err(error);
     }
-    // SAFETY: the call gave the number of a service that is never taken away.
+    // SAFETY: the call set `id` to the number of a service that is never unregistered.
     unsafe { sys::rte_service_set_stats_enable(id, 1) };
-    // SAFETY: the slot is a box that is never freed from here on, and shared references are all that is made of it.
+    // SAFETY: the slot is a box that is never freed from now on, and only shared references to it are created.
     Ok((id, unsafe { &*slot }))
 }
 
-/// What a service core calls.
+/// The function that a service core calls.
 ///
 /// # Safety
-/// `slot` is one that `register` has given to DPDK: it lives for ever.
+/// `slot` is one that `register` has passed to DPDK: it lives for ever.
 unsafe extern "C" fn run(slot: *mut c_void) -> c_int {
-    // SAFETY: the caller passes on a slot that lives for ever, and of which there are shared references only.
+    // SAFETY: the caller passes on a slot that lives for ever and has only shared references.
     let slot = unsafe { &*slot.cast::<Slot>() };
     match slot.run() {
         Activity::Busy => 0,
@@ -236,7 +232,8 @@ unsafe extern "C" fn run(slot: *mut c_void) -> c_int {
 }
 
 impl Service {
-    /// Has a service core call the closure, beside what it calls otherwise. Several may: one of them at a time.
+    /// Assigns the service to a service core, in addition to its other services. Several cores may have it: one of them
+    /// calls it at a time.
     ///
     /// # Errors
     /// [`ServiceError::NotServiceCore`] or [`ServiceError::Forked`].
@@ -245,8 +242,8 @@ impl Service {
         self.map(lcore, true)
     }
 
-    /// Has a service core call it no more. A call that is under way goes on to its end, and a core that is in the middle of its
-    /// round of services may call it once more.
+    /// Removes the service from a service core. A call that is running continues to its end, and a core that is in the
+    /// middle of its round may call the service once more.
     ///
     /// # Errors
     /// [`ServiceError::NotServiceCore`] or [`ServiceError::Forked`].
@@ -255,13 +252,13 @@ impl Service {
         self.map(lcore, false)
     }
 
-    /// How often it was called, and for how long.
+    /// How often the service was called, and for how long.
     #[doc(alias = "rte_service_attr_get")]
     #[must_use]
     pub fn stats(&self) -> ServiceStats {
         let attribute = |attribute| {
             let mut value = 0;
-            // SAFETY: the service is one that is never taken away; the call adds numbers up, and writes to one of ours.
+            // SAFETY: the service is never unregistered. The call adds up numbers, and writes to one of ours.
             unsafe { sys::rte_service_attr_get(self.id, attribute, &raw mut value) };
             value
         };
@@ -271,7 +268,7 @@ impl Service {
         }
     }
 
-    /// What the closure has panicked with, if it has: since then it is not called any more, and was dropped.
+    /// The closure's panic, if it has panicked. The closure was then dropped, and is not called any more.
     #[must_use]
     pub fn take_panic(&self) -> Option<Panicked> {
         self.slot.take_panic()
@@ -282,18 +279,18 @@ impl Service {
             return Err(ServiceError::Forked);
         }
         let _control = self.environment.control();
-        // SAFETY: the service is one that is never taken away, and the control plane is locked; the call looks whether the lcore is a
-        // service core.
+        // SAFETY: the service is never unregistered, and the control plane is locked. The call checks that the lcore is
+        // a service core.
         let result = unsafe { sys::rte_service_map_lcore_set(self.id, lcore.get(), u32::from(on)) };
         if result == 0 { Ok(()) } else { Err(ServiceError::NotServiceCore(lcore)) }
     }
 
-    /// Whether service cores call it that it was put on.
+    /// Sets whether the assigned service cores call the service.
     fn set_running(&self, on: bool) {
         let _control = self.environment.control();
-        // SAFETY: the service is one that is never taken away; the call writes an atomic number.
+        // SAFETY: the service is never unregistered. The call writes an atomic number.
         unsafe { sys::rte_service_component_runstate_set(self.id, u32::from(on)) };
-        // SAFETY: the service is one that is never taken away; the call writes an atomic number.
+        // SAFETY: the service is never unregistered. The call writes an atomic number.
         unsafe { sys::rte_service_runstate_set(self.id, u32::from(on)) };
     }
 }
@@ -305,7 +302,7 @@ impl Drop for Service {
         }
         self.set_running(false);
         for lcore in 0..sys::RTE_MAX_LCORE {
-            // One that is no service core does not call it either.
+            // An lcore that is not a service core does not call the service either.
             let _ = self.map(LcoreId(lcore), false);
         }
         self.slot.empty();

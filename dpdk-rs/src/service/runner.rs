@@ -6,17 +6,17 @@
 use super::{ServiceError, StaysOnItsThread};
 use crate::{
     Eal,
-    eal::Environment,
-    lcore::{LcoreId, Occupation},
+    environment::{Environment, Occupation},
+    lcore::LcoreId,
 };
 use core::{fmt, marker::PhantomData};
 use dpdk_sys as sys;
 use std::{ffi::CString, sync::Arc};
 
-/// DPDK has room for so many services.
+/// DPDK's maximum number of services.
 const SERVICES: u32 = 64;
 
-/// The service cores there are: those that [`ServiceCore::start`] has made, and those that the EAL's options `-s` and `-S` name.
+/// The present service cores: those from [`ServiceCore::start`], and those in the EAL's options `-s` and `-S`.
 #[doc(alias = "rte_service_lcore_list")]
 #[must_use]
 pub fn cores(eal: &Eal) -> Vec<LcoreId> {
@@ -31,11 +31,11 @@ pub fn cores(eal: &Eal) -> Vec<LcoreId> {
     numbers.into_iter().take(usize::try_from(count).unwrap_or(0)).map(LcoreId).collect()
 }
 
-/// A worker lcore that calls services, in place of closures of an [`lcore::scope`](crate::lcore::scope). Dropping it takes all
-/// services off it and waits until the call has ended that it is in the middle of; then the lcore is a worker again.
+/// A worker lcore that calls services, instead of closures of an [`lcore::scope`](crate::lcore::scope). Dropping it
+/// removes all services from it and waits for the end of the current call. After that the lcore is a worker again.
 ///
-/// It stays on the thread that made it, so that no service waits for itself. As long as it lives, [`Eal::lcores`] does not name the
-/// lcore, and pools are not given back, as within an `lcore::scope`.
+/// It stays on the thread that created it, so that no service waits for itself. As long as it lives, [`Eal::lcores`]
+/// does not list the lcore, and the memory of pools is not freed, as within an `lcore::scope`.
 #[doc(alias = "rte_service_lcore_add")]
 #[must_use = "the lcore calls services until this is dropped"]
 pub struct ServiceCore {
@@ -45,7 +45,7 @@ pub struct ServiceCore {
 }
 
 impl ServiceCore {
-    /// Makes a service core of a worker lcore, without services.
+    /// Makes a worker lcore a service core without services.
     ///
     /// # Errors
     /// [`ServiceError::Main`], [`ServiceError::Busy`], [`ServiceError::Forked`] or [`ServiceError::Refused`].
@@ -60,7 +60,7 @@ impl ServiceCore {
         }
         let free = environment.occupation(lcore).filter(|occupation| occupation.claim(lcore));
         let occupation = free.ok_or(ServiceError::Busy(lcore))?;
-        // From here on the lcore may be inside DPDK with mbufs in its hands.
+        // From now on the lcore may be inside DPDK and hold mbufs.
         environment.scope_opened();
         start(environment, lcore).inspect_err(|_| {
             occupation.release();
@@ -75,8 +75,8 @@ impl ServiceCore {
         self.lcore
     }
 
-    /// Has the lcore call a service of a driver, by its name, such as `event_sw0_service`; it is called as soon as the driver is
-    /// ready for that.
+    /// Assigns a service of a driver to the lcore, by its name in DPDK, such as `event_sw0_service`. The lcore calls it as soon
+    /// as the driver is ready.
     ///
     /// # Errors
     /// [`ServiceError::Unknown`], [`ServiceError::Name`], [`ServiceError::Forked`] or [`ServiceError::Refused`].
@@ -101,37 +101,37 @@ impl ServiceCore {
     }
 }
 
-/// Makes the lcore, which was claimed, a service core.
+/// Makes a claimed lcore a service core.
 fn start(environment: &Environment, lcore: LcoreId) -> Result<(), ServiceError> {
     let _control = environment.control();
-    // SAFETY: the EAL is initialised, as the environment is, the control plane is locked, and the lcore is a worker that does
-    // nothing, as `Occupation::claim` has seen to.
+    // SAFETY: the EAL is initialised, since the environment is, the control plane is locked, and the lcore is an idle
+    // worker, as `Occupation::claim` ensures.
     let added = unsafe { sys::rte_service_lcore_add(lcore.get()) };
-    // What the lcore's last function has returned, which says nothing, is the result otherwise.
+    // Any other result is meaningless: it is that of the lcore's previous function.
     if [sys::EALREADY, sys::EINVAL].iter().any(|errno| added == -errno.cast_signed()) {
         return ServiceError::check("rte_service_lcore_add", added);
     }
-    // SAFETY: the lcore has just become a service core, and does nothing yet.
+    // SAFETY: the lcore has just become a service core, and is not running.
     let started = unsafe { sys::rte_service_lcore_start(lcore.get()) };
     ServiceError::check("rte_service_lcore_start", started).inspect_err(|_| end(lcore))
 }
 
-/// Takes all services off a service core, stops it and waits for it.
+/// Removes all services from a service core, stops it and waits for it.
 fn quiet(environment: &Environment, lcore: LcoreId) {
     let control = environment.control();
     for service in 0..SERVICES {
-        // SAFETY: the control plane is locked; the call looks whether there is such a service.
+        // SAFETY: the control plane is locked. The call checks that the service exists.
         unsafe { sys::rte_service_map_lcore_set(service, lcore.get(), 0) };
     }
-    // SAFETY: the control plane is locked, and the lcore is a service core, on which no service depends any more.
+    // SAFETY: the control plane is locked, and the lcore is a service core on which no service depends any more.
     unsafe { sys::rte_service_lcore_stop(lcore.get()) };
-    // A call that is under way may need the control plane.
+    // A running call may need the control plane.
     drop(control);
-    // SAFETY: the lcore exists, since it was started, and leaves DPDK's loop once the call has ended that it is in.
+    // SAFETY: the lcore exists, since it was started, and leaves DPDK's loop after its current call.
     unsafe { sys::rte_eal_wait_lcore(lcore.get()) };
 }
 
-/// Makes a service core that does nothing a worker again. The control plane is locked.
+/// Makes an idle service core a worker again. The control plane is locked.
 fn end(lcore: LcoreId) {
     // SAFETY: the lcore is a service core that was stopped, or never started.
     unsafe { sys::rte_service_lcore_stop(lcore.get()) };

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The place of a service's closure, which DPDK has a pointer to for ever.
+//! The slot for a service's closure, to which DPDK keeps a pointer for ever.
 
-use super::Activity;
 use crate::{
     callback::discard,
-    eal::Environment,
+    environment::Environment,
     lcore::{self, LcoreId, Panicked},
 };
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -16,18 +15,28 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
 };
 
+/// What a call of a service found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Activity {
+    /// There was work to do.
+    Busy,
+    /// There was no work. The time of this call is not counted.
+    Idle,
+}
+
 type Closure = Box<dyn FnMut() -> Activity + Send>;
 
-/// A place for one closure at a time.
+/// A slot for one closure at a time.
 pub(super) struct Slot {
-    /// Somebody has filled it, and has not emptied it yet.
+    /// Whether somebody has filled the slot and not emptied it yet.
     taken: AtomicBool,
     /// Locked while the closure runs.
     entry: Mutex<Option<Entry>>,
     panic: Mutex<Option<(LcoreId, Box<dyn Any + Send>)>>,
 }
 
-/// A closure. While it is there, an lcore may be inside DPDK with it.
+/// A closure. While it is in the slot, an lcore may be inside DPDK with it.
 struct Entry {
     closure: Option<Closure>,
     environment: Arc<Environment>,
@@ -52,7 +61,7 @@ impl Slot {
         Self { taken: AtomicBool::new(false), entry: Mutex::new(None), panic: Mutex::new(None) }
     }
 
-    /// Puts a closure in; whether there was room for it.
+    /// Puts a closure into the slot. Returns whether the slot was empty.
     pub(super) fn fill(&self, closure: Closure, environment: &Arc<Environment>) -> bool {
         if self.taken.swap(true, Ordering::AcqRel) {
             return false;
@@ -63,8 +72,8 @@ impl Slot {
         true
     }
 
-    /// Takes the closure out, after its call has ended, and what it has panicked with. It has no way to come here itself: its
-    /// service stays on another thread.
+    /// Drops the closure, after its call has ended, and the payload of its panic. The closure cannot call this itself,
+    /// since its service stays on another thread.
     pub(super) fn empty(&self) {
         let entry = lock(&self.entry).take();
         drop(entry);
@@ -85,8 +94,8 @@ impl Slot {
         match panic::catch_unwind(AssertUnwindSafe(closure)) {
             Ok(activity) => activity,
             Err(payload) => {
-                // With the place locked: whoever drops the service waits for this drop too, and whoever is told of the panic
-                // finds the closure gone.
+                // Under the slot's lock: a thread that drops the service waits for this drop too, and a thread that
+                // reads the panic finds the closure dropped.
                 *place = None;
                 *lock(&self.panic) = Some((here, payload));
                 Activity::Busy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A device may tell of an event at any time: what is called then borrows nothing.
+//! A device may report an event at any time, so the closure that handles it must not borrow.
 
 use dpdk_rs::{
     Port,

@@ -40,20 +40,20 @@ fn key_that_the_driver_does_not_know() {
     let listed = "device net_null0: its driver lists no key 'length', but: size=<int> copy=<int> no-rx=0|1";
     // A linker may leave out what the drivers say of themselves.
     let refused =
-        "device net_null0 was given, and is not among the ports: its driver refused it, and says why in the log";
+        "device net_null0 was given but is not among the ports: its driver refused it, and gives the reason in the log";
     assert!(found == listed || found.starts_with(refused), "{found}");
 }
 
 #[test]
 fn file_that_is_not_there() {
     let found = first("--vdev=net_pcap0,rx_pcap=/nothing.pcap");
-    assert_parts(&found, &["device net_pcap0: there is no file /nothing.pcap for rx_pcap"]);
+    assert_parts(&found, &["device net_pcap0: file /nothing.pcap for rx_pcap does not exist"]);
 }
 
 #[test]
 fn interface_that_is_not_there() {
     let found = first("--vdev=net_af_packet0,iface=nothing7");
-    assert_parts(&found, &["device net_af_packet0: there is no network interface nothing7: give one of ", "lo"]);
+    assert_parts(&found, &["device net_af_packet0: network interface nothing7 does not exist: give one of ", "lo"]);
 }
 
 #[test]
@@ -62,12 +62,12 @@ fn file_that_the_driver_refuses() {
     let file = run.folder().join("in.pcap");
     fs::write(&file, "not a capture").unwrap();
     let found = run.first(&format!("{PLAIN} --vdev=net_pcap0,rx_pcap={}", file.display()));
-    assert_parts(&found, &["device net_pcap0 was given, and is not among the ports: its driver refused it"]);
+    assert_parts(&found, &["device net_pcap0 was given but is not among the ports: its driver refused it"]);
 }
 
 #[test]
 fn nothing_to_make_a_port_of() {
-    assert_parts(&first(""), &["--no-pci is given, so DPDK looks at no NIC", "--vdev=net_null0"]);
+    assert_parts(&first(""), &["--no-pci is given, so DPDK ignores all NICs", "--vdev=net_null0"]);
 }
 
 #[test]

@@ -125,5 +125,5 @@ fn plugin_of_another_version() {
     let plugin = library(run.folder(), "librte_net_mine.so", "int mine;", &[&here, other.to_str().unwrap()]);
     let findings = run.findings(&format!("{PLAIN} --vdev=net_mine0 -d {}", plugin.display()));
     let found = findings.iter().find(|found| found.starts_with("two versions of DPDK are loaded"));
-    assert_parts(found.unwrap(), &["/librte_eal.so.99", "take the plug-in that brings the second one out of -d"]);
+    assert_parts(found.unwrap(), &["/librte_eal.so.99", "remove the plug-in that loads the second one from -d"]);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Lcores that are not to be had.
+//! Lcores that are unavailable.
 
 use crate::diagnose::{Diagnose, PLAIN, assert_parts};
 
@@ -10,14 +10,14 @@ fn cpu_that_the_machine_does_not_have() {
     // Below the number of lcores that DPDK was built for: later versions pass over what is above it.
     for option in ["-l 0,127", "--lcores=0,1@127", "--lcores (1-2)@127"] {
         let found = Diagnose::new().first(&format!("{PLAIN} {option}"));
-        assert_parts(&found, &["CPU 127 is asked for, this machine has 0", ": give CPUs that are there, such as -l 0"]);
+        assert_parts(&found, &["CPU 127 is requested, this machine has 0", ": give CPUs that exist, such as -l 0"]);
     }
 }
 
 #[test]
 fn lcore_beyond_what_dpdk_was_built_for() {
     let found = Diagnose::new().first(&format!("{PLAIN} --lcores=0,5000@0"));
-    assert_parts(&found, &["lcore 5000 is asked for, and ", " is the highest of this DPDK", "--lcores=0@0,1@0"]);
+    assert_parts(&found, &["lcore 5000 is requested, and ", " is the highest of this DPDK", "--lcores=0@0,1@0"]);
 }
 
 #[test]

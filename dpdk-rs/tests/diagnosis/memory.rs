@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Memory that is not to be had. DPDK and the diagnosis both read the numbers that the test puts over the kernel's, in
-//! mounts of their own: the machine keeps its hugepages.
+//! Memory that is unavailable. DPDK and the diagnosis both read numbers that the test mounts over those of the kernel, in a
+//! mount namespace of its own: the machine keeps its hugepages.
 
 use crate::diagnose::{Diagnose, PLAIN, assert_parts};
 
@@ -94,7 +94,7 @@ fn hugepages_that_are_all_taken() {
 fn more_memory_than_hugepages() {
     let Some(run) = hugepages(4, 4, &mount("")) else { return };
     let found = run.first(&format!("{OPTIONS} -m 64"));
-    assert_parts(&found, &["64 MB of hugepages are needed, 8 MB are free: ask for less, or reserve more: echo 32 > "]);
+    assert_parts(&found, &["64 MB of hugepages are needed, 8 MB are free: request less, or reserve more: echo 32 > "]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn memory_on_a_socket_that_has_too_little() {
 fn memory_on_a_socket_that_is_not_there() {
     let Some(run) = hugepages(4, 4, &mount("")) else { return };
     let found = run.first(&format!("{OPTIONS} --socket-mem=0,0,0,0,0,0,0,64"));
-    assert_parts(&found, &["memory is wanted on socket 7, this machine has socket 0"]);
+    assert_parts(&found, &["memory is requested on socket 7, this machine has socket 0"]);
 }
 
 #[test]

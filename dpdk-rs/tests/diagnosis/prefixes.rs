@@ -35,5 +35,5 @@ fn folder_that_belongs_to_another_user() {
 #[test]
 fn folder_that_does_not_exist() {
     let run = Diagnose::new().variable("RUNTIME_DIRECTORY", "/nothing");
-    assert_parts(&run.first(PLAIN), &["/nothing does not exist, and DPDK's run-time files belong there: make it"]);
+    assert_parts(&run.first(PLAIN), &["/nothing does not exist, but DPDK creates its run-time files there: create it"]);
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What meters do, as buckets that are filled as the RFCs say.
+//! A model of meters: buckets that are filled as the RFCs define.
 
 use dpdk_rs::{
     Eal,
     meter::Color::{self, Green, Red, Yellow},
 };
 
-/// A bucket of tokens, of which there are `rate` more each second, up to `size`.
+/// A bucket of tokens, to which `rate` are added each second, up to `size`.
 #[derive(Clone, Copy)]
 pub(crate) struct Bucket {
     rate: f64,
     size: f64,
     tokens: f64,
-    /// So many come at once: DPDK adds tokens in whole periods.
+    /// The number of tokens added at once: DPDK adds tokens in whole periods.
     step: f64,
 }
 
 impl Bucket {
-    /// With the rate that DPDK makes of it: whole bytes in a whole number of cycles, of which there are at least 100.
+    /// With the rate that DPDK derives: whole bytes in a whole number of cycles, at least 100.
     pub(crate) fn new(eal: &Eal, rate: u64, size: u64) -> Self {
         let hz = eal.clock().hz();
         let bytes = if rate == 0 { 0 } else { (100 * rate).div_ceil(hz).max(1) };
@@ -28,7 +28,7 @@ impl Bucket {
         Self { rate, size: size as f64, tokens: size as f64, step: bytes as f64 }
     }
 
-    /// Adds what comes in so many seconds; what does not fit in is left over.
+    /// Adds the tokens of a number of seconds. Returns those for which there is no room.
     fn fill(&mut self, tokens: f64) -> f64 {
         let all = self.tokens + tokens;
         self.tokens = all.min(self.size);
@@ -40,7 +40,7 @@ impl Bucket {
     }
 }
 
-/// The buckets of a meter, of which the second is for yellow packets, and the RFC that says what they are for.
+/// The buckets of a meter, the second of which is for yellow packets, and the RFC that defines them.
 #[derive(Clone, Copy)]
 pub(crate) struct Model {
     pub(crate) rfc: u32,
@@ -51,7 +51,7 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn color(&mut self, seconds: f64, len: f64, before: Color) -> Color {
         let left = self.first.fill(self.first.rate * seconds);
-        // That of RFC 2697 has no rate of its own.
+        // The second bucket of RFC 2697 has no rate of its own.
         let more = if self.rfc == 2697 { left } else { self.second.rate * seconds };
         let _ = self.second.fill(more);
         let (green, yellow) = (before == Green && self.first.has(len), before != Red && self.second.has(len));
@@ -72,7 +72,7 @@ impl Model {
         color
     }
 
-    /// Whether a bucket is so near to the packet that rounding decides.
+    /// Whether a bucket is so close to the packet's length that rounding decides.
     pub(crate) fn is_near(&self, seconds: f64, len: f64) -> bool {
         let mut later = *self;
         let left = later.first.fill(later.first.rate * seconds);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Bursts: what is in them, in which order, and where the packets go.
+//! Bursts: their contents, their order, and where the packets go.
 
 use crate::{
     frames::{bytes, frame, packet, pool},
@@ -157,7 +157,7 @@ fn mixed_pools_get_their_own_mbufs_back() {
         burst.clear();
         for pool in &pools {
             assert_eq!(pool.available(), pool.size());
-            // Each mbuf is there once.
+            // Each mbuf occurs once.
             let all: Vec<_> = std::iter::from_fn(|| pool.alloc()).collect();
             let mut places: Vec<_> = all.iter().map(|packet| packet.data().as_ptr()).collect();
             places.sort_unstable();

@@ -39,7 +39,7 @@ fn chain_is_one_frame() {
     });
 }
 
-/// The mbufs of a chain are as good as new when they come back.
+/// The mbufs of a chain are reset when they return.
 #[test]
 fn mbufs_of_a_chain_come_back_alone() {
     isolated(&[], |eal| {
@@ -86,12 +86,12 @@ fn segments_without_bytes_are_segments() {
     });
 }
 
-/// More segments than all drivers can count are refused, and nothing is lost.
+/// Chains with more segments than all drivers can count are rejected, and nothing is lost.
 #[test]
 fn chain_has_at_most_32766_segments() {
     isolated(&[], |eal| {
         let pool: Mempool = Mempool::builder("pool").size(32_769).cache(0).data_room(0).build(&eal).unwrap();
-        // Appended at the front: walking to the end each time would take for ever.
+        // Appended at the front: walking to the end each time would take too long.
         let mut whole = pool.alloc().unwrap();
         for _ in 1..32_766 {
             let mut longer = pool.alloc().unwrap();
@@ -109,7 +109,7 @@ fn chain_has_at_most_32766_segments() {
     });
 }
 
-/// `net_failsafe` is a driver that has to be told of segments; here it is not.
+/// `net_failsafe` needs multi-segment frames to be configured; here they are not.
 #[test]
 fn port_that_was_not_configured_for_chains_never_sees_one() {
     isolated(&["net_failsafe0,dev(net_ring1)"], |eal| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The time stamp counter against itself, and against the system's clock.
+//! The time stamp counter, compared with itself and with the system's clock.
 
 use crate::process::isolated;
 use dpdk_rs::lcore;

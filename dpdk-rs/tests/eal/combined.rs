@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Devices that combine others: each port has one owner, and what the drivers of the parts do is seen to.
+//! Devices that combine others: each port has one owner, and what the drivers of the parts do is taken into account.
 
 use crate::{
     capture::write,
@@ -25,10 +25,10 @@ fn ring_and_bonding(eal: &Eal) -> [Port<Unconfigured>; 2] {
 }
 
 fn is_about_combining(error: &PortError) -> bool {
-    matches!(error, PortError::Unsupported { what, .. } if what.contains("combine"))
+    matches!(error, PortError::Unsupported { what, .. } if what.starts_with("port number of a part"))
 }
 
-/// A bonding device stops its members when it is started, and receives from their queues: nobody else may have those.
+/// A bonding device stops its members when it starts, and receives from their queues: nobody else may use these.
 #[test]
 fn a_port_is_not_combined_with_others_once_it_is_configured() {
     isolated_bare_cases(&[], 2, |case| {
@@ -54,7 +54,7 @@ fn a_port_that_was_combined_with_others_is_theirs() {
         assert_eq!(eal.ports().len(), 0, "nor is it handed out again");
         assert!(matches!(eal.detach("net_ring0"), Err(HotplugError::InUse { .. })));
         drop(bonding);
-        // The bonding device has given it back.
+        // The bonding device has released the ring.
         let ring = eal.ports().into_iter().find(|port| port.name() == "net_ring0").unwrap();
         ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
     });
@@ -77,7 +77,7 @@ fn a_device_of_scripts_is_refused_also_as_a_part() {
         let pool: Mempool = pool(&eal, "pool");
         let error = soft.configure(&PortConfig::default(), &pool).unwrap_err();
         assert!(matches!(&error, PortError::Lacks { what, .. } if what.contains("its driver net_softnic")), "{error}");
-        // Nobody else is hindered.
+        // Other ports are unaffected.
         ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
         assert_eq!(eal.detach(device.split_once(',').unwrap().0), Ok(()));
     });
@@ -86,8 +86,8 @@ fn a_device_of_scripts_is_refused_also_as_a_part() {
     }
 }
 
-/// `net_pcap` loses a part of frames longer than 65,535 bytes and gives them their full length, also where its frames come by way of
-/// another device.
+/// `net_pcap` loses a part of frames longer than 65,535 bytes and reports their full length, even if the frames arrive
+/// through another device.
 #[test]
 fn frames_that_a_part_miscounts_are_dropped() {
     isolated_bare(|| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a port can be told while it is started, and what it counts by name.
+//! Settings of a started port, and its counters by name.
 
 use crate::{
     frames::{frame, only_port, packet, pool, receive, send, start, until},
@@ -81,7 +81,7 @@ fn chosen_counters_are_read_alone() {
             assert_eq!((counted[0], counted[1]), (number as u64, number as u64 / 2));
             assert_eq!(counted, [all[names[0]], all[names[1]], all[names[2]], 7]);
         }
-        // More than are read at once, in any order and several times.
+        // More than are read at once, in any order and some of them repeatedly.
         let many = port.select_xstats((0..700).map(|place| names[place % 2])).unwrap();
         let mut values = vec![0; 700];
         port.read_xstats(&many, &mut values).unwrap();
@@ -93,7 +93,7 @@ fn chosen_counters_are_read_alone() {
             "{error}"
         );
         let error = port.read_xstats(&chosen, &mut counted[..2]).unwrap_err();
-        assert!(matches!(error, PortError::Unsupported { what: "places for values", asked: 2, .. }), "{error}");
+        assert!(matches!(error, PortError::Unsupported { what: "room for values", asked: 2, .. }), "{error}");
         let (other, ..) = start(ports.next().unwrap(), &pool);
         let error = other.read_xstats(&chosen, &mut counted).unwrap_err();
         assert!(matches!(error, PortError::Unsupported { what: "counters of another port", .. }), "{error}");
@@ -156,7 +156,7 @@ fn addresses_are_set_added_and_removed() {
         assert!(error.to_string().contains("cannot make the port's own MAC address 03:00:00:00:00:00"), "{error}");
         assert_eq!((errno(null.set_mac_addr(group)), null.mac_addr().unwrap()), (EINVAL, first));
         assert_eq!(errno(null.add_mac_addr(second)), ENOTSUP);
-        // A ring has none of its own, and room for one.
+        // A ring has no multicast addresses, and room for one MAC address.
         let (ring, _rx, _tx) = start(ports.next().unwrap(), &pool);
         assert_eq!(ring.info().unwrap().max_mac_addrs, 1);
         ring.add_mac_addr(first).unwrap();
@@ -189,7 +189,7 @@ fn what_a_device_lacks_is_said_before_anything_is_changed() {
 }
 
 #[test]
-fn frames_are_spread_as_told() {
+fn frames_are_spread_by_the_table() {
     isolated(&["net_null0", "net_ring0"], |eal| {
         let pool: Mempool = pool(&eal, "pool");
         let mut ports = eal.ports().into_iter();
@@ -203,14 +203,14 @@ fn frames_are_spread_as_told() {
         let len = usize::from(info.rss_key_len);
         let key: Vec<u8> = (1..=40).collect();
         if len == 0 {
-            // As of DPDK 22.11, whose driver reads 40 bytes whatever it is given.
+            // As in DPDK 22.11, whose driver always reads 40 bytes.
             let error = null.set_rss_hash(fields, Some(&key)).unwrap_err();
             assert!(error.to_string().contains("the device has no RSS key of a known length"), "{error}");
         } else {
             null.set_rss_hash(fields, Some(&key[..len])).unwrap();
             assert_eq!(null.rss_hash().unwrap().key, key[..len]);
             let error = null.set_rss_hash(fields, Some(&key[1..len])).unwrap_err();
-            assert!(matches!(error, PortError::Unsupported { what: "bytes of RSS key", .. }), "{error}");
+            assert!(matches!(error, PortError::Unsupported { what: "length of the RSS key in bytes", .. }), "{error}");
         }
 
         let table = null.rss_table().unwrap();
@@ -223,7 +223,7 @@ fn frames_are_spread_as_told() {
         let mut wrong = table.clone();
         wrong[5] = 1;
         let error = null.set_rss_table(&wrong).unwrap_err();
-        let expected = "port 0 (net_null0): 1 as the number of an RX queue asked for, the device supports below 1";
+        let expected = "port 0 (net_null0): RX queue number: 1 requested, the device supports below 1";
         assert_eq!(error.to_string(), expected);
         assert!(matches!(null.set_rss_table(&table[1..]), Err(PortError::Unsupported { .. })));
 
@@ -252,7 +252,7 @@ fn a_change_of_the_link_calls_a_closure() {
             let changes = Arc::clone(&changes);
             let closure = move || {
                 changes.fetch_add(1, SeqCst);
-                // What a closure panics with is dropped.
+                // A closure's panic payload is dropped.
                 std::panic::resume_unwind(Box::new(1));
             };
             port.on_link_change(closure).unwrap()
@@ -274,7 +274,7 @@ fn a_change_of_the_link_calls_a_closure() {
     });
 }
 
-/// The kernel's side of a tap shows what the port was told.
+/// The kernel's side of a tap shows the port's settings.
 #[test]
 fn a_tap_has_flow_control_and_addresses() {
     if !Path::new("/dev/net/tun").exists() {
@@ -326,7 +326,7 @@ fn a_queue_sleeps_until_frames_come() {
             });
             burst.clear();
         }
-        // It can be another thread's turn.
+        // Another thread may run first.
         let mut queue = rx.remove(0);
         let queue = thread::spawn(move || {
             queue.wait(Duration::ZERO).unwrap();
@@ -363,7 +363,7 @@ fn several_queues_are_waited_for_together() {
         queues.iter_mut().try_for_each(RxQueue::enable_interrupt).unwrap();
         let mut burst = Burst::<(), 32>::new();
         for number in [0, 1, 1, 0] {
-            // What the kernel has sent on its own account.
+            // Frames that the kernel has sent by itself.
             while queues.iter_mut().map(|rx| rx.rx(&mut burst)).sum::<usize>() > 0 {
                 burst.clear();
             }

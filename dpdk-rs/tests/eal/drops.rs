@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Everything may be dropped in any order, or never: nothing leaks, nothing dangles.
+//! Objects can be dropped in any order, or never: nothing leaks, and nothing dangles.
 
 use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start},
@@ -18,7 +18,7 @@ struct World {
     rx: Option<RxQueue>,
     tx: Option<TxQueue>,
     packets: Option<(Packet, Burst<(), 4>)>,
-    /// How many mbufs are out of the pool.
+    /// The number of mbufs that are missing from the pool.
     out: usize,
 }
 
@@ -50,7 +50,7 @@ impl World {
         self.use_the_rest();
     }
 
-    /// What is left works as ever.
+    /// The remaining objects still work.
     fn use_the_rest(&mut self) {
         if let Some(pool) = &self.pool {
             assert_eq!(pool.available(), pool.size() - self.out);
@@ -97,8 +97,8 @@ fn mapped_kib() -> u64 {
     line.trim().strip_suffix(" kB").unwrap().parse().unwrap()
 }
 
-/// The EAL is dropped as number `place` (0 is first), the others in a sample of their orders. The last drop gives the EAL's
-/// memory back, unless packets are still out: they do not keep the EAL alive, but must not dangle either.
+/// The EAL is dropped at position `place` (0 is first), the others in a sample of their orders. The last drop frees the
+/// EAL's memory, unless packets are still in use: they do not keep the EAL alive, but must not dangle either.
 fn eal_dropped_as(place: usize, eal: Eal, case: usize) {
     // 37 has no divisor in common with the 120 orders of the others: the cases are far apart.
     let mut order = permutation(case * 37, (1..World::THINGS).collect());
@@ -136,8 +136,8 @@ fn eal_last() {
     isolated_cases(SAMPLE, &["net_ring0"], |eal, case| eal_dropped_as(5, eal, case));
 }
 
-/// All 120 orders of the others, while the EAL lives: 24 in each of 5 processes. A pool of the same name can be made each
-/// time, so the one before has been given back.
+/// All 120 orders of the others, while the EAL lives: 24 in each of 5 processes. Each time a pool of the same name can
+/// be created, so the one before was freed.
 #[test]
 fn every_order_of_pool_port_queues_and_packets() {
     let devices: Vec<String> = (0..24).map(|device| format!("net_ring{device}")).collect();
@@ -154,7 +154,8 @@ fn every_order_of_pool_port_queues_and_packets() {
     assert!(outputs.iter().all(|output| !output.contains("not cleaned up")), "{outputs:?}");
 }
 
-/// What is never dropped is never freed, and neither is what it needs; the rest goes on, and the process ends well.
+/// An object that is never dropped is never freed, and neither are those it needs. The others keep working, and the
+/// process exits normally.
 #[test]
 fn anything_may_be_forgotten() {
     isolated_cases(World::THINGS, &["net_ring0"], |eal, case| {

@@ -15,7 +15,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// What an example wrote to stdout, if it ended well.
+/// The stdout of an example that succeeded.
 fn output(name: &str, devices: &[&str], own_args: &[&str]) -> String {
     let finished = example(name, devices, own_args);
     assert!(finished.status.success(), "{}; stderr:\n{}", finished.status, finished.stderr);
@@ -49,13 +49,13 @@ fn port_report() {
     let text = output("port_report", &["net_ring0", "net_null1"], &[]);
     for words in [
         "port 0 (net_ring0), driver net_ring\n  speeds: none\n  offload: nothing\n  link: Link { up: true",
-        "  RX burst mode: - (port 0 (net_ring0): the device has no burst modes to tell (its driver is net_ring): ",
+        "  RX burst mode: - (port 0 (net_ring0): the device has no burst modes to report (its driver is net_ring): ",
         "port 1 (net_null1), driver net_null\n",
     ] {
         assert!(text.contains(words), "{words} is not in:\n{text}");
     }
     let finished = example("port_report", &["net_null0"], &["--", "many"]);
-    assert!(finished.stderr.contains("'many' is no number of descriptors"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("'many' is not a number of descriptors"), "{}", finished.stderr);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn packet_modification() {
     });
 }
 
-/// Two captures over and over, each out of the other port with the addresses of that, until the program is told to end.
+/// Two captures, repeated: each is sent out of the other port with that port's addresses, until the program is stopped.
 #[test]
 fn bare_loop() {
     isolated_bare(|| {
@@ -169,7 +169,7 @@ fn what_a_device_cannot_sort_or_filter_is_said() {
     for (name, own_args, words) in [
         ("flow_rules", &[][..], "call: \"rte_flow_create\""),
         ("vlan_filter", &["--", "10"], "what: \"VLAN filter\""),
-        ("vlan_filter", &["--", "10", "4095"], "'4095' is no number of a VLAN: give numbers from 1 to 4094 behind --"),
+        ("vlan_filter", &["--", "10", "4095"], "'4095' is not a VLAN number: give numbers from 1 to 4094 after --"),
     ] {
         let finished = example(name, &["net_null0"], own_args);
         assert_eq!(finished.status.code(), Some(1));
@@ -177,7 +177,7 @@ fn what_a_device_cannot_sort_or_filter_is_said() {
     }
 }
 
-/// Two processes: one receives and sends, the other looks at the frames in between.
+/// Two processes: one receives and sends, the other examines the frames in between.
 #[test]
 fn primary_and_secondary() {
     if lacks_hugepages() {

@@ -63,12 +63,12 @@ fn a_buffer_is_the_data_of_a_packet() {
         assert_eq!((pool.available(), drops.load(SeqCst)), (6, 0));
         drop(packet);
         assert_eq!((pool.available(), drops.load(SeqCst)), (7, 1));
-        // The mbuf is as good as new.
+        // The mbuf was reset.
         assert_eq!(pool.alloc().map(|packet| (packet.len(), packet.tailroom())), Some((0, 0)));
     });
 }
 
-/// Whatever gives bytes can be attached, also where they lie in the value itself.
+/// Anything that provides bytes can be attached, even if they are inside the value itself.
 #[test]
 fn buffers_of_every_kind_are_attached() {
     isolated(&[], |eal| {
@@ -103,7 +103,7 @@ fn a_buffer_lives_as_long_as_a_packet_of_it() {
             assert_eq!(packet.prepend(1).unwrap_err(), PacketError::Shared);
         }
         drop(first);
-        // Nothing of the data is in the mbuf that went.
+        // The mbuf that was freed contained none of the data.
         assert_eq!((pool.available(), drops.load(SeqCst)), (pool.size(), 0));
         share.data_mut().unwrap()[0] = 0xee;
         let mut head = packet(&pool, &frame(2, 20));
@@ -121,7 +121,7 @@ fn a_buffer_lives_as_long_as_a_packet_of_it() {
     });
 }
 
-/// Counts go up and down on several threads at once, and the last one drops the buffer, once.
+/// Several threads increment and decrement the count at once, and the last one drops the buffer, once.
 #[test]
 fn buffers_are_shared_by_threads() {
     isolated(&[], |eal| {
@@ -192,7 +192,7 @@ fn a_panic_of_its_drop_goes_no_further() {
         let pool: Mempool = pool(&eal, "pool");
         drop(Packet::attach(&pool, Panics(frame(1, 60))).map_err(|(error, _)| error).unwrap());
         assert_eq!(pool.available(), pool.size());
-        // Also where it is dropped by a panic.
+        // Also if a panic drops it.
         let packet = Packet::attach(&pool, Panics(frame(1, 60))).map_err(|(error, _)| error).unwrap();
         let unwound = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
             let _packet = packet;
@@ -200,7 +200,7 @@ fn a_panic_of_its_drop_goes_no_further() {
         }));
         assert_eq!(unwound.unwrap_err().downcast_ref(), Some(&7));
         assert_eq!(pool.available(), pool.size());
-        // A buffer that says nothing of its bytes is dropped where it is.
+        // A buffer without bytes is dropped at once.
         struct Silent(Arc<AtomicU32>);
         impl AsMut<[u8]> for Silent {
             fn as_mut(&mut self) -> &mut [u8] {
@@ -234,8 +234,8 @@ fn what_cannot_be_attached_comes_back() {
     });
 }
 
-/// The peer of `net_virtio_user` maps DPDK's memory, and no other. What the driver has not sent yet goes when the port is
-/// closed; a zone needs the control plane for that, which is locked meanwhile.
+/// The peer of `net_virtio_user` maps only DPDK's memory. Data that the driver has not sent is freed when the port is
+/// closed. For a zone this needs the control plane, which is locked then.
 #[test]
 fn a_device_that_reaches_dpdk_memory_only() {
     isolated_bare(|| {
@@ -263,7 +263,7 @@ fn a_device_that_reaches_dpdk_memory_only() {
     });
 }
 
-/// Drivers that put a tag in copy the addresses into an mbuf's headroom, and free a frame that has none.
+/// Drivers that insert a tag copy the addresses into an mbuf's headroom, and free a frame without headroom.
 #[test]
 fn no_tag_is_put_into_a_buffer() {
     isolated_bare(|| {

@@ -165,7 +165,7 @@ fn the_list_of_registered_memory_ends() {
             };
             let (error, drops) = error;
             assert_eq!((error.errno().unwrap().get(), error.call(), drops), (28, Some("rte_extmem_register"), 0));
-            assert!(error.to_string().ends_with("in a short list: register fewer, larger ones"), "{error}");
+            assert!(error.to_string().ends_with("is full: register fewer, larger areas"), "{error}");
             assert!(all.len() > 50, "{}", all.len());
             all.pop();
             drop(register(&eal, 1));

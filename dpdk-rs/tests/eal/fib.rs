@@ -16,7 +16,7 @@ use std::{
 /// By depth and prefix. Addresses of both kinds are the first bits of a number.
 type Routes = BTreeMap<(u8, u128), u64>;
 
-/// What tables of both kinds have in common.
+/// The operations that tables of both kinds have in common.
 trait Table: Sized {
     const BITS: u8;
     /// Some depths, of which the first four change up to 2^24 entries.
@@ -82,7 +82,7 @@ fn v4(bits: u128) -> Ipv4Addr {
     Ipv4Addr::from_bits((bits >> 96) as u32)
 }
 
-// Few prefixes, which lie in each other, at both ends of all addresses and around the ends of groups.
+// Few prefixes, which overlap, at both ends of the address range and around the ends of groups.
 table!(
     Fib,
     v4,
@@ -185,7 +185,7 @@ fn change_and_compare<T: Table>(mut fib: T, last: u64, has_groups: bool, numbers
     compare(&fib, &routes);
     for _ in 0..250 {
         let (depth, ip) = prefix::<T>(numbers);
-        // Bits behind the prefix do not count.
+        // The bits after the prefix are ignored.
         let address = ip | (u128::from(numbers.next()) << 64 | u128::from(numbers.next())) & !mask(depth);
         let known = routes.get(&(depth, ip)).copied();
         assert_eq!(fib.rule(address, depth), known);
@@ -193,7 +193,7 @@ fn change_and_compare<T: Table>(mut fib: T, last: u64, has_groups: bool, numbers
             let expected = routes.remove(&(depth, ip)).map(drop).ok_or(FibError::Missing);
             assert_eq!(fib.delete(address, depth), expected);
         } else {
-            // Often the next hop of a prefix around it.
+            // Often the next hop of the prefix around it.
             let next_hop = [0, 1, last - 1, last][numbers.below(4)];
             let full = has_groups && depth > 24 && known.is_none() && groups(&routes, (depth, ip)) > T::GROUPS as usize;
             let expected = if full { Err(FibError::Groups(T::GROUPS)) } else { Ok(()) };
@@ -213,7 +213,7 @@ fn change_and_compare<T: Table>(mut fib: T, last: u64, has_groups: bool, numbers
     compare(&fib, &Routes::new());
 }
 
-/// All but entries of 8 bytes, for which there is no memory.
+/// All sizes of entries except 8 bytes, for which there is too little memory.
 fn change_all_kinds<T: Table>(eal: &Eal) {
     let mut numbers = Numbers(5);
     for last in [126, 32_766, (1 << 31) - 2].into_iter().filter(|last| T::BITS == 32 || *last > 126) {
@@ -233,7 +233,7 @@ fn fib6_finds_the_longest_prefix() {
     isolated(&[], |eal| change_all_kinds::<Fib6>(&eal));
 }
 
-/// DPDK reserves groups for each route that is added, and does not give all of them back.
+/// DPDK reserves groups for each added route, and does not release all of them.
 #[test]
 fn routes_that_come_and_go_leave_their_groups() {
     isolated(&[], |eal| {
@@ -241,7 +241,7 @@ fn routes_that_come_and_go_leave_their_groups() {
         let mut fib = builder.build(&eal).unwrap();
         let place: Ipv6Addr = "2001:db8::".parse().unwrap();
         for round in 0..40 {
-            // Also those that have the next hop of the prefix around them.
+            // Including routes with the next hop of the prefix around them.
             fib.add(place, 32, round % 2).unwrap();
             fib.add(place, 28, 0).unwrap();
             fib.add(place, 128, 1).unwrap();
@@ -257,7 +257,7 @@ fn routes_that_come_and_go_leave_their_groups() {
     });
 }
 
-/// What DPDK itself would answer with the wrong routes.
+/// Cases in which DPDK itself would corrupt the routes.
 #[test]
 fn routes_to_the_last_address_leave_the_others_alone() {
     isolated(&[], |eal| {
@@ -273,7 +273,7 @@ fn routes_to_the_last_address_leave_the_others_alone() {
         fib.add(high, 1, 2).unwrap();
         fib.add(low, 0, 3).unwrap();
         assert_eq!((fib.lookup(low), fib.lookup(high)), (Some(1), Some(2)));
-        // The group of a route that says what the prefix around it says counts too.
+        // The group of a route with the same next hop as the prefix around it counts too.
         let mut fib = Fib::builder("small").last_next_hop(126).tbl8s(1).build(&eal).unwrap();
         let place = Ipv4Addr::new(10, 0, 0, 0);
         fib.add(place, 8, 1).unwrap();
@@ -287,7 +287,8 @@ fn routes_to_the_last_address_leave_the_others_alone() {
     });
 }
 
-/// DPDK 22.11 takes the end of all addresses, 0, for one in the first group if a route ends there: then it writes no default route.
+/// DPDK 22.11 treats the end of the address range, 0, as an address in the first group if a route ends there, and then
+/// writes no default route.
 #[test]
 fn a_default_route_reaches_behind_the_routes_of_the_first_addresses() {
     isolated(&[], |eal| {
@@ -323,7 +324,7 @@ fn fib_says_what_is_wrong() {
         assert_eq!(fib.add(place, 10, 1), Err(FibError::Routes(2)));
         let again = build(Fib::builder("fib"));
         assert_eq!(again.errno().map(|errno| errno.get()), Some(17), "{again}");
-        assert!(matches!(build(Fib::builder("a name that is too long")), CreateError::Name { longest: 22, .. }));
+        assert!(matches!(build(Fib::builder("a name that is too long")), CreateError::Name { longest: 19, .. }));
         assert!(matches!(build(Fib::builder("routes").routes(u32::MAX)), CreateError::TooLarge { .. }));
         assert!(matches!(build(Fib::builder("groups").tbl8s(u32::MAX)), CreateError::TooLarge { .. }));
         assert_eq!(build(Fib::builder("none").routes(0)).errno().map(|errno| errno.get()), Some(22));
@@ -354,7 +355,7 @@ fn fib6_says_what_is_wrong() {
         assert_eq!(again.errno().map(|errno| errno.get()), Some(17), "{again}");
         // Both kinds keep their routes in pools of the same name.
         assert_eq!(Fib::builder("fib").tree().build(&eal).unwrap_err().errno().map(|errno| errno.get()), Some(17));
-        assert!(matches!(build(Fib6::builder("a name that is too long")), CreateError::Name { longest: 22, .. }));
+        assert!(matches!(build(Fib6::builder("a name that is too long")), CreateError::Name { longest: 19, .. }));
         assert!(matches!(build(Fib6::builder("routes").routes(u32::MAX)), CreateError::TooLarge { .. }));
         assert!(matches!(build(Fib6::builder("groups").tbl8s(u32::MAX)), CreateError::TooLarge { .. }));
         assert_eq!(build(Fib6::builder("none").routes(0)).errno().map(|errno| errno.get()), Some(22));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Rules for received frames: on a tap, whose driver looks at them itself and hands them to the kernel's `flower`.
+//! Rules for received frames, on a tap, whose driver checks them and passes them to the kernel's `flower`.
 
 use crate::{
     frames::{only_port, pool, until},
@@ -49,20 +49,20 @@ fn a_device_without_rules_says_so() {
         }
         for (rule, words) in [
             (Rule::new().item(Eth::any()), "port 0 (net_null0): a rule needs an action"),
-            (Rule::new().action(Action::Queue(1)), "port 0 (net_null0): 1 as the number of an RX queue asked for"),
+            (Rule::new().action(Action::Queue(1)), "port 0 (net_null0): RX queue number: 1 requested"),
             (
                 Rule::new().action(Action::Rss { fields: RssFields::IP, queues: vec![] }),
-                "0 queues for an RSS action asked for, the device supports 1 or more",
+                "queues for an RSS action: 0 requested, the device supports 1 or more",
             ),
-            (Rule::new().action(Action::Rss { fields: RssFields::IP, queues: vec![0, 9] }), "9 as the number"),
+            (Rule::new().action(Action::Rss { fields: RssFields::IP, queues: vec![0, 9] }), "RX queue number: 9"),
             (
                 Rule::new().action(Action::Rss { fields: RssFields::IP, queues: vec![0; 100] }),
-                "0 as a repeated queue of an RSS action asked for, the device supports each RX queue once",
+                "repeated queue of an RSS action: 0 requested, the device supports each RX queue once",
             ),
-            (Rule::new().item(Vlan::any().id(4096)).action(Action::Drop), "4096 as the number of a VLAN asked for"),
+            (Rule::new().item(Vlan::any().id(4096)).action(Action::Drop), "VLAN number: 4096 requested"),
             (
                 Rule::new().item(Ipv4::any().dst_net([0; 4].into(), 33)).action(Action::Drop),
-                "33 as a prefix's length asked for, the device supports 0 to 32",
+                "prefix length: 33 requested, the device supports 0 to 32",
             ),
         ] {
             let error = port.create_flow(&rule).unwrap_err().to_string();
@@ -118,7 +118,7 @@ fn the_driver_looks_at_headers_and_actions() {
     });
 }
 
-/// What the kernel needs for the driver's rules: `flower`, and the queues to put frames into.
+/// What the driver's rules need in the kernel: `flower`, and the queues.
 const FLOWER: &str = "ip tuntap add dev probe0 mode tap multi_queue; ip link set probe0 up; tc qdisc add dev probe0 ingress; \
     tc filter add dev probe0 parent ffff: protocol ip flower dst_ip 192.0.2.1 action drop; \
     tc qdisc add dev probe0 root handle 1: multiq";
@@ -143,7 +143,7 @@ fn rules_are_created_sort_frames_and_end_with_the_port() {
             for _ in 0..20 {
                 socket.send_to(b"to be dropped", ("192.0.2.1", 7000)).unwrap();
             }
-            // What was sent after them has arrived, and they have not.
+            // Frames sent later have arrived, and these have not.
             let mut seen = false;
             arrives_after(&mut rx, &socket, 6001, |bytes| seen |= bytes.ends_with(b"to be dropped"));
             assert!(!seen);
@@ -157,7 +157,7 @@ fn rules_are_created_sort_frames_and_end_with_the_port() {
             left.leave();
             let (port, ..) = port.stop(rx, tx).unwrap().start().unwrap();
             assert!(matches!(held.destroy(), Err(FlowError::Ended { .. })));
-            // Both are gone: they can be created again.
+            // Both are destroyed: they can be created again.
             for queue in [0, 1] {
                 port.create_flow(&udp_to(6000 + queue).action(Action::Queue(queue))).unwrap().leave();
             }
@@ -165,7 +165,7 @@ fn rules_are_created_sort_frames_and_end_with_the_port() {
     });
 }
 
-/// Where the kernel has no `flower`, the error has its number and the driver's words. The port is none the worse.
+/// Without `flower` in the kernel, the error has its number and the driver's message. The port is unaffected.
 #[test]
 fn a_rule_is_created_or_refused_with_words() {
     let Some(namespace) = with_tap("") else { return };
@@ -187,8 +187,8 @@ fn a_rule_is_created_or_refused_with_words() {
     });
 }
 
-/// Whatever headers and actions a rule has, the driver takes it or says what is wrong, the same each time, and what it has
-/// taken can be destroyed.
+/// Whatever headers and actions a rule has, the driver accepts or rejects it, the same each time, and an accepted rule
+/// can be destroyed.
 #[test]
 fn rules_drawn_at_random_are_taken_or_refused_with_words() {
     let Some(namespace) = with_tap("") else { return };
@@ -217,20 +217,20 @@ fn rules_drawn_at_random_are_taken_or_refused_with_words() {
                 }
             }
             assert!((20..380).contains(&valid), "{valid} of 400 are valid");
-            // Some end with the port, and some before.
+            // Some end with the port, and some before it.
             held.truncate(held.len() / 2);
             drop(port.stop(rx, tx).unwrap().start().unwrap());
         });
     });
 }
 
-/// A rule of up to three headers, most of them in an order that frames have, and of an action or two.
+/// A rule of up to three headers, most of them in a plausible order, and one or two actions.
 fn drawn(numbers: &mut Numbers) -> Rule {
     let headers = numbers.below(4);
     let mut rule = Rule::new().group(numbers.below(20) as u32 / 17).priority(numbers.below(40) as u32);
     let mut least = 0;
     for _ in 0..headers {
-        // From the outside in, or anywhere.
+        // From the outermost inwards, or in any order.
         let kind = if numbers.below(8) == 0 { numbers.below(6) } else { least + numbers.below(6 - least) };
         least = (kind + 1).min(5);
         let (bytes, port) = (numbers.next().to_le_bytes(), numbers.next() as u16);
@@ -258,12 +258,12 @@ fn drawn(numbers: &mut Numbers) -> Rule {
     rule
 }
 
-/// Sends UDP from the kernel's side, again and again, until a queue has received it; the number of the queue.
+/// Repeatedly sends UDP from the kernel's side until a queue has received it. Returns the number of the queue.
 fn arrives(rx: &mut [RxQueue], socket: &UdpSocket, to: u16) -> usize {
     arrives_after(rx, socket, to, |_| {})
 }
 
-/// As [`arrives`], with a look at every frame until then.
+/// Like [`arrives`], but checks every frame until then.
 fn arrives_after(rx: &mut [RxQueue], socket: &UdpSocket, to: u16, mut look: impl FnMut(&[u8])) -> usize {
     let text = format!("to port {to}");
     let mut place = None;

@@ -178,7 +178,7 @@ fn exhausted_pool_ends_reception_until_packets_are_back() {
     });
 }
 
-/// The driver gives frames the length it is told to, without a look at the room.
+/// The driver gives frames the configured length, without checking the room.
 #[test]
 fn null_device_with_frames_longer_than_an_mbuf_is_refused() {
     let devices = ["net_null0,size=2048", "net_null1,size=2049", "net_null2,size=70000", "net_null3,size=64,copy=1"];
@@ -194,11 +194,11 @@ fn null_device_with_frames_longer_than_an_mbuf_is_refused() {
         assert_eq!(
             refusals,
             [
-                "port 1 (net_null1): 2049 bytes as argument 'size' of net_null asked for, the device supports at most 2048, \
+                "port 1 (net_null1): argument 'size' of net_null in bytes: 2049 requested, the device supports at most 2048, \
                  the room in the pool's mbufs",
-                "port 2 (net_null2): 70000 bytes as argument 'size' of net_null asked for, the device supports at most \
+                "port 2 (net_null2): argument 'size' of net_null in bytes: 70000 requested, the device supports at most \
                  2048, the room in the pool's mbufs",
-                "port 3 (net_null3): 1 as argument 'copy' of net_null asked for, the device supports 0 only",
+                "port 3 (net_null3): argument 'copy' of net_null: 1 requested, the device supports 0 only",
             ]
         );
         assert_eq!(eal.ports().len(), 3, "they can be taken again");
@@ -213,7 +213,7 @@ fn null_device_under_another_is_looked_at_too() {
     isolated(&["net_failsafe0,dev(net_null1,size=2049)"], |eal| {
         let pool: Mempool = pool(&eal, "pool");
         let error = only_port(&eal).configure(&PortConfig::default(), &pool).unwrap_err().to_string();
-        assert!(error.contains("2049 bytes as argument 'size' of net_null"), "{error}");
+        assert!(error.contains("argument 'size' of net_null in bytes: 2049"), "{error}");
     });
 }
 

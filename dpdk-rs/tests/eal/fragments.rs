@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! IP datagrams that are taken apart and put together, and frames that lie.
+//! Fragmentation and reassembly of IP datagrams, and frames with wrong lengths.
 
 use crate::{
     frames::{bytes, frame, packet, pool},
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const L2: usize = 14;
 
-/// The sum over the 16-bit words, which is 0xffff with the right checksum.
+/// The sum over the 16-bit words, which is 0xffff if the checksum is correct.
 pub(crate) fn sum(header: &[u8]) -> u32 {
     let sum: u32 = header.chunks(2).map(|word| u32::from(word[0]) << 8 | u32::from(word[1])).sum();
     (sum & 0xffff) + (sum >> 16)
@@ -47,7 +47,7 @@ fn ipv6_fragment(id: u32, place: u16, payload: &[u8]) -> Vec<u8> {
     ipv6(44, &[&header, payload].concat())
 }
 
-/// What a fragment says of its place, and what it carries.
+/// The fields of a fragment, and its payload.
 fn place(fragment: &[u8]) -> (usize, bool, Vec<u8>) {
     let header = &fragment[L2..];
     let len = usize::from(header[0] & 15) * 4;
@@ -172,7 +172,8 @@ fn an_ipv6_packet_is_taken_apart_and_put_together() {
                 assert_eq!(all, [before]);
             }
         }
-        // One that was alone is whole by itself; behind other headers DPDK does not look.
+        // A datagram in a single fragment is complete by itself. DPDK does not look for the fragment header after other
+        // headers.
         let alone = packet(&pool, &ipv6_fragment(5, 0, b"datagram"));
         assert_eq!(whole(table.ipv6(alone, L2, Tsc::from_cycles(1))).unwrap(), ipv6(17, b"datagram"));
         let other = ipv6(0, &[44; 16]);
@@ -185,7 +186,7 @@ fn an_ipv6_packet_is_taken_apart_and_put_together() {
     });
 }
 
-/// What is in the way of fragments is said before anything is changed.
+/// Obstacles to fragmentation are reported before anything is changed.
 #[test]
 fn a_packet_that_cannot_be_taken_apart_stays_as_it_is() {
     isolated(&[], |eal| {
@@ -224,7 +225,7 @@ fn a_packet_that_cannot_be_taken_apart_stays_as_it_is() {
         let mut packet = packet(&pool, &good);
         assert_eq!(refused(&fragmenter, &mut packet, 67), FragmentError::Mtu { mtu: 67, least: 68 });
         assert_eq!(refused(&fragmenter, &mut packet, 68), FragmentError::NoRoom { needed: 21, room: 4 });
-        // DPDK would write one fragment behind the end.
+        // DPDK would write one fragment past the end.
         packet.chain(pool.alloc().unwrap()).unwrap();
         assert_eq!(error(&mut packet), FragmentError::Segments { segments: 2, last: 0 });
         packet.linearize().unwrap();
@@ -241,7 +242,8 @@ fn a_packet_that_cannot_be_taken_apart_stays_as_it_is() {
     });
 }
 
-/// Datagrams of several senders, their fragments in any order, some of them lost: what comes out is what was sent, once.
+/// Datagrams of several senders, their fragments in any order, some of them lost: each complete datagram comes out
+/// once, as it was sent.
 #[test]
 fn fragments_in_any_order_become_datagrams() {
     isolated(&[], |eal| {
@@ -269,7 +271,7 @@ fn fragments_in_any_order_become_datagrams() {
                     } else {
                         ipv4(id, (offset / 8) | (u16::from(more) << 13), &[], piece)
                     };
-                    // What Ethernet adds to short frames.
+                    // The padding that Ethernet adds to short frames.
                     bytes.resize(bytes.len().max(60), 0xee);
                     let cut = L2 + 48 + numbers.below(20);
                     sent.push((numbers.next(), six, segments(&pool, &bytes, [cut])));
@@ -278,7 +280,7 @@ fn fragments_in_any_order_become_datagrams() {
                 if came == chunks.len() && came > 1 {
                     expected.push(if six { ipv6(17, &payload) } else { ipv4(id, 0, &[], &payload) });
                 } else if came == 1 && chunks.len() == 1 {
-                    // It was no fragment: it came as it was, with what is behind it.
+                    // It was not a fragment: it is returned unchanged, with its padding.
                     let bytes = if six { ipv6(17, &payload) } else { ipv4(id, 0, &[], &payload) };
                     expected.push(bytes);
                 }
@@ -298,7 +300,7 @@ fn fragments_in_any_order_become_datagrams() {
             found.sort();
             expected.sort();
             assert!(found == expected, "round {round}: {} of {}", found.len(), expected.len());
-            // What was lost is waited for, and then no longer.
+            // Lost fragments are waited for until the timeout.
             assert_eq!(table.expire(now), 0);
             let waiting = pool.size() - pool.available();
             let dropped = table.expire(now.after(second + 1));
@@ -307,7 +309,7 @@ fn fragments_in_any_order_become_datagrams() {
     });
 }
 
-/// What is behind a fragment, in segments of its own, is no part of the datagram: DPDK would keep it.
+/// Bytes after a fragment, in separate segments, are not part of the datagram: DPDK would keep them.
 #[test]
 fn what_is_behind_a_fragment_is_cut_off() {
     isolated(&[], |eal| {
@@ -325,7 +327,7 @@ fn what_is_behind_a_fragment_is_cut_off() {
     });
 }
 
-/// Fragments that do not fit together are dropped, all that there are of their datagram.
+/// If fragments contradict each other, all fragments of the datagram are dropped.
 #[test]
 fn hostile_fragments_are_dropped_and_leak_nothing() {
     isolated(&[], |eal| {
@@ -396,12 +398,13 @@ fn a_fragment_that_lies_is_given_back() {
             error(packet(&pool, &six[..six.len() - 1]), true),
             HeaderError::Length { said: 64, found: 63 }.into()
         );
-        // The header of the whole is written over that of the first fragment: nobody else may see it.
+        // The header of the datagram overwrites that of the first fragment, so nobody else may see it.
         let mut first = packet(&pool, &four(0x2000, 16));
         let share = first.share(&pool).unwrap();
         assert_eq!(error(share, false), ReassemblyError::Shared);
         drop(first);
-        // The header of the first has options that those of the others lack: 65,516 bytes of data are then too many.
+        // The header of the first fragment has options that those of the others lack: 65,516 bytes of data are then too
+        // many.
         let mut longest = FragmentTable::builder().build(&eal).unwrap();
         let big: Mempool = Mempool::builder("big").size(7).cache(0).data_room(65_535).build(&eal).unwrap();
         let last = packet(&big, &ipv4(1, 0x1000, &[], &vec![1; 65_515 - 0x8000]));
@@ -414,7 +417,7 @@ fn a_fragment_that_lies_is_given_back() {
     });
 }
 
-/// The table owns what is in it, whatever ends first.
+/// The table owns its fragments, in whatever order objects are dropped.
 #[test]
 fn what_waits_in_a_table_goes_back_with_it() {
     isolated(&[], |eal| {

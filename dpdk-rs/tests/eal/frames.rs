@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Frames that differ in every byte, ports that are ready, and receiving until something is there.
+//! Frames that differ in every byte, started ports, and receiving with a deadline.
 
 use crate::process::patience;
 use dpdk_rs::{
@@ -10,7 +10,7 @@ use dpdk_rs::{
 };
 use std::time::{Duration, Instant};
 
-/// Whatever is polled for is there within this time, or never.
+/// The deadline for everything that tests poll for.
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A frame of `len` bytes, the bytes of which depend on `number` and on their place.

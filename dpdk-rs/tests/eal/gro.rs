@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! TCP segments that are joined in software, and frames that must not be touched.
+//! Joining TCP segments in software, and frames that must not be changed.
 
 use crate::{
     fragments::{segments, sum},
@@ -35,7 +35,7 @@ fn segments_become_the_packet_that_they_were() {
             let payload = frame(round, 40 + numbers.below(8_000));
             let tcp = Tcp {
                 tcp_options: frame(round, numbers.below(11) * 4),
-                // Consecutive ids, or none that counts.
+                // Consecutive ids, or constant ids.
                 whole: round % 2 == 0,
                 // No further than to the last number, behind which DPDK does not see the next.
                 id: numbers.below(65_500) as u16,
@@ -71,7 +71,7 @@ fn segments_become_the_packet_that_they_were() {
     });
 }
 
-/// What must not be joined stays in the burst, as it was; so does the segment behind it in the stream.
+/// Segments that must not be joined stay in the burst, unchanged. So does the next segment of the stream.
 #[test]
 fn what_cannot_be_joined_is_left_alone() {
     isolated(&[], |eal| {
@@ -187,7 +187,7 @@ fn streams_come_out_as_they_came() {
                         noise.push(bytes.clone());
                     }
                     2 => {
-                        // Behind both addresses of Ethernet, which no checksum is about.
+                        // The last two bytes of an Ethernet address, which no checksum covers.
                         let at = 12 + numbers.below(bytes.len() - 12);
                         bytes[at] ^= 1 << numbers.below(8);
                         noise.push(bytes.clone());
@@ -205,7 +205,7 @@ fn streams_come_out_as_they_came() {
                     }
                 }
                 waiting.push(bytes);
-                // Now and then in another order, sometimes with bytes behind the packet.
+                // Sometimes reordered, sometimes with padding.
                 if numbers.below(3) == 0 && waiting.len() > 1 {
                     let (one, other) = (numbers.below(waiting.len()), waiting.len() - 1);
                     waiting.swap(one, other);
@@ -242,7 +242,7 @@ fn streams_come_out_as_they_came() {
     });
 }
 
-/// The table keeps what it has taken until there is room for it, and for the time that it was told.
+/// The table keeps packets until there is room for them, and for the timeout.
 #[test]
 fn a_table_keeps_what_it_has_taken() {
     isolated(&[], |eal| {
@@ -276,7 +276,7 @@ fn a_table_keeps_what_it_has_taken() {
         assert_eq!((table.flush_all(&mut burst), table.is_empty()), (2, true));
         let joined = Tcp { port: 1, ..middle(0, &[1; 20]) }.bytes();
         assert_eq!([bytes(&burst[0]), bytes(&burst[1])], [joined, stream(2, 0).bytes()]);
-        // What is in it when it is dropped goes back, whatever ends first.
+        // Packets in the table return to their pool when it is dropped, in whatever order.
         burst.clear();
         let mut table = GroTable::builder().build(&eal).unwrap();
         let mut burst = Burst::<(), 100>::new();

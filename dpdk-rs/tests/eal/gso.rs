@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! TCP segments that are cut in software, compared with segments that are made one by one.
+//! Cutting TCP segments in software, compared with segments that are built one by one.
 
 use crate::{
     fragments::{segments, sum},
@@ -58,7 +58,7 @@ impl Tcp {
         self.l2_len() + self.l3_len() + self.l4_len()
     }
 
-    /// The frame, with right lengths and checksums.
+    /// The frame, with correct lengths and checksums.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let len = ((self.l3_len() + self.l4_len() + self.payload.len()) as u16).to_be_bytes();
         let mut ip = vec![0x40 | (self.l3_len() / 4) as u8, 2, len[0], len[1]];
@@ -83,7 +83,7 @@ impl Tcp {
         [frame, vec![8, 0], ip, tcp].concat()
     }
 
-    /// What a receiver should get of it in segments with so many bytes of data each.
+    /// The expected segments with this many bytes of data each.
     fn cut(&self, data: usize, fixed_ids: bool) -> Vec<Vec<u8>> {
         let count = self.payload.len().div_ceil(data).max(1);
         let segment = |number: usize| {
@@ -122,7 +122,7 @@ fn random(numbers: &mut Numbers, longest: usize) -> Tcp {
     }
 }
 
-/// Segments of random packets, in any chain of mbufs, are byte for byte what they should be, and give all mbufs back.
+/// Segments of random packets, in any chain of mbufs, have the expected bytes, and return all mbufs.
 #[test]
 fn segments_are_those_that_a_sender_would_make() {
     isolated(&[], |eal| {
@@ -164,7 +164,7 @@ fn segments_are_those_that_a_sender_would_make() {
     });
 }
 
-/// Who else refers to the data sees no change, and the data can be changed again once all others are gone.
+/// Other owners of the data see no change, and the data can be changed again once they are all dropped.
 #[test]
 fn segments_share_the_data_of_their_packet() {
     isolated(&[], |eal| {
@@ -211,7 +211,7 @@ fn segments_share_the_data_of_their_packet() {
     });
 }
 
-/// What cannot be cut comes back as it was, with the reason.
+/// A packet that cannot be cut is returned unchanged, with the reason.
 #[test]
 fn what_cannot_be_cut_comes_back() {
     isolated(&[], |eal| {
@@ -238,7 +238,7 @@ fn what_cannot_be_cut_comes_back() {
             bytes[at] = byte;
             error(packet(&pool, &bytes))
         };
-        // Headers that lie.
+        // Headers with wrong lengths.
         assert_eq!(changed(14, 0x46), RequestError::NotIp.into());
         assert_eq!(changed(14, 0x65), RequestError::NotIp.into());
         assert_eq!(changed(17, 0x11), HeaderError::Length { said: 1_041, found: 1_040 }.into());
@@ -253,7 +253,7 @@ fn what_cannot_be_cut_comes_back() {
         // Headers that are not all in the first mbuf.
         let split = segments(&pool, &good, [53]);
         assert_eq!(error(split), RequestError::Header { what: "IP or TCP", len: 54, held: 53 }.into());
-        // Requests for something else.
+        // Other requests.
         let other = |request: &TxRequest| refused(&segmenter, packet(&pool, &good), request);
         for wrong in [
             TxRequest::new(),

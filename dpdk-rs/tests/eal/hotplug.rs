@@ -47,12 +47,12 @@ fn a_device_comes_works_and_goes_several_times() {
 fn what_cannot_be_attached_is_named() {
     let output = isolated(&["net_null0"], |eal| {
         let error = eal.attach("net_null0").unwrap_err();
-        let expected = "device 'net_null0' is there already: choose another name, or detach it first";
+        let expected = "device 'net_null0' already exists: choose another name, or detach it first";
         assert_eq!(error.to_string(), expected);
         for name in ["net\0", "net_nullü", &"net_null1".repeat(8)] {
             let error = eal.attach(name).unwrap_err();
             assert_eq!(error, HotplugError::Name(name.to_owned()));
-            assert!(error.to_string().contains("at most 63 characters"), "{error}");
+            assert!(error.to_string().contains("at most 63 ASCII characters"), "{error}");
         }
         let _held = eal.ports();
         let error = eal.detach("net_null0").unwrap_err();
@@ -62,29 +62,29 @@ fn what_cannot_be_attached_is_named() {
     assert!(!output.contains("not cleaned up"), "{output}");
 }
 
-/// Each says which device, what is wrong with it, and what to do; and the next device comes all the same.
+/// Each error contains the device, what is wrong with it, and what to do. The next device can still be attached.
 #[test]
-fn what_there_is_not_is_told_apart_from_what_a_driver_refuses() {
+fn what_there_is_not_differs_from_what_a_driver_refuses() {
     isolated(&["net_null0"], |eal| {
         let absent = folder().join("absent.pcap");
         let capture = format!("net_pcap1,rx_pcap={}", absent.display());
         for device in ["net_nosuch0,size=1", "ring0", "", "0000:00:1f", "1f.x"] {
             let error = eal.attach(device).unwrap_err();
             assert_eq!(error, HotplugError::NoDriver(device.to_owned()));
-            let words = format!("there is no driver for device '{device}': its name has to begin with ");
+            let words = format!("there is no driver for device '{device}': its name must begin with ");
             assert!(error.to_string().starts_with(&words), "{error}");
             assert_eq!((error.call(), error.errno().unwrap().get()), (Some("rte_eal_hotplug_add"), 14));
         }
         for device in ["0000:00:1f.7", "18:00.0,queues=2"] {
             let error = eal.attach(device).unwrap_err();
             assert_eq!(error, HotplugError::NotVirtual(device.to_owned()));
-            assert!(error.to_string().contains("name it by the EAL's option -a"), "{error}");
+            assert!(error.to_string().contains("give it with the EAL's option -a"), "{error}");
         }
         for device in ["net_null1,nosuch=1", "net_failsafe1", &capture] {
             let error = eal.attach(device).unwrap_err();
             assert!(matches!(&error, HotplugError::Driver { device: named, .. } if named == device), "{error:?}");
             assert!(error.to_string().starts_with(&format!("the driver of device '{device}' refuses it: ")), "{error}");
-            assert!(error.to_string().contains("the arguments that the driver knows"), "{error}");
+            assert!(error.to_string().contains("those that the driver knows"), "{error}");
             assert_eq!(error.call(), Some("rte_eal_hotplug_add"));
         }
         assert_eq!(names(&eal.attach("net_null1,size=64").unwrap()), ["net_null0", "net_null1"]);

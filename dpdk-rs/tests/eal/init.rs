@@ -8,7 +8,10 @@ use crate::{
     others::{lacks_hugepages, shared_args},
     process::{eal_args, example_program, finish, isolated, isolated_bare},
 };
-use dpdk_rs::{Eal, EalError, Mempool};
+use dpdk_rs::{
+    Eal, EalError, Mempool,
+    diagnosis::{self, Finding},
+};
 use std::{fs, process::Command};
 
 const NOT_CLEANED_UP: &str = "the EAL is not cleaned up";
@@ -50,6 +53,34 @@ fn failed_start_cannot_be_tried_again() {
         assert_eq!(Eal::init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
     });
     assert!(output.contains("net_missing0"), "DPDK says on stderr what was wrong:\n{output}");
+}
+
+/// DPDK logs this, and continues without the device.
+#[test]
+fn device_that_its_driver_refuses_is_an_error() {
+    let output = isolated_bare(|| {
+        let args = eal_args(&["net_null0", "net_pcap0,rx_pcap=/nothing.pcap"]);
+        let error = Eal::init(args.clone()).unwrap_err();
+        assert_eq!(error, EalError::Device("net_pcap0".to_owned()));
+        assert_eq!(
+            error.to_string(),
+            "cannot initialize the EAL: the driver of device 'net_pcap0' refused it: correct the device's arguments, or leave \
+             it out; DPDK's log says more"
+        );
+        let found = diagnosis::of_start(&args, &error);
+        assert!(matches!(found[..], [Finding::DeviceFileMissing { .. }]), "{found:?}");
+        assert_eq!(Eal::init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
+    });
+    assert!(output.contains("/nothing.pcap: No such file or directory"), "DPDK's log says more:\n{output}");
+    assert!(!output.contains(NOT_CLEANED_UP), "{output}");
+}
+
+/// The EAL continues with the devices that it has, and accepts others later.
+#[test]
+fn device_that_a_driver_makes_may_be_refused() {
+    isolated(&["net_failsafe0,dev(net_pcap7,rx_pcap=/nothing.pcap),dev(net_ring7)"], |eal| {
+        assert!(eal.ports().iter().any(|port| port.name() == "net_failsafe0"));
+    });
 }
 
 #[test]

@@ -3,14 +3,21 @@
 
 //! Closures on lcores: what they borrow, what they return, and how they end.
 
-use crate::process::isolated;
+use crate::{
+    log::Events,
+    process::{eal_args, isolated, isolated_bare},
+};
 use dpdk_rs::{
     Eal,
-    lcore::{self, LaunchError, LcoreId, StopToken},
+    lcore::{self, LaunchError, LcoreId, StopToken, UnpinError},
 };
-use std::sync::{
-    Barrier, Mutex,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    collections::BTreeSet,
+    fs,
+    sync::{
+        Barrier, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
 const EBUSY: i32 = 16;
@@ -24,6 +31,52 @@ fn workers(eal: &Eal) -> [LcoreId; 2] {
 /// The payload of a panic that was raised with a literal.
 fn literal(panicked: lcore::Panicked) -> &'static str {
     *panicked.into_payload().unwrap().downcast::<&'static str>().unwrap()
+}
+
+/// The CPUs that the calling thread may use.
+fn cpus() -> BTreeSet<u32> {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        first.parse().unwrap()..=last.parse().unwrap()
+    };
+    list.trim().split(',').flat_map(range).collect()
+}
+
+/// An EAL with these lcores.
+fn eal_on(lcores: &str) -> Eal {
+    let rest = eal_args(&[]).into_iter().filter(|arg| !arg.starts_with("--lcores="));
+    Eal::init(rest.chain([format!("--lcores={lcores}")])).unwrap().0
+}
+
+#[test]
+fn unpinned_thread_runs_beside_the_lcores() {
+    isolated_bare(|| {
+        let all = cpus();
+        let first = *all.first().unwrap();
+        lcore::unpin().unwrap();
+        assert_eq!(cpus(), all, "there is no EAL yet");
+        let _eal = eal_on(&format!("0@{first}"));
+        let (inherited, unpinned) = std::thread::spawn(|| (cpus(), lcore::unpin().map(|()| cpus()))).join().unwrap();
+        assert_eq!(inherited, [first].into());
+        let others: BTreeSet<u32> = all.iter().copied().skip(1).collect();
+        assert_eq!(unpinned, Ok(if others.is_empty() { all } else { others }));
+        let main = lcore::current().unwrap();
+        assert_eq!(lcore::unpin(), Err(UnpinError::IsLcore(main)));
+        assert_eq!(cpus(), [first].into());
+    });
+}
+
+#[test]
+fn unpinned_thread_has_all_cpus_if_lcores_have_them_all() {
+    isolated_bare(|| {
+        let all = cpus();
+        let lcores: Vec<String> = all.iter().enumerate().map(|(lcore, cpu)| format!("{lcore}@{cpu}")).collect();
+        let _eal = eal_on(&lcores.join(","));
+        let unpinned = std::thread::spawn(|| lcore::unpin().map(|()| cpus())).join().unwrap();
+        assert_eq!(unpinned, Ok(all));
+    });
 }
 
 #[test]
@@ -107,7 +160,7 @@ fn panic_is_an_error_at_the_join() {
     });
 }
 
-/// What is not told would loop for ever, and the scope with it.
+/// A loop that nobody stops would run for ever, and the scope with it.
 #[test]
 fn a_guard_ends_the_loops_when_the_scope_fails_or_one_of_them_panics() {
     isolated(&[], |eal| {
@@ -179,6 +232,46 @@ fn panic_of_the_scope_itself_waits_for_the_lcores() {
         assert_eq!(*unwound.unwrap_err().downcast::<&str>().unwrap(), "in the scope");
         assert!(ended.load(Ordering::SeqCst));
         lcore::scope(&eal, |scope| scope.launch(worker, || 1).unwrap().join().unwrap()).unwrap();
+    });
+}
+
+/// While loops run that nobody stops, the error of the scope's own closure is not visible. A warning lists their
+/// lcores.
+#[test]
+fn a_scope_that_waits_for_long_names_its_lcores() {
+    isolated_bare(|| {
+        let events = Events::default();
+        tracing::subscriber::set_global_default(events.clone()).unwrap();
+        dpdk_rs::log::to_tracing().unwrap();
+        let args = eal_args(&[]).into_iter().chain(["--main-lcore=1".to_owned()]);
+        let (eal, _) = Eal::init(args).unwrap();
+        events.take();
+        let stop = StopToken::new();
+        let looping = || while !stop.is_stopped() {};
+        let said = std::thread::scope(|threads| {
+            let warned = threads.spawn(|| {
+                // Without the warning the test ends by its deadline.
+                let line = loop {
+                    let mut lines = events.take().into_iter();
+                    if let Some(line) = lines.find(|line| line.contains("lcore::scope")) {
+                        break line;
+                    }
+                    std::thread::yield_now();
+                };
+                stop.stop();
+                line
+            });
+            let failed = lcore::scope(&eal, |scope| {
+                // The mistake: lcore 1 is the main one, so the second launch fails, and nobody stops the first loop.
+                scope.launch(eal.lcores()[0].id(), looping)?;
+                scope.launch(eal.lcores()[2].id(), || ())?;
+                scope.launch(eal.lcores()[1].id(), looping)?;
+                Ok(())
+            });
+            assert_eq!(failed.unwrap(), Err(LaunchError::Main(eal.main_lcore())));
+            warned.join().unwrap()
+        });
+        assert!(said.starts_with("WARN dpdk ") && said.contains("waits for the closures on lcores 0: "), "{said}");
     });
 }
 
@@ -260,7 +353,7 @@ fn workers_launch_on_other_workers() {
                     order.lock().unwrap().push("first");
                     let busy = scope.launch(first, || ()).map(drop).unwrap_err();
                     assert!(matches!(busy, LaunchError::Launch { .. }), "{busy}");
-                    // Not joined: the scope knows of it all the same.
+                    // Not joined, but the scope finds the panic all the same.
                     scope.launch(second, || order.lock().unwrap().push("second")).unwrap();
                 })
                 .unwrap();

@@ -31,7 +31,7 @@ use tracing::{
 
 /// Keeps events as lines.
 #[derive(Clone, Default)]
-struct Events(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Events(Arc<Mutex<Vec<String>>>);
 
 struct Line(String);
 
@@ -46,7 +46,7 @@ impl Visit for Line {
 }
 
 impl Events {
-    fn take(&self) -> Vec<String> {
+    pub(crate) fn take(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock().unwrap())
     }
 }
@@ -60,7 +60,7 @@ impl Subscriber for Events {
         let mut line = Line(format!("{} {}", event.metadata().level(), event.metadata().target()));
         event.record(&mut line);
         assert!(!line.0.contains("panic now"), "as asked for");
-        // What is logged while a line is told of is dropped.
+        // What is logged while a line is being handled is dropped.
         log::write(LogType::User3, Level::Error, "again");
         self.0.lock().unwrap().push(line.0);
     }
@@ -95,11 +95,11 @@ fn lines_become_events() {
         assert!(of_the_eal("INFO dpdk message=EAL: ") && of_the_eal("DEBUG dpdk message=EAL: "), "{started:#?}");
         assert!(started.iter().all(|line| !line.contains('\n')), "{started:#?}");
 
-        // Which tells of changes too.
+        // The EAL also logs changes of levels.
         log::set_level("lib.eal", Level::Notice).unwrap();
         log::set_level("user[12]", Level::Debug).unwrap();
         events.take();
-        let told = [
+        let levels = [
             (Level::Emergency, "ERROR"),
             (Level::Alert, "ERROR"),
             (Level::Critical, "ERROR"),
@@ -109,7 +109,7 @@ fn lines_become_events() {
             (Level::Info, "INFO"),
             (Level::Debug, "DEBUG"),
         ];
-        for (level, tracing) in told {
+        for (level, tracing) in levels {
             log::write(LogType::User2, level, "a line");
             assert_eq!(events.take(), [format!("{tracing} dpdk message=a line logtype=user2")]);
         }
@@ -179,7 +179,7 @@ impl Subscriber for Asks {
         if self.asked.swap(true, Ordering::SeqCst) {
             return;
         }
-        let (answer, (early, told)) = (self.answer.clone(), mpsc::channel());
+        let (answer, (early, heard)) = (self.answer.clone(), mpsc::channel());
         thread::spawn(move || {
             log::set_level("pmd.*", Level::Error).unwrap();
             let enabled = log::is_enabled(LogType::User1, Level::Emergency);
@@ -188,7 +188,7 @@ impl Subscriber for Asks {
         });
         // The thread that starts does not wait for itself.
         assert!(log::is_enabled(LogType::User1, Level::Emergency));
-        self.early.store(told.recv_timeout(Duration::from_millis(100)).is_ok(), Ordering::SeqCst);
+        self.early.store(heard.recv_timeout(Duration::from_millis(100)).is_ok(), Ordering::SeqCst);
     }
 
     fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {

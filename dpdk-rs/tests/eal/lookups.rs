@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Hash, LPM and ACL tables, compared with what the standard library or a loop makes of the same.
+//! Hash, LPM and ACL tables, compared with the standard library or with a plain loop.
 
 use crate::process::isolated;
 use dpdk_rs::{
@@ -38,7 +38,7 @@ impl Numbers {
     }
 }
 
-/// A flow, of 13 bytes: no size that the C code has a comparison of its own for.
+/// A flow of 13 bytes: a size for which the C code has no special comparison.
 type Flow = [u8; 13];
 
 fn flow(number: u64) -> Flow {
@@ -102,7 +102,8 @@ fn hash_table_does_what_a_hash_map_does() {
     });
 }
 
-/// The table holds what it was made for, whatever the keys hash to, and nothing is lost when it is full.
+/// The table holds the number of entries it was built for, whatever the hashes of the keys, and loses nothing when it
+/// is full.
 #[test]
 fn hash_table_is_full_when_it_says_so_and_drops_its_values() {
     struct Counted(Arc<AtomicUsize>);
@@ -147,12 +148,12 @@ fn hash_tables_that_cannot_be_made_say_why() {
             build("small", 7).unwrap_err().to_string(),
             "cannot create hash table 'small': rte_hash_create: Invalid argument: give 8 entries or more"
         );
-        let error = build("twenty-two-bytes-long!", 8).unwrap_err();
-        assert!(matches!(error, CreateError::Name { longest: 21, .. }), "{error}");
+        let error = build("nineteen-bytes-long", 8).unwrap_err();
+        assert!(matches!(error, CreateError::Name { longest: 18, .. }), "{error}");
         assert!(matches!(build("Straße", 8), Err(CreateError::Name { .. })), "telemetry would read it wrong");
         let error = HashTable::<[u64; 8193], ()>::builder("long").build(&eal).unwrap_err();
         assert!(matches!(error, CreateError::TooLarge { len: 65_544, .. }), "{error}");
-        // DPDK would find the last entry in the place of the first one.
+        // DPDK would store the last entry at the address of the first one.
         for entries in [1 << 28, 1 << 30, u32::MAX] {
             let error = build("large", entries).unwrap_err();
             assert!(matches!(error, CreateError::TooLarge { elements, .. } if elements == entries as usize), "{error}");
@@ -164,7 +165,7 @@ fn hash_tables_that_cannot_be_made_say_why() {
     });
 }
 
-/// Also with a key of zeros, which DPDK by itself would add twice.
+/// Including a key of zeros, which DPDK itself would add twice.
 #[test]
 fn shared_hash_table_does_what_a_hash_map_does() {
     isolated(&[], |eal| {
@@ -184,11 +185,13 @@ fn shared_hash_table_does_what_a_hash_map_does() {
                 }
                 assert_eq!((reader.len(), reader.get(&key)), (model.len(), model.get(&key).copied()));
             }
+            assert_eq!(reader.iter().len(), model.len(), "no key twice");
+            assert_eq!((&reader).into_iter().collect::<HashMap<_, _>>(), model);
         }
     });
 }
 
-/// Lcores look up without a break what the main one changes: a value is one that the key had, never a mixture.
+/// Lcores constantly look up what the main lcore changes: each value is one that the key had, never a mixture.
 #[test]
 fn shared_hash_table_is_read_while_it_is_changed() {
     const KEYS: u32 = 200;
@@ -219,6 +222,9 @@ fn shared_hash_table_is_read_while_it_is_changed() {
                                 if let Some(value) = reader.get(key) {
                                     right(*key, value);
                                 }
+                            }
+                            for (key, value) in &reader {
+                                right(key, value);
                             }
                             looked.fetch_add(1, Ordering::SeqCst);
                         }
@@ -313,6 +319,13 @@ fn lpm_refuses_what_it_cannot_hold() {
         let error = Lpm::builder("routes").build(&eal).unwrap_err();
         assert_eq!((error.call(), error.errno().unwrap().get()), (Some("rte_lpm_create"), EEXIST));
         assert!(matches!(Lpm::builder("many").rules(u32::MAX).build(&eal), Err(CreateError::TooLarge { .. })));
+        // DPDK would reserve 1 KiB for one group more than 2^22, and write past it.
+        for groups in [1 << 22, (1 << 22) + 1, 1 << 24, 1 << 31, u32::MAX] {
+            let error = Lpm::builder("groups").tbl8s(groups).build(&eal).unwrap_err();
+            assert!(matches!(error, CreateError::TooLarge { elements, len: 1024, .. } if elements == groups as usize));
+        }
+        let most = Lpm::builder("groups").tbl8s((1 << 22) - 1).build(&eal).unwrap_err();
+        assert_eq!((most.call(), most.errno().unwrap().get()), (Some("rte_lpm_create"), ENOMEM));
         drop(table);
         Lpm::builder("routes").build(&eal).unwrap();
     });
@@ -323,7 +336,7 @@ fn lpm6_finds_the_longest_prefix() {
     isolated(&[], |eal| {
         let mut table = Lpm6::builder("routes").rules(400).build(&eal).unwrap();
         let (mut model, mut numbers) = (HashMap::new(), Numbers(5));
-        // Few different bytes, so that prefixes lie in each other.
+        // Few different bytes, so that prefixes overlap.
         let address = |number: u64| Ipv6Addr::from_bits(0x2001_0db8 << 96 | u128::from(number & 0x0101_0000_0001_0103));
         for _ in 0..1000 {
             let number = numbers.next();

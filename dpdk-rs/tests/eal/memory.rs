@@ -74,7 +74,7 @@ fn memory_that_is_not_there_is_an_error() {
         assert_eq!(error, AllocError::TooLong { len: usize::MAX, size: 8 });
         let error = heap.clone().align(24).boxed(0_u8).unwrap_err();
         assert!(matches!(error, AllocError::Malloc { align: 24, .. }), "{error}");
-        // All that is taken comes back: as much can be taken again and again.
+        // All memory returns: it can be allocated repeatedly.
         for _ in 0..20 {
             let large: Vec<_> = std::iter::from_fn(|| heap.boxed_slice(1 << 20, |_| 0_u64).ok()).collect();
             assert!(large.len() >= 8, "{}", large.len());
@@ -114,11 +114,25 @@ fn zones_are_found_by_name_until_they_are_freed() {
         }
         drop(zone);
         assert!(["zone", "none", "nul\0"].iter().all(|name| Memzone::lookup(&eal, name).is_none()));
-        // The same memory, which must not tell what it held.
+        // The same memory, whose previous content must not be visible.
         let again = Memzone::builder("zone", 10_000).align(4096).build(&eal).unwrap();
         assert!(again.bytes().iter().all(|byte| *byte == 0));
         drop(eal);
         assert_eq!(again.bytes()[9_999], 0);
+    });
+}
+
+/// A zone of DPDK itself is found too, and one of the program may have the same name.
+#[test]
+fn zones_of_dpdk_are_found_under_their_names() {
+    isolated(&["net_null0"], |eal| {
+        const NAME: &str = "rte_eth_dev_data";
+        let theirs = Memzone::lookup(&eal, NAME).unwrap();
+        let zone = Memzone::builder(NAME, 64).build(&eal).unwrap();
+        assert_eq!(Memzone::lookup(&eal, NAME), Some(zone.info()));
+        assert_eq!(Memzone::lookup(&eal, "rs.rte_eth_dev_data"), Some(zone.info()));
+        drop(zone);
+        assert_eq!(Memzone::lookup(&eal, NAME), Some(theirs));
     });
 }
 
@@ -153,7 +167,7 @@ fn objects_are_made_once_and_lent_again_and_again() {
     });
 }
 
-/// Objects of many sizes keep apart, and are aligned.
+/// Objects of many sizes do not overlap, and are aligned.
 #[test]
 fn objects_of_any_layout_fit() {
     #[derive(Clone, Debug, PartialEq)]
@@ -235,15 +249,15 @@ fn pools_that_cannot_be_made_say_why() {
         assert_eq!((error.call(), error.errno().unwrap().get()), (Some("rte_mempool_create"), 17));
         let error = ObjectPool::builder("cache").cache(1000).build(&eal, |_| ()).unwrap_err();
         assert_eq!(error.errno().unwrap().get(), 22);
-        let error = ObjectPool::builder("twenty-six bytes are enough").build(&eal, |_| ()).unwrap_err();
-        assert!(matches!(error, CreateError::Name { longest: 25, .. }), "{error}");
+        let error = ObjectPool::builder("more bytes than in DPDK").build(&eal, |_| ()).unwrap_err();
+        assert!(matches!(error, CreateError::Name { longest: 22, .. }), "{error}");
         let error = ObjectPool::builder("large").size(1 << 24).build(&eal, |_| [0_u64; 100]).unwrap_err();
         assert_eq!(error.errno().unwrap().get(), 12, "{error}");
     });
 }
 
-/// DPDK counts the places in a pool's ring in 32 bits, which are not enough from 2^31 on: it makes a ring without places, and puts
-/// the pool's objects behind it, over what others have in its heap.
+/// DPDK counts the slots of a pool's ring in 32 bits, which are too few from 2^31 on: it creates a ring without slots,
+/// and writes the pool's objects past its end, over other data in its heap.
 #[test]
 fn pools_of_more_objects_than_a_ring_has_places_are_refused() {
     isolated(&[], |eal| {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Messages between processes. In most tests the other process is a socket of the test's own, which speaks as DPDK does: that needs
-//! no hugepages, and it can be as unreliable as a test likes.
+//! Messages between processes. In most tests the other process is a socket of the test itself, which uses DPDK's
+//! format: that needs no hugepages, and it can be as unreliable as a test requires.
 
 use crate::{
     frames::until,
-    others::{ends_well, lacks_hugepages, primary, secondary, tell, wait_for},
-    process::{VARIABLE, another, eal_args, isolated, isolated_bare, isolated_first, patience},
+    others::{announce, ends_well, lacks_hugepages, primary, secondary, wait_for},
+    process::{another, eal_args, isolated, isolated_bare, isolated_first, patience, runtime_folder},
 };
 use dpdk_rs::{
     Eal,
@@ -19,7 +19,6 @@ use nix::sys::{
 };
 use nix::unistd::Pid;
 use std::{
-    env,
     fs::File,
     io::{IoSlice, IoSliceMut, Read, Seek, SeekFrom, Write},
     os::{
@@ -32,7 +31,7 @@ use std::{
     time::Duration,
 };
 
-/// Longer than anything takes that comes at all.
+/// Longer than any reply takes that arrives at all.
 const LONG: Duration = Duration::from_secs(200);
 
 /// What comes before the name in what DPDK sends: whether it is a message, a request or a reply.
@@ -50,11 +49,7 @@ struct Said {
 
 /// Where the primary process of this test receives messages.
 pub(crate) fn primary_socket() -> PathBuf {
-    let prefix = env::var(VARIABLE).unwrap();
-    let folders = [PathBuf::from("/var/run/dpdk"), env::temp_dir().join("dpdk")];
-    let runtime = env::var_os("XDG_RUNTIME_DIR").map(|folder| PathBuf::from(folder).join("dpdk"));
-    let sockets = folders.into_iter().chain(runtime).map(|folder| folder.join(&prefix).join("mp_socket"));
-    sockets.into_iter().find(|socket| socket.exists()).expect("the EAL has made its socket")
+    runtime_folder().join("mp_socket")
 }
 
 /// How DPDK sends a message: its kind, from this byte on its struct without the descriptors, and this many bytes in all. Newer ones
@@ -65,7 +60,7 @@ fn layout() -> (usize, usize) {
     (align, whole - MAX_FILES * size_of::<RawFd>())
 }
 
-/// A secondary process that is none: a socket beside that of the primary.
+/// Not a real secondary process: only a socket next to that of the primary.
 struct Peer {
     socket: UnixDatagram,
     path: PathBuf,
@@ -185,7 +180,7 @@ fn messages_go_out_and_replies_come_in() {
         let wrong = MessageError::Length { name: "test/ask".to_owned(), asked: 8, has: 3 };
         assert_eq!(replies[0].read::<u64>(), Err(wrong));
         assert!(!path.exists());
-        // One that does not answer.
+        // A peer that does not answer.
         let short = Duration::from_millis(20);
         let late = messages.request("test/ask", &question, short).unwrap_err();
         assert_eq!(late, MessageError::TimedOut { name: "test/ask".to_owned(), timeout: short });
@@ -296,7 +291,7 @@ fn files_go_with_messages() {
 }
 
 #[test]
-fn processes_tell_and_ask_each_other() {
+fn processes_send_and_request() {
     if lacks_hugepages() {
         return;
     }
@@ -308,7 +303,7 @@ fn processes_tell_and_ask_each_other() {
                 let number: u64 = message.read().unwrap();
                 message.reply(&Outgoing::of(&(2 * number))).unwrap();
             });
-            tell(&format!("{case} listens"));
+            announce(&format!("{case} listens"));
             let path = crate::process::folder().join(format!("file {case}"));
             let mut file = File::options().create_new(true).read(true).write(true).open(path).unwrap();
             let files = [file.as_fd()];
@@ -335,7 +330,7 @@ fn processes_tell_and_ask_each_other() {
         wait_for("2 listens");
         let replies = messages.request("test/double", &Outgoing::of(&21_u64), LONG).unwrap();
         assert_eq!(replies.iter().map(|reply| reply.read().unwrap()).collect::<Vec<u64>>(), [42, 42]);
-        tell("all have answered");
+        announce("all have answered");
         for other in others {
             ends_well(other);
         }
@@ -351,8 +346,8 @@ fn a_primary_that_is_killed_leaves_an_error() {
     isolated_first(|case| match case {
         1 => {
             let eal = primary(&[]);
-            let _handler = eal.messages().on("test/ask", |_| tell("it was asked")).unwrap();
-            tell("it is there");
+            let _handler = eal.messages().on("test/ask", |_| announce("it was asked")).unwrap();
+            announce("it is there");
             loop {
                 thread::park();
             }
@@ -376,7 +371,7 @@ fn a_primary_that_is_killed_leaves_an_error() {
             wait_for("it was asked");
             kill(Pid::from_raw(first.child.id().cast_signed()), Signal::SIGKILL).unwrap();
             assert_eq!(first.finish(|_| {}).status.code(), None);
-            tell("the primary was killed");
+            announce("the primary was killed");
             ends_well(second);
         }
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Meters, compared with buckets that are filled as the RFCs say.
+//! Meters, compared with buckets that are filled as the RFCs define.
 
 use crate::{
     buckets::{Bucket, Model},

@@ -178,7 +178,7 @@ fn what_the_gateway_needs_is_said() {
             &["--", "10.0.0.1", "192.0.2.1"][..],
             "1 ports: give two with --vdev or -a, the inside first",
         ),
-        (&[], &[], "give the gateway's addresses inside and outside behind --"),
+        (&[], &[], "give the gateway's addresses inside and outside after --"),
         (&[], &["--", "10.0.0", "192.0.2.1"], "address \\\"10.0.0\\\": invalid IPv4 address"),
     ] {
         let finished = example("nat44", devices, own_args);

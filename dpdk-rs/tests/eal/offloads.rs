@@ -60,7 +60,7 @@ fn l4_sum(frame: &[u8]) -> u16 {
     sum(l4, u32::from(pseudo))
 }
 
-/// Both checksums are right.
+/// Both checksums are correct.
 fn complete(mut frame: Vec<u8>) -> Vec<u8> {
     let header = !sum(&frame[14..34], 0);
     frame[24..26].copy_from_slice(&header.to_be_bytes());
@@ -207,7 +207,7 @@ fn long_segments_are_cut() {
     });
 }
 
-/// What its peer wants to be cut a vhost port receives uncut, as if it had merged it.
+/// A vhost port receives uncut what its peer requests to be cut, as if it had merged the segments.
 #[test]
 fn merged_segments_say_how_long_they_were() {
     isolated_bare(|| {
@@ -322,7 +322,7 @@ fn what_a_device_cannot_do_is_refused() {
         let request = TxRequest::ipv4(14, 20).udp_checksum();
         let (error, refused) = burst.push(packet(&pool, &frame), &request).unwrap_err();
         assert_eq!(error, RequestError::Lacks(TxOffloads::UDP_CHECKSUM));
-        // Without a wish any frame may go, a shared one too, until the burst is full.
+        // Without a request any frame may be sent, even a shared one, until the burst is full.
         let mut original = refused;
         let twin = original.share(&pool).unwrap();
         burst.push(original, &TxRequest::new()).unwrap();

@@ -46,14 +46,14 @@ pub(crate) fn secondary() -> Secondary {
     attached.expect("it attaches").0
 }
 
-/// Tells the other processes of this test that something has come about.
-pub(crate) fn tell(what: &str) {
+/// Announces to the other processes of this test that something has come about.
+pub(crate) fn announce(what: &str) {
     fs::write(folder().join(what), "").expect("the file can be written");
 }
 
-/// Waits until another process of this test has told that.
+/// Waits until another process of this test has announced that.
 pub(crate) fn wait_for(what: &str) {
-    until(&format!("another process tells '{what}'"), || folder().join(what).exists());
+    until(&format!("another process announces '{what}'"), || folder().join(what).exists());
 }
 
 /// Waits for the end of a process, which must be the end of its closure; what it wrote to stderr.

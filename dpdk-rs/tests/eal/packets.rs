@@ -211,9 +211,9 @@ fn pools_that_cannot_be_made_say_why() {
         let error = Mempool::<()>::builder("taken").size(511).build(&eal).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "cannot create pool 'taken' of 511 mbufs: File exists: another one has this name, or has not been freed yet"
+            "cannot create pool 'taken' of 511 mbufs: File exists: the name is in use, or its last object has not been freed yet"
         );
-        for name in ["nul\0", "für"] {
+        for name in ["nul\0", "für", "23-bytes-are-not-enough"] {
             let error = Mempool::<()>::builder(name).build(&eal).unwrap_err();
             assert_eq!(error, MempoolError::Name(name.to_owned()));
         }
@@ -223,9 +223,7 @@ fn pools_that_cannot_be_made_say_why() {
                 give at least 1 mbuf, and a cache of at most 512 and of two thirds of them"
         );
         assert!(refused(&eal, 2048, 513).contains("Invalid argument: give"), "the cache is too large");
-        assert!(refused(&eal, 1 << 24, 0).contains("Cannot allocate memory: ask for less"));
-        let long = "x".repeat(100);
-        assert!(Mempool::<()>::builder(long).build(&eal).unwrap_err().to_string().ends_with("give a shorter name"));
+        assert!(refused(&eal, 1 << 24, 0).contains("Cannot allocate memory: request less"));
         let large = Mempool::<()>::builder("large").size(1 << 24).socket(SocketId::FIRST).build(&eal).unwrap_err();
         assert!(large.to_string().starts_with("cannot create pool 'large' of 16777216 mbufs on socket 0: "), "{large}");
     });

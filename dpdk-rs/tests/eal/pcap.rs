@@ -6,7 +6,7 @@
 use crate::{
     capture::{read, write},
     frames::{bytes, frame},
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{eal_args, folder, isolated_bare},
 };
 use dpdk_rs::{Burst, Eal, Mempool, Packet, PacketError, PortConfig, RxQueue, TxQueue};
 use std::fs;
@@ -199,10 +199,4 @@ fn cut_capture_ends_with_its_last_whole_frame() {
         assert_eq!((rx.rx(&mut burst), rx.rx(&mut burst)), (1, 0));
         assert_eq!(bytes(&burst[0]), frame(1, 60));
     });
-}
-
-#[test]
-fn missing_capture_gives_no_port_and_a_line_in_the_log() {
-    let output = isolated(&["net_pcap0,rx_pcap=/nonexistent/file.pcap"], |eal| assert!(eal.ports().is_empty()));
-    assert!(output.contains("/nonexistent/file.pcap: No such file or directory"), "{output}");
 }

@@ -51,7 +51,7 @@ fn address<P: PrivateData>(packet: &Packet<P>) -> usize {
     packet.data().as_ptr().addr()
 }
 
-/// Has what waits for it be freed.
+/// Frees the objects that wait for it.
 fn free_what_can_be(eal: &Eal) {
     drop(Mempool::<()>::builder("another").size(1).cache(0).build(eal).unwrap());
 }
@@ -213,7 +213,7 @@ fn a_panic_of_its_drop_goes_no_further() {
     });
 }
 
-/// The buffer has a count of its own: the mbuf that it belongs to comes back when the last packet of the data is gone.
+/// The buffer has its own count: the mbuf that it belongs to returns when the last packet with the data is dropped.
 #[test]
 fn data_is_shared_as_ever() {
     isolated(&[], |eal| {
@@ -393,7 +393,7 @@ fn only_memory_that_the_devices_reach() {
         assert_eq!(memory, [5; 3000]);
         let error = peer.configure(&PortConfig::default(), &pool).unwrap_err();
         assert!(matches!(&error, PortError::Lacks { what, .. } if what.contains("net_virtio_user")), "{error}");
-        // It was not touched, and can be had again.
+        // It was not touched, and can be taken again.
         let (peer, mut peer_rx, mut peer_tx) = start(eal.ports().remove(0), &plain);
         until("the link is up", || port.link().unwrap().up && peer.link().unwrap().up);
         send(&mut peer_tx, packet(&plain, &frame(1, 1500)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! How pools keep their free mbufs: drivers, caches of lcores and of other threads; and what DPDK's heap says of itself.
+//! How pools store their free mbufs: drivers, caches of lcores and of other threads; and the statistics of DPDK's heap.
 
 use crate::{
     frames::{bytes, frame, packet, pool},
@@ -37,7 +37,8 @@ fn every_driver_keeps_all_mbufs() {
                 packet.append(60).unwrap().copy_from_slice(&frame(number, 60));
             }
             assert!(packets.iter().all(|packet| bytes(packet) == frame(*packet.private() as usize, 60)), "{driver}");
-            // Four threads that are no lcores take and give at once, and nobody gets what another one has.
+            // Four threads that are not lcores allocate and free at once, and nobody gets an mbuf that another thread
+            // has.
             drop(packets);
             thread::scope(|scope| {
                 for number in 0..4 {
@@ -66,7 +67,7 @@ fn every_driver_keeps_all_mbufs() {
     });
 }
 
-/// What tells them apart: which mbuf comes next.
+/// The difference between the drivers: which mbuf comes next.
 #[test]
 fn a_stack_gives_what_came_back_last() {
     isolated(&[], |eal| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a started port and its queues tell of themselves, and what they can be told of their link and addresses.
+//! What a started port and its queues report about themselves, and how their link and addresses can be set.
 
 use crate::{
     frames::{only_port, pool, start, until},
@@ -70,14 +70,11 @@ fn what_a_driver_does_not_have_is_said_with_a_remedy() {
         }
         assert_eq!(port.packet_types().unwrap(), []);
         let words = |error: PortError| error.to_string();
-        let expected = "port 0 (net_null0): 1 as number of an RX queue asked for, the device supports 0 to 0";
+        let expected = "port 0 (net_null0): RX queue number: 1 requested, the device supports 0 to 0";
         assert_eq!(words(port.rx_burst_mode(1).unwrap_err()), expected);
         assert_eq!(words(port.rx_queue_info(1).unwrap_err()), expected);
         for error in [port.tx_burst_mode(7).unwrap_err(), port.tx_queue_info(7).map(|_| String::new()).unwrap_err()] {
-            assert!(
-                matches!(error, PortError::Unsupported { what: "as number of a TX queue", asked: 7, .. }),
-                "{error}"
-            );
+            assert!(matches!(error, PortError::Unsupported { what: "TX queue number", asked: 7, .. }), "{error}");
         }
     });
 }
@@ -153,7 +150,7 @@ fn a_link_has_one_of_the_devices_speeds() {
         let error = tap.configure(&config.clone().fixed_speed(LinkSpeed::M10Half), &pool).unwrap_err();
         assert!(matches!(error, PortError::Lacks { .. }), "{error}");
         let error = null.configure(&config.clone().fixed_speed(LinkSpeed::G1), &pool).unwrap_err();
-        let lacking = "the device has no link speed 1000 Mbit/s: its driver tells of none that could be chosen";
+        let lacking = "the device has no link speed 1000 Mbit/s: its driver reports no speeds to choose from";
         assert!(error.to_string().ends_with(lacking), "{error}");
         // This driver takes any of its speeds, and its link has the one that it always has.
         let config = config.rx_descriptors(64).advertised_speeds(LinkSpeed::G1 | LinkSpeed::G10);
@@ -163,7 +160,7 @@ fn a_link_has_one_of_the_devices_speeds() {
     });
 }
 
-/// The driver counts, but might look at memory that it has freed.
+/// The driver counts, but might read memory that it has freed.
 #[test]
 fn a_vhost_port_is_not_asked_how_many_frames_wait() {
     isolated_bare(|| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Ports from the EAL's hands to their end.
+//! Ports from their creation to their end.
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
@@ -54,7 +54,7 @@ fn numbers_above_the_devices_are_refused_by_name_and_limit() {
             (
                 config.clone().rx_queues(most.max_rx_queues + 1),
                 format!(
-                    "port 0 (net_ring0): {} RX queues asked for, the device supports at most {}",
+                    "port 0 (net_ring0): RX queues: {} requested, the device supports at most {}",
                     most.max_rx_queues + 1,
                     most.max_rx_queues
                 ),
@@ -62,14 +62,14 @@ fn numbers_above_the_devices_are_refused_by_name_and_limit() {
             (
                 config.clone().tx_queues(u16::MAX),
                 format!(
-                    "port 0 (net_ring0): 65535 TX queues asked for, the device supports at most {}",
+                    "port 0 (net_ring0): TX queues: 65535 requested, the device supports at most {}",
                     most.max_tx_queues
                 ),
             ),
             (
                 config.clone().mtu(most.min_mtu - 1),
                 format!(
-                    "port 0 (net_ring0): {} bytes of MTU asked for, the device supports {} to {}",
+                    "port 0 (net_ring0): MTU in bytes: {} requested, the device supports {} to {}",
                     most.min_mtu - 1,
                     most.min_mtu,
                     most.max_mtu
@@ -80,7 +80,7 @@ fn numbers_above_the_devices_are_refused_by_name_and_limit() {
             assert!(matches!(error, PortError::Unsupported { .. }), "{error:?}");
             assert_eq!(error.to_string(), text);
         }
-        // The port is none the worse.
+        // The port is unaffected.
         let (_port, mut rx, mut tx) = start(only_port(&eal), &pool);
         send(&mut tx, packet(&pool, &frame(1, 60)));
         assert_eq!(bytes(&receive(&mut rx)), frame(1, 60));
@@ -114,7 +114,7 @@ fn pool_with_too_little_room_for_any_frame_is_refused() {
         let error = only_port(&eal).configure(&PortConfig::default(), &tiny).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "port 0 (net_ring0): 64 bytes of data room in an mbuf asked for, the device supports 128 or more"
+            "port 0 (net_ring0): data room of an mbuf in bytes: 64 requested, the device supports 128 or more"
         );
         assert_eq!(eal.ports().len(), 1);
     });
@@ -151,17 +151,17 @@ fn stop_needs_all_queues_and_no_others() {
         let error = port0.stop(rx0, tx0).unwrap_err();
         assert_eq!(error.to_string(), "port 0 (net_ring0) needs all its queues back, and no others, to stop");
         let StopError::Queues(all) = error else { panic!("{error:?}") };
-        let (port0, mut rx0, tx0) = *all;
+        let (port0, mut rx0, tx0) = all.into_inner().unwrap();
         assert_eq!((rx0.len(), tx0.len()), (1, 1));
 
         rx0.push(rx1.pop().unwrap());
         let StopError::Queues(all) = port0.stop(rx0, tx0).unwrap_err() else { panic!() };
-        let (port0, mut rx0, tx0) = *all;
+        let (port0, mut rx0, tx0) = all.into_inner().unwrap();
         rx1.push(rx0.pop().unwrap());
         rx0.push(kept);
 
         let StopError::Queues(all) = port0.stop(rx0, tx1).unwrap_err() else { panic!() };
-        let (port0, rx0, tx1) = *all;
+        let (port0, rx0, tx1) = all.into_inner().unwrap();
         port0.stop(rx0, tx0).unwrap();
         port1.stop(rx1, tx1).unwrap();
     });
@@ -233,7 +233,7 @@ fn port_without_any_queue_is_refused() {
             let error = port.configure(&config, &pool).unwrap_err();
             assert_eq!(
                 error.to_string(),
-                format!("port {id} ({name}): 0 queues asked for, the device supports 1 or more")
+                format!("port {id} ({name}): queues: 0 requested, the device supports 1 or more")
             );
         }
         assert_eq!(eal.ports().len(), 2);
@@ -249,7 +249,7 @@ fn each_queue_receives_into_its_own_pool() {
         for wrong in [&pools[..1], &[], &[pools[0].clone(), pools[1].clone(), pools[0].clone()]] {
             let error = port().configure_with_pools(&config, wrong).unwrap_err();
             let expected = format!(
-                "port 0 (net_null0): {} pools asked for, the device supports one for each of its 2 RX queues",
+                "port 0 (net_null0): pools: {} requested, the device supports one for each of its 2 RX queues",
                 wrong.len()
             );
             assert_eq!(error.to_string(), expected);
@@ -257,7 +257,7 @@ fn each_queue_receives_into_its_own_pool() {
         // The smallest of them counts.
         let small: Mempool = Mempool::builder("small").size(63).cache(0).data_room(256).build(&eal).unwrap();
         let error = port().configure_with_pools(&config, &[pools[0].clone(), small]).unwrap_err();
-        assert!(error.to_string().contains("200 bytes as argument 'size' of net_null asked for"), "{error}");
+        assert!(error.to_string().contains("argument 'size' of net_null in bytes: 200 requested"), "{error}");
 
         let (_port, mut rx, _tx) = port().configure_with_pools(&config, &pools).unwrap().start().unwrap();
         let free = || pools.each_ref().map(Mempool::available);
@@ -304,7 +304,7 @@ fn thresholds_are_the_drivers_to_judge() {
         assert_eq!(configure(config().rx_free_threshold(8).tx_free_threshold(252)), "");
         let null = eal.attach("net_null0").unwrap().remove(0);
         let error = null.configure(&config().tx_descriptors(64).tx_free_threshold(64), &pool).unwrap_err().to_string();
-        let expected = "64 as threshold of TX descriptors asked for, the device supports less than their number, 64";
+        let expected = "threshold of TX descriptors: 64 requested, the device supports less than their number, 64";
         assert!(error.ends_with(expected), "{error}");
     });
 }

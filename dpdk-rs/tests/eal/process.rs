@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A process of its own for every test, since the EAL starts once in the life of a process.
+//! A separate process for every test, since the EAL starts once in the life of a process.
 //!
 //! A test calls [`isolated`] with a closure. In the test runner that starts the same program again for this one test, with
 //! a variable in the environment; there the closure runs, on an EAL that needs neither root nor hugepages nor PCI devices,
@@ -26,6 +26,9 @@ use std::{
 /// Set for the second process: its EAL file prefix.
 pub(crate) const VARIABLE: &str = "DPDK_RS_TEST_PREFIX";
 
+/// Where the EAL keeps its run-time files, below a folder `dpdk`.
+const RUNTIME_DIRECTORY: &str = "RUNTIME_DIRECTORY";
+
 /// Set for the second process: which of several cases it runs.
 const CASE: &str = "DPDK_RS_TEST_CASE";
 
@@ -38,10 +41,10 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// A tool that every process of a test runs in, such as `valgrind`: the words of its command line.
 const TOOL: &str = "DPDK_RS_TEST_TOOL";
 
-/// What the EAL is told besides, for the tool's sake: more words of its command line.
+/// Additional EAL options for the tool's sake, as words of its command line.
 const TOOL_EAL_ARGS: &str = "DPDK_RS_TEST_EAL_ARGS";
 
-/// How many times longer everything may take in the tool.
+/// The factor by which the tool slows everything down.
 const TOOL_PATIENCE: &str = "DPDK_RS_TEST_PATIENCE";
 
 /// Runs `body` in a process of its own, with an EAL that has these virtual devices. Returns what the process wrote.
@@ -156,6 +159,7 @@ fn run(wrapper: &[&str], test: &str, case: usize, body: impl FnOnce(usize)) -> S
     words.extend([program, "--exact", test, "--nocapture", "--test-threads=1"].map(str::to_owned));
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env(VARIABLE, &prefix).env(CASE, case.to_string()).env_remove("RUST_BACKTRACE");
+    keep_runtime_files(&mut command, &prefix);
     let finished = finish(&mut command);
     remove_leftovers(&prefix);
     let (status, output) = (finished.status, finished.stdout + &finished.stderr);
@@ -174,10 +178,12 @@ pub(crate) fn example_until(name: &str, devices: &[&str], own_args: &[&str], eno
     let mut words = words(TOOL);
     words.push(example_program(name).to_str().expect("cargo's paths are UTF-8").to_owned());
     words.extend_from_slice(&args_with(&prefix, devices)[1..]);
-    let mut told = false;
-    let finished = finish_with(Command::new(&words[0]).args(&words[1..]).args(own_args), |child| {
-        if !told && enough() {
-            told = true;
+    let mut signalled = false;
+    let mut command = Command::new(&words[0]);
+    keep_runtime_files(command.args(&words[1..]).args(own_args), &prefix);
+    let finished = finish_with(&mut command, |child| {
+        if !signalled && enough() {
+            signalled = true;
             let pid = i32::try_from(child.id()).expect("Linux has no higher numbers");
             kill(Pid::from_raw(pid), Signal::SIGTERM).expect("the child is ours");
         }
@@ -200,14 +206,25 @@ pub(crate) fn new_prefix() -> String {
     format!("dpdk-rs-test-{}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Has the EAL of a process keep its run-time files in the folder of the test, whatever prefix it uses in the end.
+pub(crate) fn keep_runtime_files(command: &mut Command, prefix: &str) {
+    let folder = env::temp_dir().join(prefix);
+    fs::create_dir_all(&folder).expect("the folder can be created");
+    command.env(RUNTIME_DIRECTORY, folder);
+}
+
+/// The folder with the run-time files of this test's process, such as the sockets.
+#[allow(dead_code, reason = "for the tests in eal/ and sequences/")]
+pub(crate) fn runtime_folder() -> PathBuf {
+    let directory = env::var_os(RUNTIME_DIRECTORY).expect("set with the prefix");
+    let prefix = env::var(VARIABLE).expect("called in the process of a test");
+    PathBuf::from(directory).join("dpdk").join(prefix)
+}
+
 /// Removes what the EAL and the test left behind.
 pub(crate) fn remove_leftovers(prefix: &str) {
-    let told = ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"].into_iter().filter_map(env::var_os).map(PathBuf::from);
-    let roots = told.chain(["/var/run", "/tmp"].map(PathBuf::from)).map(|root| root.join("dpdk"));
-    for root in roots.chain([env::temp_dir()]) {
-        // It is there or it is not, as the EAL and the test like.
-        let _ = fs::remove_dir_all(root.join(prefix));
-    }
+    // The folder exists or not, as the test likes.
+    let _ = fs::remove_dir_all(env::temp_dir().join(prefix));
     // The hugepages of a process that was killed, or that has not cleaned up.
     let mounts = fs::read_to_string("/proc/mounts").expect("Linux has this file");
     let hugetlbfs = mounts.lines().filter(|line| line.split(' ').nth(2) == Some("hugetlbfs"));
@@ -231,7 +248,7 @@ pub(crate) fn finish(command: &mut Command) -> Finished {
     finish_with(command, |_| {})
 }
 
-/// The same, with a look at the process now and then.
+/// The same, with regular checks of the process.
 fn finish_with(command: &mut Command, look: impl FnMut(&Child)) -> Finished {
     Running::start(command).finish(look)
 }

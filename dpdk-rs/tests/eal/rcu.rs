@@ -42,12 +42,14 @@ fn what_a_reader_holds_is_dropped_when_it_is_quiescent() {
         let mut second = writer.reader().unwrap();
         assert!(writer.reader().is_none(), "it was made for two");
         let held = first.get(&1).unwrap();
+        let listed = first.iter();
         assert!(writer.remove(&1) && !writer.remove(&1));
         writer.insert(2, counted(21)).unwrap();
         assert_eq!((writer.len(), writer.reclaim(), alive.load(SeqCst)), (1, 0, 3));
-        // Gone for those who look it up now, and still there for the one that holds it.
+        // Invisible to new look-ups, and still valid for the reader that holds it.
         assert!(second.get(&1).is_none() && first.get(&1).is_none());
         assert_eq!((held.0, first.get(&2).unwrap().0), (10, 21));
+        assert_eq!(listed.map(|(_, value)| value.0).sum::<u64>(), 30, "what was listed is held too");
         first.quiescent();
         assert_eq!(writer.reclaim(), 0, "the other may hold it");
         second.quiescent();
@@ -96,6 +98,9 @@ fn places_of_removed_keys_are_free_once_readers_are_quiescent() {
             let mut found = vec![None; keys.len()];
             assert_eq!(reader.get_bulk(&keys, &mut found), 64);
             assert!(found.iter().zip(model.values()).all(|(found, value)| *found == Some(value)));
+            let mut listed: Vec<(u32, u32)> = (&reader).into_iter().map(|(key, value)| (key, *value)).collect();
+            listed.sort_unstable();
+            assert!(listed.into_iter().eq(model.clone()));
             for (key, _) in std::mem::take(&mut model) {
                 assert!(writer.remove(&key));
             }
@@ -152,7 +157,7 @@ fn readers_on_other_threads_see_whole_values() {
         ended.store(true, SeqCst);
         let seen: u64 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
         println!("{seen} values were seen");
-        // Nobody reads any more: everything but the last values goes.
+        // Nobody reads any more: all values except the last ones are dropped.
         writer.reclaim();
         assert_eq!(alive.load(SeqCst), 2 * writer.len() as u64);
         drop(writer);

@@ -48,7 +48,7 @@ fn each_thread_has_a_number_of_its_own_until_it_gives_it_back() {
         // What was given back is there for the next.
         let again = thread::spawn(move || registrar.register().unwrap().id()).join().unwrap();
         assert!(ids.contains(&again));
-        // They are no lcores to launch closures on: nobody would take the order.
+        // Closures cannot be launched on them: nobody would run these.
         let error = lcore::scope(&eal, |scope| scope.launch(again, || ()).map(|_| ())).unwrap().unwrap_err();
         assert!(matches!(error, LaunchError::Launch { .. }), "{error}");
         // Not what DPDK says after it has written the order to the standard input.
@@ -101,7 +101,7 @@ fn a_thread_that_is_one_already_is_refused() {
     isolated(&["net_null0"], |eal| {
         let error = eal.registrar().register().unwrap_err();
         assert_eq!(error, RegisterError::IsLcore(eal.main_lcore()));
-        assert_eq!(error.to_string(), format!("this thread is lcore {} already", eal.main_lcore()));
+        assert_eq!(error.to_string(), format!("this thread is already lcore {}", eal.main_lcore()));
     });
 }
 

@@ -154,7 +154,7 @@ fn packets_left_in_a_ring_go_home() {
     assert!(!output.contains("not cleaned up"), "{output}");
 }
 
-/// A ring in a ring, and a ring in itself, which is a leak and no more.
+/// A ring inside a ring, and a ring inside itself, which is a leak but nothing worse.
 #[test]
 fn rings_may_hold_rings() {
     #[derive(Clone)]
@@ -337,13 +337,13 @@ fn what_cannot_be_made_says_why() {
         assert_eq!((taken.call(), taken.errno().unwrap().get()), (Some("rte_ring_create_elem"), 17));
         assert_eq!(
             taken.to_string(),
-            "cannot create ring 'ring': rte_ring_create_elem: File exists: another one has this name, or has not been freed yet"
+            "cannot create ring 'ring': rte_ring_create_elem: File exists: the name is in use, or its last object has not been freed yet"
         );
-        for name in ["nul\0", "twenty-nine-bytes-are-too-long"] {
+        for name in ["nul\0", "26-bytes-that-are-too-long"] {
             let error = Ring::<u32>::builder(name).build(&eal).unwrap_err();
-            assert!(matches!(&error, CreateError::Name { longest: 28, .. }), "{error}");
+            assert!(matches!(&error, CreateError::Name { longest: 25, .. }), "{error}");
         }
-        Ring::<u32>::builder("twenty-eight-bytes-are-fine!").build(&eal).unwrap();
+        Ring::<u32>::builder("25-bytes-that-fit-exactly").build(&eal).unwrap();
         for capacity in [u32::MAX, 1 << 31] {
             let error = Ring::<u32>::builder("large").capacity(capacity).build(&eal).unwrap_err();
             assert!(matches!(error, CreateError::TooLarge { .. }), "{error}");

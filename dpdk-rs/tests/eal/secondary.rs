@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Secondary processes: what they find, what they leave alone, and what is left when one ends.
+//! Secondary processes: what they find, what they do not touch, and what remains when a process ends.
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
-    others::{ends_well, lacks_hugepages, primary, secondary, shared_args, tell, wait_for},
+    others::{announce, ends_well, lacks_hugepages, primary, secondary, shared_args, wait_for},
     process::{another, eal_args, folder, isolated_bare, isolated_first},
 };
 use dpdk_rs::{
@@ -116,6 +116,8 @@ fn what_is_found_is_compared_with_what_is_asked_for() {
             // SAFETY: the other process has made the ring for such elements, shares it, and has it do with one element.
             let mut end: Producer<[u32; 4]> = unsafe { primary.producer("long") }.unwrap();
             end.enqueue([1, 2, 3, 4]).unwrap();
+            // SAFETY: as above; nothing is put in.
+            assert!(unsafe { primary.producer::<[u32; 4]>("rs.long") }.is_ok(), "its name in DPDK");
             assert_eq!(primary.memzone("missing"), None);
             let zone = primary.memzone("zone").unwrap();
             assert_eq!(zone.len, 128);
@@ -183,7 +185,7 @@ fn a_process_with_other_drivers_is_not_attached() {
             if let Err(error) = unsafe { Secondary::attach(args) } {
                 assert_eq!(error, AttachError::Drivers("pool".to_owned()));
                 assert!(error.to_string().contains("link both in the same way"), "{error}");
-                tell("it was refused");
+                announce("it was refused");
             }
             return;
         }
@@ -229,7 +231,7 @@ fn processes_with_the_same_lcores_share_a_pool() {
     isolated_first(|case| {
         if case > 0 {
             let pool = secondary().pool("pool").unwrap();
-            tell(&format!("{case} has attached"));
+            announce(&format!("{case} has attached"));
             wait_for("both have attached");
             allocate_and_free(&pool, case);
             return;
@@ -240,7 +242,7 @@ fn processes_with_the_same_lcores_share_a_pool() {
         wait_for("1 has attached");
         wait_for("2 has attached");
         assert_eq!(pool.available(), 509, "each handle in another process keeps one");
-        tell("both have attached");
+        announce("both have attached");
         allocate_and_free(&pool, case);
         for other in others {
             ends_well(other);
@@ -267,7 +269,7 @@ fn a_killed_secondary_loses_what_it_held_and_nothing_else() {
                 return;
             }
             let _held: Vec<Packet> = (0..10).map(|_| next(&ring)).collect();
-            tell("it holds them");
+            announce("it holds them");
             loop {
                 thread::park();
             }
@@ -300,7 +302,7 @@ fn what_another_process_has_found_is_not_freed() {
         if case == 1 {
             let primary = secondary();
             let pool: Mempool = primary.pool("pool").unwrap();
-            tell("it has the pool");
+            announce("it has the pool");
             wait_for("the other has dropped it");
             let ring = found::<Packet>(&primary, "ring");
             assert_eq!(bytes(&next(&ring)), frame(1, 64), "what was in it is still there");
@@ -317,7 +319,7 @@ fn what_another_process_has_found_is_not_freed() {
         ring.enqueue(packet(&first, &frame(1, 64))).unwrap();
         drop((first, ring));
         assert_eq!(again().unwrap_err().errno().unwrap().get(), nix::libc::EEXIST, "it is not freed");
-        tell("the other has dropped it");
+        announce("the other has dropped it");
         ends_well(other);
         let again = again().expect("what the other process has kept is back, and the pool freed");
         assert_eq!(again.available(), 511);
@@ -337,14 +339,14 @@ fn a_primary_that_ends_leaves_the_memory_to_its_secondaries() {
             let eal = primary(&[]);
             let pool: Mempool = pool(&eal, "pool");
             shared::<Packet>(&eal, "ring").enqueue(packet(&pool, &frame(1, 64))).unwrap();
-            tell("it is there");
+            announce("it is there");
             wait_for("the other has attached");
         }
         2 => {
             let primary = secondary();
             let pool: Mempool = primary.pool("pool").unwrap();
             let ring = found::<Packet>(&primary, "ring");
-            tell("the other has attached");
+            announce("the other has attached");
             wait_for("the primary has ended");
             assert!(!primary.is_primary_alive());
             assert_eq!(bytes(&next(&ring)), frame(1, 64));
@@ -358,7 +360,7 @@ fn a_primary_that_ends_leaves_the_memory_to_its_secondaries() {
             let second = another(2);
             let said = ends_well(first);
             assert!(said.contains("the EAL is not cleaned up"), "its pool is in use: {said}");
-            tell("the primary has ended");
+            announce("the primary has ended");
             ends_well(second);
             // SAFETY: nothing is attached to, as the error says.
             let error = unsafe { Secondary::attach(shared_args(&[])) }.unwrap_err();
@@ -446,7 +448,7 @@ fn data_that_another_process_has_shared_is_not_changed() {
         refused(&mut first);
         refused(&mut second);
         drop((first, second));
-        tell("both are gone");
+        announce("both are gone");
         ends_well(other);
         let mut own = packet(&pool, &frame(2, 64));
         there.enqueue(own.share(&pool).unwrap()).unwrap();
@@ -496,7 +498,7 @@ fn data_that_is_shared_is_not_sent_to_a_process_that_does_not_know() {
     });
 }
 
-/// DPDK passes it on when a device comes or goes. A process that was killed is no hindrance.
+/// DPDK announces it when a device appears or disappears. A process that was killed does not prevent this.
 #[test]
 fn devices_come_and_go_in_both_processes() {
     if lacks_hugepages() {
@@ -508,7 +510,7 @@ fn devices_come_and_go_in_both_processes() {
             // SAFETY: this process uses no port while the other one removes it: it waits until that has been done.
             let ports = || unsafe { primary.ports() }.unwrap();
             assert_eq!(ports().len(), 0);
-            tell(&format!("{case} has attached"));
+            announce(&format!("{case} has attached"));
             wait_for("the device is there");
             let mut found = ports();
             let port = found.pop().unwrap();
@@ -517,7 +519,7 @@ fn devices_come_and_go_in_both_processes() {
             // SAFETY: there is no queue: nobody has set one up.
             let error = unsafe { port.rx_queue::<()>(0) }.unwrap_err();
             assert!(matches!(error, PortError::Unsupported { .. } | PortError::Lacks { .. }), "{error}");
-            tell("it has the port");
+            announce("it has the port");
             wait_for("the device is gone");
             let gone = |errno: Option<Errno>| assert_eq!(errno, Some(Errno::new(nix::libc::ENODEV)));
             gone(port.stats().unwrap_err().errno());
@@ -535,11 +537,11 @@ fn devices_come_and_go_in_both_processes() {
         assert_eq!(killed.finish(|_| {}).status.code(), None);
         let ports = eal.attach("net_null5").unwrap();
         assert_eq!(ports.len(), 1);
-        tell("the device is there");
+        announce("the device is there");
         wait_for("it has the port");
         drop(ports);
         eal.detach("net_null5").unwrap();
-        tell("the device is gone");
+        announce("the device is gone");
         ends_well(other);
     });
 }

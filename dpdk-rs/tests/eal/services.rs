@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Closures that service cores call again and again.
+//! Closures that service cores call repeatedly.
 
 use crate::{
     frames::{bytes, frame, packet, pool, until},
@@ -252,10 +252,10 @@ fn what_cannot_be_is_an_error() {
         let error = eal.register_service("again", || Activity::Idle).unwrap_err();
         assert_eq!(error, ServiceError::Taken("again".to_owned()));
         drop(first);
-        for name in [String::new(), "with\0nul".to_owned(), "x".repeat(32)] {
+        for name in [String::new(), "with\0nul".to_owned(), "x".repeat(29)] {
             assert_eq!(eal.register_service(&name, || Activity::Idle).unwrap_err(), ServiceError::Name(name));
         }
-        assert!(eal.register_service(&"x".repeat(31), || Activity::Idle).is_ok());
+        assert!(eal.register_service(&"x".repeat(28), || Activity::Idle).is_ok());
         assert_eq!(ServiceCore::start(&eal, eal.main_lcore()).unwrap_err(), ServiceError::Main(eal.main_lcore()));
         let core = ServiceCore::start(&eal, worker).unwrap();
         assert_eq!(ServiceCore::start(&eal, worker).unwrap_err(), ServiceError::Busy(worker));
@@ -265,8 +265,8 @@ fn what_cannot_be_is_an_error() {
         assert_eq!(error, ServiceError::Unknown("missing".to_owned()));
         drop(core);
         lcore::scope(&eal, |scope| {
-            let (stop, told) = mpsc::channel::<()>();
-            let running = scope.launch(worker, move || while told.recv().is_ok() {}).unwrap();
+            let (stop, stopped) = mpsc::channel::<()>();
+            let running = scope.launch(worker, move || while stopped.recv().is_ok() {}).unwrap();
             assert_eq!(ServiceCore::start(&eal, worker).unwrap_err(), ServiceError::Busy(worker));
             drop(stop);
             running.join().unwrap();
@@ -284,7 +284,7 @@ fn what_cannot_be_is_an_error() {
     });
 }
 
-/// A driver's service is found by its name, as any is that DPDK knows.
+/// A driver's service is found by its name in DPDK, as any is that DPDK knows.
 #[test]
 fn services_are_found_by_name() {
     isolated(&[], |eal| {
@@ -296,7 +296,7 @@ fn services_are_found_by_name() {
         });
         let service = service.unwrap();
         let core = ServiceCore::start(&eal, eal.worker_lcores()[1].id()).unwrap();
-        core.run_driver_service("known").unwrap();
+        core.run_driver_service("rs.known").unwrap();
         until("it is called", || calls.load(SeqCst) > 0);
         drop(service);
         let after = calls.load(SeqCst);

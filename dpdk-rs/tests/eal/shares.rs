@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Several packets of the same data.
+//! Several packets with the same data.
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start},

@@ -63,7 +63,7 @@ fn one_queue_stops_and_starts_while_the_others_go_on() {
         // All of the queues have to come back, running or given back.
         let stopped = second.stop().unwrap();
         let (port, rx, tx) = match port.stop(vec![first], vec![out, other_out]) {
-            Err(StopError::Queues(all)) => *all,
+            Err(StopError::Queues(all)) => all.into_inner().unwrap(),
             other => panic!("{other:?}"),
         };
         stopped.give_back();
@@ -111,7 +111,7 @@ fn a_device_that_cannot_says_so() {
             let refused_tx = tx.remove(0).stop().unwrap_err();
             assert_eq!(refused_tx.error, refused.error);
             // Both are as they were.
-            let (mut rx, mut tx) = (refused.queue, refused_tx.queue);
+            let (mut rx, mut tx) = (refused.queue.into_inner().unwrap(), refused_tx.queue.into_inner().unwrap());
             send_one(&pool, &mut tx, 1);
             receive_one(&mut rx);
             port.stop(vec![rx], vec![tx]).unwrap();

@@ -150,7 +150,7 @@ fn an_exhausted_pool_and_a_frame_too_long_are_survived() {
 fn the_echo_server_says_what_is_wrong() {
     let finished = example("smoltcp_echo", &[], &["--", "224.0.0.1/24"]);
     assert_eq!(finished.status.code(), Some(1));
-    assert!(finished.stderr.contains("'224.0.0.1/24' is no address of a host"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("'224.0.0.1/24' is not a host's address"), "{}", finished.stderr);
     let finished = example("smoltcp_echo", &[], &[]);
     assert!(finished.stderr.contains("no port: give one with --vdev or -a"), "{}", finished.stderr);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a port says about itself, and what can be set.
+//! What a port reports about itself, and its settings.
 
 use crate::{
     frames::{frame, only_port, packet, pool, receive, send, start},

@@ -3,9 +3,12 @@
 
 //! Commands that the program answers on DPDK's telemetry socket, asked by DPDK's own tool.
 
-use crate::process::{VARIABLE, eal_args, finish, isolated, isolated_bare};
+use crate::{
+    frames::pool,
+    process::{VARIABLE, eal_args, finish, isolated, isolated_bare},
+};
 use dpdk_rs::{
-    CaptureError, Eal,
+    CaptureError, Eal, Mempool,
     telemetry::{TelemetryError, Value},
 };
 use std::{env, process::Command};
@@ -113,13 +116,57 @@ fn values_of_every_kind_come_out_as_json() {
             )
         );
         assert!(answers[1].ends_with("510, 511]}"), "{}", answers[1]);
-        assert_eq!(answers[2..], [r#"{"/test/bad": null}"#, r#"{"/test/panics": null}"#, r#"{"/test/foreign": null}"#]);
+        assert_eq!(
+            answers[2..],
+            [
+                r#"{"/test/bad": {"error": "the name \"not a name\", whose characters must be letters, digits, '_' and '/'"}}"#,
+                r#"{"/test/panics": null}"#,
+                r#"{"/test/foreign": {"error": "a text with '?': only ASCII is allowed"}}"#,
+            ]
+        );
         let ends: Vec<String> = (90..128).map(|rest| format!("/test/long,{rest}")).collect();
         let ends: Vec<&str> = ends.iter().map(String::as_str).collect();
-        assert!(ask(&ends).iter().all(|answer| answer == r#"{"/test/long": null}"#));
+        assert!(ask(&ends).iter().all(|answer| answer.contains(" bytes of JSON, but the maximum is 16000\"}}")));
         for command in [all, numbers, bad, panics, foreign, long] {
             drop(command.unwrap());
         }
+    });
+}
+
+/// DPDK 22.11 sends a dictionary in an array, but refuses to add one.
+#[test]
+fn list_of_dictionaries_comes_out_as_json() {
+    if tool_is_missing() {
+        return;
+    }
+    isolated_bare(|| {
+        let eal = eal();
+        let flow = |port: u64| Value::dict([("port", port.into()), ("in", Value::dict([("frames", Value::Uint(9))]))]);
+        let list = eal.register_telemetry("/test/list", "", move |text| match text {
+            "mixed" => {
+                Value::List(vec![flow(1), vec![1, 2].into(), vec!["a".to_owned()].into(), Value::Dict(Vec::new())])
+            }
+            "empty" => Value::List(Vec::new()),
+            "within" => Value::dict([("flows", Value::List(vec![flow(1)]))]),
+            many => Value::List((0..many.parse().unwrap_or(0)).map(flow).collect()),
+        });
+        let many = |count: u64| {
+            let flows: Vec<String> =
+                (0..count).map(|port| format!("{{\"port\": {port}, \"in\": {{\"frames\": 9}}}}")).collect();
+            format!("{{\"/test/list\": [{}]}}", flows.join(", "))
+        };
+        let names = ["mixed", "empty", "within", "2", "300", "513"].map(|name| format!("/test/list,{name}"));
+        let answers = ask(&names.each_ref().map(String::as_str));
+        let expected = [
+            r#"{"/test/list": [{"port": 1, "in": {"frames": 9}}, [1, 2], ["a"], {}]}"#,
+            r#"{"/test/list": []}"#,
+            r#"{"/test/list": {"error": "a list inside another value: DPDK sends a list only as the whole answer"}}"#,
+            &many(2),
+            &many(300),
+            r#"{"/test/list": {"error": "513 elements, but the maximum is 512"}}"#,
+        ];
+        assert_eq!(answers, expected);
+        drop(list.unwrap());
     });
 }
 
@@ -137,5 +184,21 @@ fn what_cannot_be_registered_is_named() {
         assert_eq!(foreign, TelemetryError::Name("/a".to_owned()));
         // Without hugepages nobody could. Where somebody can, testbed/tests/test_l2fwd_observation.py captures.
         assert_eq!(eal.enable_capture(), Err(CaptureError::NotShared));
+    });
+}
+
+/// Other programs see the prefix by which the names of a program differ from DPDK's own.
+#[test]
+fn objects_are_listed_with_their_prefix() {
+    if tool_is_missing() {
+        return;
+    }
+    isolated_bare(|| {
+        let eal = eal();
+        let _pool: Mempool = pool(&eal, "frames");
+        let answers = ask(&["/mempool/list", "/mempool/info,rs.frames", "/mempool/info,frames"]);
+        assert_eq!(answers[0], r#"{"/mempool/list": ["rs.frames"]}"#);
+        assert!(answers[1].contains(r#""name": "rs.frames""#), "{}", answers[1]);
+        assert!(!answers[2].contains("name"), "{}", answers[2]);
     });
 }

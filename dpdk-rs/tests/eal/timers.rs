@@ -5,7 +5,7 @@
 
 use crate::{frames::until, process::isolated};
 use dpdk_rs::{
-    Eal, lcore,
+    Eal, Tsc, lcore,
     timer::{ManageError, Timer, TimerError, Timers},
 };
 use std::{
@@ -66,6 +66,32 @@ fn closures_are_called_when_their_time_has_come_and_not_before() {
         drop(timer);
         timers.manage().unwrap();
         assert_eq!((count.load(Ordering::SeqCst), Arc::strong_count(&count)), (calls, 1), "the closure is gone");
+    });
+}
+
+#[test]
+fn a_poll_asks_at_once_and_then_when_its_resolution_is_over() {
+    isolated(&[], |eal| {
+        let (timers, count) = ready(&eal);
+        let clock = eal.clock();
+        let timer = timers.timer(counting(&count));
+        let set = || {
+            timer.arm(eal.main_lcore(), Duration::ZERO).unwrap();
+            let armed = clock.now();
+            until("the timer is due", || clock.now() > armed.after(100));
+        };
+        let mut poll = timers.poll_every(NEVER);
+        let now = clock.now();
+        let over = now.after(clock.cycles(NEVER));
+        set();
+        poll.manage(now).unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 1);
+        set();
+        poll.manage(now).unwrap();
+        poll.manage(Tsc::from_cycles(over.cycles() - 1)).unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 1);
+        poll.manage(over).unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 2);
     });
 }
 

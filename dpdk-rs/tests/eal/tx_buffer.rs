@@ -60,18 +60,18 @@ fn drains_when_its_time_has_come_and_not_before() {
         let (pool, _port, mut rx, mut buffer) = buffered(&eal);
         let clock = eal.clock();
         buffer.push(packet(&pool, &frame(0, 60)));
-        buffer.drain(clock.now());
+        buffer.drain_due(clock.now());
         expect(&mut rx, 0..0);
         let later = clock.now().after(clock.cycles(HOUR));
-        buffer.drain(later);
+        buffer.drain_due(later);
         expect(&mut rx, 0..1);
         assert_eq!((buffer.sent(), buffer.len()), (1, 0));
 
         // The time starts again when it is over.
         buffer.push(packet(&pool, &frame(1, 60)));
-        buffer.drain(later.after(clock.cycles(HOUR) - 1));
+        buffer.drain_due(later.after(clock.cycles(HOUR) - 1));
         expect(&mut rx, 0..0);
-        buffer.drain(later.after(clock.cycles(HOUR)));
+        buffer.drain_due(later.after(clock.cycles(HOUR)));
         expect(&mut rx, 1..2);
     });
 }

@@ -156,7 +156,8 @@ fn memif_sends_no_segment_longer_than_its_peer_has_room_for() {
     });
 }
 
-/// The driver of some releases from 23.03 on puts every piece of a chain to the start of one mbuf, and adds up their lengths.
+/// In some releases from 23.03 on, the driver writes every piece of a chain to the start of one mbuf, and adds up the
+/// lengths.
 #[test]
 fn memif_chain_arrives_whole_or_not_at_all() {
     isolated_bare(|| {
@@ -212,7 +213,8 @@ fn af_packet_carries_frames_both_ways() {
     });
 }
 
-/// Its driver closes its sockets on stop, and starts without: it would receive nothing, and in the end not return from sending.
+/// The driver closes its sockets on stop, and starts without them: it would receive nothing, and finally block in a
+/// send.
 #[test]
 fn af_packet_is_not_started_again() {
     on_af_packet(|eal| {

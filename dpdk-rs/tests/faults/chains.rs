@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Frames in many segments, sent by ports that were not configured for any: each arrives whole, or is not taken.
+//! Frames in many segments, sent by ports that were not configured for segments: each arrives whole, or is not
+//! accepted.
 
 use crate::{
     capture,

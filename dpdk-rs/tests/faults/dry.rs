@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Pools that run dry: nothing is received or made, nothing is lost but what is counted, and all works again once mbufs
-//! return.
+//! Exhausted pools: nothing is received or created, nothing is lost without being counted, and everything works again
+//! once mbufs return.
 
 use crate::{
     capture,
@@ -18,14 +18,14 @@ fn small_pool(eal: &Eal, mbufs: u32) -> Mempool {
     Mempool::builder("small").size(mbufs).cache(0).build(eal).unwrap()
 }
 
-/// All mbufs that the pool has but `left`.
+/// Allocates all but `left` of the pool's mbufs.
 fn hold(pool: &Mempool, left: usize) -> Vec<Packet> {
     let held: Vec<Packet> = (left..pool.available()).map(|_| pool.alloc().unwrap()).collect();
     assert_eq!(pool.available(), left);
     held
 }
 
-/// Polls, which gives nothing.
+/// Polls, and receives nothing.
 fn nothing(rx: &mut RxQueue) {
     let mut burst = Burst::<(), 32>::new();
     for _ in 0..3 {
@@ -79,7 +79,8 @@ fn dry_pool_shares_and_copies_nothing() {
     });
 }
 
-/// Mbufs without room, or with so little that a copy would need more of them than can be counted, stay where they are.
+/// Mbufs without room, or with so little room that a copy would need more of them than can be counted, stay in the
+/// pool.
 #[test]
 fn pool_without_room_copies_nothing() {
     isolated(&[], |eal| {
@@ -122,7 +123,7 @@ fn null_device_waits_for_mbufs() {
     });
 }
 
-/// A ring passes on mbufs that there are, and needs no others.
+/// A ring passes on existing mbufs, and needs no others.
 #[test]
 fn ring_needs_no_mbufs() {
     isolated(&["net_ring0"], |eal| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Buffers in memory that devices see in pieces.
+//! Buffers in memory that is not contiguous for devices.
 
 use crate::{
     frames::{bytes, frame},

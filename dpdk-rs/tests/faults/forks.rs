@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A child made by fork has copies of all objects and owns nothing: it gets errors, and the parent goes on as if it had
-//! never been.
+//! A child process created by `fork` has copies of all objects and owns nothing: it gets errors, and its parent continues
+//! unaffected.
 
 use crate::{
     forked::{Forked, forked},
@@ -294,13 +294,13 @@ fn child_leaves_an_open_scope() {
             let mut child = None;
             let result = lcore::scope(eal, |scope| {
                 let [first, second] = [1, 2].map(|number: usize| eal.lcores()[number].id());
-                let until_told = || {
+                let until_stopped = || {
                     while !stop.load(Ordering::Relaxed) {
                         std::hint::spin_loop();
                     }
                     7
                 };
-                let running = scope.launch(first, until_told).unwrap();
+                let running = scope.launch(first, until_stopped).unwrap();
                 let ended = scope.launch(second, || 8).unwrap();
                 while !ended.is_finished() {
                     thread::yield_now();
@@ -335,12 +335,12 @@ fn child_returns_from_a_scope() {
                 let mut child = None;
                 let result = panic::catch_unwind(AssertUnwindSafe(|| {
                     lcore::scope(eal, |scope| {
-                        let until_told = || {
+                        let until_stopped = || {
                             while !stop.load(Ordering::Relaxed) {
                                 std::hint::spin_loop();
                             }
                         };
-                        scope.launch(eal.worker_lcores()[0].id(), until_told).unwrap();
+                        scope.launch(eal.worker_lcores()[0].id(), until_stopped).unwrap();
                         child = Forked::start_here();
                         assert!(child.is_some() || !unwinds, "unwinding");
                         stop.store(true, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The EAL's memory is all in pools: what needs more of it is refused, until a pool is gone.
+//! The EAL's memory is all in pools: a call that needs more fails, until a pool is freed.
 
 use crate::{
     frames::{bytes, frame, packet, receive, send, start},
@@ -12,14 +12,14 @@ use dpdk_rs::{Eal, Mempool, MempoolError, Port, PortConfig, PortError, lcore, po
 
 const ENOMEM: i32 = 12;
 
-/// What DPDK says of a pool when some memory was to be had, in pieces that are too small.
+/// What DPDK reports for a pool when memory was available, but only in pieces that are too small.
 const ENOBUFS: i32 = 105;
 
 fn is_out_of_memory(error: &MempoolError) -> bool {
     matches!(error, MempoolError::Create { errno, .. } if [ENOMEM, ENOBUFS].contains(&errno.get()))
 }
 
-/// Makes pools until not even one of a single mbuf can be made any more.
+/// Creates pools until not even a pool of a single mbuf can be created.
 fn fill(eal: &Eal) -> Vec<Mempool> {
     let mut pools = Vec::new();
     for size in [8191, 1023, 127, 15, 1] {

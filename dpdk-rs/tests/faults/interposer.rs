@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! `interposer.c`, which makes a chosen call of DPDK's to the system or to its heap fail: built, preloaded and told
-//! what to do.
+//! `interposer.c`, which makes a chosen call of DPDK to the system or to its heap fail: built, preloaded and
+//! configured.
 
 use crate::process::isolated_bare_cases;
 use core::{
@@ -50,8 +50,8 @@ pub(crate) fn with_interposer<F: Fn(usize)>(wrapper: &[&str], cases: usize, body
     let preload = format!("LD_PRELOAD={}", library().display());
     for output in isolated_bare_cases(&[wrapper, &["env", &preload]].concat(), cases, body) {
         // The test runner reads what this process writes.
-        let told = |line: &&str| line.starts_with("skipped: ") || line.starts_with("swept: ");
-        output.lines().filter(told).for_each(|line| println!("{line}"));
+        let relevant = |line: &&str| line.starts_with("skipped: ") || line.starts_with("swept: ");
+        output.lines().filter(relevant).for_each(|line| println!("{line}"));
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What dpdk-rs does when things go wrong: no memory, no mbufs, devices that refuse or go away, frames of any length,
-//! fork. An error is a value, and what has nothing to do with it goes on.
+//! dpdk-rs when things go wrong: no memory, no mbufs, devices that refuse or disappear, frames of any length, fork.
+//! Errors are values, and unaffected parts keep working.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 #[allow(dead_code, reason = "shared with the tests in eal/")]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Devices that refuse, and devices that go away: the error says which, the device is closed, and the others go on.
+//! Devices that refuse, and devices that disappear: the error identifies the device, the device is closed, and the
+//! others keep working.
 
 use crate::{
     capture,
@@ -12,8 +13,14 @@ use crate::{
     process::{eal_args, folder, isolated, isolated_bare, isolated_in},
     wire::{Setup, vhost_end, virtio_end},
 };
-use dpdk_rs::{Burst, Eal, Mempool, Port, PortConfig, PortError, TxQueue, port::Unconfigured};
-use std::{fs, os::unix::net::UnixStream};
+use dpdk_rs::{Burst, Eal, EalError, Mempool, Port, PortConfig, PortError, TxQueue, port::Unconfigured};
+use nix::net::if_::if_nametoindex;
+use std::{
+    fs,
+    io::{Read, Write},
+    os::unix::net::UnixStream,
+    process::{Command, Stdio},
+};
 
 const ENOENT: i32 = 2;
 const EINVAL: i32 = 22;
@@ -27,7 +34,7 @@ fn ring_works(port: Port<Unconfigured>, pool: &Mempool) {
     }
 }
 
-/// Each of these is no port, and no obstacle to the port beside it.
+/// None of these is a port, nor an obstacle to the port next to it.
 #[test]
 fn devices_with_arguments_that_fail() {
     isolated_bare(|| {
@@ -60,7 +67,8 @@ fn devices_with_arguments_that_fail() {
                         assert_eq!(ports.len(), 1, "{ports:?}");
                         ring_works(ports.remove(0), &pool(&eal, "pool"));
                     }
-                    // DPDK takes what it does not know for a wrong command line, and ends up without any device.
+                    Err(EalError::Device(named)) => assert!(device.starts_with(&named), "{named}"),
+                    // DPDK takes an unknown driver for a wrong command line, and then has no device at all.
                     Err(error) => assert!(error.errno().is_some_and(|errno| errno.get() > 0), "{error:?}"),
                 }
                 0
@@ -139,7 +147,8 @@ fn capture_that_cannot_be_closed_is_left() {
         assert!(eal.ports().is_empty());
     });
     assert!(!output.contains("Cannot free ring"), "{output}");
-    let expected = "the EAL is not cleaned up: the driver of net_pcap0 cannot close what it has refused to set up";
+    let expected =
+        "the EAL is not cleaned up: the driver of net_pcap0 cannot close a device that it has refused to set up";
     assert!(output.contains(expected), "{output}");
 }
 
@@ -178,6 +187,32 @@ fn takes_nothing(tx: &mut TxQueue, pool: &Mempool) {
     for _ in 0..3 {
         assert_eq!((tx.tx(&mut burst), burst.len()), (0, 32));
     }
+}
+
+/// The driver opens the interface by its name once more for each queue. It would get a second one, and lose the first one's frames.
+#[test]
+fn tap_is_moved_before_it_is_configured() {
+    let Some(namespace) = namespace("") else { return };
+    isolated_in(&namespace, &["net_tap0,iface=fault0", "net_ring0"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        let mut ports = eal.ports();
+        let mut elsewhere = Command::new("unshare");
+        let mut elsewhere =
+            elsewhere.args(["--net", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        // It answers from its own namespace.
+        elsewhere.stdin.as_mut().unwrap().write_all(b"?").unwrap();
+        elsewhere.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        shell(&format!("ip link set fault0 netns {}", elsewhere.id()));
+        let config = PortConfig::default().rx_descriptors(64);
+        let error = ports.remove(0).configure(&config, &pool).unwrap_err();
+        assert!(matches!(error, PortError::Lacks { .. }), "{error:?}");
+        assert!(error.to_string().starts_with("port 0 (net_tap0): the device has no interface in this"), "{error}");
+        assert!(if_nametoindex("fault0").is_err(), "closed, with the second interface");
+        ring_works(ports.remove(0), &pool);
+        drop(elsewhere.stdin.take());
+        elsewhere.wait().unwrap();
+        assert_eq!(pool.available(), pool.size());
+    });
 }
 
 #[test]

@@ -70,15 +70,15 @@ fn pools_wait_for_the_round_of_a_service_core() {
         let build = || Mempool::<()>::builder("pool").size(63).cache(32).build(&eal);
         let first = build().unwrap();
         // SAFETY: the pool is live.
-        let mbuf = unsafe { sys::rte_pktmbuf_alloc(find(c"pool")) };
+        let mbuf = unsafe { sys::rte_pktmbuf_alloc(find(c"rs.pool")) };
         assert!(!mbuf.is_null());
         GIVEN.store(mbuf, SeqCst);
         until("the service has freed the mbuf", || FREED.load(SeqCst));
         assert_eq!(first.available(), 63, "it counts as returned");
         drop(first);
-        assert!(!find(c"pool").is_null(), "freed below the hands of the service");
+        assert!(!find(c"rs.pool").is_null(), "freed below the hands of the service");
         lcore::scope(&eal, |_| ()).unwrap();
-        assert!(!find(c"pool").is_null(), "freed below the hands of the service");
+        assert!(!find(c"rs.pool").is_null(), "freed below the hands of the service");
         LEAVE.store(true, SeqCst);
         // Who wants the name waits for the end of the round.
         let again = build().unwrap();

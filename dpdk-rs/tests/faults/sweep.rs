@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The same procedure again and again, each time with another call failing, each time in a process of its own.
+//! The same procedure repeatedly, each time with another call failing, each time in a separate process.
 
 use crate::{
     forked::{Ended, forked},
@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, env, fs, os::fd::AsRawFd};
 /// minutes for the memory of `Eal::init`, so `DPDK_RS_TEST_PATIENCE=10` belongs to it.
 const VARIABLE: &str = "DPDK_RS_FAULTS";
 
-/// DPDK ends the process instead of returning an error. Each of these is a defect of DPDK's, and none of ours.
+/// DPDK ends the process instead of returning an error. Each of these is a defect of DPDK, not of this crate.
 pub(crate) struct Exception {
     /// What failed: a part of the line that the interposer writes.
     pub(crate) call: &'static str,

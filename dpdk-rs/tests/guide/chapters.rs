@@ -4,7 +4,6 @@
 //! The chapters as text: code blocks, tables and links.
 
 use std::{
-    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
@@ -52,7 +51,7 @@ fn destinations(text: &str) -> Vec<&str> {
     inline.chain(defined.map(|(_, destination)| destination)).collect()
 }
 
-fn chapters() -> Vec<PathBuf> {
+pub(crate) fn chapters() -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = fs::read_dir("docs").unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
@@ -73,7 +72,8 @@ fn links_to_files_lead_to_files() {
     for file in chapters().into_iter().chain(readmes) {
         let text = text(file.to_str().unwrap());
         for destination in destinations(&text) {
-            let elsewhere = destination.contains("://") || destination.contains("::") || destination.starts_with('#');
+            // An item is no file: rustdoc finds [`Port`] without a destination, by the imports of src/guide.rs.
+            let elsewhere = destination.contains("://") || destination.starts_with('#');
             // Without the heading that it may lead to.
             let target = file.parent().unwrap().join(destination.split('#').next().unwrap());
             assert!(elsewhere || target.exists(), "{}: there is no {destination}", file.display());
@@ -93,22 +93,6 @@ fn links_between_chapters_lead_to_modules_in_the_documentation() {
                 assert!(text.contains(&here), "{}: define the link as {here}", file.display());
                 assert!(guide.contains(&format!("[{module}]: crate::guide::{module}")), "src/guide.rs: {module}");
             }
-        }
-    }
-}
-
-#[test]
-fn names_of_items_are_links() {
-    let names = |text: &str| -> BTreeSet<String> {
-        let parts = text.split("[`").skip(1).filter_map(|rest| rest.split_once("`]"));
-        parts.map(|(name, _)| name.to_owned()).collect()
-    };
-    for file in chapters() {
-        let text = text(file.to_str().unwrap());
-        let defined =
-            |name: &String| text.contains(&format!("\n[`{name}`]: ")) || text.contains(&format!("[`{name}`]("));
-        for name in names(&text) {
-            assert!(defined(&name), "{}: [`{name}`] is not defined at the end of the file", file.display());
         }
     }
 }

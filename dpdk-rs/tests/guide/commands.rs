@@ -6,7 +6,7 @@
 use crate::{
     capture,
     chapters::{block, blocks, rows, text},
-    process::{Finished, example_program, finish, new_prefix, patience, remove_leftovers},
+    process::{Finished, example_program, finish, keep_runtime_files, new_prefix, patience, remove_leftovers},
 };
 use std::{
     env, fs,
@@ -35,6 +35,7 @@ fn arguments<'a>(command: &'a str, program: &str) -> Vec<&'a str> {
 fn run(name: &str, arguments: &[&str], folder: &Path) -> Finished {
     let prefix = new_prefix();
     let mut command = Command::new(example_program(name));
+    keep_runtime_files(&mut command, &prefix);
     let finished = finish(command.arg(format!("--file-prefix={prefix}")).args(arguments).current_dir(folder));
     remove_leftovers(&prefix);
     finished
@@ -128,7 +129,9 @@ fn ping_through_the_forwarder() {
     let page = text(FORWARDER);
     let command = block(&page, "sh", "--vdev=net_tap0");
     let prefix = new_prefix();
-    let mut forwarder = Command::new(example_program("forwarder"))
+    let mut command_line = Command::new(example_program("forwarder"));
+    keep_runtime_files(&mut command_line, &prefix);
+    let mut forwarder = command_line
         .args(arguments(&command, "target/release/forwarder"))
         .arg(format!("--file-prefix={prefix}"))
         .stdout(Stdio::piped())
@@ -167,7 +170,7 @@ fn the_costs_are_measured_by_the_printed_command() {
     // Its figures are of no interest here, so one round is enough.
     arguments.extend(["--", "1"]);
     let output = output("costs", &arguments, &folder("costs"));
-    let printed: Vec<String> = rows(&page, "What costs what").into_iter().map(|row| row[0].clone()).collect();
+    let printed: Vec<String> = rows(&page, "Costs of the steps").into_iter().map(|row| row[0].clone()).collect();
     let measured: Vec<(&str, f64)> = output
         .lines()
         .map(|line| line.rsplit_once(' ').map(|(what, cycles)| (what.trim_end(), cycles.parse().unwrap())).unwrap())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What the page of features names is in the tree.
+//! Everything that the page of features names is in the tree.
 
 use crate::chapters::{rows, text};
 use std::path::{Path, PathBuf};

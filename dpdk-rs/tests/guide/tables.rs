@@ -125,3 +125,14 @@ fn the_drivers_of_static_linking_are_those_that_are_linked() {
         assert_eq!(listed, linked, "{file}");
     }
 }
+
+/// These words are bytemuck's own: its derive fails before any trait of this crate is looked at.
+#[test]
+fn what_the_derives_say_about_padding_is_in_the_guide() {
+    for (derive, case) in [("NoUninit", "hash_key_derived_with_padding"), ("Pod", "private_data_with_padding")] {
+        let words = format!("derive({derive}) was ");
+        let compiler = text(&format!("tests/compile_fail/{case}.stderr"));
+        assert!(compiler.contains(&format!("{words}applied to a type with padding")), "{compiler}");
+        assert!(text("docs/structure.md").contains(&words), "{words:?} is not in the guide");
+    }
+}

@@ -122,17 +122,17 @@ impl<P: Kind> Shelf<P> {
             lock(&token.setup).as_ref().map(|setup| (setup.rx, setup.tx)).expect("a started port was set up");
         match *ask {
             Ask::Queue(queue) => {
-                let told = |result: Result<String, PortError>, count: u16| match result {
+                let check = |result: Result<String, PortError>, count: u16| match result {
                     Err(PortError::Unsupported { asked, .. }) => assert!(queue >= count && asked == u32::from(queue)),
                     result => {
                         assert!(queue < count, "{result:?}");
                         lacks(result);
                     }
                 };
-                told(port.rx_queue_info(queue).map(|info| format!("{info:?}")), rx);
-                told(port.tx_queue_info(queue).map(|info| format!("{info:?}")), tx);
-                told(port.rx_burst_mode(queue), rx);
-                told(port.tx_burst_mode(queue), tx);
+                check(port.rx_queue_info(queue).map(|info| format!("{info:?}")), rx);
+                check(port.tx_queue_info(queue).map(|info| format!("{info:?}")), tx);
+                check(port.rx_burst_mode(queue), rx);
+                check(port.tx_burst_mode(queue), tx);
                 assert_eq!(port.packet_types(), Ok(Vec::new()));
             }
             Ask::Adapter { on } => {

@@ -104,6 +104,7 @@ fn run_process(order: &Order) -> Result<String, Failure> {
     let mut command = Command::new(env::current_exe().expect("a process has a program"));
     command.args(["--exact", "random_sequences", "--nocapture", "--test-threads=1"]);
     command.env(process::VARIABLE, &prefix).env(VARIABLE, order.to_string()).env_remove("RUST_BACKTRACE");
+    process::keep_runtime_files(&mut command, &prefix);
     // Things are forgotten on purpose; whether anything else is lost, the world counts itself.
     if let Ok(options) = env::var("ASAN_OPTIONS") {
         command.env("ASAN_OPTIONS", format!("{options}:detect_leaks=0"));

@@ -3,7 +3,7 @@
 
 //! Telemetry commands, asked over DPDK's own socket, beside what their answers should be in JSON.
 
-use crate::{context::panic_on_purpose, model::lock, process::VARIABLE};
+use crate::{context::panic_on_purpose, model::lock, process::runtime_folder};
 use dpdk_rs::{
     Eal,
     telemetry::{TelemetryCommand, TelemetryError, Value},
@@ -13,9 +13,7 @@ use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
 use std::{
     collections::BTreeMap,
-    env,
     os::fd::{AsRawFd, OwnedFd},
-    path::PathBuf,
     sync::{Arc, Mutex, OnceLock},
 };
 
@@ -96,7 +94,12 @@ fn values() -> impl Strategy<Value = Value> {
         vec(text(0..6), 0..5).prop_map(Value::Texts),
         vec(any::<u64>(), 0..5).prop_map(Value::Uints),
     ];
-    leaf.prop_recursive(6, 24, 4, |inner| vec((name(), inner), 0..4).prop_map(Value::Dict))
+    leaf.prop_recursive(6, 24, 4, |inner| {
+        prop_oneof![
+            6 => vec((name(), inner.clone()), 0..4).prop_map(Value::Dict),
+            1 => vec(inner, 0..4).prop_map(Value::List),
+        ]
+    })
 }
 
 /// What DPDK should make of a value; `None` if it cannot tell it.
@@ -121,6 +124,13 @@ fn json(value: &Value, depth: usize) -> Option<String> {
                 (right && name.len() <= MOST_WITHIN).then(|| format!("\"{name}\":{value}"))
             };
             joined(entries.iter().map(entry).collect()).map(|all| format!("{{{all}}}"))
+        }
+        Value::List(values) if depth == 0 => {
+            let element = |value: &Value| match value {
+                Value::Dict(_) | Value::Texts(_) | Value::Uints(_) => json(value, depth + 1),
+                _ => None,
+            };
+            joined(values.iter().map(element).collect()).map(|all| format!("[{all}]"))
         }
         _ => None,
     }
@@ -151,7 +161,7 @@ static CLIENT: OnceLock<Mutex<OwnedFd>> = OnceLock::new();
 /// Connects to DPDK's socket, and has both sides allocate what they allocate once.
 pub(crate) fn warm_up(eal: &Eal) {
     let client = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::SOCK_CLOEXEC, None).expect("a socket");
-    let address = UnixAddr::new(&path()).expect("the path is short enough");
+    let address = UnixAddr::new(&runtime_folder().join("dpdk_telemetry.v2")).expect("the path is short enough");
     connect(client.as_raw_fd(), &address).expect("DPDK listens");
     let hello = receive(&client);
     assert!(hello.starts_with("{\"version\":"), "{hello}");
@@ -162,15 +172,6 @@ pub(crate) fn warm_up(eal: &Eal) {
         [register(AnswerPlan::Panic), ask(), CommandDeed::Drop { command }, register(AnswerPlan::Echo), ask()]
     });
     run(eal, &CommandPlan { deeds: deeds.collect() });
-}
-
-/// Where DPDK's socket is: below a folder for all its files, which depends on who runs it.
-fn path() -> PathBuf {
-    let prefix = env::var(VARIABLE).expect("called in the process of a test");
-    let roots = ["/var/run".into(), env::var_os("XDG_RUNTIME_DIR").unwrap_or_default(), "/tmp".into()];
-    let mut paths =
-        roots.into_iter().map(|root| PathBuf::from(root).join("dpdk").join(&prefix).join("dpdk_telemetry.v2"));
-    paths.find(|path| path.exists()).expect("DPDK has made its socket")
 }
 
 fn receive(client: &OwnedFd) -> String {
@@ -185,6 +186,12 @@ fn ask(command: &str, parameters: &str) -> String {
     let sent = send(client.as_raw_fd(), question.as_bytes(), MsgFlags::empty()).expect("DPDK reads");
     assert_eq!(sent, question.len());
     receive(&client)
+}
+
+/// The error in an answer, as JSON, with a reason that is not empty; nothing if there is no error.
+fn error_of(answer: &str) -> String {
+    let reason = answer.split_once("{\"error\":\"").and_then(|(_, rest)| rest.strip_suffix("\"}}"));
+    reason.filter(|reason| !reason.is_empty()).map_or_else(String::new, |reason| format!("{{\"error\":\"{reason}\"}}"))
 }
 
 /// Does with commands what is planned, and drops those that are left.
@@ -213,10 +220,15 @@ pub(crate) fn run(eal: &Eal, plan: &CommandPlan) {
             }
             CommandDeed::Drop { command } => drop(held.remove(command)),
             CommandDeed::Ask { command, parameters } => {
-                let expected = held.get(command).and_then(|(_, answer)| answer.expected(parameters));
-                let expected = expected.filter(|json| json.len() <= MOST_JSON);
-                let expected = expected.as_deref().unwrap_or("null");
                 let answer = ask(&name(*command), parameters);
+                let expected = match held.get(command) {
+                    None | Some((_, AnswerPlan::Panic)) => "null".to_owned(),
+                    Some((_, plan)) => {
+                        let sendable = plan.expected(parameters).filter(|json| json.len() <= MOST_JSON);
+                        // The reason is the library's own.
+                        sendable.unwrap_or_else(|| error_of(&answer))
+                    }
+                };
                 assert_eq!(answer, format!("{{\"{}\":{expected}}}", name(*command)));
             }
         }

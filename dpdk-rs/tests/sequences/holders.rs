@@ -165,8 +165,8 @@ impl<P: Kind> AnyBuffer<P> {
         each_buffer!(self, buffer => buffer.flush());
     }
 
-    pub(crate) fn drain(&mut self, now: Tsc) {
-        each_buffer!(self, buffer => buffer.drain(now));
+    pub(crate) fn drain_due(&mut self, now: Tsc) {
+        each_buffer!(self, buffer => buffer.drain_due(now));
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -60,7 +60,7 @@ fn address(drawn: u32) -> u32 {
     }
 }
 
-/// All depths, the shortest and those around 24 bits often, and two that are none.
+/// All depths, the shortest and those around 24 bits often, and two invalid ones.
 fn depth(drawn: u8) -> u8 {
     match drawn {
         0..70 => drawn % 35,

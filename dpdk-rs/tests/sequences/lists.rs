@@ -39,7 +39,7 @@ pub(crate) enum Categories {
 
 #[derive(Arbitrary, Clone, Debug)]
 pub(crate) struct ListRule {
-    /// A bit for each category that it is in; all unless given.
+    /// A bit for each category of the rule; `None` means all.
     #[proptest(strategy = "proptest::option::of(1_u16..)")]
     within: Option<u16>,
     #[proptest(strategy = "1_i32..6")]
@@ -146,7 +146,7 @@ fn make<const C: usize>(eal: &Eal, builder: AclBuilder<4, C>, plan: &ListPlan) {
 
 fn classify<const C: usize>(list: &Acl<4, C>, plan: &ListPlan) {
     assert_eq!(list.input_len(), INPUT);
-    // In memory of its own length each, so that a sanitizer sees what is read behind the end.
+    // Each in memory of exactly its length, so that a sanitizer reports a read past the end.
     let inputs: Vec<Box<[u8]>> = plan.inputs.iter().map(|input| Box::from(input.as_slice())).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(AsRef::as_ref).collect();
     let mut found = vec![[None; C]; inputs.len()];

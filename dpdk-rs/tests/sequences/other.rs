@@ -125,7 +125,7 @@ impl Desk {
         match deed {
             "pool" => {
                 let name = word(words);
-                told(self.primary.pool(name).map(|pool| self.pools.entry(name.to_owned()).or_default().push(pool)))
+                outcome(self.primary.pool(name).map(|pool| self.pools.entry(name.to_owned()).or_default().push(pool)))
             }
             "unpool" => {
                 let handles = self.pools.get_mut(word(words)).expect("it was found");
@@ -136,7 +136,7 @@ impl Desk {
                 let name = word(words);
                 // SAFETY: the primary process makes rings of these names for such packets, and shares them.
                 let ring = unsafe { self.primary.ring(name) };
-                told(ring.map(|ring| drop(self.rings.insert(name.to_owned(), ring))))
+                outcome(ring.map(|ring| drop(self.rings.insert(name.to_owned(), ring))))
             }
             "alloc" => {
                 let pool = self.pools[word(words)].last().expect("there is a handle");
@@ -199,7 +199,7 @@ impl Desk {
     }
 }
 
-fn told(result: Result<(), LookupError>) -> String {
+fn outcome(result: Result<(), LookupError>) -> String {
     result.map_or_else(|error| format!("{error:?}"), |()| "done".to_owned())
 }
 

@@ -138,7 +138,7 @@ impl Hands {
             }
             Err(StopError::Queues(all)) => {
                 assert!(!complete);
-                let (port, rx, tx) = *all;
+                let (port, rx, tx) = all.into_inner().unwrap();
                 assert_eq!((rx.len(), tx.len()), (rx_tokens.len(), tx_tokens.len()));
                 shelf.rx.extend(rx.into_iter().zip(rx_tokens).map(|(queue, token)| RxHeld { queue, token }));
                 shelf.tx.extend(tx.into_iter().zip(tx_tokens).map(|(queue, token)| TxHeld { queue, token }));

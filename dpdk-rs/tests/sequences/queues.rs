@@ -207,7 +207,7 @@ impl<P: Kind> Shelf<P> {
         let held = choose_mut(&mut self.buffers, buffer)?;
         let before = held.waiting.len();
         let now = context.clock.now();
-        held.call(Vec::new(), |buffer| buffer.drain(now));
+        held.call(Vec::new(), |buffer| buffer.drain_due(now));
         assert_eq!(held.waiting.len(), if held.hours { before } else { 0 });
         Some(())
     }

@@ -142,9 +142,9 @@ pub(crate) fn detach(name: &str) {
     assert_eq!(result, 0, "{name} can be detached");
 }
 
-/// Whether a pool of this name exists.
+/// Whether the program has a pool of this name.
 pub(crate) fn pool_exists(name: &str) -> bool {
-    let name = c_string(name);
+    let name = c_string(&format!("rs.{name}"));
     // SAFETY: the EAL is initialised; the name is a string.
     !unsafe { sys::rte_mempool_lookup(name.as_ptr()) }.is_null()
 }

@@ -146,7 +146,7 @@ fn work<T: Table>(mut table: T, plan: &RoutePlan) {
     for deed in &plan.deeds {
         match *deed {
             RouteDeed::Add { address: drawn, depth, next_hop } => {
-                // All depths, and two that are none.
+                // All depths, and two invalid ones.
                 let (address, depth) = (address::<T>(drawn), depth % (T::BITS + 2));
                 let key = (prefix::<T>(address, depth), depth);
                 let full = model.len() == RULES && !model.contains_key(&key);

@@ -156,7 +156,7 @@ struct Held {
     /// How often it was called when it had just come to rest.
     rest: Option<u64>,
     /// Its panic was handed out.
-    told: bool,
+    reported: bool,
     /// Its owner has no access to it any more.
     forgotten: bool,
     passage: Option<Passage>,
@@ -334,7 +334,7 @@ impl Desk<'_> {
                     captured: weak,
                     on: [false; WORKERS],
                     rest: None,
-                    told: false,
+                    reported: false,
                     forgotten: false,
                     passage,
                 };
@@ -411,7 +411,7 @@ impl Desk<'_> {
 
     fn take_panic(&mut self, number: u8) {
         let Some(held) = self.held.get(&number).filter(|held| !held.forgotten) else { return };
-        let (panics, is_on) = (held.closure.panics() && !held.told, held.on.contains(&true));
+        let (panics, is_on) = (held.closure.panics() && !held.reported, held.on.contains(&true));
         if panics && !is_on && self.may_be_called(number, held) {
             // Nobody knows.
             return;
@@ -427,7 +427,7 @@ impl Desk<'_> {
         }
         assert_eq!(panicked.is_some(), panics && held.has_ended(), "{:?} has panicked", held.closure);
         let Some(panicked) = panicked else { return };
-        held.told = true;
+        held.reported = true;
         assert!(self.context.lcores[1..].contains(&panicked.lcore()));
         let payload: Box<dyn Any + Send> = panicked.into_payload().expect("nobody else has asked");
         if held.closure == Closure::Panic {

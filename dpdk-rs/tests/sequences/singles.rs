@@ -60,7 +60,7 @@ impl<P: Kind> Shelf<P> {
             }
             Err(QueueRefused { queue, error }) => {
                 check_refusal(&token, &error);
-                self.rx.push(RxHeld { queue, token });
+                self.rx.push(RxHeld { queue: queue.into_inner().unwrap(), token });
             }
         }
         Some(())
@@ -77,7 +77,7 @@ impl<P: Kind> Shelf<P> {
             }
             Err(QueueRefused { queue, error }) => {
                 check_refusal(&token, &error);
-                self.tx.push(TxHeld { queue, token });
+                self.tx.push(TxHeld { queue: queue.into_inner().unwrap(), token });
             }
         }
         Some(())

@@ -108,7 +108,7 @@ struct Tables<'pool> {
     lent: Vec<Object<'pool, u64>>,
 }
 
-/// Carries out the rounds of a plan. What they make is named after the sequence.
+/// Carries out the rounds of a plan. What they make is named after the sequence, or like what drivers of DPDK would adopt.
 pub(crate) fn run(eal: &Eal, number: u64, plan: &TablePlan) {
     let before = Usage::now();
     let alive: Arc<AtomicUsize> = Arc::default();
@@ -120,13 +120,13 @@ pub(crate) fn run(eal: &Eal, number: u64, plan: &TablePlan) {
     let mut tables = Tables {
         alive: Arc::clone(&alive),
         eal,
-        hash: HashTable::builder(name("h")).entries(entries).build(eal).unwrap(),
+        hash: HashTable::builder("memif-sh").entries(entries).build(eal).unwrap(),
         writer,
         shared: HashTable::builder(name("s")).entries(entries).build_shared(eal).unwrap(),
         model: BTreeMap::new(),
         waiting: 0,
         retired: 0,
-        ring: Ring::builder(name("q")).capacity(RING as u32).build(eal).unwrap(),
+        ring: Ring::builder("ETH_RXTX0_net_ring0").capacity(RING as u32).build(eal).unwrap(),
         queue: VecDeque::new(),
         boxes: Vec::new(),
         pool: &pool,

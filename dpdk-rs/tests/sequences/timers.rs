@@ -57,7 +57,10 @@ pub(crate) enum TimerDeed {
     /// The last one is dropped on a thread that is no lcore.
     DropElsewhere,
     #[proptest(weight = 5)]
-    Manage,
+    Manage {
+        /// By a loop's poll, which asks each time here.
+        polled: bool,
+    },
 }
 
 /// What a closure does besides counting its calls.
@@ -171,7 +174,7 @@ impl Desk<'_> {
                     std::thread::scope(|threads| threads.spawn(move || drop(timer)).join()).expect("a drop ends");
                 }
             }
-            TimerDeed::Manage => self.manage(),
+            TimerDeed::Manage { polled } => self.manage(polled),
         }
     }
 
@@ -247,7 +250,8 @@ impl Desk<'_> {
     }
 
     /// Has all be called that are due, and takes down what became of them.
-    fn manage(&mut self) {
+    fn manage(&mut self, polled: bool) {
+        let mut poll = self.timers.poll_every(Duration::ZERO);
         let calls = |held: &Held| held.calls.load(SeqCst);
         let due: Vec<(usize, usize)> = self
             .held
@@ -259,7 +263,8 @@ impl Desk<'_> {
         let mut panicked = false;
         // Until the clock has gone on, the youngest may not be due yet.
         loop {
-            match self.timers.manage() {
+            let managed = if polled { poll.manage(self.context.clock.now()) } else { self.timers.manage() };
+            match managed {
                 Ok(()) => (),
                 Err(ManageError::Panicked(error)) => {
                     let payload = error.into_payload().expect("the first to ask gets the payload");

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Where the fields of a header are, and what a rule asks of each.
+//! The fields of a header, and what a rule requires of each field.
 
-use super::AclError;
+use super::error::AclError;
 use dpdk_sys as sys;
 
 /// How a field is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldKind {
-    /// Its first bits, as of an address.
+    /// By its first bits, such as an address.
     #[doc(alias = "RTE_ACL_FIELD_TYPE_MASK")]
     Prefix,
-    /// From one number to another, as of a port.
+    /// By a range of numbers, such as a port.
     #[doc(alias = "RTE_ACL_FIELD_TYPE_RANGE")]
     Range,
-    /// Some of its bits, as of flags.
+    /// By some of its bits, such as flags.
     #[doc(alias = "RTE_ACL_FIELD_TYPE_BITMASK")]
     Bitmask,
 }
 
-/// A field of a header: where it is, how long, and how it is compared.
+/// A field of a header: its offset, its length and how it is compared.
 #[doc(alias = "rte_acl_field_def")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldDef {
@@ -30,25 +30,26 @@ pub struct FieldDef {
 }
 
 impl FieldDef {
-    /// A field that is compared by its first bits: of `len` bytes (1, 2 or 4), `offset` bytes behind the start of an input.
+    /// A field compared by its first bits. `offset` counts bytes from the start of an input; `len` is 1, 2 or 4 bytes.
     #[must_use]
     pub const fn prefix(offset: u32, len: u8) -> Self {
         Self { kind: FieldKind::Prefix, offset, len }
     }
 
-    /// A field that lies in a range: of `len` bytes (1, 2 or 4), `offset` bytes behind the start of an input.
+    /// A field compared by a range. `offset` counts bytes from the start of an input; `len` is 1, 2 or 4 bytes.
     #[must_use]
     pub const fn range(offset: u32, len: u8) -> Self {
         Self { kind: FieldKind::Range, offset, len }
     }
 
-    /// A field of which some bits are compared: of `len` bytes (1, 2 or 4), `offset` bytes behind the start of an input.
+    /// A field compared by some of its bits. `offset` counts bytes from the start of an input; `len` is 1, 2 or 4
+    /// bytes.
     #[must_use]
     pub const fn bitmask(offset: u32, len: u8) -> Self {
         Self { kind: FieldKind::Bitmask, offset, len }
     }
 
-    /// The largest value.
+    /// The field's largest value.
     const fn last(self) -> u32 {
         match self.len {
             1 => u8::MAX as u32,
@@ -57,21 +58,21 @@ impl FieldDef {
         }
     }
 
-    /// The first `bits` bits of the field.
+    /// A mask of the field's first `bits` bits.
     const fn first_bits(self, bits: u8) -> u32 {
         !(self.last() as u64 >> bits) as u32 & self.last()
     }
 
-    /// What a rule asks of this field as DPDK takes it: a value, and a length of the prefix, an end of the range or a mask.
+    /// A rule's requirement in DPDK's form: a value, and a prefix length, the end of a range or a mask.
     pub(super) fn raw(self, asked: FieldMatch) -> Result<sys::rte_acl_field, &'static str> {
         let (value, other) = match (self.kind, asked) {
             (FieldKind::Prefix | FieldKind::Bitmask, FieldMatch::Any) => (0, 0),
             (FieldKind::Range, FieldMatch::Any) => (0, self.last()),
             (FieldKind::Prefix, FieldMatch::Prefix { bits, .. }) if bits > 8 * self.len => {
-                return Err("a prefix has at most the bits of its field");
+                return Err("a prefix is not longer than its field");
             }
             (FieldKind::Prefix, FieldMatch::Prefix { value, .. }) if value > self.last() => {
-                return Err("a value has at most the bytes of its field");
+                return Err("a value is not longer than its field");
             }
             (FieldKind::Prefix, FieldMatch::Prefix { value, bits }) => (value & self.first_bits(bits), u32::from(bits)),
             (FieldKind::Range, FieldMatch::Range { first, last }) if first > last => {
@@ -82,54 +83,55 @@ impl FieldDef {
             _ => return Err("a field is compared as its definition says: by prefix, range or bitmask"),
         };
         if value > self.last() || other > self.last() {
-            return Err("a value has at most the bytes of its field");
+            return Err("a value is not longer than its field");
         }
         Ok(sys::rte_acl_field { value: field_type(value), mask_range: field_type(other) })
     }
 }
 
-/// DPDK masks what is behind the field's bytes.
+/// The type that holds `value`. DPDK masks the bytes after the field.
 const fn field_type(value: u32) -> sys::rte_acl_field_types {
     sys::rte_acl_field_types { u64_: value as u64 }
 }
 
-/// What a rule asks of a field. Values are numbers of the processor's own byte order.
+/// What a rule requires of a field. Values are in the processor's byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldMatch {
-    /// Nothing.
+    /// Any value.
     Any,
-    /// The first `bits` bits are those of `value`.
+    /// The first `bits` bits are equal to those of `value`.
     Prefix {
-        /// A value that begins so.
+        /// The value to compare with.
         value: u32,
-        /// How many bits count.
+        /// How many bits to compare, from 0 to the field's length.
         bits: u8,
     },
-    /// The value is one from `first` to `last`.
+    /// The value is in the range from `first` to `last`, both included.
     Range {
         /// The smallest value.
         first: u32,
         /// The largest value.
         last: u32,
     },
-    /// The bits of `mask` are those of `value`.
+    /// The bits selected by `mask` are equal to those of `value`.
     Bitmask {
-        /// A value with these bits.
+        /// The value to compare with.
         value: u32,
-        /// Which bits count.
+        /// Which bits to compare.
         mask: u32,
     },
 }
 
-/// The fields as DPDK takes them.
+/// The fields in DPDK's form.
 pub(super) struct Layout {
     pub(super) config: sys::rte_acl_config,
-    /// The bytes of an input that are read.
+    /// How many bytes of each input DPDK reads.
     pub(super) reach: usize,
 }
 
 impl Layout {
-    /// The first field is read alone; those behind it are read in groups of four bytes, each at the place of its first field.
+    /// DPDK reads the first field alone and the fields after it in groups of four bytes, each from the offset of the
+    /// group's first field.
     pub(super) fn new<const N: usize>(fields: &[FieldDef; N], categories: u32) -> Result<Self, AclError> {
         const { assert!(N > 0 && N <= sys::RTE_ACL_MAX_FIELDS as usize, "a rule has from 1 to 64 fields") };
         let mut config = sys::rte_acl_config { num_categories: categories, num_fields: N as u32, ..Default::default() };
@@ -153,28 +155,28 @@ impl Layout {
     }
 }
 
-/// How many bytes are read at once.
+/// How many bytes DPDK reads at once.
 const GROUP: u32 = 4;
 
-/// The groups so far.
+/// The groups found so far.
 #[derive(Default)]
 struct Groups {
-    /// Where the first field is, which is a group of its own.
+    /// The offset of the first field, which is a group of its own.
     first: Option<u32>,
-    /// Where the present group begins, and how many bytes it has.
+    /// The offset and the length in bytes of the current group.
     present: Option<(u32, u32)>,
-    /// How many groups there are behind the first field.
+    /// How many groups follow the first field.
     count: u8,
-    /// The largest offset of a field behind the first one.
+    /// The largest offset of a field after the first one.
     farthest: Option<u32>,
-    /// The end of the group that ends last.
+    /// The largest end of a group.
     end: u32,
 }
 
 impl Groups {
-    /// Adds a field; the number of its group.
+    /// Adds a field. Returns the number of its group.
     fn add(&mut self, field: FieldDef) -> Result<u8, &'static str> {
-        // Twice as many as DPDK's own 16 bits of packet length, and no sum below can overflow.
+        // Twice the range of DPDK's 16-bit packet length, and small enough that no sum below overflows.
         if field.offset > 1 << 17 {
             return Err("a field lies within 131,072 bytes");
         }
@@ -195,7 +197,7 @@ impl Groups {
             }
         };
         if field.offset != start + before || before + len > GROUP {
-            return Err("fields behind the first form groups of 4 bytes in a row");
+            return Err("the fields after the first form groups of 4 consecutive bytes");
         }
         self.present = Some((start, before + len));
         self.farthest = self.farthest.max(Some(field.offset));
@@ -203,11 +205,11 @@ impl Groups {
         Ok(self.count)
     }
 
-    /// How many bytes of an input are read. DPDK reads four bytes for the first field too, if another one is farther away, and
-    /// four bytes at the start once it has read all fields.
+    /// How many bytes of an input DPDK reads. It reads four bytes for the first field if another field lies farther
+    /// from the start, and four bytes at the start of the input after it has read all fields.
     fn reach(&self) -> Result<usize, &'static str> {
         if self.present.is_some_and(|(_, filled)| filled < GROUP) {
-            return Err("fields behind the first form groups of 4 bytes in a row");
+            return Err("the fields after the first form groups of 4 consecutive bytes");
         }
         let first = self.first.unwrap_or(0);
         let first_end = if self.farthest > Some(first) { first + GROUP } else { first + 1 };
@@ -219,7 +221,7 @@ impl Groups {
 mod tests {
     use super::{AclError, FieldDef, FieldMatch, Layout};
 
-    /// The numbers of the groups, and the bytes that are read.
+    /// The group numbers, and the bytes that DPDK reads.
     fn layout<const N: usize>(fields: [FieldDef; N]) -> Result<(Vec<u8>, usize), usize> {
         match Layout::new(&fields, 1) {
             Ok(layout) => Ok((layout.config.defs.iter().take(N).map(|def| def.input_index).collect(), layout.reach)),
@@ -248,7 +250,7 @@ mod tests {
         let first = FieldDef::bitmask(0, 1);
         assert_eq!(layout([source()]), Err(0), "the first field is one byte");
         assert_eq!(layout([first, FieldDef::range(4, 2)]), Err(1), "half a group");
-        assert_eq!(layout([first, FieldDef::range(4, 2), FieldDef::range(8, 2)]), Err(2), "not in a row");
+        assert_eq!(layout([first, FieldDef::range(4, 2), FieldDef::range(8, 2)]), Err(2), "not consecutive");
         assert_eq!(layout([first, FieldDef::range(4, 2), source()]), Err(2), "longer than a group");
         assert_eq!(layout([first, FieldDef::range(4, 3)]), Err(1), "no such size");
         assert_eq!(layout([first, FieldDef::range(u32::MAX, 4)]), Err(1), "far away");

@@ -3,9 +3,11 @@
 
 //! Access control lists: rules over header fields.
 
+mod error;
 mod field;
 mod rule;
 
+pub use error::AclError;
 pub use field::{FieldDef, FieldKind, FieldMatch};
 pub use rule::AclRule;
 
@@ -22,85 +24,17 @@ use std::sync::Arc;
 /// `RTE_ACL_NAMESIZE` less the NUL byte.
 const ACL: Kind = Kind { name: "access control list", call: "rte_acl_create", longest_name: 31 };
 
-/// Inputs of one call of `rte_acl_classify`.
+/// The number of inputs of one `rte_acl_classify` call.
 const BULK: usize = 64;
 
-/// Why an access control list was not made, or an input not classified.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AclError {
-    /// DPDK cannot read the fields where they are said to be.
-    #[error("field {index}: {reason}")]
-    Field {
-        /// The number of the field, from 0.
-        index: usize,
-        /// What is asked of it.
-        reason: &'static str,
-    },
-    /// A rule says what it cannot say.
-    #[error("rule {index}: {reason}")]
-    Rule {
-        /// The number of the rule, from 0.
-        index: usize,
-        /// What is asked of it.
-        reason: &'static str,
-    },
-    /// An input ends before the fields do.
-    #[error("input {index} has {len} bytes: the fields need {needed}")]
-    Input {
-        /// The number of the input, from 0.
-        index: usize,
-        /// Its bytes.
-        len: usize,
-        /// The bytes that are read.
-        needed: usize,
-    },
-    /// The list was not made.
-    #[error(transparent)]
-    Create(#[from] CreateError),
-    /// A call of DPDK failed.
-    #[error("{call}: {errno}")]
-    Call {
-        /// The call.
-        call: &'static str,
-        /// `EINVAL` for a list without rules, `ENOMEM` for one that needs more memory than there is, …
-        errno: Errno,
-    },
-}
-
-impl AclError {
-    /// DPDK's error, if a call of DPDK failed.
-    #[must_use]
-    pub const fn errno(&self) -> Option<Errno> {
-        match self {
-            Self::Call { errno, .. } => Some(*errno),
-            Self::Create(error) => error.errno(),
-            _ => None,
-        }
-    }
-
-    /// The name of the call of DPDK that failed.
-    #[must_use]
-    pub const fn call(&self) -> Option<&'static str> {
-        match self {
-            Self::Call { call, .. } => Some(call),
-            Self::Create(error) => error.call(),
-            _ => None,
-        }
-    }
-
-    fn check_call(call: &'static str, result: i32) -> Result<(), Self> {
-        Errno::check(result).map(drop).map_err(|errno| Self::Call { call, errno })
-    }
-}
-
-/// Rules over `N` fields of a header: which rule of highest priority matches.
+/// Rules over `N` fields of a header. A look-up finds the matching rule of highest priority.
 ///
-/// Inputs are bytes in network order, such as a packet's data from the IP header on; each has to be as long as the fields
-/// need. The rules are fixed: for others make another list. Any number of threads may classify with one.
+/// Inputs are bytes in network order, such as a packet's data from the IP header on. Each input has at least
+/// [`Self::input_len`] bytes. The rules are fixed: to change them, create another list. Any number of threads may
+/// classify with one list.
 ///
-/// With [`AclBuilder::categories`] one look at an input answers `C` questions at once: each rule is in some of the categories,
-/// and of each category the rule of highest priority counts.
+/// With [`AclBuilder::categories`] one look-up answers `C` questions at once: each rule is in some of the categories,
+/// and the look-up finds the matching rule of highest priority in each category.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -108,7 +42,7 @@ impl AclError {
 /// use dpdk_rs::lookup::{Acl, AclRule, FieldDef, FieldMatch};
 /// use std::num::NonZeroU32;
 ///
-/// // Protocol, addresses and ports of an IPv4 header without options, and of the UDP or TCP header behind it.
+/// /// // Protocol, addresses and ports of an IPv4 header without options, and of the UDP or TCP header after it.
 /// let fields = [
 ///     FieldDef::bitmask(9, 1),
 ///     FieldDef::prefix(12, 4),
@@ -138,23 +72,25 @@ impl AclError {
 #[doc(alias = "rte_acl_ctx")]
 pub struct Acl<const N: usize, const C: usize = 1> {
     context: Handle<sys::rte_acl_ctx>,
-    /// The bytes of each input that are read.
+    /// How many bytes of each input DPDK reads.
     reach: usize,
 }
 
 impl<const N: usize> Acl<N> {
-    /// Starts to describe a list. The name is the process's own, of at most 31 bytes: two lists cannot share one.
+    /// Starts the description of a list. `name` has at most 28 bytes and is unique among the lists of the process.
     ///
-    /// The first field is one byte long. Those behind it form groups of four bytes in a row, of one to four fields.
+    /// The first field is one byte long. The fields after it form groups of four consecutive bytes, each of one to four
+    /// fields.
     pub fn builder(name: impl Into<String>, fields: [FieldDef; N]) -> AclBuilder<N> {
         AclBuilder { name: name.into(), fields, rules: Vec::new(), socket: SocketId::ANY }
     }
 
-    /// Classifies `inputs`: what the rule of highest priority that matches has as `userdata` is put in the place of each in
-    /// `results`, as far as both are long, or `None` if no rule matches.
+    /// Classifies `inputs`. Writes to `results[i]` the `userdata` of the rule of highest priority that matches
+    /// `inputs[i]`, or `None` if no rule matches. If the slices differ in length, the rest of the longer one is
+    /// ignored.
     ///
     /// # Errors
-    /// [`AclError::Input`] for the first input that is too short: then nothing is classified.
+    /// [`AclError::Input`] for the first input that is too short. Nothing is classified then.
     #[doc(alias = "rte_acl_classify")]
     pub fn classify(&self, inputs: &[&[u8]], results: &mut [Option<NonZeroU32>]) -> Result<(), AclError> {
         self.classify_categories(inputs, results.as_chunks_mut::<1>().0)
@@ -162,24 +98,24 @@ impl<const N: usize> Acl<N> {
 }
 
 impl<const N: usize, const C: usize> Acl<N, C> {
-    /// DPDK answers for one category, or for a multiple of four up to 16.
+    /// `rte_acl_classify` supports one category, or a multiple of four up to 16.
     const CATEGORIES: u32 = {
         assert!(C == 1 || C == 4 || C == 8 || C == 12 || C == 16, "a list has 1, 4, 8, 12 or 16 categories");
         C as u32
     };
 
-    /// How many bytes an input has to have.
+    /// The minimum length of an input in bytes.
     #[must_use]
     pub const fn input_len(&self) -> usize {
         self.reach
     }
 
-    /// Classifies `inputs` in all categories: for each category, what the rule of highest priority that matches has as
-    /// `userdata`, or `None` if no rule of it matches. The answers for each input are put in its place in `results`, as far as
-    /// both are long.
+    /// Classifies `inputs` in all categories. Writes to `results[i][c]` the `userdata` of the rule of highest priority
+    /// in category `c` that matches `inputs[i]`, or `None` if no rule of the category matches. If the slices differ in
+    /// length, the rest of the longer one is ignored.
     ///
     /// # Errors
-    /// [`AclError::Input`] for the first input that is too short: then nothing is classified.
+    /// [`AclError::Input`] for the first input that is too short. Nothing is classified then.
     #[doc(alias = "rte_acl_classify")]
     pub fn classify_categories(
         &self,
@@ -195,9 +131,9 @@ impl<const N: usize, const C: usize> Acl<N, C> {
             for (data, input) in data.iter_mut().zip(inputs) {
                 *data = input.as_ptr();
             }
-            // SAFETY: the list is live as long as its handle, and never changed once it is built. There are `count` pointers,
-            // each to as many bytes as are read, which was checked at the top, and room for as many times the list's number of
-            // categories of results, which are 32 bits each, of any pattern.
+            // SAFETY: the list lives as long as its handle and does not change after it is built. There are `count`
+            // pointers, each to at least as many bytes as DPDK reads, which was checked at the top. The results have
+            // room for `count` times the number of categories of 32 bits each, of any pattern.
             let result = unsafe {
                 sys::rte_acl_classify(
                     self.context.as_ptr(),
@@ -220,19 +156,19 @@ impl<const N: usize, const C: usize> fmt::Debug for Acl<N, C> {
     }
 }
 
-/// Describes an [`Acl`]; made by [`Acl::builder`].
+/// The description of an [`Acl`], from [`Acl::builder`].
 #[derive(Clone, Debug)]
 #[must_use = "a list is made by `build`"]
 pub struct AclBuilder<const N: usize, const C: usize = 1> {
     name: String,
     fields: [FieldDef; N],
-    /// Each with the categories that it is in, if not in all.
+    /// The rules, each with its categories; `None` means all.
     rules: Vec<(AclRule<N>, Option<Vec<usize>>)>,
     socket: SocketId,
 }
 
 impl<const N: usize, const C: usize> AclBuilder<N, C> {
-    /// Has the list answer for `D` categories: 1, 4, 8, 12 or 16, which is looked at when it is compiled.
+    /// Sets the number of categories: 1, 4, 8, 12 or 16. Another number does not compile.
     ///
     /// ```no_run
     /// # use dpdk_rs::{Eal, lookup::{AclBuilder, AclError, AclRule}};
@@ -263,23 +199,23 @@ impl<const N: usize, const C: usize> AclBuilder<N, C> {
         self
     }
 
-    /// Adds a rule in some of the categories, which are numbered from 0.
+    /// Adds a rule in some of the categories, numbered from 0.
     pub fn rule_in(mut self, categories: impl Into<Vec<usize>>, rule: AclRule<N>) -> Self {
         self.rules.push((rule, Some(categories.into())));
         self
     }
 
-    /// The NUMA node whose memory to use; any unless set.
+    /// The NUMA node for the list's memory. Default: any.
     pub const fn socket(mut self, socket: SocketId) -> Self {
         self.socket = socket;
         self
     }
 
-    /// Makes the list from its rules.
+    /// Creates the list from its rules.
     ///
     /// # Errors
-    /// [`AclError::Field`] or [`AclError::Rule`] for what cannot be, [`AclError::Create`], or [`AclError::Call`], such as for
-    /// a list without rules.
+    /// [`AclError::Field`] or [`AclError::Rule`] for an impossible field or rule, [`AclError::Create`], or
+    /// [`AclError::Call`], for example for a list without rules.
     #[doc(alias = "rte_acl_add_rules")]
     #[doc(alias = "rte_acl_build")]
     #[doc(alias = "rte_acl_create")]
@@ -287,11 +223,11 @@ impl<const N: usize, const C: usize> AclBuilder<N, C> {
         let layout = Layout::new(&self.fields, Acl::<N, C>::CATEGORIES)?;
         let rules = self.raw_rules()?;
         let context = self.create(eal, rules.len())?;
-        // SAFETY: the list is live and new, so nobody else uses it, and was made for so many rules of this size, which the
-        // call copies.
+        // SAFETY: the list is live and new, so nobody else uses it. It was created for `rules.len()` rules of this
+        // size, which the call copies.
         let added = unsafe { sys::rte_acl_add_rules(context.as_ptr(), rules.as_ptr().cast(), rules.len() as u32) };
         AclError::check_call("rte_acl_add_rules", added)?;
-        // SAFETY: the list is live and new, so nobody else uses it; the call copies the configuration.
+        // SAFETY: the list is live and new, so nobody else uses it. The call copies the configuration.
         let built = unsafe { sys::rte_acl_build(context.as_ptr(), &raw const layout.config) };
         AclError::check_call("rte_acl_build", built)?;
         Ok(Acl { context, reach: layout.reach })
@@ -318,7 +254,7 @@ impl<const N: usize, const C: usize> AclBuilder<N, C> {
         let context = ACL.create(environment, &self.name, |name| {
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`; the call compares the name with others.
             if !unsafe { sys::rte_acl_find_existing(name) }.is_null() {
-                // `rte_acl_create` would return that one.
+                // `rte_acl_create` would return the existing list.
                 return refuse(sys::EEXIST);
             }
             Errno::NO_MEMORY.set();
@@ -328,20 +264,21 @@ impl<const N: usize, const C: usize> AclBuilder<N, C> {
                 rule_size: len as u32,
                 max_rule_num: rules as u32,
             };
-            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call
-            // copies what it is given.
+            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked. The
+            // call copies its arguments.
             unsafe { sys::rte_acl_create(&raw const parameters) }
         })?;
-        // SAFETY: the list is new, so nobody else frees it; `free` may be called on any thread, since DPDK locks its list.
+        // SAFETY: the list is new, so nobody else frees it. Any thread may call `free`, since DPDK locks its list of
+        // lists.
         Ok(unsafe { Handle::new(context, free, Arc::clone(environment)) })
     }
 }
 
-/// A bit for each category that a rule is in.
+/// A mask with one bit for each category of a rule.
 fn mask<const C: usize>(categories: Option<&[usize]>) -> Result<u32, &'static str> {
     let Some(categories) = categories else { return Ok((1 << C) - 1) };
     if categories.is_empty() {
-        return Err("a rule is in one category at least");
+        return Err("a rule is in at least one category");
     }
     let bit = |category: &usize| (*category < C).then(|| 1_u32 << category);
     let bits: Option<Vec<u32>> = categories.iter().map(bit).collect();

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Rules, as users write them and as DPDK takes them.
+//! Rules as users write them, and in DPDK's form.
 
 use super::{FieldDef, FieldMatch};
 use core::num::NonZeroU32;
 use dpdk_sys as sys;
 
-/// A rule over `N` fields. It matches if all of them do.
+/// A rule over `N` fields. It matches if every field does.
 #[doc(alias = "rte_acl_rule")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AclRule<const N: usize> {
-    /// Of the rules that match, the one of the highest priority counts: from 1 to 2^29 - 1.
+    /// The priority, from 1 to 2^29 - 1. Of several matching rules, the one of highest priority wins.
     pub priority: i32,
-    /// What an input is found to be that this rule matches.
+    /// The result of a look-up that this rule wins.
     pub userdata: NonZeroU32,
-    /// What is asked of each field.
+    /// What the rule requires of each field.
     pub fields: [FieldMatch; N],
 }
 
 impl<const N: usize> AclRule<N> {
-    /// The rule as DPDK takes it, in the categories whose bits are set; what is wrong with it otherwise.
+    /// The rule in DPDK's form, in the categories of `category_mask`; or what is wrong with it.
     pub(super) fn raw(&self, fields: &[FieldDef; N], category_mask: u32) -> Result<RawRule<N>, &'static str> {
         if !(sys::RTE_ACL_MIN_PRIORITY as i32..=sys::RTE_ACL_MAX_PRIORITY as i32).contains(&self.priority) {
             return Err("a priority is from 1 to 2^29 - 1");

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The routes in a forwarding table, and what has to be known of them before DPDK changes one.
+//! The routes in a forwarding table, and what this crate checks before DPDK changes one.
 
-use super::FibError;
+use super::error::FibError;
 use crate::{Eal, Errno, object::Handle};
 use core::ptr::NonNull;
 use std::{collections::HashMap, sync::Arc};
 
-/// The bits of a prefix that the first table has entries for. Each further 8 bits are looked up in a group.
+/// The number of addresses of one `rte_fib_lookup_bulk` or `rte_fib6_lookup_bulk` call.
+pub(super) const BULK: usize = 64;
+
+/// The length of a prefix in the first table, in bits. Each further 8 bits are looked up in a group.
 const TABLE_BITS: u8 = 24;
 const GROUP_BITS: usize = 8;
 
-/// DPDK's table for one kind of addresses. Those of any kind are the first bits of a `u128`.
+/// DPDK's table for one kind of address. An address is stored in the first bits of a `u128`.
 pub(super) trait Table: Sized {
-    /// The bits of an address.
+    /// The length of an address in bits.
     const BITS: u8;
-    /// The bytes of the shortest entry, as a power of two.
+    /// The size of the shortest entry in bytes, as a power of two.
     const SHORTEST_ENTRY_LOG2: u32;
-    /// Whether DPDK takes the end of all addresses, 0, for one of the addresses with the same first 24 bits as 0.
+    /// Whether DPDK treats the end of the address range, which wraps to 0, as an address with the same first 24 bits as
+    /// 0.
     const WRAPS: bool;
-    /// The names of the calls.
+    /// The names of the DPDK functions.
     const ADD: &'static str;
     const DELETE: &'static str;
 
-    /// Adds a route, or changes the one that there is.
+    /// Adds a route, or changes an existing one.
     ///
     /// # Safety
     /// The table is live, and nobody else uses it.
@@ -51,16 +55,16 @@ pub(super) trait Table: Sized {
 
 pub(super) struct Routes<T: Table> {
     table: Handle<T>,
-    /// What a look-up finds where there is no route.
+    /// The look-up result that means "no route".
     none: u64,
     count: u32,
     most: u32,
-    /// `None` without a table.
+    /// `None` for a tree.
     groups: Option<Groups>,
 }
 
 impl<T: Table> Routes<T> {
-    /// Takes over a table without routes.
+    /// Takes ownership of a table without routes.
     ///
     /// # Safety
     /// The table is live, and nobody else frees it.
@@ -81,7 +85,7 @@ impl<T: Table> Routes<T> {
         self.none
     }
 
-    /// What an entry says.
+    /// The next hop of an entry.
     #[inline]
     pub(super) const fn known(&self, entry: u64) -> Option<u64> {
         if entry == self.none { None } else { Some(entry) }
@@ -116,16 +120,18 @@ impl<T: Table> Routes<T> {
     }
 
     fn find(&self, prefix: u128, depth: u8) -> Option<u64> {
-        // SAFETY: the table is live as long as its handle, and only read; whoever changes it has it exclusively.
+        // SAFETY: the table lives as long as its handle and is only read. Whoever changes it borrows it exclusively.
         unsafe { T::rule(self.as_ptr(), prefix, depth) }
     }
 
-    /// Changes a prefix by `change`. If it reaches to the last address, the routes within it that do so too are out of the table
-    /// meanwhile: DPDK 22.11 adds up where each of them ends, arrives at 0, and takes that for the beginning. Then it gives all
-    /// addresses the next hop of the prefix.
+    /// Changes a prefix by `change`, with some routes removed during the change to avoid two bugs of DPDK 22.11.
     ///
-    /// So are routes of the first group, if it is the default route that changes. Where the last route within it ends there, DPDK
-    /// compares that with the end of all addresses, 0, finds both in one group, and writes nothing.
+    /// If the prefix reaches the last address, routes within it that also reach the last address are removed. DPDK adds
+    /// up where each of them ends, arrives at 0, and takes that for the beginning: it would give all addresses the next
+    /// hop of the prefix.
+    ///
+    /// If the default route changes, routes of the first group are removed too. DPDK compares the end of the last such
+    /// route with the end of the address range, 0, finds both in one group, and writes nothing.
     fn beside_the_end(
         &mut self,
         prefix: u128,
@@ -155,10 +161,10 @@ impl<T: Table> Routes<T> {
         result
     }
 
-    /// Adds a route, or changes it.
+    /// Adds or changes a route.
     fn put(&mut self, prefix: u128, depth: u8, next_hop: u64) -> Result<(), FibError> {
         let is_new = self.find(prefix, depth).is_none();
-        // SAFETY: the table is live as long as its handle, and borrowed exclusively.
+        // SAFETY: the table lives as long as its handle and is borrowed exclusively.
         check(T::ADD, unsafe { T::add(self.as_ptr(), prefix, depth, next_hop, is_new) })?;
         if is_new {
             self.count += 1;
@@ -169,9 +175,9 @@ impl<T: Table> Routes<T> {
         Ok(())
     }
 
-    /// Removes a route that there is.
+    /// Removes an existing route.
     fn remove(&mut self, prefix: u128, depth: u8) -> Result<(), FibError> {
-        // SAFETY: the table is live as long as its handle, and borrowed exclusively.
+        // SAFETY: the table lives as long as its handle and is borrowed exclusively.
         check(T::DELETE, unsafe { T::delete(self.as_ptr(), prefix, depth) })?;
         self.count -= 1;
         if let Some(groups) = &mut self.groups {
@@ -181,15 +187,15 @@ impl<T: Table> Routes<T> {
     }
 }
 
-/// The groups that routes longer than 24 bits need.
+/// The groups in use by routes longer than 24 bits.
 struct Groups {
-    /// How many routes need the group for the longer prefixes that begin with so many bits.
+    /// For each prefix of whole groups, the number of routes that need its group.
     used: HashMap<(u8, u128), u32>,
     most: u32,
 }
 
 impl Groups {
-    /// Whether there are groups left for a new route.
+    /// Checks that enough groups are free for a new route.
     fn check(&self, prefix: u128, depth: u8) -> Result<(), FibError> {
         let missing = Self::of(prefix, depth).filter(|group| !self.used.contains_key(group)).count();
         if missing > 0 && self.used.len() + missing > self.most as usize {
@@ -198,7 +204,7 @@ impl Groups {
         Ok(())
     }
 
-    /// Whether there is a group for the addresses that begin with 24 bits of 0.
+    /// Whether a group exists for the addresses whose first 24 bits are 0.
     fn has_first(&self) -> bool {
         self.used.contains_key(&(TABLE_BITS, 0))
     }
@@ -220,13 +226,13 @@ impl Groups {
         }
     }
 
-    /// The groups on the way to a prefix.
+    /// The groups that a prefix needs.
     fn of(prefix: u128, depth: u8) -> impl Iterator<Item = (u8, u128)> {
         (TABLE_BITS..depth).step_by(GROUP_BITS).map(move |bits| (bits, masked(prefix, bits)))
     }
 }
 
-/// The bits of the prefix.
+/// `address` without the bits after `depth`.
 fn prefix<T: Table>(address: u128, depth: u8) -> Result<u128, FibError> {
     if depth > T::BITS { Err(FibError::Depth { depth, longest: T::BITS }) } else { Ok(masked(address, depth)) }
 }

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Routes of IPv4 in a forwarding table: as [`Lpm`](crate::lookup::Lpm), with a default route and longer next hops.
+//! IPv4 routes in a forwarding table: like [`Lpm`](crate::lookup::Lpm), with a default route and longer next hops.
 
 use super::{
-    BULK, FibBuilder, FibError,
-    routes::{Routes, Table},
+    error::FibError,
+    routes::{BULK, Routes, Table},
 };
-use crate::{CreateError, Eal, object::Kind};
 use core::{fmt, net::Ipv4Addr, ptr::NonNull};
 use dpdk_sys as sys;
 
-/// `RTE_MEMPOOL_NAMESIZE` less the NUL byte and `MP_`: a pool of nodes has a name that is longer by these.
-const FIB: Kind = Kind { name: "FIB", call: "rte_fib_create", longest_name: 22 };
-
-/// Routes of IPv4, each from a prefix of 0 to 32 bits to a next hop: a number, of up to 63 bits.
+/// IPv4 routes. Each maps a prefix of 0 to 32 bits to a next hop, a number of up to 63 bits.
 ///
-/// A look-up in bulk is one read of memory for most prefixes, and two for those longer than 24 bits; with
-/// `--force-max-simd-bitwidth=512` DPDK does 16 at a time where the processor has AVX-512. The table takes 16 MiB times the bytes
-/// of an entry, which are 4 unless [`FibBuilder::last_next_hop`] asks for others.
+/// A bulk look-up reads memory once for most prefixes, and twice for those longer than 24 bits. With
+/// `--force-max-simd-bitwidth=512` DPDK looks up 16 addresses at a time on processors with AVX-512. The table takes 16
+/// MiB times the size of an entry in bytes, which is 4 unless
+/// [`FibBuilder::last_next_hop`](super::FibBuilder::last_next_hop) changes it.
 ///
-/// A table of which routes are changed is borrowed exclusively: DPDK changes entries that a reader could see half written.
+/// Changing a route borrows the table exclusively, since a reader could otherwise see an entry that DPDK has half
+/// written.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -39,21 +37,15 @@ const FIB: Kind = Kind { name: "FIB", call: "rte_fib_create", longest_name: 22 }
 /// ```
 #[doc(alias = "rte_fib")]
 pub struct Fib {
-    routes: Routes<sys::rte_fib>,
+    pub(super) routes: Routes<sys::rte_fib>,
 }
 
 impl Fib {
-    /// Starts to describe a table. The name is the process's own, of at most 22 bytes: two tables cannot share one, nor can this
-    /// and a [`Fib6`](super::Fib6).
-    pub fn builder(name: impl Into<String>) -> FibBuilder {
-        FibBuilder::new(name.into(), 256)
-    }
-
-    /// Adds a route, or gives one another next hop. Bits of `prefix` behind `depth` do not count; with a `depth` of 0 it is the
-    /// default route.
+    /// Adds a route, or changes the next hop of an existing one. `depth` is the length of the prefix in bits; the bits
+    /// of `prefix` after it are ignored. A `depth` of 0 is the default route.
     ///
     /// # Errors
-    /// See [`FibError`]; nothing is changed then.
+    /// See [`FibError`]. Nothing is changed then.
     #[doc(alias = "rte_fib_add")]
     pub fn add(&mut self, prefix: Ipv4Addr, depth: u8, next_hop: u64) -> Result<(), FibError> {
         self.routes.add(first_bits(prefix), depth, next_hop)
@@ -62,26 +54,26 @@ impl Fib {
     /// Removes a route.
     ///
     /// # Errors
-    /// [`FibError::Depth`], or [`FibError::Missing`] if there is no such route.
+    /// [`FibError::Depth`], or [`FibError::Missing`] if the route does not exist.
     #[doc(alias = "rte_fib_delete")]
     pub fn delete(&mut self, prefix: Ipv4Addr, depth: u8) -> Result<(), FibError> {
         self.routes.delete(first_bits(prefix), depth)
     }
 
-    /// The next hop of a route; `None` if there is no such route.
+    /// The next hop of the route for exactly this prefix; `None` if there is no such route.
     #[doc(alias = "rte_rib_lookup_exact")]
     #[must_use]
     pub fn rule(&self, prefix: Ipv4Addr, depth: u8) -> Option<u64> {
         self.routes.rule(first_bits(prefix), depth)
     }
 
-    /// How many routes there are.
+    /// The number of routes.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.routes.len() as usize
     }
 
-    /// Whether there is no route.
+    /// Whether there are no routes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.routes.len() == 0
@@ -90,13 +82,14 @@ impl Fib {
     /// The next hop of the longest prefix that matches.
     #[must_use]
     pub fn lookup(&self, address: Ipv4Addr) -> Option<u64> {
-        // SAFETY: the table is live as long as its handle, and only read; whoever changes it has it exclusively.
+        // SAFETY: the table lives as long as its handle and is only read. Whoever changes it borrows it exclusively.
         self.routes.known(unsafe { entry(self.routes.as_ptr(), address.to_bits()) })
     }
 
-    /// Looks up all `addresses`; the next hop of each is put in its place in `next_hops`, as far as both are long.
+    /// Looks up all `addresses`. Writes the next hop of `addresses[i]` to `next_hops[i]`. If the slices differ in
+    /// length, the rest of the longer one is ignored.
     ///
-    /// Returns how many have one.
+    /// Returns how many addresses have a next hop.
     #[doc(alias = "rte_fib_lookup_bulk")]
     pub fn lookup_bulk(&self, addresses: &[Ipv4Addr], next_hops: &mut [Option<u64>]) -> usize {
         let mut hits = 0;
@@ -106,8 +99,8 @@ impl Fib {
             for (bits, address) in bits.iter_mut().zip(addresses) {
                 *bits = address.to_bits();
             }
-            // SAFETY: the table is live as long as its handle, and only read; whoever changes it has it exclusively. Both
-            // arrays have room for `count`.
+            // SAFETY: the table lives as long as its handle and is only read. Whoever changes it borrows it
+            // exclusively. Both arrays have room for `count` elements.
             unsafe {
                 sys::rte_fib_lookup_bulk(self.routes.as_ptr(), bits.as_mut_ptr(), entries.as_mut_ptr(), count as i32)
             };
@@ -126,22 +119,11 @@ impl fmt::Debug for Fib {
     }
 }
 
-impl FibBuilder<Fib> {
-    /// Makes the table.
-    ///
-    /// # Errors
-    /// See [`CreateError`]: a name in use, no memory, no routes, more routes, groups or bits of next hops than there can be.
-    #[doc(alias = "rte_fib_create")]
-    pub fn build(self, eal: &Eal) -> Result<Fib, CreateError> {
-        Ok(Fib { routes: self.make(&FIB, eal, sys::dpdk_sys_fib_create)? })
-    }
-}
-
 fn first_bits(address: Ipv4Addr) -> u128 {
     u128::from(address.to_bits()) << 96
 }
 
-/// The address whose bits are the first ones.
+/// The address in the first bits of `bits`.
 const fn ip(bits: u128) -> u32 {
     (bits >> 96) as u32
 }
@@ -162,8 +144,9 @@ impl Table for sys::rte_fib {
     const ADD: &'static str = "rte_fib_add";
     const DELETE: &'static str = "rte_fib_delete";
 
-    /// DPDK 22.11 does not count a group whose first route has the next hop of the prefix around it, and counts it when it is
-    /// removed: from then on it takes the table for full. So such a route is first added with another next hop.
+    /// DPDK 22.11 does not count a group whose first route has the next hop of the prefix around it, but counts it when
+    /// the route is removed. From then on DPDK considers the table full. So such a route is first added with another
+    /// next hop.
     ///
     /// # Safety
     /// The table is live, and nobody else uses it.

@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Routes of IPv6 in a forwarding table: as [`Lpm6`](crate::lookup::Lpm6), with a default route and longer next hops.
+//! IPv6 routes in a forwarding table: like [`Lpm6`](crate::lookup::Lpm6), with a default route and longer next hops.
 
 use super::{
-    BULK, FibBuilder, FibError,
-    routes::{Routes, Table},
+    error::FibError,
+    routes::{BULK, Routes, Table},
 };
-use crate::{CreateError, Eal, object::Kind};
 use core::{fmt, net::Ipv6Addr, ptr::NonNull};
 use dpdk_sys as sys;
 
-/// `RTE_MEMPOOL_NAMESIZE` less the NUL byte and `MP_`: a pool of nodes has a name that is longer by these.
-const FIB6: Kind = Kind { name: "FIB of IPv6", call: "rte_fib6_create", longest_name: 22 };
-
-/// Routes of IPv6, each from a prefix of 0 to 128 bits to a next hop: a number, of up to 63 bits.
+/// IPv6 routes. Each maps a prefix of 0 to 128 bits to a next hop, a number of up to 63 bits.
 ///
-/// A look-up in bulk is one read of memory for the first 24 bits, and one for each 8 behind them that prefixes need; with
-/// `--force-max-simd-bitwidth=512` DPDK does several at a time where the processor has AVX-512. The table takes 16 MiB times the
-/// bytes of an entry, which are 4 unless [`FibBuilder::last_next_hop`] asks for others, and 256 entries for each group of longer
-/// prefixes ([`FibBuilder::tbl8s`]).
+/// A bulk look-up reads memory once for the first 24 bits, and once for each further 8 bits that prefixes need. With
+/// `--force-max-simd-bitwidth=512` DPDK looks up several addresses at a time on processors with AVX-512. The table
+/// takes 16 MiB times the size of an entry in bytes, which is 4 unless
+/// [`FibBuilder::last_next_hop`](super::FibBuilder::last_next_hop) changes it, and
+/// 256 entries for each group of longer prefixes ([`FibBuilder::tbl8s`](super::FibBuilder::tbl8s)).
 ///
-/// A table of which routes are changed is borrowed exclusively: DPDK changes entries that a reader could see half written.
+/// Changing a route borrows the table exclusively, since a reader could otherwise see an entry that DPDK has half
+/// written.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -40,21 +38,15 @@ const FIB6: Kind = Kind { name: "FIB of IPv6", call: "rte_fib6_create", longest_
 /// ```
 #[doc(alias = "rte_fib6")]
 pub struct Fib6 {
-    routes: Routes<sys::rte_fib6>,
+    pub(super) routes: Routes<sys::rte_fib6>,
 }
 
 impl Fib6 {
-    /// Starts to describe a table. The name is the process's own, of at most 22 bytes: two tables cannot share one, nor can this
-    /// and a [`Fib`](super::Fib).
-    pub fn builder(name: impl Into<String>) -> FibBuilder<Self> {
-        FibBuilder::new(name.into(), 4096)
-    }
-
-    /// Adds a route, or gives one another next hop. Bits of `prefix` behind `depth` do not count; with a `depth` of 0 it is the
-    /// default route.
+    /// Adds a route, or changes the next hop of an existing one. `depth` is the length of the prefix in bits; the bits
+    /// of `prefix` after it are ignored. A `depth` of 0 is the default route.
     ///
     /// # Errors
-    /// See [`FibError`]; nothing is changed then.
+    /// See [`FibError`]. Nothing is changed then.
     #[doc(alias = "rte_fib6_add")]
     pub fn add(&mut self, prefix: Ipv6Addr, depth: u8, next_hop: u64) -> Result<(), FibError> {
         self.routes.add(prefix.to_bits(), depth, next_hop)
@@ -63,26 +55,26 @@ impl Fib6 {
     /// Removes a route.
     ///
     /// # Errors
-    /// [`FibError::Depth`], or [`FibError::Missing`] if there is no such route.
+    /// [`FibError::Depth`], or [`FibError::Missing`] if the route does not exist.
     #[doc(alias = "rte_fib6_delete")]
     pub fn delete(&mut self, prefix: Ipv6Addr, depth: u8) -> Result<(), FibError> {
         self.routes.delete(prefix.to_bits(), depth)
     }
 
-    /// The next hop of a route; `None` if there is no such route.
+    /// The next hop of the route for exactly this prefix; `None` if there is no such route.
     #[doc(alias = "rte_rib6_lookup_exact")]
     #[must_use]
     pub fn rule(&self, prefix: Ipv6Addr, depth: u8) -> Option<u64> {
         self.routes.rule(prefix.to_bits(), depth)
     }
 
-    /// How many routes there are.
+    /// The number of routes.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.routes.len() as usize
     }
 
-    /// Whether there is no route.
+    /// Whether there are no routes.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.routes.len() == 0
@@ -92,15 +84,16 @@ impl Fib6 {
     #[must_use]
     pub fn lookup(&self, address: Ipv6Addr) -> Option<u64> {
         let (address, mut entry) = (address.octets(), self.routes.none());
-        // SAFETY: the table is live as long as its handle, and only read; whoever changes it has it exclusively. The address has
-        // 16 bytes, and there is room for one next hop.
+        // SAFETY: the table lives as long as its handle and is only read. Whoever changes it borrows it exclusively.
+        // The address has 16 bytes, and there is room for one next hop.
         unsafe { sys::dpdk_sys_fib6_lookup_bulk(self.routes.as_ptr(), address.as_ptr().cast(), &raw mut entry, 1) };
         self.routes.known(entry)
     }
 
-    /// Looks up all `addresses`; the next hop of each is put in its place in `next_hops`, as far as both are long.
+    /// Looks up all `addresses`. Writes the next hop of `addresses[i]` to `next_hops[i]`. If the slices differ in
+    /// length, the rest of the longer one is ignored.
     ///
-    /// Returns how many have one.
+    /// Returns how many addresses have a next hop.
     #[doc(alias = "rte_fib6_lookup_bulk")]
     pub fn lookup_bulk(&self, addresses: &[Ipv6Addr], next_hops: &mut [Option<u64>]) -> usize {
         let mut hits = 0;
@@ -111,8 +104,8 @@ impl Fib6 {
                 *bytes = address.octets();
             }
             let (table, bytes) = (self.routes.as_ptr(), bytes.as_ptr().cast());
-            // SAFETY: the table is live as long as its handle, and only read; whoever changes it has it exclusively. Both
-            // arrays have room for `count`.
+            // SAFETY: the table lives as long as its handle and is only read. Whoever changes it borrows it
+            // exclusively. Both arrays have room for `count` elements.
             unsafe { sys::dpdk_sys_fib6_lookup_bulk(table, bytes, entries.as_mut_ptr(), count as i32) };
             for (next_hop, entry) in next_hops.iter_mut().zip(entries).take(count) {
                 *next_hop = self.routes.known(entry);
@@ -126,17 +119,6 @@ impl Fib6 {
 impl fmt::Debug for Fib6 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fib6").field("routes", &self.routes.len()).finish_non_exhaustive()
-    }
-}
-
-impl FibBuilder<Fib6> {
-    /// Makes the table.
-    ///
-    /// # Errors
-    /// See [`CreateError`]: a name in use, no memory, no routes, more routes, groups or bits of next hops than there can be.
-    #[doc(alias = "rte_fib6_create")]
-    pub fn build(self, eal: &Eal) -> Result<Fib6, CreateError> {
-        Ok(Fib6 { routes: self.make(&FIB6, eal, sys::dpdk_sys_fib6_create)? })
     }
 }
 

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A device is configured: its offloads, its MTU and its queues.
+//! Configures a device: its offloads, its MTU and its queues.
 
-use super::{Device, Setup};
+use super::{Device, Setup, Stage, flows::Flows};
 use crate::{
-    flow::Flows,
+    environment::{Quirks, driver},
     mempool::PoolHandle,
-    port::{PortConfig, PortError, RssFields, RxOffloads, driver, single_queue},
+    port::{PortConfig, PortError, RssFields, RxOffloads, single_queue},
 };
 use core::mem;
 use dpdk_sys as sys;
-use std::sync::{Arc, atomic::Ordering::Relaxed};
+use std::sync::Arc;
 
 impl Device {
     /// Whether another process has configured the device.
     pub(crate) fn is_foreign(&self) -> bool {
-        self.setup().foreign
+        self.setup().stage == Stage::Foreign
     }
 
-    /// Takes note of what the driver of a device does that another process has configured; of chains it does the least.
+    /// Records the properties of a device that another process has configured.
     pub(in crate::port) fn adopt(&self) -> Result<(), PortError> {
         let info = self.raw_info()?;
         let driver = driver::name(&info);
-        self.counts_blindly.store(driver::counts_blindly(&driver), Relaxed);
         *self.setup() = Setup {
-            most_segments: driver::most_segments(&driver, &info, 0),
-            trusts_lengths: driver::trusts_lengths(&driver),
-            passes_mbufs: driver::passes_mbufs(&driver) || driver::combines(&driver),
-            miscounts: driver::miscounts(&driver),
+            stage: Stage::Foreign,
+            quirks: Quirks::of_foreign(&driver, &info),
             driver,
-            foreign: true,
             rx_queues: info.nb_rx_queues,
             tx_queues: info.nb_tx_queues,
             ..Setup::default()
@@ -38,19 +34,20 @@ impl Device {
         Ok(())
     }
 
-    /// How many RX and TX queues the device has.
+    /// The numbers of the device's RX and TX queues.
     pub(in crate::port) fn configured_queues(&self) -> (u16, u16) {
         let setup = self.setup();
         (setup.rx_queues, setup.tx_queues)
     }
 
-    /// Configures the device. The RX queues receive into `pools`, in turn.
+    /// Configures the device. The RX queues receive into `pools`, one after another.
     pub(in crate::port) fn configure(&self, config: &PortConfig, pools: Vec<Arc<PoolHandle>>) -> Result<(), PortError> {
         let info = self.raw_info()?;
         let mut conf = sys::rte_eth_conf::default();
+        let mut tx_offloads = config.tx_offloads.bits();
         if config.scatter {
             conf.rxmode.offloads = sys::DPDK_SYS_RX_OFFLOAD_SCATTER & info.rx_offload_capa;
-            conf.txmode.offloads = sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS & info.tx_offload_capa;
+            tx_offloads |= sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS & info.tx_offload_capa;
         }
         for (wanted, offload) in [
             (config.vlan_filter, sys::DPDK_SYS_RX_OFFLOAD_VLAN_FILTER),
@@ -59,9 +56,10 @@ impl Device {
             conf.rxmode.offloads |= if wanted { offload } else { 0 };
         }
         conf.rxmode.offloads |= config.rx_offloads.bits();
-        conf.txmode.offloads |= config.tx_offloads.bits();
+        // SAFETY: the call changes a struct of ours and keeps no pointer to it.
+        unsafe { sys::dpdk_sys_eth_conf_tx_offloads(&raw mut conf, tx_offloads) };
         if config.rx_offloads.contains(RxOffloads::TCP_LRO) {
-            // With 0 DPDK takes the longest frame, into which hardly two segments fit.
+            // 0 would mean the maximum frame length, which hardly holds two segments.
             conf.rxmode.max_lro_pkt_size = config.max_lro_len.unwrap_or(info.max_lro_pkt_size);
         }
         conf.link_speeds = config.negotiation.bits();
@@ -85,9 +83,8 @@ impl Device {
         let mut control = self.control()?;
         self.check_sole_owner(&control)?;
         let drivers = self.drivers(&driver, &control);
-        let any = |look: fn(&str) -> bool| drivers.iter().any(|(driver, _)| look(driver));
-        let most_segments =
-            drivers.iter().map(|(driver, info)| driver::most_segments(driver, info, conf.txmode.offloads)).min();
+        let outside = pools.iter().any(|pool| pool.buffers_outside().is_some());
+        let quirks = Quirks::of_own(&drivers, tx_offloads, outside);
         let mut setup = self.setup();
         let mut former = mem::take(&mut setup.former);
         former.push((mem::take(&mut setup.pools), setup.rss_key.take()));
@@ -105,23 +102,11 @@ impl Device {
         // configured, and the control plane is locked; the call copies `conf`.
         let result =
             unsafe { sys::rte_eth_dev_configure(self.id, config.rx_queues, config.tx_queues, &raw const conf) };
-        self.counts_blindly.store(any(driver::counts_blindly), Relaxed);
         *setup = Setup {
-            configured: true,
-            started: false,
-            restarts: drivers.iter().all(|(driver, _)| driver::restarts(driver)),
-            stopped_for_good: false,
-            most_segments: most_segments.unwrap_or(1),
-            trusts_lengths: any(driver::trusts_lengths),
-            // What this process shares it knows.
-            passes_mbufs: false,
-            miscounts: any(driver::miscounts),
-            loses_marks: any(driver::loses_marks) && pools.iter().any(|pool| pool.buffers_outside().is_some()),
-            tx_offloads: config.tx_offloads,
-            most_headers: drivers.iter().map(|(driver, _)| driver::most_headers(driver)).min().unwrap_or(0),
+            stage: Stage::Configured,
             driver,
-            left: false,
-            foreign: false,
+            quirks,
+            tx_offloads: config.tx_offloads,
             rx_queues: config.rx_queues,
             tx_queues: config.tx_queues,
             queues_out: (0, 0),
@@ -139,7 +124,7 @@ impl Device {
             // being configured, and the control plane is locked.
             let mut result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
             let mut call = "rte_eth_dev_set_mtu";
-            // Some drivers cannot change the MTU, and take it with the configuration only.
+            // Some drivers cannot change the MTU, and accept it only with the configuration.
             if result == -sys::ENOTSUP.cast_signed() {
                 conf.rxmode.mtu = u32::from(mtu);
                 let (rx, tx) = (config.rx_queues, config.tx_queues);
@@ -163,14 +148,16 @@ impl Device {
             let result = unsafe {
                 sys::rte_eth_rx_queue_setup(self.id, queue, config.rx_descriptors, socket, &raw const rx, pool)
             };
-            setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
+            if result < 0 && self.frees_twice(&control) {
+                setup.stage = Stage::Unclosable;
+            }
             self.check_deferred(config, result)?;
             self.check("rte_eth_rx_queue_setup", result, format!("set up RX queue {queue}"))?;
         }
         for queue in 0..config.tx_queues {
             let mut tx = info.default_txconf;
             config.tuning.apply_tx(&mut tx);
-            tx.offloads = conf.txmode.offloads;
+            tx.offloads = tx_offloads;
             tx.tx_deferred_start = u8::from(config.deferred_start);
             // SAFETY: the port was configured with this queue a few lines before and is not started; the call copies
             // `tx`.
@@ -179,14 +166,19 @@ impl Device {
             self.check_deferred(config, result)?;
             self.check("rte_eth_tx_queue_setup", result, format!("set up TX queue {queue}"))?;
         }
+        if drivers.iter().any(|(driver, info)| driver::has_lost_interface(driver, info)) {
+            return Err(self.lacks(
+                "interface in this network namespace: move the interface to another one after the port is started",
+            ));
+        }
         if config.deferred_start {
-            // They are stopped, of course; but with older releases only these calls tell whether the driver has them.
+            // They are stopped already, but with older releases only these calls show whether the driver supports it.
             self.switch_all((config.rx_queues, config.tx_queues), false)?;
         }
         Ok(())
     }
 
-    /// Newer releases look whether the driver can start a queue that it is told not to start.
+    /// Newer releases check that the driver can start a queue that must not start with the port.
     fn check_deferred(&self, config: &PortConfig, result: i32) -> Result<(), PortError> {
         let lacks = config.deferred_start && result == -sys::ENOTSUP.cast_signed();
         if lacks { Err(self.lacks(single_queue::LACKING)) } else { Ok(()) }

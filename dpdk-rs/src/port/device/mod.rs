@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A device as the port and its queues share it: the calls of DPDK's control plane, and the end.
+//! A device, shared by the port and its queues: the calls of DPDK's control plane, and the end of the device.
 
+mod calls;
 mod combined;
 mod configure;
-mod directory;
+mod event_guard;
+mod flows;
 mod readings;
 
-pub(crate) use directory::{close_rest, has_port, in_use_of, reaches_program_memory, reads_only_dpdk_memory};
-pub(super) use directory::{names, take_all};
+pub(crate) use calls::{Calls, calls, entry, has_queue};
+pub(super) use event_guard::EventGuard;
+pub(crate) use flows::RawFlow;
 
-use super::{Direction, PortError, PortId, TxOffloads, driver, event_watch};
+use super::{Direction, PortError, PortId, TxOffloads};
 use crate::{
     Errno,
-    control::ControlGuard,
-    eal::{Environment, log},
-    flow::Flows,
+    environment::{ControlGuard, Environment, Quirks, driver, ports},
+    log,
     mempool::PoolHandle,
-    queue,
 };
+use calls::has_calls;
 use core::mem;
 use dpdk_sys as sys;
+use event_guard::handles_event;
+use flows::Flows;
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
-    atomic::{AtomicBool, AtomicU32, Ordering::Relaxed},
+    atomic::{AtomicU32, Ordering::Relaxed},
 };
 
 /// One Ethernet device, shared by its port and its queues. The last of them stops and closes it.
@@ -32,9 +36,7 @@ pub(crate) struct Device {
     id: u16,
     name: String,
     environment: Arc<Environment>,
-    /// The driver's count of frames that wait may race with its peer.
-    counts_blindly: AtomicBool,
-    /// How often it was reset, after which its counters may have other numbers.
+    /// The number of resets. A reset may renumber its counters.
     resets: AtomicU32,
     setup: Mutex<Setup>,
 }
@@ -42,58 +44,67 @@ pub(crate) struct Device {
 /// The pools and the key of a configuration.
 type Former = (Vec<Arc<PoolHandle>>, Option<Box<[u8]>>);
 
-/// What has been done to the device so far.
+/// The state of a device, which determines how it ends.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    /// Not configured by this process. Another process may take it.
+    #[default]
+    Unconfigured,
+    /// Configured by another process, which closes it.
+    Foreign,
+    /// After `rte_eth_dev_configure`: it must be closed.
+    Configured,
+    /// It must be stopped, then closed.
+    Started,
+    /// Stopped by a driver that cannot restart it.
+    StoppedForGood,
+    /// A call has failed, after which the driver cannot close it.
+    Unclosable,
+}
+
+/// The history of the device so far.
 #[derive(Default)]
 struct Setup {
-    /// `rte_eth_dev_configure` was called: the device must be closed.
-    configured: bool,
-    started: bool,
+    stage: Stage,
     /// The driver's name.
     driver: String,
-    /// The driver can start it again once it was stopped.
-    restarts: bool,
-    /// It was stopped by a driver that cannot.
-    stopped_for_good: bool,
-    /// The most segments of a frame that the driver sends right, as it is configured.
-    most_segments: u16,
-    /// The driver sends only segments right that have room in the mbufs of the first one's pool.
-    trusts_lengths: bool,
-    /// The very mbufs that are sent may be received in another process, which does not know that somebody else refers to them.
-    passes_mbufs: bool,
-    /// The driver loses parts of some received frames.
-    miscounts: bool,
-    /// The driver writes over the mark of received mbufs whose buffers lie in memory of the program, and there may be such.
-    loses_marks: bool,
-    /// What the device can be asked to do with frames that it sends.
+    quirks: Quirks,
+    /// The offloads that can be requested for sent frames.
     tx_offloads: TxOffloads,
-    /// The longest headers of a frame that it can be asked to cut, in bytes.
-    most_headers: usize,
-    /// A call failed after which the driver cannot close the device.
-    left: bool,
-    /// Another process has configured the device, and closes it.
-    foreign: bool,
     rx_queues: u16,
     tx_queues: u16,
-    /// Of these, those that have to come back before the device is stopped.
+    /// The queues that must come back before the device is stopped.
     queues_out: (u16, u16),
-    /// The queues of the device wait to be started when it is.
+    /// Whether the device starts with its queues stopped.
     deferred_start: bool,
-    /// The device tells when its link changes.
+    /// Whether the device reports link changes.
     link_interrupts: bool,
-    /// It was asked to tell when frames have come.
+    /// Whether the device was configured to report arriving frames.
     rx_interrupts: bool,
-    /// The rules for received frames, while it is started.
+    /// The rules for received frames, while the device is started.
     flows: Flows,
-    /// Drivers may read the key whenever the device is started.
+    /// Drivers may read the key at any start of the device.
     rss_key: Option<Box<[u8]>>,
-    /// What the RX queues receive into. Kept until the device is closed: drivers hold on to it.
+    /// The pools of the RX queues. They are kept until the device is closed, since drivers keep pointers to them.
     pools: Vec<Arc<PoolHandle>>,
-    /// The pools and keys of before it was reset, kept for the same reason.
+    /// The pools and keys from before a reset, kept for the same reason.
     former: Vec<Former>,
 }
 
-/// What is kept of devices that nobody may close any more.
+/// What devices that nobody may close any more still need.
 static LEFT_OPEN: Mutex<Vec<(Setup, Arc<Environment>)>> = Mutex::new(Vec::new());
+
+/// Takes every free port.
+pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
+    let device = |id| Device {
+        id,
+        name: ports::port_name(id),
+        environment: Arc::clone(environment),
+        resets: AtomicU32::new(0),
+        setup: Mutex::default(),
+    };
+    ports::take_free(environment).into_iter().map(device).collect()
+}
 
 impl Device {
     pub(crate) const fn id(&self) -> PortId {
@@ -120,7 +131,7 @@ impl Device {
         Ok(self.environment.control())
     }
 
-    /// The result of a call of DPDK, or an error that names the port and the action.
+    /// Checks the result of a DPDK call. The error names the port and the action.
     pub(crate) fn check(&self, call: &'static str, result: i32, action: impl Into<String>) -> Result<(), PortError> {
         Errno::check(result).map(|_| ()).map_err(|errno| PortError::Refused {
             port: self.id(),
@@ -131,17 +142,17 @@ impl Device {
         })
     }
 
-    /// The error that something is outside what the device supports.
+    /// The error that a setting is outside the device's range.
     pub(crate) fn unsupported(&self, what: &'static str, asked: u32, limits: String) -> PortError {
         PortError::Unsupported { port: self.id(), name: self.name.clone(), what, asked, limits }
     }
 
-    /// The error that the device does not have something.
+    /// The error that the device lacks a feature.
     pub(crate) fn lacks(&self, what: impl Into<String>) -> PortError {
         PortError::Lacks { port: self.id(), name: self.name.clone(), what: what.into() }
     }
 
-    /// As [`Self::check`], with `ENOTSUP` as the error that the driver does not have something: `what`, and what to do instead.
+    /// Like [`Self::check`], but `ENOTSUP` means that the driver lacks a feature: `what`, and what to do instead.
     pub(crate) fn check_offered(
         &self,
         call: &'static str,
@@ -155,12 +166,12 @@ impl Device {
         self.check(call, result, action)
     }
 
-    /// The error for the number of a queue that the device does not have.
+    /// Checks that the device has a queue with this number.
     pub(crate) fn check_queue(&self, direction: Direction, queue: u16) -> Result<(), PortError> {
         let (rx, tx) = self.configured_queues();
         let (what, count) = match direction {
-            Direction::Rx => ("as number of an RX queue", rx),
-            Direction::Tx => ("as number of a TX queue", tx),
+            Direction::Rx => ("RX queue number", rx),
+            Direction::Tx => ("TX queue number", tx),
         };
         if queue < count {
             return Ok(());
@@ -169,69 +180,39 @@ impl Device {
         Err(self.unsupported(what, u32::from(queue), limits))
     }
 
-    /// How often the device was reset.
+    /// The number of resets.
     pub(super) fn resets(&self) -> u32 {
         self.resets.load(Relaxed)
     }
 
-    /// Whether the driver must not be asked how many frames wait.
-    pub(crate) fn counts_blindly(&self) -> bool {
-        self.counts_blindly.load(Relaxed)
-    }
-
-    /// Whether the device tells when its link changes.
+    /// Whether the device reports link changes.
     pub(super) fn has_link_interrupts(&self) -> bool {
         self.setup().link_interrupts
     }
 
-    /// Whether the device was asked to tell when frames have come.
+    /// Whether the device was configured to report arriving frames.
     pub(crate) fn has_rx_interrupts(&self) -> bool {
         self.setup().rx_interrupts
     }
 
-    /// Does something with the rules of the started device.
+    /// Calls `run` with the rules of the started device.
     pub(crate) fn with_flows<T>(&self, run: impl FnOnce(&mut Flows) -> T) -> T {
         run(&mut self.setup().flows)
     }
 
-    /// The most segments of a frame that can be sent.
-    pub(crate) fn most_segments(&self) -> u16 {
-        self.setup().most_segments
+    /// The quirks of the driver.
+    pub(crate) fn quirks(&self) -> Quirks {
+        self.setup().quirks
     }
 
-    /// Whether no segment may be longer than the room for data in the mbufs of the first one's pool.
-    pub(crate) fn trusts_lengths(&self) -> bool {
-        self.setup().trusts_lengths
-    }
-
-    /// Whether no data may be sent to which somebody else refers.
-    pub(crate) fn passes_mbufs(&self) -> bool {
-        self.setup().passes_mbufs
-    }
-
-    /// What the device can be asked to do with frames that it sends.
+    /// The offloads that can be requested for sent frames.
     pub(crate) fn tx_offloads(&self) -> TxOffloads {
         self.setup().tx_offloads
     }
 
-    /// The longest headers of a frame that it can be asked to cut into segments, in bytes.
-    pub(crate) fn most_headers(&self) -> usize {
-        self.setup().most_headers
-    }
-
-    /// Whether received frames may be shorter than they say.
-    pub(crate) fn miscounts(&self) -> bool {
-        self.setup().miscounts
-    }
-
-    /// Whether received mbufs may lack the mark that their buffers lie in memory of the program.
-    pub(crate) fn loses_marks(&self) -> bool {
-        self.setup().loses_marks
-    }
-
-    /// Refuses what the driver would do beyond the mbufs' room, as far as its arguments tell: its own and, since it may
-    /// be one that combines others, those of the devices that something in the process owns. Refuses a driver too, or one of a
-    /// part, that does with ports and frames what nobody can tell beforehand.
+    /// Rejects arguments with which the driver would exceed the mbufs' room: its own arguments and, since it may
+    /// combine others, those of the devices that another one owns. Also rejects drivers, including those of parts,
+    /// whose use of ports and frames is unknown.
     pub(super) fn check_driver(&self, data_room: u16) -> Result<(), PortError> {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
         let own = driver::name(&self.raw_info()?);
@@ -248,36 +229,39 @@ impl Device {
         }
     }
 
-    /// Refuses to receive into mbufs whose buffers lie in memory of the program, unless the driver is known to leave them there.
+    /// Refuses to receive into mbufs whose buffers are in memory of the program, unless the driver is known to keep
+    /// them there.
     pub(super) fn check_buffers(&self, pool: &PoolHandle) -> Result<(), PortError> {
         let Some(outside) = pool.buffers_outside() else {
             return Ok(());
         };
         let control = self.control()?;
-        // A device that combines others may free what it receives from them, before a mark is put back.
+        // A device that combines others may free frames from its parts before the flag is restored.
         let keeps = |(id, info): &(u16, _)| driver::keeps_buffers(info, outside, *id == self.id);
         match self.parts(&control).find(|part| !keeps(part)) {
             Some((_, info)) => Err(self.lacks(format!(
-                "way to receive into a pool that MempoolBuilder::build_in has made: its driver {} does not leave buffers to \
-                 their mbufs, or does not reach this memory",
+                "way to receive into a pool from MempoolBuilder::build_in: its driver {} does not leave buffers with \
+                 their mbufs, or cannot access this memory",
                 driver::name(&info)
             ))),
             None => Ok(()),
         }
     }
 
-    /// Starts the device, with its queues running or stopped; the numbers of its RX and TX queues.
+    /// Starts the device, with its queues running or stopped. Returns the numbers of its RX and TX queues.
     pub(super) fn start(&self, running: bool) -> Result<(u16, u16), PortError> {
         let control = self.control()?;
         let mut setup = self.setup();
-        if setup.stopped_for_good {
+        if setup.stage == Stage::StoppedForGood {
             return Err(self.lacks("second start: its driver closes what it receives from when it is stopped"));
         }
         // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
         let mut result = unsafe { sys::rte_eth_dev_start(self.id) };
-        setup.left = result < 0 && self.parts(&control).any(|(_, info)| driver::frees_twice(&info));
+        if result < 0 && self.frees_twice(&control) {
+            setup.stage = Stage::Unclosable;
+        }
         // SAFETY: the port exists, and the control plane is locked.
-        if result == 0 && !unsafe { queue::has_calls(self.id()) } {
+        if result == 0 && !unsafe { has_calls(self.id()) } {
             // SAFETY: the port has just been started, and nobody has its queues yet; the control plane is locked.
             unsafe { sys::rte_eth_dev_stop(self.id) };
             result = -sys::ENOTSUP.cast_signed();
@@ -290,7 +274,7 @@ impl Device {
                 unsafe { sys::rte_eth_dev_stop(self.id) };
             })?;
         }
-        setup.started = true;
+        setup.stage = Stage::Started;
         setup.queues_out = queues;
         Ok(queues)
     }
@@ -304,24 +288,26 @@ impl Device {
         // locked.
         let result = unsafe { sys::rte_eth_dev_stop(self.id) };
         self.check("rte_eth_dev_stop", result, "stop the port")?;
-        setup.started = false;
-        setup.stopped_for_good = !setup.restarts;
+        setup.stage = if setup.quirks.stops_for_good { Stage::StoppedForGood } else { Stage::Configured };
         Ok(())
     }
 
-    /// Resets the device, which is configured and stopped: it can then be configured once more.
+    /// Resets the configured, stopped device, which can then be configured again.
     pub(super) fn reset(&self) -> Result<(), PortError> {
         let control = self.control()?;
         let mut setup = self.setup();
-        if setup.stopped_for_good {
+        if setup.stage == Stage::StoppedForGood {
             return Err(self.lacks("reset: its driver closes what it receives from when it is stopped"));
         }
         // SAFETY: only a `Port<Configured>` comes here, which is not started and of which nobody has a queue; the control plane is
         // locked, and the pools and the key that the driver may still know are kept.
         let result = unsafe { sys::rte_eth_dev_reset(self.id) };
         let lacks = result == -sys::ENOTSUP.cast_signed();
-        // A driver that has taken the device apart, and could not put it together again, would take it apart once more on close.
-        setup.left |= result < 0 && !lacks;
+        // A driver that has dismantled the device, but failed to set it up again, would dismantle it a second time on
+        // close.
+        if result < 0 && !lacks {
+            setup.stage = Stage::Unclosable;
+        }
         drop(setup);
         drop(control);
         let lacking = ("reset", "start the port again as it is, or close it");
@@ -330,13 +316,13 @@ impl Device {
         Ok(())
     }
 
-    /// How many queues have to come back before the device is stopped.
+    /// The numbers of RX and TX queues that must come back before the device is stopped.
     pub(crate) fn queue_counts(&self) -> (usize, usize) {
         let (rx, tx) = self.setup().queues_out;
         (usize::from(rx), usize::from(tx))
     }
 
-    /// A queue is given up by its only owner until the device is started again.
+    /// Records that a queue's only owner gives it up until the device is started again.
     pub(crate) fn take_back_queue(&self, direction: Direction) {
         let (rx, tx) = &mut self.setup().queues_out;
         let count = if direction == Direction::Rx { rx } else { tx };
@@ -350,30 +336,34 @@ impl Drop for Device {
             return;
         }
         let setup = self.setup.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if event_watch::is_told() {
-            // The driver that has called goes on with its device, and whoever has had it do so may have locked the control plane.
+        if handles_event() {
+            // The driver that made the call continues to use its device, and its caller may have locked the control
+            // plane.
             let left = (mem::take(setup), Arc::clone(&self.environment));
             LEFT_OPEN.lock().unwrap_or_else(PoisonError::into_inner).push(left);
-            log(&format!(
-                "port {} ({}) stays open: a closure that is told of an event has dropped it",
+            log::warn(&format!(
+                "port {} ({}) stays open: a closure that handles an event has dropped it",
                 self.id, self.name
             ));
             return;
         }
         let mut control = self.environment.control();
-        if !setup.configured {
-            if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
-                *taken = false;
+        match setup.stage {
+            Stage::Unconfigured | Stage::Foreign => {
+                if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
+                    *taken = false;
+                }
+                return;
             }
-            return;
-        }
-        if setup.left {
-            // Nobody else gets it either.
-            control.left.push(self.name.clone());
-            return;
+            Stage::Unclosable => {
+                // Nobody else gets it either.
+                control.left.push(self.name.clone());
+                return;
+            }
+            Stage::Configured | Stage::Started | Stage::StoppedForGood => (),
         }
         setup.flows.destroy_all(PortId(self.id));
-        if setup.started {
+        if setup.stage == Stage::Started {
             // SAFETY: the port and its queues hold this `Device`, so they are gone and nobody polls; the control plane
             // is locked. Nothing is left to report an error to.
             unsafe { sys::rte_eth_dev_stop(self.id) };

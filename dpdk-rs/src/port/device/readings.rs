@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a device says of itself and has counted, and its MTU.
+//! What a device reports about itself, its counters, and its MTU.
 
 use super::Device;
 use crate::{
     MacAddr,
-    port::{
-        Link, LinkSpeeds, PortError, PortInfo, PortStats, RssFields, RxOffloads, TxOffloads, driver,
-        info::offload_names,
-    },
+    environment::{Quirks, driver},
+    port::{Link, LinkSpeeds, PortError, PortInfo, PortStats, RssFields, RxOffloads, TxOffloads, info::offload_names},
 };
 use dpdk_sys as sys;
 
@@ -27,13 +25,14 @@ impl Device {
         let info = self.raw_info()?;
         let driver = driver::name(&info);
         let drivers = self.drivers(&driver, &self.control()?);
+        let quirks = Quirks::of_own(&drivers, 0, false);
         let mut conf = sys::rte_eth_conf::default();
         // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
         let link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
         let strips = info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_STRIP != 0;
         Ok(PortInfo {
-            vlan_strip: strips && !drivers.iter().any(|(driver, _)| driver::strips_blindly(driver)),
-            restarts: drivers.iter().all(|(driver, _)| driver::restarts(driver)),
+            vlan_strip: strips && !quirks.strips_blindly,
+            restarts: !quirks.stops_for_good,
             driver,
             max_rx_queues: info.max_rx_queues,
             max_tx_queues: info.max_tx_queues,

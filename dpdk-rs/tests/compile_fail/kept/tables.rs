@@ -34,6 +34,8 @@ struct Flow {
 
 fn hash_key_with_padding(_table: HashTable<Flow, u64>) {}
 
+fn hash_key_derived_with_padding(_table: HashTable<Flow, u64>) {}
+
 fn hash_value_kept_over_remove(table: &mut HashTable<u64, String>) -> usize {
     let value = table.remove(&1).unwrap();
     value.len()

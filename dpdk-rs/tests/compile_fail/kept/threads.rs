@@ -4,13 +4,13 @@
 //! What may go to other threads, and what they may share.
 
 use dpdk_rs::{
-    Burst, Clock, DynField, DynFlag, Mempool, Packet, Port, PreparedBurst, Ring, RxQueue, RxTimestamp, StoppedRxQueue,
-    StoppedTxQueue, TxBuffer, TxQueue,
+    Burst, Clock, DynField, DynFlag, Mempool, Packet, Port, PreparedBurst, QueueRefused, Ring, RxQueue, RxTimestamp,
+    StoppedRxQueue, StoppedTxQueue, TxBuffer, TxQueue,
     flow::Flow,
     lcore::{JoinHandle, Lcore, Panicked, Registrar, Scope, StopGuard, StopToken},
     lookup::{Acl, HashReader, HashTable, HashWriter, Lpm, Lpm6, RcuReader, RcuWriter},
     memory::{DpdkBox, Heap, Memzone, Object, ObjectPool},
-    port::{Configured, Started, Unconfigured},
+    port::{Configured, Started, StopError, Unconfigured},
     ring::{Consumer, Producer},
     telemetry::TelemetryCommand,
     timer::{ManageError, Timer, Timers},
@@ -48,6 +48,8 @@ fn main() {
     // `anyhow` wants errors that may be shared.
     send_and_share::<Panicked>();
     send_and_share::<ManageError>();
+    send_and_share::<QueueRefused<RxQueue<u64>>>();
+    send_and_share::<StopError<u64>>();
     send_and_share::<StopGuard>();
     send_and_share::<StopToken>();
     send_and_share::<Registrar>();

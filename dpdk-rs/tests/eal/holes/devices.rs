@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Holes 6, 11 and 16: queues of ports that are not started, queues that two have, rings that are full.
+//! Holes 6, 11 and 16: queues of ports that are not started, queues with two owners, and full rings.
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start},
@@ -10,7 +10,8 @@ use crate::{
 use dpdk_rs::{Burst, Mempool, PortConfig, TxBuffer, port::StopError};
 use std::{collections::BTreeSet, time::Duration};
 
-/// A port that is stopped while somebody can still poll it. Here it is not: without all its queues, and them alone, nothing
+/// A port is stopped while somebody can still poll it. Here it is not: without exactly its own queues nothing happens,
+/// and the port and the queues keep working.
 /// happens, and the port and the queues go on.
 #[test]
 fn hole_06_stop_takes_every_queue() {
@@ -20,14 +21,15 @@ fn hole_06_stop_takes_every_queue() {
         let (mut port, mut rx, mut tx) = start(ports.next().unwrap(), &pool);
         let (_other, other_rx, other_tx) = start(ports.next().unwrap(), &pool);
         let Err(StopError::Queues(back)) = port.stop(vec![], vec![tx]) else { panic!("the RX queue is missing") };
-        (port, tx) = (back.0, back.2.into_iter().next().unwrap());
+        let (back_port, _, back_tx) = back.into_inner().unwrap();
+        (port, tx) = (back_port, back_tx.into_iter().next().unwrap());
         send(&mut tx, packet(&pool, &frame(1, 60)));
         assert_eq!(bytes(&receive(&mut rx)), frame(1, 60));
 
         let Err(StopError::Queues(back)) = port.stop(vec![other_rx], vec![tx]) else { panic!("it is another port's") };
-        let (port, _, mut back_tx) = *back;
+        let (port, _, mut back_tx) = back.into_inner().unwrap();
         let Err(StopError::Queues(back)) = port.stop(vec![rx], vec![other_tx]) else { panic!("it is another port's") };
-        let (port, mut rx, _) = *back;
+        let (port, mut rx, _) = back.into_inner().unwrap();
         send(&mut back_tx[0], packet(&pool, &frame(2, 60)));
         assert_eq!(bytes(&receive(&mut rx[0])), frame(2, 60));
         assert!(port.stop(rx, back_tx).is_ok());
@@ -73,8 +75,8 @@ fn hole_11_ports_and_queues_are_handed_out_once() {
     });
 }
 
-/// Sending until all is taken spins for ever when nobody empties the ring. Here what does not fit stays with the caller, or
-/// is dropped and counted.
+/// Sending until everything is accepted spins for ever if nobody empties the ring. Here the rest stays with the caller,
+/// or is dropped and counted.
 #[test]
 fn hole_16_full_ring_does_not_hold_the_sender() {
     isolated(&["net_ring0"], |eal| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Hole 14: closures on lcores that outlive what they borrow, and lcores that are never free again.
+//! Hole 14: closures on lcores that outlive what they borrow, and lcores that stay reserved for ever.
 
 use crate::{frames::until, process::isolated};
 use dpdk_rs::{
@@ -51,7 +51,7 @@ fn hole_14_scope_ends_after_its_closures() {
     });
 }
 
-/// Says that it was dropped.
+/// Records that it was dropped.
 struct Signal<'a>(&'a AtomicBool);
 
 impl Drop for Signal<'_> {

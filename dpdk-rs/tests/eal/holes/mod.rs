@@ -3,10 +3,12 @@
 
 //! Holes that were found in other bindings, by number, and how each is closed here. What the compiler refuses is in
 //! `tests/compile_fail.rs`; these run, and look at contents, counts and addresses, so that a hole shows without a sanitizer too.
+//! `names` is about holes that were found in this crate.
 
 mod data;
 mod devices;
 mod frames;
 mod lcores;
+mod names;
 mod owners;
 mod pools;

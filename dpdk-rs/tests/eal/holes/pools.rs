@@ -136,7 +136,7 @@ fn hole_10_port_is_closed_before_its_pool_goes() {
                 1 => drop((port.stop(vec![rx], vec![tx]).unwrap(), pool)),
                 _ => drop((tx, pool, rx, port)),
             }
-            assert!(eal.ports().is_empty(), "it is closed, and not to be had again");
+            assert!(eal.ports().is_empty(), "a closed port is not available again");
         }
         let again: Mempool = pool(&eal, "pool");
         assert!(again.alloc().is_some(), "the name is free, so the pools are gone");

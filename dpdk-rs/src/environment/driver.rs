@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What a device's driver reveals before the device is configured: its name, its arguments, and the arguments that
+//! would be unsafe.
+
+use core::ffi::CStr;
+use dpdk_sys as sys;
+
+/// `net_virtio_user` registers an interrupt handler when its peer leaves or returns, but removes it on close only if
+/// link interrupts were enabled. Without them, the EAL's interrupt thread finds a closed file and ends the process.
+const LINK_INTERRUPTERS: &[&str] = &["net_virtio_user"];
+
+/// Drivers that read the data to send with the processor, at its virtual address in this process. NICs, and the peer of
+/// `net_virtio_user`, can access only DPDK's memory, which is registered with them.
+const PROCESSOR_READERS: &[&str] = &[
+    "net_af_packet",
+    "net_bonding",
+    "net_failsafe",
+    "net_memif",
+    "net_null",
+    "net_pcap",
+    "net_ring",
+    "net_tap",
+    "net_vhost",
+];
+
+/// Drivers whose devices combine others. Such a device handles frames as its parts do.
+const COMBINERS: &[&str] = &["net_bonding", "net_failsafe", "net_netvsc"];
+
+pub(crate) fn combines(driver: &str) -> bool {
+    COMBINERS.contains(&driver)
+}
+
+/// Whether `net_bonding` has taken a device to combine it with others.
+pub(crate) fn is_member(info: &sys::rte_eth_dev_info) -> bool {
+    // SAFETY: the flags of a device that are not null live as long as the device, which the caller has just asked.
+    unsafe { sys::dpdk_sys_eth_is_member(info) != 0 }
+}
+
+/// The names, addresses or numbers of the devices that a device of `net_bonding` combines according to its arguments,
+/// once it is configured.
+pub(crate) fn members(info: &sys::rte_eth_dev_info) -> Vec<String> {
+    if name(info) != "net_bonding" {
+        return Vec::new();
+    }
+    let args = args(info).unwrap_or_default();
+    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
+    let members = pairs.filter(|(key, _)| ["slave", "member"].contains(&key.trim()));
+    members.map(|(_, value)| value.trim().to_owned()).collect()
+}
+
+/// Whether an argument refers to the port with this number and these names.
+pub(crate) fn is_called(text: &str, id: u16, mut names: impl Iterator<Item = String>) -> bool {
+    text.parse::<u16>() == Ok(id)
+        || names
+            .any(|name| name == text || pci_address(&name).is_some_and(|address| pci_address(text) == Some(address)))
+}
+
+/// Whether a device's name is a PCI address.
+pub(crate) fn is_pci_address(name: &str) -> bool {
+    pci_address(name).is_some()
+}
+
+/// Parses a PCI address, whose domain may be missing.
+pub(crate) fn pci_address(text: &str) -> Option<[u32; 4]> {
+    let (place, function) = text.rsplit_once('.')?;
+    let mut parts = place.rsplit(':');
+    let (device, bus, domain) = (parts.next()?, parts.next()?, parts.next().unwrap_or("0"));
+    let number = |digits: &str| u32::from_str_radix(digits, 16).ok();
+    parts.next().is_none().then_some([number(domain)?, number(bus)?, number(device)?, number(function)?])
+}
+
+/// Whether a device can send data outside DPDK's memory. With some arguments, drivers of the list cannot: `net_memif`
+/// then tells its peer where the data is, and `net_vhost` lets another device copy it.
+pub(crate) fn reads_by_processor(info: &sys::rte_eth_dev_info) -> bool {
+    let passes_on = |args: String| has_one_of(&args, &["dmas", "zero-copy"]);
+    PROCESSOR_READERS.contains(&name(info).as_str()) && !args(info).is_some_and(passes_on)
+}
+
+/// Drivers that receive into mbufs whose buffers are in memory of the program, and change neither the buffers nor the
+/// flag that marks them. Others overwrite the flag (many drivers of NICs, whose mbufs then seem to contain their data),
+/// attach buffers of their own, or expect the data after the mbuf.
+const BUFFER_KEEPERS: &[&str] = &[
+    "mlx5_pci",
+    "net_af_packet",
+    "net_bonding",
+    "net_failsafe",
+    "net_memif",
+    "net_null",
+    "net_pcap",
+    "net_ring",
+    "net_tap",
+    "net_vhost",
+];
+
+/// Drivers of NICs that do not change the buffers, and overwrite the flag only of the first mbuf of each frame that
+/// they return: [`RxQueue`](crate::RxQueue) restores it. They can access memory outside DPDK's if it is registered.
+const MARK_LOSERS: &[&str] = &["net_e1000_em"];
+
+/// With these arguments, drivers of that list attach other buffers, or let another device write to them.
+const BUFFER_CHANGERS: &[&str] = &["dmas", "ext-buffer", "mprq_en", "zero-copy"];
+
+/// Whether a device can receive into mbufs whose buffers are in memory of the program. `outside`: that memory is not
+/// DPDK's. `alone`: the device is not part of another device.
+pub(crate) fn keeps_buffers(info: &sys::rte_eth_dev_info, outside: bool, alone: bool) -> bool {
+    let name = name(info);
+    (BUFFER_KEEPERS.contains(&name.as_str()) || alone && loses_marks(&name))
+        && !args(info).is_some_and(|args| has_one_of(&args, BUFFER_CHANGERS))
+        && (!outside || reads_by_processor(info))
+}
+
+/// Whether received mbufs may lack the flag that their buffers are in memory of the program.
+pub(crate) fn loses_marks(driver: &str) -> bool {
+    MARK_LOSERS.contains(&driver)
+}
+
+/// Whether a device was created with one of these arguments.
+fn has_one_of(args: &str, keys: &[&str]) -> bool {
+    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.map(|(key, _)| key.trim()).any(|key| keys.contains(&key))
+}
+
+/// The name of a device's driver.
+pub(crate) fn name(info: &sys::rte_eth_dev_info) -> String {
+    if info.driver_name.is_null() {
+        return String::new();
+    }
+    // SAFETY: a driver's name that is not null is a static string of DPDK's.
+    unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
+}
+
+/// Drivers whose use of ports, pools and frames this crate cannot know in advance. `net_softnic` runs a script at each
+/// start. The script builds and loads machine code, lets a service core poll the queues of any port, whoever else polls
+/// them, writes to frames that have a second owner, and creates pools that are freed when the device is stopped, while
+/// the program may still have packets of them.
+const UNBOUND: &[&str] = &["net_softnic"];
+
+pub(crate) fn is_unbound(driver: &str) -> bool {
+    UNBOUND.contains(&driver)
+}
+
+pub(crate) fn needs_link_interrupts(driver: &str) -> bool {
+    LINK_INTERRUPTERS.contains(&driver)
+}
+
+/// Whether the interface of a device is no longer where its queues were created. `net_tap` opens the interface by name
+/// for each queue. If the interface was moved to another network namespace before, the kernel creates a second
+/// interface of that name, and the frames of the first are lost.
+pub(crate) fn has_lost_interface(driver: &str, info: &sys::rte_eth_dev_info) -> bool {
+    // SAFETY: the call takes a number.
+    driver == "net_tap" && info.if_index != 0 && unsafe { sys::dpdk_sys_has_interface(info.if_index) } == 0
+}
+
+/// Whether a device must not be closed after it, or a device that it is a part of, has failed to set up a queue or to
+/// start: `net_pcap` with `infinite_rx` then frees a ring, keeps its address, and frees the ring again on close.
+pub(crate) fn frees_twice(info: &sys::rte_eth_dev_info) -> bool {
+    name(info) == "net_pcap" && args(info).is_some_and(|args| values(&args, "infinite_rx").any(|value| value != 0))
+}
+
+/// An argument with which the driver would access memory outside an mbuf: the argument, its value, and the allowed
+/// values. `room` is the data room of an mbuf after the headroom. `owned`: the device is part of another.
+pub(crate) fn danger(info: &sys::rte_eth_dev_info, room: u32, owned: bool) -> Option<(&'static str, u32, String)> {
+    if owned && frees_twice(info) {
+        // If its set-up fails, `net_failsafe` calls a function that the driver does not have.
+        return Some(("argument 'infinite_rx' of net_pcap in another device", 1, "0 only".to_owned()));
+    }
+    let look = match name(info).as_str() {
+        "net_null" => null_danger,
+        "net_bonding" => bonding_danger,
+        "net_vhost" => vhost_danger,
+        _ => return None,
+    };
+    look(&args(info)?, room)
+}
+
+/// The arguments with which a device was created, if any.
+fn args(info: &sys::rte_eth_dev_info) -> Option<String> {
+    if info.device.is_null() {
+        return None;
+    }
+    // SAFETY: the device of an ethdev lives as long as the ethdev, which the caller has just asked.
+    let args = unsafe { sys::dpdk_sys_dev_args(info.device) };
+    if args.is_null() {
+        return None;
+    }
+    // SAFETY: arguments that are not null are a string that lives as long as the device.
+    Some(unsafe { CStr::from_ptr(args) }.to_string_lossy().into_owned())
+}
+
+/// `net_null` sets the length of every mbuf to its argument `size`, and with `copy` writes and reads that many bytes,
+/// without checking the room.
+fn null_danger(args: &str, room: u32) -> Option<(&'static str, u32, String)> {
+    if let Some(copy) = values(args, "copy").find(|copy| *copy != 0) {
+        // On transmission it reads from mbufs of any pool.
+        return Some(("argument 'copy' of net_null", copy, "0 only".to_owned()));
+    }
+    let size = values(args, "size").find(|size| *size > room)?;
+    Some(("argument 'size' of net_null in bytes", size, format!("at most {room}, the room in the pool's mbufs")))
+}
+
+/// In broadcast mode `net_bonding` sends one mbuf through several devices at once. A ring below it receives the mbuf
+/// several times, as separate packets.
+fn bonding_danger(args: &str, _room: u32) -> Option<(&'static str, u32, String)> {
+    const BROADCAST: u32 = 3;
+    let mode = values(args, "mode").find(|mode| *mode == BROADCAST || *mode == u32::MAX)?;
+    Some(("argument 'mode' of net_bonding", mode, "any other than broadcast, 3".to_owned()))
+}
+
+/// `net_vhost` with `legacy-ol-flags` marks received frames with the peer's offload requests, as if this process had
+/// made them. Another device that sends such a frame would cut it by lengths that the peer has invented.
+fn vhost_danger(args: &str, _room: u32) -> Option<(&'static str, u32, String)> {
+    let legacy = values(args, "legacy-ol-flags").find(|legacy| *legacy != 0)?;
+    Some(("argument 'legacy-ol-flags' of net_vhost", legacy, "0 only".to_owned()))
+}
+
+/// The values of one of a device's arguments.
+fn values<'a>(args: &'a str, key: &'a str) -> impl Iterator<Item = u32> + 'a {
+    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
+    pairs.filter(move |(name, _)| name.trim() == key).map(|(_, value)| number(value))
+}
+
+/// Parses a number as C's `strtoul` does. Returns the largest number for everything that is not clearly a number.
+fn number(text: &str) -> u32 {
+    let text = text.trim();
+    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16),
+        None if text.len() > 1 && text.starts_with('0') => u32::from_str_radix(text, 8),
+        None => text.parse(),
+    };
+    parsed.unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BUFFER_CHANGERS, bonding_danger, has_one_of, is_called, null_danger, number, vhost_danger};
+
+    #[test]
+    fn arguments_that_change_buffers_are_found() {
+        for harmless in ["", "iface=/tmp/dmas", "iface=/tmp/sock,queues=2", "ext-buffers=1", "zero-copy"] {
+            assert!(!has_one_of(harmless, BUFFER_CHANGERS), "{harmless}");
+        }
+        for args in ["ext-buffer=1", "role=client,zero-copy=yes", "queues=2, dmas=[txq0@0000:00:01.0]", "mprq_en=1"] {
+            assert!(has_one_of(args, BUFFER_CHANGERS), "{args}");
+        }
+    }
+
+    #[test]
+    fn ports_are_called_by_name_number_and_address() {
+        let is = |text: &str, name: &str| is_called(text, 3, [name.to_owned()].into_iter());
+        for (text, name) in [
+            ("net_ring0", "net_ring0"),
+            ("3", "net_ring0"),
+            ("0000:04:0a.1", "0000:04:0a.1"),
+            ("04:0A.1", "0000:04:0a.1"),
+            ("4:a.1", "0000:04:0a.1"),
+        ] {
+            assert!(is(text, name), "{text} {name}");
+        }
+        for (text, name) in [("net_ring1", "net_ring0"), ("30", "net_ring0"), ("1:04:0a.1", "0000:04:0a.1"), ("", "x")]
+        {
+            assert!(!is(text, name), "{text} {name}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_those_of_strtoul() {
+        for (text, value) in [("64", 64), ("0x40", 64), ("0X40", 64), ("0100", 64), ("0", 0), (" 64 ", 64)] {
+            assert_eq!(number(text), value, "{text}");
+        }
+        for text in ["", "-1", "64x", "0x", "09", "4294967296", "[64]"] {
+            assert_eq!(number(text), u32::MAX, "{text}");
+        }
+    }
+
+    #[test]
+    fn null_device_may_not_go_beyond_the_room() {
+        for harmless in ["", "size=2048", "no-rx=1", "size=0x800,copy=0", "copy=0"] {
+            assert_eq!(null_danger(harmless, 2048), None, "{harmless}");
+        }
+        for (args, what, value) in [
+            ("size=2049", "argument 'size' of net_null in bytes", 2049),
+            ("copy=0,size=65535", "argument 'size' of net_null in bytes", 65_535),
+            ("size=64,size=70000", "argument 'size' of net_null in bytes", 70_000),
+            ("size=-1", "argument 'size' of net_null in bytes", u32::MAX),
+            ("size=64,copy=1", "argument 'copy' of net_null", 1),
+        ] {
+            let found = null_danger(args, 2048).map(|(what, value, _)| (what, value));
+            assert_eq!(found, Some((what, value)), "{args}");
+        }
+    }
+
+    #[test]
+    fn bonding_may_not_broadcast() {
+        for harmless in ["", "mode=0,slave=net_ring0", "slave=net_ring0,mode=4"] {
+            assert_eq!(bonding_danger(harmless, 2048), None, "{harmless}");
+        }
+        assert!(bonding_danger("slave=net_ring0,mode=3", 2048).is_some());
+    }
+    #[test]
+    fn vhost_may_not_pass_on_its_peers_wishes() {
+        for harmless in ["", "iface=/tmp/sock,queues=1", "legacy-ol-flags=0"] {
+            assert_eq!(vhost_danger(harmless, 2048), None, "{harmless}");
+        }
+        let found = vhost_danger("iface=/tmp/sock,legacy-ol-flags=1", 2048).map(|(_, value, _)| value);
+        assert_eq!(found, Some(1));
+    }
+}
