@@ -6,8 +6,10 @@
  * (abbreviations, clusters of short options, "--opt value" and "--opt=value").
  */
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <rte_version.h>
@@ -93,62 +95,62 @@ parse_number(const char *text, uint32_t min, uint32_t max, uint32_t *number)
 }
 
 static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-static int
 parse_port_mask(const char *text, uint64_t *mask, struct error *error)
 {
-	const char *digits = text;
-	uint64_t value = 0;
-	bool valid;
+	const bool has_prefix = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+	const char *digits = has_prefix ? &text[2] : text;
+	const size_t nb_digits = strspn(digits, "0123456789abcdefABCDEF");
 
-	if (digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X'))
-		digits += 2;
-	valid = *digits != '\0';
-	for (; *digits != '\0'; digits++) {
-		int digit = hex_digit(*digits);
-
-		if (digit < 0 || value >> 60 != 0) {
-			valid = false;
-			break;
-		}
-		value = value << 4 | (uint64_t)digit;
-	}
-	if (!valid)
+	errno = 0;
+	*mask = strtoull(digits, NULL, 16);
+	if (nb_digits == 0 || digits[nb_digits] != '\0' || errno != 0)
 		return set_error(error, STATUS_USAGE,
 			"invalid port mask '%s': give a hexadecimal number, for example 0x3", text);
-	if (value == 0)
+	if (*mask == 0)
 		return set_error(error, STATUS_USAGE, "port mask '%s' selects no port", text);
-	*mask = value;
 	return 0;
 }
 
+/* The option with this name, or else the only one that starts with it. Returns -1 if none or
+ * several do.
+ */
 static int
+find_option(const char *name, size_t length)
+{
+	int found = -1;
+
+	for (size_t i = 0; i < NB_OPTIONS; i++) {
+		if (strncmp(option_table[i].name, name, length) != 0)
+			continue;
+		if (option_table[i].name[length] == '\0')
+			return (int)i;
+		found = found == -1 ? (int)i : -2;
+	}
+	return found < 0 ? -1 : found;
+}
+
+/* Apply one option. Returns what the program must do after parsing. */
+static enum args_result
 apply_option(enum option_id id, const char *value, struct options *options, struct error *error)
 {
 	const struct option *option = &option_table[id];
 	uint32_t number = 0;
 
 	if (option->kind == OPTION_NUMBER &&
-		!parse_number(value, option->min, option->max, &number))
-		return set_error(error, STATUS_USAGE,
+		!parse_number(value, option->min, option->max, &number)) {
+		set_error(error, STATUS_USAGE,
 			"invalid value '%s' for %s: give a number from %" PRIu32 " to %" PRIu32,
 			value, option->name, option->min, option->max);
+		return ARGS_RUN;
+	}
 
 	switch (id) {
 	case ID_PORT_MASK:
-		return parse_port_mask(value, &options->port_mask, error);
+		parse_port_mask(value, &options->port_mask, error);
+		break;
 	case ID_PORT_MAP:
-		return parse_port_map(value, &options->port_map, error);
+		parse_port_map(value, &options->port_map, error);
+		break;
 	case ID_QUEUE_PAIRS:
 		options->queue_pairs_per_lcore = (uint16_t)number;
 		break;
@@ -190,39 +192,14 @@ apply_option(enum option_id id, const char *value, struct options *options, stru
 		break;
 	case ID_HELP:
 	case ID_HELP_SHORT:
+		return ARGS_HELP;
 	case ID_VERSION:
-		break;
-	}
-	return 0;
-}
-
-/* The option that starts with these characters: an exact match, else the only one that begins so.
- * -1 when there is none or more than one.
- */
-static int
-find_option(const char *name, size_t length)
-{
-	int found = -1;
-
-	for (size_t i = 0; i < NB_OPTIONS; i++) {
-		if (strncmp(option_table[i].name, name, length) != 0)
-			continue;
-		if (option_table[i].name[length] == '\0')
-			return (int)i;
-		found = found == -1 ? (int)i : -2;
-	}
-	return found < 0 ? -1 : found;
-}
-
-static enum args_result
-result_of(enum option_id id)
-{
-	if (id == ID_VERSION)
 		return ARGS_VERSION;
-	return id == ID_HELP || id == ID_HELP_SHORT ? ARGS_HELP : ARGS_RUN;
+	}
+	return ARGS_RUN;
 }
 
-/* Read the argument at *index, and the next one where it is the value. */
+/* Parse the long option at *index. If the next argument is its value, advance *index. */
 static enum args_result
 parse_long(int argc, char *const argv[], int *index, struct options *options, struct error *error)
 {
@@ -247,11 +224,10 @@ parse_long(int argc, char *const argv[], int *index, struct options *options, st
 		}
 		value = argv[++*index];
 	}
-	apply_option((enum option_id)id, value, options, error);
-	return result_of((enum option_id)id);
+	return apply_option((enum option_id)id, value, options, error);
 }
 
-/* How many bytes of UTF-8 the first character has, as far as they are there. */
+/* Length of the first UTF-8 character in bytes; less if the text ends within the character. */
 static int
 character_len(const char *text)
 {
@@ -272,7 +248,7 @@ parse_short(int argc, char *const argv[], int *index, struct options *options, s
 {
 	for (const char *c = &argv[*index][1]; *c != '\0'; c++) {
 		const char name[] = {'-', *c, '\0'};
-		/* "--" must not be taken for the beginning of a long option. */
+		/* "--" does not start a long option here. */
 		const int id = *c == '-' ? -1 : find_option(name, 2);
 		const char *value;
 
@@ -284,9 +260,11 @@ parse_short(int argc, char *const argv[], int *index, struct options *options, s
 			continue;
 		}
 		if (option_table[id].kind == OPTION_FLAG) {
-			apply_option((enum option_id)id, NULL, options, error);
-			if (result_of((enum option_id)id) != ARGS_RUN)
-				return result_of((enum option_id)id);
+			const enum args_result result =
+				apply_option((enum option_id)id, NULL, options, error);
+
+			if (result != ARGS_RUN)
+				return result;
 			continue;
 		}
 		value = c[1] != '\0' ? &c[1] : *index + 1 < argc ? argv[++*index] : NULL;
@@ -297,13 +275,6 @@ parse_short(int argc, char *const argv[], int *index, struct options *options, s
 		break;
 	}
 	return ARGS_RUN;
-}
-
-static bool
-is_help_or_version(const char *argument)
-{
-	return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0 ||
-	       strcmp(argument, "--version") == 0;
 }
 
 enum args_result
@@ -322,14 +293,16 @@ parse_args(int argc, char *const argv[], struct options *options, struct error *
 		.update_macs = true,
 	};
 
-	if (argc > 1 && is_help_or_version(argv[1]))
-		return strcmp(argv[1], "--version") == 0 ? ARGS_VERSION : ARGS_HELP;
+	if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+		return ARGS_HELP;
+	if (argc > 1 && strcmp(argv[1], "--version") == 0)
+		return ARGS_VERSION;
 
 	while (index < argc && strcmp(argv[index], "--") != 0)
 		index++;
 	options->eal_argc = index;
 
-	/* An error does not end the reading, since a request for help further right beats it. */
+	/* Parsing continues after an error, since a later --help takes precedence. */
 	for (index++; index < argc && result == ARGS_RUN; index++) {
 		const char *argument = argv[index];
 
@@ -358,8 +331,8 @@ print_usage(FILE *out)
 {
 	fputs("Usage: " PROGRAM " [EAL options] -- -p PORTMASK [options]\n"
 	      "\n"
-	      "Forwards each Ethernet frame that a port receives to its peer port, with DPDK.\n"
-	      "The source MAC becomes that of the output port, the destination\n"
+	      "Receives Ethernet frames with DPDK and sends each to the peer of its port.\n"
+	      "The source MAC address becomes that of the output port, the destination\n"
 	      "02:00:00:00:00:<output port>.\n"
 	      "\n"
 	      "Options:\n"
@@ -367,29 +340,31 @@ print_usage(FILE *out)
 	      "  -q NQ               queue pairs per lcore: 1 to 1024, default 1\n"
 	      "  -T PERIOD           seconds between statistics: 0 to 86400, default 10;\n"
 	      "                      0 = only at the end\n"
-	      "  -P                  promiscuous mode on\n"
+	      "  -P                  enable promiscuous mode\n"
 	      "  --portmap=(a,b)[,(c,d)]\n"
-	      "                      forwarding pairs, both ways; (a,a) sends back on the\n"
-	      "                      same port; default: neighbours in the mask\n"
+	      "                      pairs of ports that forward to each other; (a,a)\n"
+	      "                      sends back on the same port; default: neighbours in\n"
+	      "                      the mask\n"
 	      "  --no-mac-updating   leave the MAC addresses as they are\n"
-	      "  --burst N           frames a burst: 1 to 512, default 32\n"
+	      "  --burst N           frames per burst: 1 to 512, default 32\n"
 	      "  --rxd N             descriptors of an RX queue: 1 to 65535, default 1024\n"
 	      "  --txd N             descriptors of a TX queue: 1 to 65535, default 1024\n"
-	      "  --queues N          queue pairs a port: 1 to 1024, default 1; more than 1\n"
-	      "                      uses RSS on IP, UDP and TCP where the device has it\n"
-	      "  --mtu N             MTU to set: 68 to 65535, default: as the device has it\n"
-	      "  --stats-json FILE   write statistics as JSON lines; with - to stdout, and\n"
-	      "                      all text to stderr\n"
-	      "  --duration SECONDS  stop by itself: after 1 to 31536000 s\n"
-	      "  --idle-sleep        an lcore that no frames come to sleeps until the devices\n"
-	      "                      tell of some; it polls where they cannot\n"
+	      "  --queues N          queue pairs per port: 1 to 1024, default 1; more than 1\n"
+	      "                      use RSS on IP, UDP and TCP if the device supports it\n"
+	      "  --mtu N             set the MTU: 68 to 65535, default: that of the device\n"
+	      "  --stats-json FILE   write statistics as JSON lines; with -, write them to\n"
+	      "                      stdout and all text to stderr\n"
+	      "  --duration SECONDS  stop after 1 to 31536000 s; default: run until a signal\n"
+	      "  --idle-sleep        an lcore without frames sleeps until an RX interrupt; it\n"
+	      "                      polls if a device has no RX interrupts\n"
 	      "  --capture           let dpdk-dumpcap capture frames; needs hugepages\n"
 	      "  -h, --help          print this text\n"
 	      "  --version           print the version\n"
 	      "\n"
-	      "SIGINT and SIGTERM end it; SIGUSR1 stops all ports and starts them again.\n"
+	      "SIGINT and SIGTERM end the program; SIGUSR1 stops all ports and starts them\n"
+	      "again.\n"
 	      "\n"
-	      "For the options of the EAL see https://doc.dpdk.org/guides/linux_gsg/\n",
+	      "EAL options: https://doc.dpdk.org/guides/linux_gsg/\n",
 		out);
 }
 

@@ -25,7 +25,7 @@ struct options {
 	uint16_t burst;
 	uint16_t rx_descriptors;
 	uint16_t tx_descriptors;
-	/* 0: as the device has it. */
+	/* 0: keep that of the device. */
 	uint16_t mtu;
 	/* 0: only final statistics. */
 	uint32_t period_s;
@@ -33,7 +33,7 @@ struct options {
 	uint32_t duration_s;
 	bool promiscuous;
 	bool update_macs;
-	/* An lcore that no frames come to sleeps. */
+	/* An lcore sleeps while no frames arrive. */
 	bool idle_sleep;
 	/* Other processes may capture frames. */
 	bool capture;

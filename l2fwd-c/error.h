@@ -6,28 +6,28 @@
 #define ERROR_H
 
 enum {
-	/* The machine, a device or a file does not allow what was asked for. */
+	/* The machine, a device or a file does not allow what the command line requests. */
 	STATUS_FAILED = 1,
 	/* The command line is wrong on every machine. */
 	STATUS_USAGE = 2,
 };
 
-/* Why the program cannot go on. An error that was never set has status 0. */
+/* Why the program cannot continue. Status 0 means no error. */
 struct error {
 	int status;
 	char *message;
 };
 
-/* Fill in an error; the first one stays. Returns -1, so that callers can return its result. */
+/* Set an error, unless one is set already. Returns -1, so that callers can return its result. */
 int set_error(struct error *error, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Print the error as the user sees it, to stderr, and give the exit status. */
+/* Print the error to stderr, clear it, and return the exit status. */
 int report_error(struct error *error);
 
 void clear_error(struct error *error);
 
-/* Something that the user should know but that does not stop the program. */
+/* Print a warning to stderr. The program continues. */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright(c) 2026 The l2fwd-rs authors
  *
- * Sleep of an lcore that no frames come to.
+ * How an lcore sleeps while no frames arrive.
  */
 
 #include <errno.h>
@@ -14,14 +14,16 @@
 #include "error.h"
 #include "idle.h"
 
-/* Intervals without a frame before the devices are asked to tell of frames. In one more they are
- * polled, since of what came before they do not tell.
+/* Intervals without a frame before the interrupts are enabled. The queues are polled for one more
+ * interval, since frames that arrived earlier raise no interrupt.
  */
 #define QUIET_INTERVALS 10
-/* The longest sleep: the stop flag, statistics and links are seen to between two. */
+/* The longest sleep. It delays the reaction to the stop flag, the statistics and the link check. */
 #define SLEEP_MS 10
 
-/* Where a device refuses, the lcore polls from then on. Returns whether it did not. */
+/* Check the result of a device call: after a failure the lcore no longer sleeps. Returns whether
+ * the call succeeded.
+ */
 static bool
 settle(struct idle *idle, const struct queue_pair *pair, const char *what, int ret)
 {
@@ -31,7 +33,7 @@ settle(struct idle *idle, const struct queue_pair *pair, const char *what, int r
 		return true;
 	idle->sleeps = false;
 	rte_eth_dev_get_name_by_port(pair->rx_port, name);
-	warn("port %u (%s): cannot %s RX queue %u: %s: lcore %u polls without sleep", pair->rx_port,
+	warn("port %u (%s): cannot %s RX queue %u: %s: lcore %u does not sleep", pair->rx_port,
 		name, what, pair->queue, rte_strerror(-ret), rte_lcore_id());
 	return false;
 }
@@ -44,7 +46,7 @@ enable_interrupts(struct idle *idle, const struct lcore_work *work, bool on)
 		int ret = on ? rte_eth_dev_rx_intr_enable(pair->rx_port, pair->queue)
 			     : rte_eth_dev_rx_intr_disable(pair->rx_port, pair->queue);
 
-		/* Those of some devices, such as net_tap, are always on. */
+		/* Some devices, such as net_tap, have interrupts that are always on. */
 		if (ret == -ENOTSUP)
 			ret = 0;
 		if (!settle(idle, pair, on ? "enable the interrupt of" : "disable the interrupt of",
@@ -54,12 +56,22 @@ enable_interrupts(struct idle *idle, const struct lcore_work *work, bool on)
 	return true;
 }
 
+/* Sleep until frames come to one of the queues. */
+static bool
+wait_for_frames(struct idle *idle, const struct lcore_work *work)
+{
+	struct rte_epoll_event event;
+
+	return settle(idle, work->pairs, "wait for",
+		rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, SLEEP_MS));
+}
+
 void
 begin_idle(struct idle *idle, const struct lcore_work *work)
 {
 	*idle = (struct idle){.sleeps = work->idle_sleep && work->nb_pairs > 0};
-	/* Once and for all: some drivers tell only once of what they have told since, and would
-	 * tell it again whenever they are asked anew (net_virtio_user).
+	/* Registered only once: some drivers (net_virtio_user) report old events again after each
+	 * registration.
 	 */
 	while (idle->sleeps && idle->nb_watched < work->nb_pairs) {
 		const struct queue_pair *pair = &work->pairs[idle->nb_watched];
@@ -82,18 +94,8 @@ end_idle(struct idle *idle, const struct lcore_work *work)
 	}
 }
 
-/* Sleep until one of the devices tells of frames. */
-static bool
-wait_for_frames(struct idle *idle, const struct lcore_work *work)
-{
-	struct rte_epoll_event event;
-
-	return settle(idle, work->pairs, "wait for",
-		rte_epoll_wait(RTE_EPOLL_PER_THREAD, &event, 1, SLEEP_MS));
-}
-
 bool
-see_to_idle(struct idle *idle, const struct lcore_work *work)
+sleep_if_idle(struct idle *idle, const struct lcore_work *work)
 {
 	uint64_t received = 0;
 

@@ -8,28 +8,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "forward.h"
+#include "queue_pair.h"
 
-/* What an lcore remembers of its queue pairs' rest. */
+/* How long an lcore's queue pairs have been idle. */
 struct idle {
-	/* Not without the option, and not once a device has refused. */
+	/* Set by --idle-sleep, cleared when a device call fails. */
 	bool sleeps;
-	/* The devices tell of frames. */
+	/* The interrupts are enabled. */
 	bool armed;
-	/* Queues whose devices this thread waits for, at times. */
+	/* Queues registered in this thread's epoll set. */
 	unsigned int nb_watched;
 	unsigned int nb_quiet;
 	uint64_t received;
 };
 
-/* Find out whether the devices can tell of frames, and say so if not. end_idle() belongs to it. */
+/* Register for the interrupts of the RX queues, and warn if a device has none. end_idle() undoes
+ * the registration.
+ */
 void begin_idle(struct idle *idle, const struct lcore_work *work);
 
 void end_idle(struct idle *idle, const struct lcore_work *work);
 
-/* To be called after each interval. Sleeps if no frames have come for long, and returns whether it
- * has.
+/* Call after each interval. Sleeps if no frames have arrived for a while, and returns whether it
+ * slept.
  */
-bool see_to_idle(struct idle *idle, const struct lcore_work *work);
+bool sleep_if_idle(struct idle *idle, const struct lcore_work *work);
 
 #endif

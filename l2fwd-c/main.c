@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright(c) 2026 The l2fwd-rs authors
  *
- * Layer 2 forwarding with DPDK: reads in the order of the calls in main() and run().
+ * Layer 2 forwarding with DPDK. Each function stands above its caller, in the order of the calls;
+ * forward.c handles the frames.
  */
 
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
@@ -19,27 +15,18 @@
 #include <rte_log.h>
 
 #include "args.h"
+#include "diagnosis.h"
 #include "error.h"
 #include "forward.h"
 #include "observation.h"
 #include "port.h"
-#include "stats.h"
-#include "stats_json.h"
+#include "queue_pair.h"
+#include "report.h"
+#include "signals.h"
 #include "topology.h"
-
-/* How often to look at the links. */
-#define LINK_INTERVAL_S 1
-
-/* Set by signals and by --duration; read by all lcores, which then leave their queues. */
-static atomic_bool stop;
-/* Set before it where that is for good, and not only until the ports are reset. */
-static atomic_bool for_good;
 
 struct forwarder {
 	struct options options;
-	struct stats_json json;
-	/* stdout, or stderr where stdout is for JSON. */
-	FILE *text;
 	unsigned int nb_ports;
 	/* The first nb_open ports need closing. */
 	unsigned int nb_open;
@@ -49,62 +36,33 @@ struct forwarder {
 	struct queue_pair *pairs;
 	/* By lcore id. */
 	struct lcore_work work[RTE_MAX_LCORE];
-	/* In TSC cycles; 0 for next_period and end: never. */
-	uint64_t start;
-	uint64_t next_period;
-	uint64_t next_links;
-	uint64_t end;
-	struct snapshot now;
-	struct snapshot before;
+	struct report report;
 };
 
-static void
-stop_for_good(void)
+/* Start the EAL. An argument that the EAL does not use is an error. */
+static int
+init_eal(int eal_argc, char *argv[], struct error *error)
 {
-	atomic_store(&for_good, true);
-	atomic_store(&stop, true);
+	int ret;
+
+	/* Whatever the EAL's default is, stdout is for the program's own output. */
+	rte_openlog_stream(stderr);
+	ret = rte_eal_init(eal_argc, argv);
+	if (ret < 0)
+		return diagnose_init(eal_argc, argv, error);
+	if (check_devices(error) != 0) {
+		rte_eal_cleanup();
+		return -1;
+	}
+	if (ret + 1 < eal_argc) {
+		set_error(error, STATUS_USAGE, "unexpected argument '%s'", argv[ret + 1]);
+		rte_eal_cleanup();
+		return -1;
+	}
+	return 0;
 }
 
-static void
-on_stop_signal(int signal_number)
-{
-	(void)signal_number;
-	stop_for_good();
-}
-
-static void
-on_reset_signal(int signal_number)
-{
-	(void)signal_number;
-	atomic_store(&stop, true);
-}
-
-/* Whether the lcores, which have all left their queues, are not to come back. A signal that comes
- * from now on counts again: the flag is taken back before the other one is looked at.
- */
-static bool
-stopped_for_good(void)
-{
-	atomic_exchange(&stop, false);
-	return atomic_load(&for_good);
-}
-
-/* Those that end the program without SA_RESTART, so that a write of statistics to a reader that has
- * stalled ends too.
- */
-static void
-install_signals(void)
-{
-	const struct sigaction on_stop = {.sa_handler = on_stop_signal};
-	const struct sigaction on_reset = {.sa_handler = on_reset_signal, .sa_flags = SA_RESTART};
-	const struct sigaction ignore = {.sa_handler = SIG_IGN};
-
-	sigaction(SIGINT, &on_stop, NULL);
-	sigaction(SIGTERM, &on_stop, NULL);
-	sigaction(SIGUSR1, &on_reset, NULL);
-	sigaction(SIGPIPE, &ignore, NULL);
-}
-
+/* Choose the ports, and assign their queues to lcores. */
 static int
 plan(struct forwarder *forwarder, struct error *error)
 {
@@ -162,56 +120,20 @@ setup_ports(struct forwarder *forwarder, struct error *error)
 	return 0;
 }
 
-static double
-seconds(const struct forwarder *forwarder, uint64_t tsc)
-{
-	return (double)(tsc - forwarder->start) / (double)rte_get_tsc_hz();
-}
-
+/* What the main lcore does after each drain. */
 static void
-take_snapshot(struct forwarder *forwarder, uint64_t tsc)
-{
-	collect(forwarder->ports, forwarder->nb_ports, forwarder->pairs, forwarder->nb_pairs,
-		&forwarder->now);
-	forwarder->now.time_s = seconds(forwarder, tsc);
-}
-
-/* What the main lcore does besides forwarding. */
-static void
-see_to_time(void *argument, uint64_t tsc)
+on_drain(void *argument, uint64_t tsc)
 {
 	struct forwarder *forwarder = argument;
-	const uint64_t period = forwarder->options.period_s * rte_get_tsc_hz();
 
-	if (period != 0 && tsc >= forwarder->next_period) {
-		take_snapshot(forwarder, tsc);
-		print_stats(forwarder->text, &forwarder->now, &forwarder->before);
-		write_stats(&forwarder->json, &forwarder->now, &forwarder->before);
-		forwarder->before = forwarder->now;
-		while (forwarder->next_period <= tsc)
-			forwarder->next_period += period;
-	}
-	if (tsc >= forwarder->next_links) {
-		report_links(forwarder->ports, forwarder->nb_ports, forwarder->text);
-		forwarder->next_links = tsc + LINK_INTERVAL_S * rte_get_tsc_hz();
-	}
-	if (forwarder->end != 0 && tsc >= forwarder->end)
+	update_report(&forwarder->report, forwarder->ports, forwarder->nb_ports, forwarder->pairs,
+		forwarder->nb_pairs, tsc);
+	if (is_over(&forwarder->report, tsc))
 		stop_for_good();
 }
 
-static void
-set_timer(struct forwarder *forwarder)
-{
-	const struct options *options = &forwarder->options;
-
-	forwarder->start = rte_rdtsc();
-	forwarder->next_period = forwarder->start + options->period_s * rte_get_tsc_hz();
-	if (options->duration_s != 0)
-		forwarder->end = forwarder->start + options->duration_s * rte_get_tsc_hz();
-}
-
 /* Forward on all lcores that have work, until the stop flag is set. The main lcore, which calls
- * this, sees to the time.
+ * this, also reports.
  */
 static int
 forward(struct forwarder *forwarder, struct error *error)
@@ -223,9 +145,9 @@ forward(struct forwarder *forwarder, struct error *error)
 	RTE_LCORE_FOREACH (lcore) {
 		struct lcore_work *work = &forwarder->work[lcore];
 
-		work->stop = &stop;
+		work->stop = &signals.stop;
 		if (lcore == main_lcore) {
-			work->periodic = see_to_time;
+			work->periodic = on_drain;
 			work->argument = forwarder;
 		} else if (work->nb_pairs > 0 && ret == 0) {
 			ret = rte_eal_remote_launch(forward_loop, work, lcore);
@@ -241,44 +163,32 @@ forward(struct forwarder *forwarder, struct error *error)
 	return ret != 0 ? -1 : 0;
 }
 
-/* Stop all ports, which no lcore uses meanwhile, and start them again. */
+/* Stop all ports and start them again. No lcore uses a port meanwhile. */
 static int
 reset(struct forwarder *forwarder, struct error *error)
 {
-	const double begin = seconds(forwarder, rte_rdtsc());
-	double end;
+	const uint64_t begin = rte_rdtsc();
 
 	if (!can_reset(forwarder->ports, forwarder->nb_ports))
 		return 0;
 	if (reset_ports(forwarder->ports, forwarder->nb_ports, error) != 0)
 		return -1;
-	end = seconds(forwarder, rte_rdtsc());
-	print_reset(forwarder->text, end - begin);
-	write_reset(&forwarder->json, end, end - begin);
+	add_reset(&forwarder->report, begin);
 	return 0;
 }
 
-/* Until a signal or --duration ends it; after any other signal the ports are reset. */
+/* Forward until SIGINT, SIGTERM or --duration ends the program. SIGUSR1 resets the ports. */
 static int
 forward_and_reset(struct forwarder *forwarder, struct error *error)
 {
-	set_timer(forwarder);
 	while (true) {
 		if (forward(forwarder, error) != 0)
 			return -1;
 		if (stopped_for_good())
-			break;
+			return 0;
 		if (reset(forwarder, error) != 0)
 			return -1;
 	}
-
-	take_snapshot(forwarder, rte_rdtsc());
-	count_in_flight(&forwarder->now, forwarder->pairs, forwarder->nb_pairs);
-	/* Rates over the whole run: since a snapshot of nothing. */
-	memset(&forwarder->before, 0, sizeof(forwarder->before));
-	print_stats(forwarder->text, &forwarder->now, &forwarder->before);
-	write_stats(&forwarder->json, &forwarder->now, &forwarder->before);
-	return 0;
 }
 
 static int
@@ -297,94 +207,30 @@ run(struct forwarder *forwarder, struct error *error)
 			forwarder->nb_pairs, error);
 	}
 	if (ret == 0) {
-		print_start(forwarder->text, &forwarder->options, forwarder->ports,
-			forwarder->nb_ports, forwarder->assignments, forwarder->nb_pairs);
-		write_start(&forwarder->json, &forwarder->options, forwarder->ports,
+		init_report(&forwarder->report, &forwarder->options);
+		begin_report(&forwarder->report, &forwarder->options, forwarder->ports,
 			forwarder->nb_ports, forwarder->assignments, forwarder->nb_pairs);
 		ret = forward_and_reset(forwarder, error);
 	}
+	if (ret == 0)
+		finish_report(&forwarder->report, forwarder->ports, forwarder->nb_ports,
+			forwarder->pairs, forwarder->nb_pairs);
 	stop_telemetry();
 	close_ports(forwarder->ports, forwarder->nb_open);
 	free(forwarder->assignments);
 	free(forwarder->pairs);
+	rte_eal_cleanup();
 	return ret;
-}
-
-/* Whether the command line has no run-time files, so that no other process can have them. */
-static bool
-shares_no_files(int eal_argc, char *argv[])
-{
-	for (int i = 1; i < eal_argc; i++) {
-		if (strcmp(argv[i], "--in-memory") == 0 || strcmp(argv[i], "--no-shconf") == 0)
-			return true;
-	}
-	return false;
-}
-
-/* The process that has the lock which a primary process takes on this file; 0 if none is known. */
-static pid_t
-lock_holder(const char *path)
-{
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	int file = open(path, O_RDONLY | O_CLOEXEC);
-	bool locked;
-
-	if (file < 0)
-		return 0;
-	locked = fcntl(file, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK && lock.l_pid > 0;
-	close(file);
-	return locked ? lock.l_pid : 0;
-}
-
-static void
-read_process_name(pid_t pid, char *name, size_t size)
-{
-	char path[32];
-	FILE *file;
-
-	snprintf(name, size, "?");
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return;
-	if (fgets(name, (int)size, file) != NULL)
-		name[strcspn(name, "\n")] = '\0';
-	fclose(file);
-}
-
-/* Why the EAL did not start. It sets no error number where another process has the file prefix. */
-static void
-set_init_error(int eal_argc, char *argv[], struct error *error)
-{
-	const char *folder = rte_eal_get_runtime_dir();
-	const char *slash = strrchr(folder, '/');
-	char path[PATH_MAX];
-	char name[32];
-	pid_t pid;
-
-	snprintf(path, sizeof(path), "%s/config", folder);
-	pid = slash == NULL || shares_no_files(eal_argc, argv) ? 0 : lock_holder(path);
-	if (pid != 0) {
-		read_process_name(pid, name, sizeof(name));
-		set_error(error, STATUS_FAILED,
-			"cannot initialize the EAL: process %d (%s) runs under the file prefix "
-			"'%s' and holds %s: give this one another, as in --file-prefix=%s2, or "
-			"end that one",
-			(int)pid, name, slash + 1, path, slash + 1);
-		return;
-	}
-	set_error(error, STATUS_FAILED, "cannot initialize the EAL: %s",
-		rte_errno != 0 ? rte_strerror(rte_errno) : "what it has printed says why");
 }
 
 int
 main(int argc, char *argv[])
 {
 	struct forwarder forwarder = {0};
+	struct options *options = &forwarder.options;
 	struct error error = {0};
-	int ret;
 
-	switch (parse_args(argc, argv, &forwarder.options, &error)) {
+	switch (parse_args(argc, argv, options, &error)) {
 	case ARGS_HELP:
 		print_usage(stdout);
 		return EXIT_SUCCESS;
@@ -396,24 +242,13 @@ main(int argc, char *argv[])
 	case ARGS_RUN:
 		break;
 	}
-	if (open_stats(&forwarder.json, forwarder.options.stats_json, &error) != 0)
-		return report_error(&error);
-	forwarder.text = forwarder.json.out == stdout ? stderr : stdout;
-
-	/* Whatever the default of the EAL: stdout is for our own output. */
-	rte_openlog_stream(stderr);
-	ret = rte_eal_init(forwarder.options.eal_argc, argv);
-	if (ret < 0) {
-		set_init_error(forwarder.options.eal_argc, argv, &error);
-		return report_error(&error);
-	}
-	/* Not earlier: a driver may wait for its peer without end, and only a signal gets it out.
-	 */
-	install_signals();
-	if (ret + 1 < forwarder.options.eal_argc)
-		set_error(&error, STATUS_USAGE, "unexpected argument '%s'", argv[ret + 1]);
-	else
+	if (open_stats_json(&forwarder.report.json, options->stats_json, &error) == 0 &&
+		init_eal(options->eal_argc, argv, &error) == 0) {
+		/* Only now: a driver may wait for its peer forever in the EAL, and only the default
+		 * action of a signal ends that wait.
+		 */
+		install_signals();
 		run(&forwarder, &error);
-	rte_eal_cleanup();
+	}
 	return error.status == 0 ? EXIT_SUCCESS : report_error(&error);
 }

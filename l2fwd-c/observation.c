@@ -27,14 +27,14 @@
 #define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
 #endif
 
-/* What is told; nothing if there are no ports. The thread that answers is DPDK's. */
+/* The source of the answers; `ports` is NULL if there is none. A thread of DPDK answers. */
 static struct {
 	pthread_mutex_t lock;
 	const struct port *ports;
 	unsigned int nb_ports;
 	const struct queue_pair *pairs;
 	unsigned int nb_pairs;
-} told = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} observed = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int
 ignore_message(const struct rte_mp_msg *message, const void *peer)
@@ -44,7 +44,7 @@ ignore_message(const struct rte_mp_msg *message, const void *peer)
 	return 0;
 }
 
-/* Whether other processes can attach to this one: else it takes no messages from any. */
+/* Whether other processes can attach to this one. If not, DPDK registers no message action. */
 static bool
 is_shared(void)
 {
@@ -68,7 +68,7 @@ enable_capture(struct error *error)
 }
 
 static int
-tell_totals(struct rte_tel_data *data, const struct totals *totals)
+describe_totals(struct rte_tel_data *data, const struct totals *totals)
 {
 	int ret = rte_tel_data_add_dict_uint(data, "rx_packets", totals->rx_packets);
 
@@ -80,8 +80,8 @@ tell_totals(struct rte_tel_data *data, const struct totals *totals)
 	return ret;
 }
 
-/* A dictionary that is an entry of another one, to which it belongs from now on; NULL if that is
- * full, or without memory.
+/* Add an empty dictionary to `data`, which then owns it. Returns NULL if `data` is full or memory
+ * runs out.
  */
 static struct rte_tel_data *
 add_dict(struct rte_tel_data *data, const char *name)
@@ -98,7 +98,7 @@ add_dict(struct rte_tel_data *data, const char *name)
 }
 
 static int
-tell_snapshot(struct rte_tel_data *data, const struct snapshot *snapshot)
+describe_snapshot(struct rte_tel_data *data, const struct snapshot *snapshot)
 {
 	struct rte_tel_data *inner;
 	struct rte_tel_data *ports;
@@ -112,29 +112,30 @@ tell_snapshot(struct rte_tel_data *data, const struct snapshot *snapshot)
 
 		snprintf(name, sizeof(name), "%u", snapshot->ports[i].port);
 		inner = add_dict(ports, name);
-		if (inner == NULL || tell_totals(inner, &snapshot->ports[i].totals) != 0)
+		if (inner == NULL || describe_totals(inner, &snapshot->ports[i].totals) != 0)
 			return -1;
 	}
 	inner = add_dict(data, "total");
-	if (inner == NULL || tell_totals(inner, &snapshot->total) != 0)
+	if (inner == NULL || describe_totals(inner, &snapshot->total) != 0)
 		return -1;
 	return rte_tel_data_add_dict_uint(inner, "in_flight", snapshot->in_flight);
 }
 
 static int
-tell_stats(const char *command, const char *parameters, struct rte_tel_data *data)
+answer_stats(const char *command, const char *parameters, struct rte_tel_data *data)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	int ret = -1;
 
 	(void)command;
 	(void)parameters;
-	pthread_mutex_lock(&told.lock);
-	if (snapshot != NULL && told.ports != NULL) {
-		add_up(told.ports, told.nb_ports, told.pairs, told.nb_pairs, snapshot);
-		ret = tell_snapshot(data, snapshot);
+	pthread_mutex_lock(&observed.lock);
+	if (snapshot != NULL && observed.ports != NULL) {
+		add_up(observed.ports, observed.nb_ports, observed.pairs, observed.nb_pairs,
+			snapshot);
+		ret = describe_snapshot(data, snapshot);
 	}
-	pthread_mutex_unlock(&told.lock);
+	pthread_mutex_unlock(&observed.lock);
 	free(snapshot);
 	return ret;
 }
@@ -145,13 +146,13 @@ start_telemetry(const struct port *ports, unsigned int nb_ports, const struct qu
 {
 	int ret;
 
-	pthread_mutex_lock(&told.lock);
-	told.ports = ports;
-	told.nb_ports = nb_ports;
-	told.pairs = pairs;
-	told.nb_pairs = nb_pairs;
-	pthread_mutex_unlock(&told.lock);
-	ret = rte_telemetry_register_cmd(STATS_COMMAND, tell_stats, STATS_HELP);
+	pthread_mutex_lock(&observed.lock);
+	observed.ports = ports;
+	observed.nb_ports = nb_ports;
+	observed.pairs = pairs;
+	observed.nb_pairs = nb_pairs;
+	pthread_mutex_unlock(&observed.lock);
+	ret = rte_telemetry_register_cmd(STATS_COMMAND, answer_stats, STATS_HELP);
 	if (ret < 0)
 		return set_error(error, STATUS_FAILED,
 			"cannot register telemetry command '" STATS_COMMAND "': %s",
@@ -162,7 +163,7 @@ start_telemetry(const struct port *ports, unsigned int nb_ports, const struct qu
 void
 stop_telemetry(void)
 {
-	pthread_mutex_lock(&told.lock);
-	told.ports = NULL;
-	pthread_mutex_unlock(&told.lock);
+	pthread_mutex_lock(&observed.lock);
+	observed.ports = NULL;
+	pthread_mutex_unlock(&observed.lock);
 }

@@ -6,13 +6,13 @@
 #define OBSERVATION_H
 
 #include "error.h"
-#include "forward.h"
 #include "port.h"
+#include "queue_pair.h"
 
 /* Let dpdk-dumpcap capture frames. */
 int enable_capture(struct error *error);
 
-/* Have the counters told on DPDK's telemetry socket, until stop_telemetry(). */
+/* Report the counters on DPDK's telemetry socket, until stop_telemetry(). */
 int start_telemetry(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
 	unsigned int nb_pairs, struct error *error);
 

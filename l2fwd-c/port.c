@@ -14,10 +14,10 @@
 
 #define POOL_CACHE 256
 #define POOL_MIN UINT64_C(8192)
-/* What RSS is asked to hash on, as far as the device can. */
+/* The header fields that RSS hashes, as far as the device can. */
 #define RSS_TYPES (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP | RTE_ETH_RSS_TCP)
-/* The driver that closes its sockets on stop and opens none on start: it then receives nothing, and
- * waits without end for room to send.
+/* This driver closes its sockets on stop and opens none on start. After that it receives nothing
+ * and waits forever for room to send.
  */
 #define STOPS_FOR_GOOD "net_af_packet"
 
@@ -29,7 +29,7 @@ list_ports(uint64_t mask, char text[MASK_PORTS * 4])
 
 	text[0] = '\0';
 	for (unsigned int port = 0; port < MASK_PORTS; port++) {
-		if ((mask >> port & 1) != 0)
+		if (in_mask(mask, port))
 			length += (size_t)sprintf(
 				&text[length], "%s%u", length == 0 ? "" : ", ", port);
 	}
@@ -66,8 +66,8 @@ check_queues(const struct port *port, const char *direction, uint16_t asked, uin
 	if (asked <= max)
 		return 0;
 	return set_error(error, STATUS_FAILED,
-		"port %u (%s): %u %s queue%s asked for with --queues, "
-		"the device supports at most %u",
+		"port %u (%s): --queues requests %u %s queue%s, "
+		"but the device supports at most %u",
 		port->id, port->name, asked, direction, asked == 1 ? "" : "s", max);
 }
 
@@ -80,9 +80,9 @@ check_descriptors(const struct port *port, const char *direction, const char *op
 	if (asked >= limits->nb_min && asked <= limits->nb_max && asked % step == 0)
 		return 0;
 	return set_error(error, STATUS_FAILED,
-		"port %u (%s): %u %s descriptors asked for with %s, "
-		"the device supports %u to %u in steps of %u",
-		port->id, port->name, asked, direction, option, limits->nb_min, limits->nb_max,
+		"port %u (%s): %s requests %u %s descriptors, "
+		"but the device supports %u to %u in steps of %u",
+		port->id, port->name, option, asked, direction, limits->nb_min, limits->nb_max,
 		step);
 }
 
@@ -116,9 +116,20 @@ check_limits(const struct port *port, const struct options *options, struct erro
 		return -1;
 	if (options->mtu != 0 && (options->mtu < info.min_mtu || options->mtu > info.max_mtu))
 		return set_error(error, STATUS_FAILED,
-			"port %u (%s): MTU %u asked for with --mtu, the device supports %u to %u",
+			"port %u (%s): --mtu requests MTU %u, but the device supports %u to %u",
 			port->id, port->name, options->mtu, info.min_mtu, info.max_mtu);
 	return 0;
+}
+
+/* The port's NUMA node; for a virtual device, which has none, that of the main lcore. */
+static int
+socket_of(const struct port *port)
+{
+	int socket = rte_eth_dev_socket_id(port->id);
+
+	if (socket < 0)
+		socket = (int)rte_lcore_to_socket_id(rte_get_main_lcore());
+	return socket < 0 ? 0 : socket;
 }
 
 struct rte_mempool *
@@ -131,15 +142,9 @@ open_pool(const struct port *port, const struct options *options, unsigned int n
 					  (uint64_t)rte_lcore_count() * POOL_CACHE;
 	const uint64_t frames = nb_queues * frames_per_queue;
 	const uint64_t size = RTE_MAX(frames, POOL_MIN);
-	int socket = rte_eth_dev_socket_id(port->id);
+	const int socket = socket_of(port);
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mempool *pool;
-
-	/* Virtual devices are on no socket in particular. */
-	if (socket < 0)
-		socket = (int)rte_lcore_to_socket_id(rte_get_main_lcore());
-	if (socket < 0)
-		socket = 0;
 
 	snprintf(name, sizeof(name), "mbuf_pool_%d", socket);
 	pool = rte_mempool_lookup(name);
@@ -169,8 +174,8 @@ choose_configuration(const struct rte_eth_dev_info *info, const struct options *
 		conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 		conf->rx_adv_conf.rss_conf.rss_hf = info->flow_type_rss_offloads & RSS_TYPES;
 	}
-	/* This driver registers a handler for interrupts when its peer goes or comes back, and
-	 * takes it away on close only if link interrupts were asked for: without, the EAL's
+	/* When its peer disconnects or returns, this driver registers an interrupt handler. It
+	 * removes the handler on close only if link interrupts are enabled; otherwise the EAL's
 	 * interrupt thread finds a closed file and ends the process.
 	 */
 	if (strcmp(info->driver_name, "net_virtio_user") == 0)
@@ -201,7 +206,7 @@ setup_port(struct port *port, const struct options *options, struct rte_mempool 
 
 	if (options->mtu != 0) {
 		ret = rte_eth_dev_set_mtu(port->id, options->mtu);
-		/* Some drivers cannot change the MTU, and take it with the configuration only. */
+		/* Some drivers take an MTU only with the configuration. */
 		if (ret == -ENOTSUP) {
 			conf.rxmode.mtu = options->mtu;
 			ret = rte_eth_dev_configure(port->id, queues, queues, &conf);
@@ -279,7 +284,7 @@ can_reset(const struct port *ports, unsigned int nb_ports)
 		if (rte_eth_dev_info_get(port->id, &info) == 0 &&
 			strcmp(info.driver_name, STOPS_FOR_GOOD) == 0) {
 			warn("port %u (%s): no port is reset: " STOPS_FOR_GOOD
-			     " does not work again once it was stopped",
+			     " does not work after a stop",
 				port->id, port->name);
 			return false;
 		}
@@ -311,8 +316,8 @@ void
 close_ports(const struct port *ports, unsigned int nb_ports)
 {
 	for (unsigned int i = 0; i < nb_ports; i++) {
-		/* A device may have been unplugged in the meantime. Results do not matter: there is
-		 * nothing left to do about a port that cannot be stopped.
+		/* A device may have been unplugged. Results are ignored: there is no remedy for a
+		 * port that cannot be stopped.
 		 */
 		if (!rte_eth_dev_is_valid_port(ports[i].id))
 			continue;

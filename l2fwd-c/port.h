@@ -27,10 +27,10 @@ struct port {
 	bool link_down;
 };
 
-/* Every port of the mask must be there. */
+/* Check that every port of the mask exists. */
 int check_mask(uint64_t port_mask, struct error *error);
 
-/* Compare what was asked for with what the device can do, before anything of it is changed. */
+/* Compare the options with the device's limits, before the device is configured. */
 int check_limits(const struct port *port, const struct options *options, struct error *error);
 
 /* The pool for the port's receive queues: one serves all ports of a socket. nb_queues is the
@@ -46,19 +46,19 @@ int setup_port(struct port *port, const struct options *options, struct rte_memp
 /* As xx:xx:xx:xx:xx:xx, in lower case as Linux writes it. Returns `text`. */
 const char *format_mac(const struct rte_ether_addr *mac, char text[RTE_ETHER_ADDR_FMT_SIZE]);
 
-/* Print which links have changed since the last call; at first, which are down. A port that is gone
- * is down. Some drivers notice that their peer has gone, and look for another, only when they are
- * asked for the link.
+/* Print the links that have changed since the last call; the first call prints those that are down.
+ * A removed port counts as down. Some drivers notice that their peer has disconnected, and look for
+ * a new one, only when the link is queried.
  */
 void report_links(struct port *ports, unsigned int nb_ports, FILE *out);
 
-/* Whether the ports work again when they were stopped and started. Says of one that does not. */
+/* Whether all ports work after a stop and a start. Warns of the first that does not. */
 bool can_reset(const struct port *ports, unsigned int nb_ports);
 
-/* Stop all ports, then start them again. No lcore uses them meanwhile. */
+/* Stop all ports, then start them again. No lcore may use them meanwhile. */
 int reset_ports(struct port *ports, unsigned int nb_ports, struct error *error);
 
-/* Stop and close ports, in whatever state they are. */
+/* Stop and close the ports, whatever their state. */
 void close_ports(const struct port *ports, unsigned int nb_ports);
 
 #endif

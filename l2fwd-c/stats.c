@@ -24,15 +24,34 @@ add_totals(struct totals *sum, const struct totals *part)
 	sum->rx_empty_polls += part->rx_empty_polls;
 }
 
+/* Frames that were sent, dropped or too short. */
+static uint64_t
+gone(const struct totals *totals)
+{
+	return totals->tx_packets + totals->tx_dropped + totals->rx_short;
+}
+
+double
+burst_average(const struct totals *totals)
+{
+	return totals->rx_polls == 0 ? 0 : (double)totals->rx_packets / (double)totals->rx_polls;
+}
+
+double
+rate_pps(uint64_t now, uint64_t before, double seconds)
+{
+	return seconds > 0 ? (double)(now - before) / seconds : 0;
+}
+
 void
 add_up(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
 	unsigned int nb_pairs, struct snapshot *snapshot)
 {
-	uint64_t gone;
+	uint64_t left;
 
 	memset(snapshot, 0, sizeof(*snapshot));
 	snapshot->nb_ports = nb_ports;
-	/* What has left first, of all ports, so that more does not leave than has come. */
+	/* Sent frames of all ports first, so that no more frames leave than arrive. */
 	for (unsigned int i = 0; i < nb_ports; i++) {
 		struct totals *totals = &snapshot->ports[i].totals;
 
@@ -58,9 +77,9 @@ add_up(const struct port *ports, unsigned int nb_ports, const struct queue_pair 
 		snapshot->ports[i].port = ports[i].id;
 	}
 
-	gone = snapshot->total.tx_packets + snapshot->total.tx_dropped + snapshot->total.rx_short;
-	if (snapshot->total.rx_packets > gone)
-		snapshot->in_flight = snapshot->total.rx_packets - gone;
+	left = gone(&snapshot->total);
+	if (snapshot->total.rx_packets > left)
+		snapshot->in_flight = snapshot->total.rx_packets - left;
 }
 
 void
@@ -83,25 +102,12 @@ count_in_flight(struct snapshot *snapshot, const struct queue_pair *pairs, unsig
 		snapshot->in_flight += pairs[i].nb_buffered;
 }
 
-double
-burst_average(const struct totals *totals)
-{
-	return totals->rx_polls == 0 ? 0 : (double)totals->rx_packets / (double)totals->rx_polls;
-}
-
-double
-rate_pps(uint64_t now, uint64_t before, double seconds)
-{
-	return seconds > 0 ? (double)(now - before) / seconds : 0;
-}
-
 bool
 is_balanced(const struct snapshot *snapshot)
 {
 	const struct totals *total = &snapshot->total;
 
-	return total->rx_packets ==
-	       total->tx_packets + total->tx_dropped + total->rx_short + snapshot->in_flight;
+	return total->rx_packets == gone(total) + snapshot->in_flight;
 }
 
 void
@@ -134,6 +140,13 @@ print_start(FILE *out, const struct options *options, const struct port *ports,
 	fflush(out);
 }
 
+void
+print_reset(FILE *out, double seconds)
+{
+	fprintf(out, "l2fwd: ports reset: stopped and restarted in %.6f s\n", seconds);
+	fflush(out);
+}
+
 static void
 print_row(FILE *out, const char *name, const struct totals *now, const struct totals *before,
 	double seconds)
@@ -145,13 +158,6 @@ print_row(FILE *out, const char *name, const struct totals *now, const struct to
 		burst_average(now), now->rx_empty_polls,
 		rate_pps(now->rx_packets, before->rx_packets, seconds),
 		rate_pps(now->tx_packets, before->tx_packets, seconds));
-}
-
-void
-print_reset(FILE *out, double seconds)
-{
-	fprintf(out, "l2fwd: ports reset: stopped and started again within %.6f s\n", seconds);
-	fflush(out);
 }
 
 void

@@ -12,8 +12,8 @@
 #include <rte_ethdev.h>
 
 #include "args.h"
-#include "forward.h"
 #include "port.h"
+#include "queue_pair.h"
 #include "topology.h"
 
 /* Sums over queue pairs: rx_* of those that receive on a port, tx_* of those that send on it. */
@@ -29,7 +29,7 @@ struct totals {
 struct port_stats {
 	uint16_t port;
 	struct totals totals;
-	/* As the device counts. */
+	/* The device's own counters. */
 	struct rte_eth_stats device;
 };
 
@@ -39,10 +39,16 @@ struct snapshot {
 	unsigned int nb_ports;
 	struct port_stats ports[MASK_PORTS];
 	struct totals total;
-	/* Frames in TX buffers: while forwarding what the counters leave over, else counted. */
+	/* Frames in TX buffers: derived from the counters while forwarding, counted at the end. */
 	uint64_t in_flight;
 	bool final;
 };
+
+/* Received frames per poll, including empty polls. */
+double burst_average(const struct totals *totals);
+
+/* Frames per second. */
+double rate_pps(uint64_t now, uint64_t before, double seconds);
 
 /* Add up the counters of the queue pairs, by port and in total; the lcores may be forwarding. */
 void add_up(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
@@ -52,26 +58,21 @@ void add_up(const struct port *ports, unsigned int nb_ports, const struct queue_
 void collect(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
 	unsigned int nb_pairs, struct snapshot *snapshot);
 
-/* Make a snapshot, taken when all lcores have stopped, the final one: frames in flight are counted
- * in the TX buffers, since a balance with derived ones would prove nothing.
+/* Make a snapshot the final one, after all lcores have stopped. Counts the frames in the TX
+ * buffers, since a balance with a derived number would prove nothing.
  */
 void count_in_flight(
 	struct snapshot *snapshot, const struct queue_pair *pairs, unsigned int nb_pairs);
 
-/* Received frames by poll, empty ones included. */
-double burst_average(const struct totals *totals);
-
-double rate_pps(uint64_t now, uint64_t before, double seconds);
-
 /* Every frame received was sent, dropped, too short, or is in flight. */
 bool is_balanced(const struct snapshot *snapshot);
 
-/* Say what will be forwarded, and by whom. */
+/* Print the ports, and the queues of each lcore. */
 void print_start(FILE *out, const struct options *options, const struct port *ports,
 	unsigned int nb_ports, const struct queue_assignment *assignments,
 	unsigned int nb_assignments);
 
-/* Say that the ports were stopped and started, and how long they were not to be used. */
+/* Print that the ports were reset, and how long they were down. */
 void print_reset(FILE *out, double seconds);
 
 /* Print the table. Rates are those since the snapshot `before`. */

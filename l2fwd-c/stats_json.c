@@ -12,7 +12,7 @@
 #include "stats_json.h"
 
 int
-open_stats(struct stats_json *json, const char *path, struct error *error)
+open_stats_json(struct stats_json *json, const char *path, struct error *error)
 {
 	*json = (struct stats_json){.path = path};
 	if (path == NULL)
@@ -24,6 +24,13 @@ open_stats(struct stats_json *json, const char *path, struct error *error)
 	return 0;
 }
 
+bool
+is_stdout(const struct stats_json *json)
+{
+	return json->out == stdout;
+}
+
+/* End the line of an object. A failure is reported once, and does not stop the forwarding. */
 static void
 end_line(struct stats_json *json)
 {

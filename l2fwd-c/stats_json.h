@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright(c) 2026 The l2fwd-rs authors
  *
- * The statistics for programs: one JSON object a line.
+ * Statistics for other programs: one JSON object per line.
  */
 
 #ifndef STATS_JSON_H
@@ -15,11 +15,11 @@
 #include "stats.h"
 #include "topology.h"
 
-/* Where the lines go. A write that fails is told once and forgotten: a full disk or a reader that
+/* Where the lines go. A write that fails is reported once: a full disk or a reader that
  * went away must not stop the forwarding.
  */
 struct stats_json {
-	/* NULL: not asked for. */
+	/* NULL: not requested. */
 	FILE *out;
 	/* As given on the command line. */
 	const char *path;
@@ -27,7 +27,10 @@ struct stats_json {
 };
 
 /* Open and empty the file; "-" is stdout. */
-int open_stats(struct stats_json *json, const char *path, struct error *error);
+int open_stats_json(struct stats_json *json, const char *path, struct error *error);
+
+/* Whether stdout is taken, so that text has to go to stderr. */
+bool is_stdout(const struct stats_json *json);
 
 /* Forwarding begins. */
 void write_start(struct stats_json *json, const struct options *options, const struct port *ports,

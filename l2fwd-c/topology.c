@@ -3,10 +3,15 @@
  */
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "topology.h"
+
+bool
+in_mask(uint64_t port_mask, unsigned int port)
+{
+	return port < MASK_PORTS && (port_mask >> port & 1) != 0;
+}
 
 static bool
 read_port(const char **cursor, uint16_t *port)
@@ -74,7 +79,7 @@ check_port_map(struct port_map *map, uint64_t port_mask, struct error *error)
 	for (cursor = map->text; *cursor != '\0'; cursor += *cursor == ',') {
 		read_pair(&cursor, pair);
 		for (int i = 0; i < 2; i++) {
-			if (pair[i] >= MASK_PORTS || (port_mask >> pair[i] & 1) == 0)
+			if (!in_mask(port_mask, pair[i]))
 				return set_error(error, STATUS_USAGE,
 					"port map '%s' names port %u, which is not in port mask "
 					"%#" PRIx64,
@@ -94,7 +99,7 @@ pair_ports(uint64_t port_mask, const struct port_map *map, struct port_pair pair
 	unsigned int nb_pairs = 0;
 
 	for (uint16_t port = 0; port < MASK_PORTS; port++) {
-		if ((ports >> port & 1) == 0)
+		if (!in_mask(ports, port))
 			continue;
 		pairs[nb_pairs] = (struct port_pair){port, mapped ? map->peer[port] : port};
 		if (!mapped && nb_pairs % 2 == 1) {
@@ -118,7 +123,7 @@ assign_queues(const struct port_pair *pairs, unsigned int nb_pairs, uint16_t que
 
 	if (nb_needed > nb_lcores)
 		return set_error(error, STATUS_FAILED,
-			"too few lcores: %u queue pairs at %u a lcore need %u lcores, %u available: "
+			"too few lcores: %u queue pairs at %u per lcore need %u lcores (available: %u): "
 			"give more with -l, or raise -q",
 			nb_assignments, per_lcore, nb_needed, nb_lcores);
 

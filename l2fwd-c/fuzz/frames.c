@@ -20,8 +20,8 @@ forward_frames(uint16_t rx_port, uint16_t tx_port, const uint8_t *tx_mac, uint16
 	memcpy(port.mac.addr_bytes, tx_mac, RTE_ETHER_ADDR_LEN);
 	hand_out_work(&assignment, 1, &options, &port, &pair, &work);
 	for (uint32_t i = 0; i < nb_bursts; i++)
-		forward_burst(&pair);
-	flush_buffer(&pair);
+		forward_burst(&pair, false);
+	drain_buffer(&pair);
 	counters[0] = pair.counters.rx_packets;
 	counters[1] = pair.counters.tx_packets;
 	counters[2] = pair.counters.tx_dropped;

@@ -8,6 +8,8 @@
 program=$1
 eal="-l 0 --no-huge -m 128 --no-pci --no-shconf --no-telemetry"
 work=$(mktemp -d) || exit 1
+# Where the EAL leaves a folder.
+export RUNTIME_DIRECTORY="$work"
 trap 'rm -rf "$work"' EXIT
 failures=0
 
@@ -80,7 +82,7 @@ expect_error "l2fwd: cannot initialize the EAL: No such device"
 
 	run $eal --vdev net_null0 --vdev net_null1 -- -p 3
 	expect_status 1
-	expect_error "l2fwd: too few lcores: 2 queue pairs at 1 a lcore need 2 lcores, 1 available: give more with -l, or raise -q"
+	expect_error "l2fwd: too few lcores: 2 queue pairs at 1 per lcore need 2 lcores (available: 1): give more with -l, or raise -q"
 
 	run $eal --vdev net_null0 -- -p 1 --rxd 65535 --txd 65535
 	expect_status 1

@@ -111,7 +111,7 @@ test_full_burst(struct bench *bench)
 {
 	/* Sent without a detour over the buffer. */
 	receive(bench, BURST, 0);
-	forward_burst(bench->pair);
+	forward_burst(bench->pair, false);
 	CHECK_NUMBER(bench->pair->nb_buffered, 0);
 	check_sent(bench, BURST, 0, macs);
 	CHECK_NUMBER(bench->pair->counts.rx_packets, BURST);
@@ -119,7 +119,7 @@ test_full_burst(struct bench *bench)
 	CHECK_NUMBER(bench->pair->counts.rx_polls, 1);
 	CHECK_NUMBER(bench->pair->counts.rx_empty_polls, 0);
 
-	forward_burst(bench->pair);
+	forward_burst(bench->pair, false);
 	CHECK_NUMBER(bench->pair->counts.rx_polls, 2);
 	CHECK_NUMBER(bench->pair->counts.rx_empty_polls, 1);
 }
@@ -128,26 +128,26 @@ static void
 test_buffer(struct bench *bench)
 {
 	receive(bench, 20, 0);
-	forward_burst(bench->pair);
+	forward_burst(bench->pair, false);
 	CHECK_NUMBER(bench->pair->nb_buffered, 20);
 	check_sent(bench, 0, 0, macs);
 
 	/* Fills the buffer, which is sent, and leaves 8 in it. */
 	receive(bench, 20, 20);
-	forward_burst(bench->pair);
+	forward_burst(bench->pair, false);
 	CHECK_NUMBER(bench->pair->nb_buffered, 8);
 	check_sent(bench, 32, 0, macs);
 
 	/* A full burst must not overtake those. */
 	receive(bench, 32, 40);
-	forward_burst(bench->pair);
+	forward_burst(bench->pair, false);
 	CHECK_NUMBER(bench->pair->nb_buffered, 8);
 	check_sent(bench, 32, 32, macs);
 
-	flush_buffer(bench->pair);
+	drain_buffer(bench->pair);
 	CHECK_NUMBER(bench->pair->nb_buffered, 0);
 	check_sent(bench, 8, 64, macs);
-	flush_buffer(bench->pair);
+	drain_buffer(bench->pair);
 	check_sent(bench, 0, 0, macs);
 }
 
@@ -181,15 +181,15 @@ test_short_frames(struct bench *bench)
 	/* Only short ones, and short ones that make a full burst one less. */
 	for (int i = 0; i < BURST; i++)
 		rte_ring_enqueue(bench->in, make_frame(bench, 8, 0));
-	forward_burst(bench->pair);
+	forward_burst(bench->pair, false);
 	CHECK_NUMBER(bench->pair->counts.rx_short, rx_short + 2 + BURST);
 	CHECK_NUMBER(bench->pair->nb_buffered, 0);
 	rte_ring_enqueue(bench->in, make_frame(bench, 8, 0));
 	receive(bench, BURST - 1, 0);
-	forward_burst(bench->pair);
+	forward_burst(bench->pair, false);
 	CHECK_NUMBER(bench->pair->counts.rx_short, rx_short + 2 + BURST + 1);
 	CHECK_NUMBER(bench->pair->nb_buffered, BURST - 1);
-	flush_buffer(bench->pair);
+	drain_buffer(bench->pair);
 	check_sent(bench, BURST - 1, 0, macs);
 }
 
@@ -201,8 +201,8 @@ test_no_mac_updating(struct bench *bench)
 	bench->pair->update_macs = false;
 	receive(bench, 3, 7);
 	rte_ring_enqueue(bench->in, make_frame(bench, 13, 0));
-	forward_burst(bench->pair);
-	flush_buffer(bench->pair);
+	forward_burst(bench->pair, false);
+	drain_buffer(bench->pair);
 	check_sent(bench, 3, 7, NULL);
 	CHECK_NUMBER(bench->pair->counts.rx_short, rx_short + 1);
 	bench->pair->update_macs = true;
@@ -219,7 +219,7 @@ test_full_queue(struct bench *bench)
 	while (nb_received < room + 2 * BURST) {
 		receive(bench, BURST, (uint8_t)nb_received);
 		nb_received += BURST;
-		forward_burst(bench->pair);
+		forward_burst(bench->pair, false);
 	}
 	CHECK_NUMBER(bench->pair->counts.tx_packets - tx_packets, room);
 	CHECK_NUMBER(bench->pair->counts.tx_dropped, nb_received - room);
@@ -260,7 +260,7 @@ test_loop(struct bench *bench)
 
 	/* Nothing is received any more, but the buffer is sent. */
 	receive(bench, 5, 0);
-	forward_burst(bench->pair);
+	forward_burst(bench->pair, false);
 	receive(bench, 5, 5);
 	work->stop = &stopper.stop;
 	CHECK(forward_loop(work) == 0);
@@ -273,6 +273,14 @@ test_loop(struct bench *bench)
 	CHECK(forward_loop(work) == 0);
 	CHECK_NUMBER(stopper.calls, 3);
 	check_sent(bench, 5, 5, macs);
+
+	/* While other processes may capture. */
+	stopper = (struct stopper){.stop = false};
+	bench->pair->capture = true;
+	receive(bench, BURST + 5, 10);
+	CHECK(forward_loop(work) == 0);
+	check_sent(bench, BURST + 5, 10, macs);
+	bench->pair->capture = false;
 
 	/* The main lcore without queue pairs. */
 	stopper = (struct stopper){.stop = false};
@@ -300,8 +308,8 @@ test_limits(struct bench *bench)
 	options.queues_per_port = 1024;
 	CHECK(check_limits(&bench->ports[0], &options, &error) != 0);
 	CHECK_NUMBER(error.status, STATUS_FAILED);
-	CHECK_TEXT(error.message, "port 0 (net_ring0): 1024 RX queues asked for with --queues, "
-				  "the device supports at most 16");
+	CHECK_TEXT(error.message, "port 0 (net_ring0): --queues requests 1024 RX queues, "
+				  "but the device supports at most 16");
 	clear_error(&error);
 
 	CHECK(check_mask(0x3, &error) == 0);

@@ -273,21 +273,21 @@ test_files(struct snapshot *now, struct snapshot *before)
 	struct stats_json json;
 	struct error error = {0};
 
-	CHECK(open_stats(&json, "/nonexistent/stats", &error) != 0);
+	CHECK(open_stats_json(&json, "/nonexistent/stats", &error) != 0);
 	CHECK_NUMBER(error.status, STATUS_FAILED);
 	CHECK_TEXT(error.message,
 		"cannot open '/nonexistent/stats' for statistics: No such file or directory");
 	clear_error(&error);
 
-	CHECK(open_stats(&json, NULL, &error) == 0);
+	CHECK(open_stats_json(&json, NULL, &error) == 0);
 	CHECK(json.out == NULL);
 	/* Nothing asked for, nothing written. */
 	write_stats(&json, now, before);
-	CHECK(open_stats(&json, "-", &error) == 0);
+	CHECK(open_stats_json(&json, "-", &error) == 0);
 	CHECK(json.out == stdout);
 
 	/* A full disk is told, and survived. */
-	CHECK(open_stats(&json, "/dev/full", &error) == 0);
+	CHECK(open_stats_json(&json, "/dev/full", &error) == 0);
 	fill_snapshots(now, before);
 	write_stats(&json, now, before);
 	CHECK(json.failed);

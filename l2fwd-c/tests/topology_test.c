@@ -115,11 +115,11 @@ test_too_few_lcores(void)
 		const char *message;
 	} cases[] = {
 		{2, 2, 2, 1,
-			"too few lcores: 4 queue pairs at 1 a lcore need 4 lcores, 2 available: "
+			"too few lcores: 4 queue pairs at 1 per lcore need 4 lcores (available: 2): "
 			"give more with -l, or raise -q"},
 		/* Rounded up. */
 		{3, 1, 1, 2,
-			"too few lcores: 3 queue pairs at 2 a lcore need 2 lcores, 1 available: "
+			"too few lcores: 3 queue pairs at 2 per lcore need 2 lcores (available: 1): "
 			"give more with -l, or raise -q"},
 	};
 

@@ -6,7 +6,7 @@
 
 use std::env;
 
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 10] = [
     "args.c",
     "error.c",
     "forward.c",
@@ -15,6 +15,7 @@ const SOURCES: [&str; 9] = [
     "fuzz/frames.c",
     "fuzz/frames.h",
     "idle.c",
+    "queue_pair.c",
     "topology.c",
 ];
 /// libFuzzer itself comes with the crate libfuzzer-sys.

@@ -14,7 +14,7 @@ use std::{
     io::{self, Write},
 };
 
-/// The most frames a burst.
+/// The largest number of frames in a burst.
 pub(crate) const BURST_MAX: usize = 512;
 
 /// What the command line asks for.
@@ -27,7 +27,7 @@ pub(crate) struct Options {
     pub(crate) burst: u16,
     pub(crate) rx_descriptors: u16,
     pub(crate) tx_descriptors: u16,
-    /// `None`: as the device has it.
+    /// `None`: keep that of the device.
     pub(crate) mtu: Option<u16>,
     /// 0: only final statistics.
     pub(crate) period_s: u32,
@@ -35,13 +35,13 @@ pub(crate) struct Options {
     pub(crate) duration_s: Option<u32>,
     pub(crate) promiscuous: bool,
     pub(crate) update_macs: bool,
-    /// An lcore that no frames come to sleeps.
+    /// An lcore sleeps while no frames arrive.
     pub(crate) idle_sleep: bool,
     /// Other processes may capture frames.
     pub(crate) capture: bool,
     /// File name, `-` for stdout.
     pub(crate) stats_json: Option<OsString>,
-    /// `None`: only the MACs are written.
+    /// `None`: write only the MAC addresses.
     #[cfg(feature = "rewrite")]
     pub(crate) rewrite: Option<crate::rewrite::Rewrite>,
 }
@@ -106,41 +106,62 @@ const OPTIONS: &[&str] = &[
     "--version",
 ];
 
-/// Splits the command line at the first `--` and reads the part after it. Needs no EAL.
-pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
-    let mut args = args.into_iter();
-    let eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").map(lossy).collect();
-    match eal_args.get(1).map(String::as_str) {
-        Some("--help" | "-h") => return Ok(Command::Help),
-        Some("--version") => return Ok(Command::Version),
-        _ => {}
+/// A decimal number: digits only, no sign.
+fn parse_number<T: TryFrom<u32>>(option: &'static str, value: String, min: u32, max: u32) -> Result<T, UsageError> {
+    let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+    let number = value.parse().ok().filter(|number| digits && (min..=max).contains(number));
+    number.and_then(|number| T::try_from(number).ok()).ok_or(UsageError::Number { value, option, min, max })
+}
+
+fn parse_port_mask(text: String) -> Result<u64, UsageError> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(&text);
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(UsageError::PortMask(text));
     }
-    let mut parser = Parser::from_args(args);
-    parser.set_short_equals(false);
-    let mut options = Options::default();
-    let mut first_error = None;
-    // An error does not end the reading, since a request for help further right beats it.
-    loop {
-        match parse_next(&mut parser, &mut options) {
-            Ok(Next::Option) => {}
-            Ok(Next::End) => break,
-            Ok(Next::Help) => return Ok(Command::Help),
-            Ok(Next::Version) => return Ok(Command::Version),
-            Err(error) => {
-                first_error.get_or_insert(error);
-            }
-        }
+    match u64::from_str_radix(digits, 16) {
+        Ok(0) => Err(UsageError::EmptyPortMask(text)),
+        Ok(mask) => Ok(mask),
+        Err(_) => Err(UsageError::PortMask(text)),
     }
-    if let Some(error) = first_error {
-        return Err(error);
+}
+
+/// The option with this name, or else the only one that starts with it.
+fn find_option(name: &str) -> Option<&'static str> {
+    let mut beginning = OPTIONS.iter().filter(|option| option.starts_with(name));
+    let exact = OPTIONS.iter().find(|option| **option == name);
+    exact.or_else(|| beginning.next().filter(|_| beginning.next().is_none())).copied()
+}
+
+/// An argument as text. Only a file name may contain bytes that are not UTF-8; an error shows replacements for them.
+fn lossy(argument: OsString) -> String {
+    argument.to_string_lossy().into_owned()
+}
+
+fn apply_option(option: &'static str, value: OsString, options: &mut Options) -> Result<(), UsageError> {
+    if option == "--stats-json" {
+        options.stats_json = Some(value);
+        return Ok(());
     }
-    if options.port_mask == 0 {
-        return Err(UsageError::NoPortMask);
+    let value = lossy(value);
+    match option {
+        "-p" => options.port_mask = parse_port_mask(value)?,
+        "--portmap" => options.port_map = Some(parse_port_map(value)?),
+        "-q" => options.queue_pairs_per_lcore = parse_number(option, value, 1, 1024)?,
+        "-T" => options.period_s = parse_number(option, value, 0, 86_400)?,
+        "--burst" => options.burst = parse_number(option, value, 1, BURST_MAX as u32)?,
+        "--rxd" => options.rx_descriptors = parse_number(option, value, 1, 65_535)?,
+        "--txd" => options.tx_descriptors = parse_number(option, value, 1, 65_535)?,
+        "--queues" => options.queues_per_port = parse_number(option, value, 1, 1024)?,
+        #[cfg(feature = "rewrite")]
+        "--rewrite" => options.rewrite = Some(crate::rewrite::Rewrite::parse(value)?),
+        "--mtu" => options.mtu = Some(parse_number(option, value, 68, 65_535)?),
+        _ => options.duration_s = Some(parse_number(option, value, 1, 31_536_000)?),
     }
-    if let Some(map) = &options.port_map {
-        check_port_map(map, options.port_mask)?;
-    }
-    Ok(Command::Run { eal_args, options })
+    Ok(())
+}
+
+fn takes_no_value(parser: &mut Parser, option: &'static str) -> Result<(), UsageError> {
+    parser.optional_value().map_or(Ok(()), |_| Err(UsageError::Value(option)))
 }
 
 enum Next {
@@ -152,7 +173,7 @@ enum Next {
 
 /// Reads one option with its value.
 fn parse_next(parser: &mut Parser, options: &mut Options) -> Result<Next, UsageError> {
-    // The parser would take a second "--" for the end of the options.
+    // To the parser, a second "--" would be the end of the options.
     if let Some(mut raw) = parser.try_raw_args()
         && let Some(argument) = raw.next_if(|argument| argument == "--")
     {
@@ -190,68 +211,47 @@ fn parse_next(parser: &mut Parser, options: &mut Options) -> Result<Next, UsageE
         "--version" => return takes_no_value(parser, option).map(|()| Next::Version),
         _ => {
             let value = parser.value().map_err(|_| UsageError::NoValue(option))?;
-            set_option(option, value, options)?;
+            apply_option(option, value, options)?;
         }
     }
     Ok(Next::Option)
 }
 
-/// An option that is written so: an exact match, else the only long one that begins so.
-fn find_option(name: &str) -> Option<&'static str> {
-    let mut beginning = OPTIONS.iter().filter(|option| option.starts_with(name));
-    let exact = OPTIONS.iter().find(|option| **option == name);
-    exact.or_else(|| beginning.next().filter(|_| beginning.next().is_none())).copied()
-}
-
-fn takes_no_value(parser: &mut Parser, option: &'static str) -> Result<(), UsageError> {
-    parser.optional_value().map_or(Ok(()), |_| Err(UsageError::Value(option)))
-}
-
-fn set_option(option: &'static str, value: OsString, options: &mut Options) -> Result<(), UsageError> {
-    if option == "--stats-json" {
-        options.stats_json = Some(value);
-        return Ok(());
+/// Splits the command line at the first `--` and reads the part after it. Needs no EAL.
+pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
+    let mut args = args.into_iter();
+    let eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").map(lossy).collect();
+    match eal_args.get(1).map(String::as_str) {
+        Some("--help" | "-h") => return Ok(Command::Help),
+        Some("--version") => return Ok(Command::Version),
+        _ => {}
     }
-    let value = lossy(value);
-    match option {
-        "-p" => options.port_mask = parse_port_mask(value)?,
-        "--portmap" => options.port_map = Some(parse_port_map(value)?),
-        "-q" => options.queue_pairs_per_lcore = parse_number(option, value, 1, 1024)?,
-        "-T" => options.period_s = parse_number(option, value, 0, 86_400)?,
-        "--burst" => options.burst = parse_number(option, value, 1, BURST_MAX as u32)?,
-        "--rxd" => options.rx_descriptors = parse_number(option, value, 1, 65_535)?,
-        "--txd" => options.tx_descriptors = parse_number(option, value, 1, 65_535)?,
-        "--queues" => options.queues_per_port = parse_number(option, value, 1, 1024)?,
-        #[cfg(feature = "rewrite")]
-        "--rewrite" => options.rewrite = Some(crate::rewrite::Rewrite::parse(value)?),
-        "--mtu" => options.mtu = Some(parse_number(option, value, 68, 65_535)?),
-        _ => options.duration_s = Some(parse_number(option, value, 1, 31_536_000)?),
+    let mut parser = Parser::from_args(args);
+    parser.set_short_equals(false);
+    let mut options = Options::default();
+    let mut first_error = None;
+    // Parsing continues after an error, since a later --help takes precedence.
+    loop {
+        match parse_next(&mut parser, &mut options) {
+            Ok(Next::Option) => {}
+            Ok(Next::End) => break,
+            Ok(Next::Help) => return Ok(Command::Help),
+            Ok(Next::Version) => return Ok(Command::Version),
+            Err(error) => {
+                first_error.get_or_insert(error);
+            }
+        }
     }
-    Ok(())
-}
-
-/// What is no text fits nowhere but in the name of a file, and shows in the error.
-fn lossy(argument: OsString) -> String {
-    argument.to_string_lossy().into_owned()
-}
-
-/// A decimal number: digits only, no sign.
-fn parse_number<T: TryFrom<u32>>(option: &'static str, value: String, min: u32, max: u32) -> Result<T, UsageError> {
-    let digits = value.bytes().all(|byte| byte.is_ascii_digit());
-    let number = value.parse().ok().filter(|number| digits && (min..=max).contains(number));
-    number.and_then(|number| T::try_from(number).ok()).ok_or(UsageError::Number { value, option, min, max })
-}
-
-fn parse_port_mask(text: String) -> Result<u64, UsageError> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(&text);
-    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(UsageError::PortMask(text));
+    if let Some(error) = first_error {
+        return Err(error);
     }
-    match u64::from_str_radix(digits, 16) {
-        Ok(0) => Err(UsageError::EmptyPortMask(text)),
-        Ok(mask) => Ok(mask),
-        Err(_) => Err(UsageError::PortMask(text)),
+    if options.port_mask == 0 {
+        return Err(UsageError::NoPortMask);
     }
+    if let Some(map) = &options.port_map {
+        check_port_map(map, options.port_mask)?;
+    }
+    Ok(Command::Run { eal_args, options })
 }
 
 /// Prints the options.
@@ -263,9 +263,13 @@ pub(crate) fn print_usage(out: &mut impl Write, program: &str) -> io::Result<()>
     Ok(())
 }
 
+pub(crate) fn print_version(out: &mut impl Write, program: &str) -> io::Result<()> {
+    writeln!(out, "{program} {} (DPDK {})", env!("CARGO_PKG_VERSION"), dpdk_rs::dpdk_version())
+}
+
 const USAGE: &str = "
-Forwards each Ethernet frame that a port receives to its peer port, with DPDK.
-The source MAC becomes that of the output port, the destination
+Receives Ethernet frames with DPDK and sends each to the peer of its port.
+The source MAC address becomes that of the output port, the destination
 02:00:00:00:00:<output port>.
 
 Options:
@@ -273,29 +277,31 @@ Options:
   -q NQ               queue pairs per lcore: 1 to 1024, default 1
   -T PERIOD           seconds between statistics: 0 to 86400, default 10;
                       0 = only at the end
-  -P                  promiscuous mode on
+  -P                  enable promiscuous mode
   --portmap=(a,b)[,(c,d)]
-                      forwarding pairs, both ways; (a,a) sends back on the
-                      same port; default: neighbours in the mask
+                      pairs of ports that forward to each other; (a,a)
+                      sends back on the same port; default: neighbours in
+                      the mask
   --no-mac-updating   leave the MAC addresses as they are
-  --burst N           frames a burst: 1 to 512, default 32
+  --burst N           frames per burst: 1 to 512, default 32
   --rxd N             descriptors of an RX queue: 1 to 65535, default 1024
   --txd N             descriptors of a TX queue: 1 to 65535, default 1024
-  --queues N          queue pairs a port: 1 to 1024, default 1; more than 1
-                      uses RSS on IP, UDP and TCP where the device has it
-  --mtu N             MTU to set: 68 to 65535, default: as the device has it
-  --stats-json FILE   write statistics as JSON lines; with - to stdout, and
-                      all text to stderr
-  --duration SECONDS  stop by itself: after 1 to 31536000 s
-  --idle-sleep        an lcore that no frames come to sleeps until the devices
-                      tell of some; it polls where they cannot
+  --queues N          queue pairs per port: 1 to 1024, default 1; more than 1
+                      use RSS on IP, UDP and TCP if the device supports it
+  --mtu N             set the MTU: 68 to 65535, default: that of the device
+  --stats-json FILE   write statistics as JSON lines; with -, write them to
+                      stdout and all text to stderr
+  --duration SECONDS  stop after 1 to 31536000 s; default: run until a signal
+  --idle-sleep        an lcore without frames sleeps until an RX interrupt; it
+                      polls if a device has no RX interrupts
   --capture           let dpdk-dumpcap capture frames; needs hugepages
   -h, --help          print this text
   --version           print the version
 
-SIGINT and SIGTERM end it; SIGUSR1 stops all ports and starts them again.
+SIGINT and SIGTERM end the program; SIGUSR1 stops all ports and starts them
+again.
 
-For the options of the EAL see https://doc.dpdk.org/guides/linux_gsg/
+EAL options: https://doc.dpdk.org/guides/linux_gsg/
 ";
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Why the program cannot go on. The texts are those of l2fwd-c.
+//! Why the program cannot continue. The messages are those of l2fwd-c.
 
 use dpdk_rs::{Errno, lcore};
 use std::{fmt::Display, io::Write as _, process::ExitCode};
@@ -12,7 +12,7 @@ pub(crate) enum Error {
     /// The command line is wrong on every machine.
     #[error(transparent)]
     Usage(#[from] UsageError),
-    /// The machine, a device or a file does not allow what was asked for.
+    /// The machine, a device or a file does not allow what the command line requests.
     #[error("{0}")]
     Failed(String),
 }
@@ -50,14 +50,14 @@ pub(crate) enum UsageError {
 }
 
 impl Error {
-    /// An error whose text another part of the program, or the library, has worded.
+    /// An error with the message of another part of the program, or of the library.
     pub(crate) fn failed(error: impl Display) -> Self {
         Self::Failed(error.to_string())
     }
 
-    /// Prints the error to stderr and gives the exit status.
+    /// Prints the error to stderr and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        // Nobody is left to be told when stderr is closed.
+        // If stderr is closed, nobody can read the error.
         match self {
             Self::Usage(error) => {
                 let _ = writeln!(std::io::stderr(), "l2fwd: {error}\nRun with '-- --help' for the options.");
@@ -83,12 +83,12 @@ impl From<lcore::LaunchError> for Error {
     }
 }
 
-/// The system's error in the words that l2fwd-c uses.
+/// A system error in the words of l2fwd-c.
 pub(crate) fn io_error(error: &std::io::Error) -> String {
     error.raw_os_error().map_or_else(|| error.to_string(), |number| Errno::new(number).to_string())
 }
 
-/// Something that the user should know but that does not stop the program.
+/// Prints a warning to stderr. The program continues.
 pub(crate) fn warn(message: impl Display) {
     let _ = writeln!(std::io::stderr(), "l2fwd: warning: {message}");
 }

@@ -1,79 +1,82 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Sleep of an lcore that no frames come to.
+//! How an lcore sleeps while no frames arrive.
 
-use crate::{error::warn, forward::QueuePair};
+use crate::{error::warn, queue_pair::QueuePair};
 use dpdk_rs::{PortError, RxQueue};
 use std::time::Duration;
 
-/// Intervals without a frame before the devices are asked to tell of frames. In one more they are polled, since of what came
-/// before they do not tell.
+/// Intervals without a frame before the interrupts are enabled. The queues are polled for one more interval, since frames
+/// that arrived earlier raise no interrupt.
 const QUIET_INTERVALS: u32 = 10;
-/// The longest sleep: the stop flag, statistics and links are seen to between two.
+/// The longest sleep. It delays the reaction to the stop flag, the statistics and the link check.
 const SLEEP: Duration = Duration::from_millis(10);
 
-/// What an lcore remembers of its queue pairs' rest.
+/// How long an lcore's queue pairs have been idle.
 #[derive(Debug)]
 pub(crate) struct Idle {
     lcore: u32,
-    /// Not without the option, and not once a device has refused.
+    /// Set by `--idle-sleep`, cleared when a device call fails.
     sleeps: bool,
-    /// The devices tell of frames.
+    /// The interrupts are enabled.
     armed: bool,
     quiet: u32,
     received: u64,
 }
 
 impl Idle {
-    pub(crate) const fn new(lcore: u32, sleeps: bool) -> Self {
-        Self { lcore, sleeps, armed: false, quiet: 0, received: 0 }
-    }
-
-    /// Finds out whether the devices can tell of frames, and says so if not.
-    pub(crate) fn check(&mut self, pairs: &mut [QueuePair<'_>]) {
-        if self.sleeps {
-            self.sleeps = !pairs.is_empty();
-            self.settle(wait(pairs, Duration::ZERO));
+    /// Checks the result of a device call: after a failure the lcore no longer sleeps. Returns whether the call succeeded.
+    fn settle(&mut self, result: Result<(), PortError>) -> bool {
+        if let Err(error) = &result {
+            self.sleeps = false;
+            warn(format_args!("{error}: lcore {} does not sleep", self.lcore));
         }
+        result.is_ok()
     }
 
-    /// To be called after each interval. Sleeps if no frames have come for long, and returns whether it has.
-    pub(crate) fn see_to(&mut self, pairs: &mut [QueuePair<'_>]) -> bool {
+    fn enable_interrupts(&mut self, pairs: &mut [QueuePair<'_>], on: bool) -> bool {
+        let mut queues = pairs.iter_mut().map(|pair| &mut pair.rx);
+        self.settle(queues.try_for_each(|rx| if on { rx.enable_interrupt() } else { rx.disable_interrupt() }))
+    }
+
+    /// Sleeps until frames come to one of the queues.
+    fn wait_for_frames(&mut self, pairs: &mut [QueuePair<'_>], timeout: Duration) -> bool {
+        self.settle(RxQueue::wait_any(pairs.iter_mut().map(|pair| &mut pair.rx), timeout).map(drop))
+    }
+
+    /// Registers for the interrupts of the RX queues, and warns if a device has none.
+    pub(crate) fn begin(lcore: u32, idle_sleep: bool, pairs: &mut [QueuePair<'_>]) -> Self {
+        let sleeps = idle_sleep && !pairs.is_empty();
+        let mut idle = Self { lcore, sleeps, armed: false, quiet: 0, received: 0 };
+        if idle.sleeps {
+            idle.wait_for_frames(pairs, Duration::ZERO);
+        }
+        idle
+    }
+
+    /// Call after each interval. Sleeps if no frames have arrived for a while, and returns whether it slept.
+    pub(crate) fn sleep_if_idle(&mut self, pairs: &mut [QueuePair<'_>]) -> bool {
         if !self.sleeps {
             return false;
         }
-        let received = pairs.iter().map(QueuePair::received).sum();
+        let received = pairs.iter().map(|pair| pair.counts.rx_packets).sum();
         if received != self.received {
             self.received = received;
             self.quiet = 0;
             if self.armed {
                 self.armed = false;
-                self.settle(pairs.iter_mut().try_for_each(|pair| pair.rx_queue().disable_interrupt()));
+                self.enable_interrupts(pairs, false);
             }
             return false;
         }
         if self.armed {
-            return self.settle(wait(pairs, SLEEP));
+            return self.wait_for_frames(pairs, SLEEP);
         }
         self.quiet += 1;
         if self.quiet == QUIET_INTERVALS {
-            let enabled = pairs.iter_mut().try_for_each(|pair| pair.rx_queue().enable_interrupt());
-            self.armed = self.settle(enabled);
+            self.armed = self.enable_interrupts(pairs, true);
         }
         false
     }
-
-    /// Where a device refuses, the lcore polls from then on. Returns whether it did not.
-    fn settle(&mut self, result: Result<(), PortError>) -> bool {
-        if let Err(error) = &result {
-            self.sleeps = false;
-            warn(format_args!("{error}: lcore {} polls without sleep", self.lcore));
-        }
-        result.is_ok()
-    }
-}
-
-fn wait(pairs: &mut [QueuePair<'_>], timeout: Duration) -> Result<(), PortError> {
-    RxQueue::wait_any(pairs.iter_mut().map(QueuePair::rx_queue), timeout).map(drop)
 }

@@ -36,7 +36,12 @@ pub(crate) type Queues = (Vec<RxQueue>, Vec<TxQueue>);
 /// The started ports, and their queues by port number.
 pub(crate) type Started = (Vec<ForwardingPort>, BTreeMap<u16, Queues>);
 
-/// Compares the port mask with the ports that there are.
+/// `2, 3`.
+fn list_ports(ports: impl IntoIterator<Item = u16>) -> String {
+    ports.into_iter().map(|port| port.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// Checks that every port of the mask exists.
 pub(crate) fn check_mask(port_mask: u64, ports: &[Port<Unconfigured>]) -> Result<(), Error> {
     if ports.is_empty() {
         return Err(Error::failed(
@@ -46,36 +51,14 @@ pub(crate) fn check_mask(port_mask: u64, ports: &[Port<Unconfigured>]) -> Result
     }
     let available: Vec<u16> = ports.iter().map(|port| port.id().get()).collect();
     let missing = (0..64).filter(|port| in_mask(port_mask, *port) && !available.contains(port));
-    let missing = join(missing);
+    let missing = list_ports(missing);
     if missing.is_empty() {
         return Ok(());
     }
-    let available = join(available);
+    let available = list_ports(available);
     Err(Error::Failed(format!(
         "port mask {port_mask:#x} names ports that do not exist: {missing} (available: {available})"
     )))
-}
-
-fn join(ports: impl IntoIterator<Item = u16>) -> String {
-    ports.into_iter().map(|port| port.to_string()).collect::<Vec<_>>().join(", ")
-}
-
-/// Compares what was asked for with what the device can do, before anything of it is changed.
-pub(crate) fn check_limits(port: &Port<Unconfigured>, options: &Options) -> Result<(), Error> {
-    let info = port.info().map_err(Error::failed)?;
-    let queues = options.queues_per_port;
-    let name = format!("port {} ({})", port.id(), port.name());
-    check_queues(&name, "RX", queues, info.max_rx_queues)?;
-    check_queues(&name, "TX", queues, info.max_tx_queues)?;
-    check_descriptors(&name, "RX", "--rxd", options.rx_descriptors, info.rx_descriptors)?;
-    check_descriptors(&name, "TX", "--txd", options.tx_descriptors, info.tx_descriptors)?;
-    match options.mtu {
-        Some(mtu) if !(info.min_mtu..=info.max_mtu).contains(&mtu) => Err(Error::Failed(format!(
-            "{name}: MTU {mtu} asked for with --mtu, the device supports {} to {}",
-            info.min_mtu, info.max_mtu
-        ))),
-        _ => Ok(()),
-    }
 }
 
 fn check_queues(name: &str, direction: &str, asked: u16, max: u16) -> Result<(), Error> {
@@ -84,7 +67,7 @@ fn check_queues(name: &str, direction: &str, asked: u16, max: u16) -> Result<(),
     }
     let queues = if asked == 1 { "queue" } else { "queues" };
     Err(Error::Failed(format!(
-        "{name}: {asked} {direction} {queues} asked for with --queues, the device supports at most {max}"
+        "{name}: --queues requests {asked} {direction} {queues}, but the device supports at most {max}"
     )))
 }
 
@@ -99,8 +82,33 @@ fn check_descriptors(
         return Ok(());
     }
     Err(Error::Failed(format!(
-        "{name}: {asked} {direction} descriptors asked for with {option}, the device supports {limits}"
+        "{name}: {option} requests {asked} {direction} descriptors, but the device supports {limits}"
     )))
+}
+
+/// Compares the options with the device's limits, before the device is configured.
+pub(crate) fn check_limits(port: &Port<Unconfigured>, options: &Options) -> Result<(), Error> {
+    let info = port.info().map_err(Error::failed)?;
+    let queues = options.queues_per_port;
+    let name = format!("port {} ({})", port.id(), port.name());
+    check_queues(&name, "RX", queues, info.max_rx_queues)?;
+    check_queues(&name, "TX", queues, info.max_tx_queues)?;
+    check_descriptors(&name, "RX", "--rxd", options.rx_descriptors, info.rx_descriptors)?;
+    check_descriptors(&name, "TX", "--txd", options.tx_descriptors, info.tx_descriptors)?;
+    match options.mtu {
+        Some(mtu) if !(info.min_mtu..=info.max_mtu).contains(&mtu) => Err(Error::Failed(format!(
+            "{name}: --mtu requests MTU {mtu}, but the device supports {} to {}",
+            info.min_mtu, info.max_mtu
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The port's NUMA node; for a virtual device, which has none, that of the main lcore.
+fn socket_of(eal: &Eal, port: &Port<Unconfigured>) -> dpdk_rs::SocketId {
+    let main = eal.lcores().into_iter().find(|lcore| lcore.is_main()).map(dpdk_rs::lcore::Lcore::socket);
+    let on_a_node = |socket: &dpdk_rs::SocketId| socket.get() >= 0;
+    Some(port.socket()).filter(on_a_node).or(main.filter(on_a_node)).unwrap_or(dpdk_rs::SocketId::FIRST)
 }
 
 /// The pools by NUMA node: one serves all ports of a node.
@@ -109,7 +117,7 @@ pub(crate) struct Pools(BTreeMap<i32, Mempool>);
 
 impl Pools {
     /// The pool for the port's RX queues. `queues` is the number of queue pairs of all ports.
-    pub(crate) fn open(
+    pub(crate) fn open_pool(
         &mut self,
         eal: &Eal,
         port: &Port<Unconfigured>,
@@ -125,7 +133,7 @@ impl Pools {
         let each = u64::from(options.rx_descriptors) + u64::from(options.tx_descriptors);
         let each = each + u64::from(options.burst) + caches;
         let size = (queues as u64 * each).max(POOL_MIN);
-        // More than DPDK can count is certainly more memory than there is.
+        // A size that DPDK cannot count is certainly larger than the memory.
         let mbufs = u32::try_from(size).unwrap_or(u32::MAX);
         let pool = Mempool::builder(format!("mbuf_pool_{socket}"))
             .size(mbufs)
@@ -144,11 +152,17 @@ impl Pools {
     }
 }
 
-/// The port's NUMA node; for a virtual device, which is on none, that of the main lcore.
-fn socket_of(eal: &Eal, port: &Port<Unconfigured>) -> dpdk_rs::SocketId {
-    let main = eal.lcores().into_iter().find(|lcore| lcore.is_main()).map(dpdk_rs::lcore::Lcore::socket);
-    let on_a_node = |socket: &dpdk_rs::SocketId| socket.get() >= 0;
-    Some(port.socket()).filter(on_a_node).or(main.filter(on_a_node)).unwrap_or(dpdk_rs::SocketId::FIRST)
+fn choose_configuration(options: &Options) -> PortConfig {
+    let config = PortConfig::default()
+        .rx_queues(options.queues_per_port)
+        .tx_queues(options.queues_per_port)
+        .rx_descriptors(options.rx_descriptors)
+        .tx_descriptors(options.tx_descriptors)
+        .rx_interrupts(options.idle_sleep);
+    match options.mtu {
+        Some(mtu) => config.mtu(mtu).scatter(mtu > ETHER_MTU),
+        None => config,
+    }
 }
 
 /// Configures and starts the port, and reads its MAC address.
@@ -158,15 +172,7 @@ pub(crate) fn setup_port(
     options: &Options,
     pool: &Mempool,
 ) -> Result<(ForwardingPort, Queues), Error> {
-    let mut config = PortConfig::default()
-        .rx_queues(options.queues_per_port)
-        .tx_queues(options.queues_per_port)
-        .rx_descriptors(options.rx_descriptors)
-        .tx_descriptors(options.tx_descriptors)
-        .rx_interrupts(options.idle_sleep);
-    if let Some(mtu) = options.mtu {
-        config = config.mtu(mtu).scatter(mtu > ETHER_MTU);
-    }
+    let config = choose_configuration(options);
     let configured = port.configure(&config, pool).map_err(Error::failed)?;
     let (port, rx, tx) = configured.start().map_err(Error::failed)?;
     let mac = port.mac_addr().map_err(Error::failed)?;
@@ -178,9 +184,10 @@ pub(crate) fn setup_port(
     Ok((ForwardingPort { port, peer: pair.peer, mac, link_up: true }, (rx, tx)))
 }
 
-/// Prints which links have changed since the last call; at first, which are down. A port that is gone is down.
+/// Prints the links that have changed since the last call; the first call prints those that are down. A removed port counts
+/// as down.
 ///
-/// Some drivers notice that their peer has gone, and look for another, only when they are asked for the link.
+/// Some drivers notice that their peer has disconnected, and look for a new one, only when the link is queried.
 pub(crate) fn report_links(ports: &mut [ForwardingPort], out: &mut impl Write) -> io::Result<()> {
     for ForwardingPort { port, link_up, .. } in ports {
         let up = port.link().is_ok_and(|link| link.up);
@@ -193,23 +200,21 @@ pub(crate) fn report_links(ports: &mut [ForwardingPort], out: &mut impl Write) -
     out.flush()
 }
 
-/// Whether the ports work again when they were stopped and started. Says of one that does not.
+/// Whether all ports work after a stop and a start. Warns of the first that does not.
 pub(crate) fn can_reset(ports: &[ForwardingPort]) -> bool {
     for ForwardingPort { port, .. } in ports {
         if let Ok(info) = port.info()
             && !info.restarts
         {
             let (id, name, driver) = (port.id(), port.name(), info.driver);
-            warn(format_args!(
-                "port {id} ({name}): no port is reset: {driver} does not work again once it was stopped"
-            ));
+            warn(format_args!("port {id} ({name}): no port is reset: {driver} does not work after a stop"));
             return false;
         }
     }
     true
 }
 
-/// Stops all ports, whose queues are all here, then starts them again.
+/// Stops all ports, which takes all their queues, then starts them again.
 pub(crate) fn reset_ports(ports: Vec<ForwardingPort>, mut queues: BTreeMap<u16, Queues>) -> Result<Started, Error> {
     let mut stopped = Vec::new();
     for ForwardingPort { port, peer, mac, link_up } in ports {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! `--rewrite`, with the feature of that name only: a packet parser writes the addresses of every frame, so that its
-//! cost can be seen in a forwarder. The twin has no such thing.
+//! `--rewrite`, only with the feature of that name: a packet parser writes the addresses of every frame, which shows the
+//! parser's cost in a forwarder. The twin has no such option.
 //!
-//! Which kernel of parsing-bench is called is decided once for each burst; within the burst it is inlined.
+//! The kernel of parsing-bench is selected once per burst and inlined in the loop over the burst.
 
 use crate::error::UsageError;
 use dpdk_rs::Packet;
@@ -12,12 +12,16 @@ use parsing_bench::{
     contract::{Library, Rejected, Rule, Workload},
     impls::{EtherparseHeaderSlices, Pnet, Smoltcp, UnsafeRust, Zerocopy},
 };
+use std::{
+    io::Write,
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
-/// The IPv4 destination that frames leave with, of the network for benchmarks (RFC 2544).
+/// The IPv4 destination of rewritten frames, from the network for benchmarks (RFC 2544).
 const ADDRESS: [u8; 4] = [198, 19, 0, 1];
 
-/// The parsers by name, and the kernels of W1 to W3 of each. etherparse is that with header slices, which copies least;
-/// raw is none, but bytes written through pointers, the limit.
+/// The parsers by name, each with its kernels for W1 to W3. etherparse uses its header slices, which copy least. raw is not
+/// a parser: it writes the bytes through pointers, as the limit.
 const PARSERS: [(&str, [Kernel; 3]); 5] = [
     ("smoltcp", kernels::<Smoltcp>()),
     ("pnet", kernels::<Pnet>()),
@@ -28,7 +32,7 @@ const PARSERS: [(&str, [Kernel; 3]); 5] = [
 const WORKLOADS: [Workload; 3] = [Workload::W1, Workload::W2, Workload::W3];
 const DEFAULT_WORKLOAD: Workload = Workload::W2;
 
-/// Writes into each frame, and says how many it has rejected.
+/// Writes into each frame, and returns how many frames it rejected.
 type Kernel = fn(&mut [Packet], &Rule) -> usize;
 
 const fn kernels<L: Library>() -> [Kernel; 3] {
@@ -77,44 +81,58 @@ impl Rewrite {
     }
 }
 
-/// What is done to the frames of one queue pair, and how often it could not be done.
+/// Frames that the parser has rejected, on all lcores.
+static REJECTED: AtomicU64 = AtomicU64::new(0);
+
+/// The kernel and the addresses for the frames of one queue pair.
 #[derive(Debug)]
 pub(crate) struct Rewriter {
     kernel: Kernel,
     rule: Rule,
-    rejected: u64,
 }
 
 impl Rewriter {
-    /// The kernel, for frames that leave with these MAC addresses. `None` if nothing is to be rewritten.
-    pub(crate) fn new(rewrite: Option<Rewrite>, destination: [u8; 6], source: [u8; 6]) -> Option<Self> {
+    /// The kernel for frames that leave with these MAC addresses; `None` without `--rewrite`.
+    pub(crate) fn new(rewrite: Option<Rewrite>, macs: [u8; 12]) -> Option<Self> {
         let rewrite = rewrite?;
+        let [destination @ .., _, _, _, _, _, _] = macs;
+        let [_, _, _, _, _, _, source @ ..] = macs;
         let (_, kernels) = PARSERS.iter().find(|(parser, _)| *parser == rewrite.parser)?;
         let (kernel, _) = kernels.iter().zip(WORKLOADS).find(|(_, workload)| *workload == rewrite.workload)?;
-        Some(Self { kernel: *kernel, rule: Rule { destination, source, address: ADDRESS }, rejected: 0 })
+        Some(Self { kernel: *kernel, rule: Rule { destination, source, address: ADDRESS } })
     }
 
-    /// Rewrites what the parser accepts. What it rejects stays as it is, and is counted; `None` if there was any.
+    /// Rewrites the frames that the parser accepts. Rejected frames stay unchanged and are counted. Returns `None` if a frame
+    /// was rejected: it may be too short.
     #[inline(always)]
-    pub(crate) fn rewrite(&mut self, frames: &mut [Packet]) -> Option<()> {
+    pub(crate) fn rewrite(&self, frames: &mut [Packet]) -> Option<()> {
         let rejected = (self.kernel)(frames, &self.rule);
-        self.rejected += rejected as u64;
-        (rejected == 0).then_some(())
-    }
-
-    /// Frames that the parser has rejected.
-    pub(crate) fn rejected(&self) -> u64 {
-        self.rejected
+        if rejected == 0 {
+            return Some(());
+        }
+        REJECTED.fetch_add(rejected as u64, Relaxed);
+        None
     }
 }
 
-/// The lines of the help.
+/// Prints how many frames the parser has rejected, if there is one.
+pub(crate) fn print_rejected(out: &mut impl Write, rewrite: Option<Rewrite>) {
+    if rewrite.is_some() {
+        let rejected = REJECTED.load(Relaxed);
+        let _ = writeln!(
+            out,
+            "l2fwd: rewriting rejected {rejected} frames, which were forwarded unchanged, or dropped if too short"
+        );
+    }
+}
+
+/// The lines of the help text.
 pub(crate) const USAGE: &str = "
   --rewrite PARSER[:WORKLOAD]
-                      let smoltcp, pnet, etherparse, zerocopy or raw write
-                      the MACs and the IPv4 destination 198.19.0.1: w1 just
-                      so, w2 (default) as NAT, w3 with new checksums; frames
-                      that it rejects leave unchanged
+                      write the MAC addresses and the IPv4 destination
+                      198.19.0.1 with smoltcp, pnet, etherparse, zerocopy or
+                      raw: w1 only writes, w2 (default) is NAT, w3 computes
+                      new checksums; rejected frames leave unchanged
 ";
 
 #[cfg(test)]
@@ -132,10 +150,10 @@ mod tests {
             {
                 let rewrite = Rewrite::parse(format!("{parser}{suffix}")).unwrap();
                 assert_eq!(rewrite, Rewrite { parser, workload });
-                assert!(Rewriter::new(Some(rewrite), [0; 6], [0; 6]).is_some());
+                assert!(Rewriter::new(Some(rewrite), [0; 12]).is_some());
             }
         }
-        assert!(Rewriter::new(None, [0; 6], [0; 6]).is_none());
+        assert!(Rewriter::new(None, [0; 12]).is_none());
     }
 
     #[test]

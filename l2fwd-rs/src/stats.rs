@@ -3,7 +3,7 @@
 
 //! The counters, and the table of statistics.
 
-use crate::{forward::QueueCounters, port::ForwardingPort, topology::QueueAssignment};
+use crate::{args::Options, port::ForwardingPort, queue_pair::QueueCounters, topology::QueueAssignment};
 use dpdk_rs::port::PortStats;
 use std::{
     io::{self, Write},
@@ -25,7 +25,7 @@ pub(crate) struct Totals {
 pub(crate) struct PortTotals {
     pub(crate) port: u16,
     pub(crate) totals: Totals,
-    /// As the device counts.
+    /// The device's own counters.
     pub(crate) device: PortStats,
 }
 
@@ -35,9 +35,13 @@ pub(crate) struct Snapshot {
     pub(crate) time_s: f64,
     pub(crate) ports: Vec<PortTotals>,
     pub(crate) total: Totals,
-    /// Frames in TX buffers: while forwarding what the counters leave over, else counted.
+    /// Frames in TX buffers: derived from the counters while forwarding, counted at the end.
     pub(crate) in_flight: u64,
     pub(crate) is_final: bool,
+}
+
+fn load(counter: &AtomicU64) -> u64 {
+    counter.load(Relaxed)
 }
 
 impl Totals {
@@ -50,25 +54,27 @@ impl Totals {
         self.rx_empty_polls += part.rx_empty_polls;
     }
 
+    /// Frames that were sent, dropped or too short.
     const fn gone(&self) -> u64 {
         self.tx_packets + self.tx_dropped + self.rx_short
     }
 
-    /// Received frames by poll, empty ones included.
+    /// Received frames per poll, including empty polls.
     pub(crate) fn burst_average(&self) -> f64 {
         if self.rx_polls == 0 { 0.0 } else { self.rx_packets as f64 / self.rx_polls as f64 }
     }
 }
 
-fn load(counter: &AtomicU64) -> u64 {
-    counter.load(Relaxed)
+/// Frames per second.
+pub(crate) fn rate_pps(now: u64, before: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { now.wrapping_sub(before) as f64 / seconds } else { 0.0 }
 }
 
 /// Adds up the counters of the queue pairs, by port and in total; the lcores may be forwarding.
 pub(crate) fn add_up(ports: &[u16], assignments: &[QueueAssignment], counters: &[QueueCounters]) -> Snapshot {
     let pairs = || assignments.iter().zip(counters);
     let mut snapshot = Snapshot::default();
-    // What has left first, of all ports, so that more does not leave than has come.
+    // Sent frames of all ports first, so that no more frames leave than arrive.
     for &port in ports {
         let mut stats = PortTotals { port, ..PortTotals::default() };
         for (_, counters) in pairs().filter(|(assignment, _)| assignment.peer == stats.port) {
@@ -108,11 +114,11 @@ pub(crate) fn collect(
 }
 
 impl Snapshot {
-    /// Makes a snapshot, taken when all lcores have stopped, the final one: frames in flight are counted in the TX buffers,
-    /// since a balance with derived ones would prove nothing.
-    pub(crate) fn finish(mut self, in_flight: u64) -> Self {
+    /// Makes a snapshot the final one, after all lcores have stopped. Counts the frames in the TX buffers, since a balance
+    /// with a derived number would prove nothing.
+    pub(crate) fn count_in_flight(mut self, buffered: impl IntoIterator<Item = u64>) -> Self {
         self.is_final = true;
-        self.in_flight = in_flight;
+        self.in_flight = buffered.into_iter().sum();
         self
     }
 
@@ -128,9 +134,39 @@ impl Snapshot {
     }
 }
 
-/// Frames a second.
-pub(crate) fn rate_pps(now: u64, before: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { now.wrapping_sub(before) as f64 / seconds } else { 0.0 }
+/// Prints the ports, and the queues of each lcore.
+pub(crate) fn print_start(
+    out: &mut impl Write,
+    options: &Options,
+    ports: &[ForwardingPort],
+    assignments: &[QueueAssignment],
+) -> io::Result<()> {
+    let queues = options.queues_per_port;
+    for ForwardingPort { port, peer, mac, .. } in ports {
+        writeln!(
+            out,
+            "l2fwd: port {} ({}) {mac} -> port {peer}, {queues} queue{}, {} RX and {} TX descriptors",
+            port.id(),
+            port.name(),
+            if queues == 1 { "" } else { "s" },
+            options.rx_descriptors,
+            options.tx_descriptors,
+        )?;
+    }
+    for group in assignments.chunk_by(|a, b| a.lcore == b.lcore) {
+        let names: Vec<_> = group.iter().map(|queue| format!("port {} queue {}", queue.port, queue.queue)).collect();
+        if let Some(first) = group.first() {
+            writeln!(out, "l2fwd: lcore {}: {}", first.lcore, names.join(", "))?;
+        }
+    }
+    writeln!(out, "l2fwd: forwarding, stop with Ctrl-C")?;
+    out.flush()
+}
+
+/// Prints that the ports were reset, and how long they were down.
+pub(crate) fn print_reset(out: &mut impl Write, seconds: f64) -> io::Result<()> {
+    writeln!(out, "l2fwd: ports reset: stopped and restarted in {seconds:.6} s")?;
+    out.flush()
 }
 
 fn print_row(out: &mut impl Write, name: &str, now: &Totals, before: &Totals, seconds: f64) -> io::Result<()> {
@@ -146,12 +182,6 @@ fn print_row(out: &mut impl Write, name: &str, now: &Totals, before: &Totals, se
         rate_pps(now.rx_packets, before.rx_packets, seconds),
         rate_pps(now.tx_packets, before.tx_packets, seconds),
     )
-}
-
-/// Says that the ports were stopped and started, and how long they were not to be used.
-pub(crate) fn print_reset(out: &mut impl Write, seconds: f64) -> io::Result<()> {
-    writeln!(out, "l2fwd: ports reset: stopped and started again within {seconds:.6} s")?;
-    out.flush()
 }
 
 /// Prints the table. Rates are those since the snapshot `before`.
@@ -201,10 +231,10 @@ mod tests {
 
     #[test]
     fn a_lost_frame_unbalances() {
-        let mut last = snapshot(1.0, 100).finish(0);
+        let mut last = snapshot(1.0, 100).count_in_flight([0]);
         assert!(last.is_balanced());
         last.total.tx_packets -= 1;
         assert!(!last.is_balanced());
-        assert!(last.finish(1).is_balanced());
+        assert!(last.count_in_flight([1]).is_balanced());
     }
 }

@@ -18,7 +18,7 @@ use std::{
     io::{self, Write},
 };
 
-/// Where the objects go; nowhere if no file was asked for.
+/// Where the objects go; nowhere without `--stats-json`.
 pub(crate) struct StatsJson {
     path: OsString,
     out: Option<Box<dyn Write>>,
@@ -136,7 +136,7 @@ impl StatsJson {
         self.path == "-"
     }
 
-    /// Writes one object on one line. A failure is told once, and does not stop forwarding.
+    /// Writes one object on one line. A failure is reported once, and does not stop forwarding.
     fn write_line(&mut self, object: &impl Serialize) {
         let Some(out) = &mut self.out else { return };
         let result = serde_json::to_vec(object).map_err(io::Error::from).and_then(|mut line| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Who forwards what where: which port sends what another receives, and which lcore does it.
+//! Which port sends the frames that another receives, and which lcore forwards them.
 
 use crate::error::{Error, UsageError, warn};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ pub(crate) struct PortMap {
     pairs: Vec<(u16, u16)>,
 }
 
-/// One port that is used. Its peer sends what it receives; peers are a permutation of the ports.
+/// A port in use. Its peer sends the frames that it receives; peers are a permutation of the ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PortPair {
     pub(crate) port: u16,
@@ -29,28 +29,28 @@ pub(crate) struct QueueAssignment {
     pub(crate) queue: u16,
 }
 
-/// Checks the grammar: whether the ports are allowed depends on the mask, which may come later.
+/// Whether a port is in a mask, which has 64 bits.
+pub(crate) fn in_mask(port_mask: u64, port: u16) -> bool {
+    port_mask.checked_shr(u32::from(port)).is_some_and(|mask| mask & 1 == 1)
+}
+
+fn read_port(text: &str) -> Option<u16> {
+    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// Reads `a,b`, of `(a,b)[,(c,d)]…` without blanks.
+fn read_pair(text: &str) -> Option<(u16, u16)> {
+    let (a, b) = text.split_once(',')?;
+    Some((read_port(a)?, read_port(b)?))
+}
+
+/// Checks only the grammar: the port mask may come later on the command line.
 pub(crate) fn parse_port_map(text: String) -> Result<PortMap, UsageError> {
-    match pairs(&text) {
+    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+    match inner.and_then(|inner| inner.split("),(").map(read_pair).collect()) {
         Some(pairs) => Ok(PortMap { text, pairs }),
         None => Err(UsageError::PortMap(text)),
     }
-}
-
-/// `(a,b)[,(c,d)]…` without blanks.
-fn pairs(text: &str) -> Option<Vec<(u16, u16)>> {
-    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
-    inner
-        .split("),(")
-        .map(|pair| {
-            let (a, b) = pair.split_once(',')?;
-            Some((port_number(a)?, port_number(b)?))
-        })
-        .collect()
-}
-
-fn port_number(text: &str) -> Option<u16> {
-    text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
 /// Checks the ports of a map against each other and the mask.
@@ -69,11 +69,6 @@ pub(crate) fn check_port_map(map: &PortMap, port_mask: u64) -> Result<(), UsageE
         }
     }
     Ok(())
-}
-
-/// Whether a port is in a mask, which has 64 bits.
-pub(crate) fn in_mask(port_mask: u64, port: u16) -> bool {
-    port_mask.checked_shr(u32::from(port)).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// The ports in use, in ascending order.
@@ -97,7 +92,7 @@ pub(crate) fn pair_ports(port_mask: u64, map: Option<&PortMap>) -> Vec<PortPair>
     pairs
 }
 
-/// Gives out the queue pairs in order, up to `per_lcore` to each lcore.
+/// Assigns the queue pairs in order, up to `per_lcore` to each lcore.
 pub(crate) fn assign_queues(
     pairs: &[PortPair],
     queues: u16,
@@ -108,7 +103,7 @@ pub(crate) fn assign_queues(
     let needed = count.div_ceil(usize::from(per_lcore));
     if needed > lcores.len() {
         return Err(Error::Failed(format!(
-            "too few lcores: {count} queue pairs at {per_lcore} a lcore need {needed} lcores, {} available: \
+            "too few lcores: {count} queue pairs at {per_lcore} per lcore need {needed} lcores (available: {}): \
              give more with -l, or raise -q",
             lcores.len()
         )));
@@ -175,7 +170,7 @@ mod tests {
     #[test]
     fn lcores_may_not_suffice() {
         let error = assign_queues(&pair_ports(0b11, None), 2, &[0, 1], 1).unwrap_err();
-        let message = "too few lcores: 4 queue pairs at 1 a lcore need 4 lcores, 2 available: \
+        let message = "too few lcores: 4 queue pairs at 1 per lcore need 4 lcores (available: 2): \
                        give more with -l, or raise -q";
         assert_eq!(error.to_string(), message);
     }

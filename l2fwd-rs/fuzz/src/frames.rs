@@ -4,10 +4,11 @@
 //! Both twins forward the same frames, of any length and in any number of segments, and must send and count the same.
 
 use crate::{
-    forward::{QueueCounters, QueuePair},
+    args::Options,
+    queue_pair::{QueueCounters, QueuePair},
     twin::{self, Counters, Work},
 };
-use dpdk_rs::{Burst, Clock, MacAddr, Mempool, Packet, Port, PortConfig, RxQueue, TxQueue, port::Started};
+use dpdk_rs::{Burst, MacAddr, Mempool, Packet, Port, PortConfig, RxQueue, TxQueue, port::Started};
 use dpdk_rs_fuzz::{Reader, eal, packet};
 use std::{cell::RefCell, sync::atomic::Ordering::Relaxed};
 
@@ -41,7 +42,7 @@ impl Laboratory {
         let mut ports = eal.ports().into_iter().map(|port| start(port.configure(&PortConfig::default(), &pool)));
         let lanes = LANES.iter().map(|(burst, update_macs)| {
             let ends = ports.next().zip(ports.next()).expect("there are two rings for each lane");
-            Lane::new(ends, *burst, *update_macs, eal.clock())
+            Lane::new(ends, *burst, *update_macs)
         });
         let lanes = lanes.collect();
         Self { pool, lanes }
@@ -58,11 +59,12 @@ fn start(port: Result<Port<dpdk_rs::port::Configured>, dpdk_rs::PortError>) -> E
 }
 
 impl Lane {
-    fn new(((first, rx, into), (second, out, tx)): (End, End), burst: u16, update_macs: bool, clock: Clock) -> Self {
+    fn new(((first, rx, into), (second, out, tx)): (End, End), burst: u16, update_macs: bool) -> Self {
         let tx_mac = MacAddr([0x0a, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f]);
         let counters: &'static QueueCounters = Box::leak(Box::default());
         let work = Work { rx_port: first.id(), tx_port: second.id(), tx_mac, burst, update_macs };
-        let pair = QueuePair::new(rx, tx, tx_mac, burst, update_macs, counters, clock);
+        let options = Options { burst, update_macs, ..Options::default() };
+        let pair = QueuePair::new(rx, tx, tx_mac, &options, counters);
         Self { into, pair, counters, before: Counters::default(), out, work, _ports: [first, second] }
     }
 
@@ -74,7 +76,7 @@ impl Lane {
 
     fn forward_in_rust(&mut self, bursts: u32) -> Counters {
         (0..bursts).for_each(|_| self.pair.forward_burst());
-        self.pair.flush_buffer();
+        self.pair.drain_buffer();
         let QueueCounters { rx_packets, tx_packets, tx_dropped, rx_short, rx_polls, rx_empty_polls } = self.counters;
         let now =
             [rx_packets, tx_packets, tx_dropped, rx_short, rx_polls, rx_empty_polls].map(|count| count.load(Relaxed));

@@ -24,6 +24,12 @@ mod forward;
 #[path = "../../src/idle.rs"]
 mod idle;
 #[allow(dead_code)]
+#[path = "../../src/port.rs"]
+mod port;
+#[allow(dead_code)]
+#[path = "../../src/queue_pair.rs"]
+mod queue_pair;
+#[allow(dead_code)]
 #[path = "../../src/topology.rs"]
 mod topology;
 

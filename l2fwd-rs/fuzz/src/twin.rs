@@ -3,7 +3,7 @@
 
 //! l2fwd-c, called from Rust. The only place with `unsafe` outside the bindings: the twin is C.
 
-use crate::forward::QueuePair;
+use crate::queue_pair::QueuePair;
 use core::ffi::{c_char, c_void};
 use dpdk_rs::{MacAddr, PortId};
 use std::{ptr::NonNull, slice};

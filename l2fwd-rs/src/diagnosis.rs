@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Why the EAL did not start.
+
+use crate::error::{Error, UsageError};
+use dpdk_rs::{
+    EalError,
+    diagnosis::{self, Finding},
+};
+
+/// Why the EAL did not start with these arguments. If another process holds the file prefix, the EAL sets no error number.
+pub(crate) fn diagnose_init(eal_args: &[String], error: &EalError) -> Error {
+    if *error == EalError::NoArguments {
+        return UsageError::NoPortMask.into();
+    }
+    match diagnosis::of_start(eal_args, error).first() {
+        Some(finding @ Finding::PrefixInUse { .. }) => Error::failed(format!("cannot initialize the EAL: {finding}")),
+        _ => Error::failed(error),
+    }
+}
