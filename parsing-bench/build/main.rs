@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Compiles the C kernels with gcc and with clang, where they and DPDK's headers are to be had. What is missing the
+//! Compiles the C kernels with gcc and with clang, where they and DPDK's headers are available. What is missing the
 //! table of libraries tells: the crate builds without.
 #![allow(clippy::print_stdout, reason = "a build script tells cargo on stdout")]
 

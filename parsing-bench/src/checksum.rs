@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The Internet checksum, for the libraries that bring none: updated incrementally, or computed over whole parts.
+//! The Internet checksum, for libraries that lack it: updated incrementally, or computed over whole parts.
 //!
-//! All sums are of words as the machine reads them. The order of bytes cancels out (RFC 1071, section 2 (B)), as long as
-//! a checksum is read from the frame and written to it in the same way: so they are byte arrays here.
+//! All sums are over words in the machine's byte order. The order cancels out (RFC 1071, section 2 (B)), as long as a
+//! checksum is read and written in the same way. Checksums are therefore byte arrays here.
 
-/// What the new value of a 32-bit field adds to a checksum that covers it: `~m + m'` of RFC 1624, equation 3.
+/// The change of a checksum when a 32-bit field that it covers changes: `~m + m'` of RFC 1624, equation 3.
 #[derive(Clone, Copy, Debug)]
 pub struct Change(u32);
 
 impl Change {
-    /// The change of a field from one value to the other.
+    /// The change of a field from one value to another.
     #[inline(always)]
     pub const fn of(old: [u8; 4], new: [u8; 4]) -> Self {
         let sum = !u32::from_ne_bytes(old) as u64 + u32::from_ne_bytes(new) as u64;
@@ -25,7 +25,7 @@ impl Change {
         self.updated(u16::from_ne_bytes(checksum)).to_ne_bytes()
     }
 
-    /// The checksum of a UDP datagram after the change: 0 means that there is none, and is never the outcome.
+    /// The checksum of a UDP datagram after the change. Never 0, which means no checksum.
     #[inline(always)]
     pub const fn update_udp(self, checksum: [u8; 2]) -> [u8; 2] {
         let updated = match u16::from_ne_bytes(checksum) {
@@ -47,25 +47,25 @@ impl Change {
 pub struct Sum(u64);
 
 impl Sum {
-    /// An empty one.
+    /// The empty sum.
     #[inline(always)]
     pub const fn new() -> Self {
         Self(0)
     }
 
-    /// With a 16-bit field.
+    /// Adds a 16-bit field.
     #[inline(always)]
     pub const fn word(self, field: [u8; 2]) -> Self {
         Self(self.0 + u16::from_ne_bytes(field) as u64)
     }
 
-    /// With a 32-bit field.
+    /// Adds a 32-bit field.
     #[inline(always)]
     pub const fn double_word(self, field: [u8; 4]) -> Self {
         Self(self.0 + u32::from_ne_bytes(field) as u64)
     }
 
-    /// With a part of any length up to that of a packet, which begins at an even distance from the others.
+    /// Adds a part of at most the length of a packet, which begins at an even distance from the others.
     #[inline(always)]
     pub fn bytes(mut self, part: &[u8]) -> Self {
         let (double_words, rest) = part.as_chunks::<4>();
@@ -106,7 +106,7 @@ const fn fold(sum: u32) -> u16 {
     (sum.wrapping_add(sum.rotate_left(16)) >> 16) as u16
 }
 
-/// 0xffff in place of 0, which is the same number in ones' complement.
+/// 0xffff instead of 0, which is the same number in ones' complement.
 #[inline(always)]
 const fn never_zero(checksum: u16) -> u16 {
     if checksum == 0 { 0xffff } else { checksum }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The contract that every library is put to: four workloads, what they are given and what they say.
+//! The contract of every library: four workloads, their arguments and their results.
 //!
-//! A workload either does its work on a frame or says [`Rejected`] and leaves the frame as it was. Which frames are to
-//! be accepted, and what they are to be like afterwards, is written down in [`crate::reference`].
+//! A workload either does its work on a frame, or returns [`Rejected`] and leaves the frame unchanged. [`crate::reference`]
+//! defines which frames it must accept, and their bytes afterwards.
 
 use core::{
     error::Error,
@@ -12,9 +12,9 @@ use core::{
     net::{IpAddr, SocketAddr},
 };
 
-/// What is written: both MAC addresses and the IPv4 destination address.
+/// The addresses to write: both MAC addresses and the IPv4 destination address.
 ///
-/// It comes from memory and alternates in benchmarks, so that no compiler can make constants of it.
+/// It comes from memory and alternates in benchmarks, so that no compiler can turn it into constants.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 #[repr(C)]
 pub struct Rule {
@@ -26,7 +26,7 @@ pub struct Rule {
     pub address: [u8; 4],
 }
 
-/// The frame is not what the workload accepts; it was left as it was.
+/// The workload does not accept the frame, and has left it unchanged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Rejected;
 
@@ -38,14 +38,14 @@ impl fmt::Display for Rejected {
 
 impl Error for Rejected {}
 
-/// What is done to a frame.
+/// The work on a frame.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Workload {
-    /// The article's: addresses are written into untagged IPv4, no checksum is touched.
+    /// That of the article: write addresses into untagged IPv4, without checksums.
     W1,
     /// NAT: validate, write the addresses, update the checksums of the IPv4 header and of UDP incrementally.
     W2,
-    /// NAT with both checksums computed anew over the header and the datagram.
+    /// NAT with both checksums recomputed over the header and the datagram.
     W3,
     /// Read the 5-tuple of a frame of any kind.
     W4,
@@ -55,7 +55,7 @@ impl Workload {
     /// All four, in order.
     pub const ALL: [Self; 4] = [Self::W1, Self::W2, Self::W3, Self::W4];
 
-    /// A few words for headings.
+    /// A short title.
     pub const fn title(self) -> &'static str {
         match self {
             Self::W1 => "article",
@@ -65,7 +65,7 @@ impl Workload {
         }
     }
 
-    /// As in the names of the unmangled symbols: `w1` to `w4`.
+    /// The name in the unmangled symbols: `w1` to `w4`.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::W1 => "w1",
@@ -87,14 +87,14 @@ impl fmt::Display for Workload {
     }
 }
 
-/// What a flow table looks up.
+/// The key of a flow table: the 5-tuple.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct FiveTuple {
     /// The source address.
     pub source: IpAddr,
     /// The destination address.
     pub destination: IpAddr,
-    /// The protocol above IP, behind all extension headers.
+    /// The protocol above IP, after all extension headers.
     pub protocol: u8,
     /// The source port of TCP and UDP; 0 where there is none.
     pub source_port: u16,
@@ -110,18 +110,18 @@ impl fmt::Display for FiveTuple {
     }
 }
 
-/// How a library lets a frame be rewritten.
+/// How a library rewrites a frame.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Way {
-    /// It has views of a frame, or structs over it, that are written to.
+    /// The user writes through views of the frame, or structs over it.
     Setters,
-    /// It only reads: the user writes to the frame where it says.
+    /// It only reads: the user writes at the offsets that it returns.
     Offsets,
     /// Headers are copied out of the frame, changed, and written back.
     Copies,
     /// A new packet is built.
     Builds,
-    /// There is no library.
+    /// No library.
     ByHand,
 }
 
@@ -137,7 +137,7 @@ impl fmt::Display for Way {
     }
 }
 
-/// What is to be known of a library besides its speed.
+/// Facts about a library besides its speed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct About {
     /// The package, as in `Cargo.lock`; empty for our own code and for C.
@@ -146,20 +146,19 @@ pub struct About {
     pub licence: &'static str,
     /// Whether it can be used without the standard library.
     pub no_std: bool,
-    /// How it is used here, or what a user must know.
+    /// How it is used here, or a caveat for its user.
     pub note: &'static str,
 }
 
 /// One library, or one of the ways to use it.
 ///
-/// The functions are associated ones without a receiver, so that a benchmark can be generic over the library and the
-/// kernel is inlined into it.
+/// The functions have no receiver, so that a benchmark can be generic over the library, with the kernel inlined.
 pub trait Library {
-    /// On the command line and in tables: `smoltcp`, `etherparse-cursor`.
+    /// The name on the command line and in tables: `smoltcp`, `etherparse-cursor`.
     const NAME: &'static str;
-    /// How it lets a frame be rewritten.
+    /// How it rewrites a frame.
     const WAY: Way = Way::Setters;
-    /// What is to be known of it.
+    /// Facts about it.
     const ABOUT: About;
     /// The workloads that it cannot do, each with the reason that tables show.
     const CANNOT: &'static [(Workload, &'static str)] = &[];
@@ -168,7 +167,7 @@ pub trait Library {
     ///
     /// # Errors
     ///
-    /// [`Rejected`] if the frame is not untagged IPv4; it is then unchanged. This goes for the other workloads too.
+    /// [`Rejected`] if the frame is not untagged IPv4. A rejected frame is unchanged, in all workloads.
     #[inline(always)]
     fn w1(_frame: &mut [u8], _rule: &Rule) -> Result<(), Rejected> {
         Err(Rejected)
@@ -178,7 +177,7 @@ pub trait Library {
     ///
     /// # Errors
     ///
-    /// [`Rejected`] if the frame is not a well-formed one.
+    /// [`Rejected`] if the frame is malformed.
     #[inline(always)]
     fn w2(_frame: &mut [u8], _rule: &Rule) -> Result<(), Rejected> {
         Err(Rejected)
@@ -188,7 +187,7 @@ pub trait Library {
     ///
     /// # Errors
     ///
-    /// [`Rejected`] if the frame is not a well-formed one, or a fragment.
+    /// [`Rejected`] if the frame is malformed, or a fragment.
     #[inline(always)]
     fn w3(_frame: &mut [u8], _rule: &Rule) -> Result<(), Rejected> {
         Err(Rejected)

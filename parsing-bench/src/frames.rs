@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Frames made of parts, from the inside out, with right lengths and checksums: what mutants are made from.
+//! Builds frames from parts, from the inside out, with correct lengths and checksums. Mutants are made from them.
 
 use crate::checksum::Sum;
 
@@ -19,7 +19,7 @@ pub mod protocol {
     pub const ROUTING: u8 = 43;
     /// IPv6: a fragment.
     pub const FRAGMENT: u8 = 44;
-    /// GRE, here for a protocol that nobody looks into.
+    /// GRE, here as a protocol that no library parses.
     pub const GRE: u8 = 47;
     /// The authentication header of IPsec.
     pub const AUTHENTICATION: u8 = 51;
@@ -46,18 +46,18 @@ pub const MORE_FRAGMENTS: u16 = 0x2000;
 /// The bit of [`Ipv4::fragment`] that forbids fragments.
 pub const DO_NOT_FRAGMENT: u16 = 0x4000;
 
-/// An IPv4 packet to be.
+/// The parts of an IPv4 packet.
 #[derive(Clone, Debug)]
 pub struct Ipv4 {
     /// The source address.
     pub source: [u8; 4],
     /// The destination address.
     pub destination: [u8; 4],
-    /// Whole double words.
+    /// Options, in whole 32-bit words.
     pub options: Vec<u8>,
     /// Flags and offset.
     pub fragment: u16,
-    /// What the payload is.
+    /// The protocol of the payload.
     pub protocol: u8,
 }
 
@@ -67,7 +67,7 @@ impl Ipv4 {
         Self { source: [192, 0, 2, 17], destination: [198, 51, 100, 34], options: Vec::new(), fragment: 0, protocol }
     }
 
-    /// With options: one that is to be ignored, filled up by no-operations.
+    /// With options: one to be ignored, padded with no-operations.
     #[must_use]
     pub fn options(mut self, double_words: u8) -> Self {
         self.options = vec![1; usize::from(double_words) * 4];
@@ -159,7 +159,7 @@ pub fn udp(data: &[u8]) -> Vec<u8> {
     datagram
 }
 
-/// A TCP segment, whose checksum nobody looks at; the options are double words of no-operations.
+/// A TCP segment with an arbitrary checksum; the options are 32-bit words of no-operations.
 pub fn tcp(options: u8, data: &[u8]) -> Vec<u8> {
     let mut segment =
         vec![0xd0, 0x02, 0x01, 0xbb, 0, 0, 0, 7, 0, 0, 0, 9, (5 + options) << 4, 0x18, 0x10, 0, 0xab, 0xcd, 0, 0];
@@ -168,7 +168,7 @@ pub fn tcp(options: u8, data: &[u8]) -> Vec<u8> {
     segment
 }
 
-/// An echo request, of ICMP or ICMPv6, whose checksum nobody looks at.
+/// An echo request of ICMP or ICMPv6 with an arbitrary checksum.
 pub fn echo(kind: u8, data: &[u8]) -> Vec<u8> {
     let mut message = vec![kind, 0, 0x12, 0x34, 0, 1, 0, 2];
     message.extend(data);
@@ -187,7 +187,7 @@ pub fn ethernet(tags: &[u16], ethertype: u16, packet: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Bytes that differ from their neighbours, so that data in a wrong place shows.
+/// Bytes that differ from their neighbours, which reveals misplaced data.
 pub fn data(length: usize) -> Vec<u8> {
     (0..length).map(|place| (place * 37 + 11) as u8).collect()
 }

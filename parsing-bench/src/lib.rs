@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Packet parser crates on the same work.
+//! Packet parser crates on the same workloads.
 //!
-//! Each library implements [`contract::Library`] in a file of its own below [`impls`], where a registry makes a table
-//! and unmangled symbols of them. [`mod@reference`] says, independent of all of them, what is right; the gate holds every
-//! library to it over mutants and drawn frames, and only what passes is counted and timed.
+//! Each library implements [`contract::Library`] in a file of its own in [`impls`], where a registry turns them into a table
+//! and unmangled symbols. [`mod@reference`], which is independent of all libraries, defines the correct results. The gate
+//! compares every library with it, on mutants and random frames. Only kernels that pass are counted and timed.
 //!
 //! ```
 //! use parsing_bench::{contract::{Library, Rejected, Rule}, impls::SafeRust};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The mixed trace that W4 is measured on: what a firewall sees, and some of what it should not.
+//! The mixed trace for W4: typical traffic at a firewall, and some invalid frames.
 //!
 //! Frames are dealt in decks of 64, each of which has exactly the [`SHARES`] and, drawn independently, the tags and sizes
 //! below, in an order of its own. So one deck, which is two bursts, has every kind in it, and more decks only have more
@@ -10,78 +10,37 @@
 //! | of 64 frames | kind |
 //! |---|---|
 //! | 16, 10, 2 | IPv4 with TCP, UDP, ICMP |
-//! | 2 | IPv4 with options, TCP or UDP behind them |
+//! | 2 | IPv4 with options, TCP or UDP after them |
 //! | 1, 2 | IPv4: a first fragment of UDP or TCP, a later fragment |
 //! | 8, 5, 2 | IPv6 with TCP, UDP, ICMPv6 |
-//! | 5 | IPv6 with one to four extension headers, TCP or UDP behind them |
+//! | 5 | IPv6 with one to four extension headers, TCP or UDP after them |
 //! | 1, 1, 1 | IPv6: a first fragment, a later fragment, a fragment header on a whole datagram |
 //! | 2 | GRE, ESP, OSPF or SCTP, over IPv4 or IPv6 |
 //! | 1, 1 | ARP; another ethertype, or an IEEE 802.3 length |
 //! | 1 | random bytes |
-//! | 2 | cut short, in the headers or behind them |
+//! | 2 | truncated, in the headers or after them |
 //! | 1 | wrong in one field |
 //!
-//! 45 are untagged, 13 have one tag and 6 have two (random bytes aside, which have none). 37 hold 6 bytes of data, and
-//! what padding they then need; 21 hold some 510; 6 hold some 1,270: 7 to 4 to 1, the simple mix of the Internet.
+//! 45 are untagged, 13 have one tag and 6 have two (random bytes are untagged). 37 hold 6 bytes of data, with the
+//! necessary padding; 21 hold about 510; 6 hold about 1,270: 7 to 4 to 1, the simple IMIX.
 //!
-//! The 58 frames of IP that are whole must be accepted, the other 6 rejected; none is of those with which a library may do
-//! as it likes. Checksums of IPv4 headers are right, others are not: W4 verifies none.
+//! The 58 whole IP frames must be accepted, and the other 6 rejected; no frame leaves the library a choice. Checksums of
+//! IPv4 headers are correct, others are not: W4 verifies none.
 
 mod compose;
+mod kind;
 mod random;
 
 use core::ops::Range;
+pub use kind::Kind;
 use random::Random;
 
-/// As many frames as a burst has.
+/// Frames in a burst.
 pub const BURST: usize = 32;
-/// As many frames as have the shares.
+/// Frames in a deck, over which the shares are counted.
 pub const DECK: usize = 64;
 /// The seed of published figures.
 pub const SEED: u64 = 4;
-
-/// What a frame is.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub enum Kind {
-    /// TCP over IPv4.
-    Ipv4Tcp,
-    /// UDP over IPv4.
-    Ipv4Udp,
-    /// ICMP.
-    Icmp,
-    /// TCP or UDP over IPv4 with options.
-    Ipv4Options,
-    /// The first fragment of UDP or TCP over IPv4.
-    Ipv4FirstFragment,
-    /// Another fragment of UDP or TCP over IPv4.
-    Ipv4LaterFragment,
-    /// TCP over IPv6.
-    Ipv6Tcp,
-    /// UDP over IPv6.
-    Ipv6Udp,
-    /// ICMPv6.
-    Icmpv6,
-    /// TCP or UDP over IPv6, behind extension headers other than that of a fragment.
-    Ipv6Extensions,
-    /// The first fragment of UDP or TCP over IPv6.
-    Ipv6FirstFragment,
-    /// Another fragment of UDP or TCP over IPv6.
-    Ipv6LaterFragment,
-    /// UDP or TCP over IPv6, whole, behind a fragment header.
-    Ipv6AtomicFragment,
-    /// A protocol without ports, over IPv4 or IPv6.
-    OtherProtocol,
-    /// ARP.
-    Arp,
-    /// Neither IP nor ARP.
-    OtherEthertype,
-    /// Bytes that are nothing.
-    RandomBytes,
-    /// TCP or UDP, over IPv4 or IPv6, of which the end is missing.
-    CutShort,
-    /// TCP or UDP, over IPv4 or IPv6, with one field that cannot be right.
-    WrongField,
-}
 
 /// How many frames of each kind are in a deck.
 pub const SHARES: [(Kind, usize); 19] = [
@@ -108,7 +67,7 @@ pub const SHARES: [(Kind, usize); 19] = [
 
 /// How many frames have no tag, one and two.
 const TAGGED: [(usize, usize); 3] = [(0, 45), (1, 13), (2, 6)];
-/// How many frames hold so many bytes of data, and up to 63 more unless it is 6.
+/// How many frames hold this many bytes of data, and up to 63 more unless it is 6.
 const SIZES: [(usize, usize); 3] = [(6, 37), (480, 21), (1240, 6)];
 /// Where a frame begins: at a cache line, as in a packet buffer.
 const ALIGNMENT: usize = 64;
@@ -121,7 +80,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// So many decks of frames.
+    /// A trace of this many decks.
     ///
     /// ```
     /// use parsing_bench::trace::{SEED, Trace};
@@ -157,12 +116,12 @@ impl Trace {
         Self { bytes, places }
     }
 
-    /// The frames in their order, each with what it is.
+    /// The frames in order, each with its kind.
     pub fn frames(&self) -> impl ExactSizeIterator<Item = (Kind, &[u8])> {
         self.places.iter().map(|(kind, place)| (*kind, &self.bytes[place.clone()]))
     }
 
-    /// The frames in bursts. A benchmark collects them, so that it does not measure how they are put together.
+    /// The frames in bursts. A benchmark collects them first, so that it does not measure their composition.
     pub fn bursts(&self) -> impl ExactSizeIterator<Item = [&[u8]; BURST]> {
         let (bursts, _) = self.places.as_chunks::<BURST>();
         bursts.iter().map(|burst| burst.each_ref().map(|(_, place)| &self.bytes[place.clone()]))

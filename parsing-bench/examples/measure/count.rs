@@ -5,8 +5,8 @@
 
 use crate::{
     kernel::{Choice, Kernel},
+    line::print_line,
     pool::{Pool, Residency},
-    tell,
 };
 use serde_json::json;
 use std::error::Error;
@@ -20,7 +20,7 @@ pub(crate) fn run(choice: &Choice, passes: usize) -> Result<(), Box<dyn Error>> 
         for _ in 0..passes {
             accepted += pool.pass(cell.kernel, Residency::Hot);
         }
-        tell(&json!({
+        print_line(&json!({
             "type": "counted",
             "library": cell.library,
             "workload": cell.workload.to_string(),

@@ -3,7 +3,7 @@
 
 //! What is to be known of the libraries besides their figures.
 
-use crate::tell;
+use crate::line::print_line;
 use parsing_bench::{contract::Workload, impls::LIBRARIES};
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ pub(crate) fn print() {
             Workload::ALL.iter().map(|workload| (workload.to_string(), entry.symbol(*workload).into())).collect();
         let cannot: Map<String, Value> =
             entry.cannot.iter().map(|(workload, reason)| (workload.to_string(), (*reason).into())).collect();
-        tell(&json!({
+        print_line(&json!({
             "type": "library",
             "name": entry.name,
             "feature": entry.feature,

@@ -14,12 +14,14 @@
 mod count;
 mod frames;
 mod kernel;
+mod line;
 mod list;
 mod options;
 mod pool;
 mod prefetch;
 mod serve;
 
+use line::print_line;
 use options::{Mode, Options};
 use serde_json::json;
 use std::{error::Error, io::stdin, process::ExitCode};
@@ -42,12 +44,6 @@ fn run() -> Result<(), Box<dyn Error>> {
         Mode::Serve => serve::run(stdin().lock())?,
     }
     // A reader knows by this that nothing is missing.
-    tell(&json!({ "type": "end" }));
+    print_line(&json!({ "type": "end" }));
     Ok(())
-}
-
-/// Prints one line of JSON. A reader that has gone away is no reason to go on.
-#[allow(clippy::print_stdout)]
-fn tell(line: &serde_json::Value) {
-    println!("{line}");
 }

@@ -14,9 +14,9 @@
 
 use crate::{
     kernel::{self, Kernel},
+    line::print_line,
     options::{positive, workload},
     pool::{Pool, Residency},
-    tell,
 };
 use parsing_bench::{contract::Workload, trace::BURST};
 use serde_json::{Value, json};
@@ -53,7 +53,7 @@ pub(crate) fn run(orders: impl BufRead) -> Result<(), Box<dyn Error>> {
                 return Err(format!("'{order}' is no order that can be followed now: give pool, kernel and run").into());
             }
         };
-        tell(&answer);
+        print_line(&answer);
     }
     Ok(())
 }

@@ -17,15 +17,15 @@ use std::{collections::BTreeMap, process::ExitCode};
 const HELP: &str = "\
 usage: parsing-gate [OPTIONS]
 
-Tries every library on mutants and on frames drawn at random, and tells what it makes of them. The exit status is 0
-whatever the verdicts are.
+Checks every library on mutants and random frames, and prints the verdicts. The exit status is 0 whatever the verdicts
+are.
 
-  --json               print JSON, with what each library does with every class of bad input
-  --libs A,B           these libraries only
-  --workload W2        this workload only; may be repeated
-  --frames N           draw N frames for each workload; 100000 unless given
-  --seed N             draw others
-  -h, --help           print this";
+  --json               print JSON, with the results for every class of bad input
+  --libs A,B           check only these libraries
+  --workload W2        check only this workload; repeatable
+  --frames N           random frames per workload; default 100000
+  --seed N             seed of the random frames
+  -h, --help           print this text";
 
 /// What the command line asks for.
 struct Wanted {

@@ -3,7 +3,7 @@
 
 //! What a kernel does with one case.
 
-use super::{mutants::Case, verdict::Outcome};
+use super::mutants::Case;
 use crate::{
     contract::FiveTuple,
     impls::{Reader, Writer},
@@ -15,43 +15,34 @@ use std::{
     sync::Once,
 };
 
-/// Whether a panic can be told from the end of the program: not where panics abort.
+/// Whether a panic can be caught: not if panics abort.
 pub const CATCHES_PANICS: bool = cfg!(panic = "unwind");
 
-/// Bytes in front of and behind the frame, which no kernel may touch. A fuzzer does without: its sanitizer then sees
-/// what is read there too.
+/// Bytes before and after the frame, which no kernel may touch. A fuzzer omits them: its sanitizer then also detects
+/// reads there.
 const GUARD: &[u8] = if cfg!(fuzzing) { &[] } else { &[0xa5; 64] };
 
 /// What a kernel may do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Conduct {
-    /// It accepted the frame, and came to what is right.
+    /// It accepted the frame, with the correct result.
     Accepts,
-    /// It rejected the frame, and left it as it was.
+    /// It rejected the frame, and left it unchanged.
     Rejects,
 }
 
 /// What a kernel may not do.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Fault {
-    /// It came to something else than the reference.
+    /// Its result differs from the reference.
     Disagrees(String),
     /// It wrote to a frame that it rejected, or to bytes around the frame.
     Wrote(String),
-    /// It panicked, with that message.
+    /// It panicked with this message.
     Panicked(String),
 }
 
 impl Fault {
-    /// What it makes of the verdict.
-    pub fn outcome(&self) -> Outcome {
-        match self {
-            Self::Disagrees(_) => Outcome::Disagrees,
-            Self::Wrote(_) => Outcome::Wrote,
-            Self::Panicked(_) => Outcome::Panic,
-        }
-    }
-
     /// In words.
     pub fn reason(&self) -> &str {
         match self {
@@ -92,7 +83,7 @@ pub(super) fn read(reader: Reader, case: &Case, expected: &Expected<FiveTuple>) 
     }
 }
 
-/// The first byte that is not as it should be.
+/// The first wrong byte.
 fn differs(what: &str, bytes: &[u8], right: &[u8]) -> String {
     match bytes.iter().zip(right).enumerate().find(|(_, (byte, right))| byte != right) {
         Some((place, (byte, right))) => format!("{what} 0x{byte:02x} in place of 0x{right:02x} to byte {place}"),
@@ -101,11 +92,11 @@ fn differs(what: &str, bytes: &[u8], right: &[u8]) -> String {
 }
 
 thread_local! {
-    /// What a panic of this thread says, while a kernel runs on it.
+    /// The message of a panic of this thread while a kernel runs.
     static MESSAGE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// What a kernel returns, or its panic, of which nothing is printed.
+/// The result of a kernel, or its panic, which is not printed.
 fn caught<T>(kernel: impl FnOnce() -> T) -> Result<T, Fault> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Frames drawn at random: most of them nearly right, since what is wrong everywhere is rejected at the first look.
+//! Random frames. Most are nearly valid, since completely wrong frames are rejected by the first check.
 
 use super::mutants::{Case, Class};
 use crate::{
@@ -32,7 +32,7 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// Those for a workload.
+    /// The cases of a workload.
     pub fn new(workload: Workload, seed: u64) -> Self {
         // Never all zeros, with which the generator would stand still. Another would take most of the gate's time.
         let mut bytes = [1 + workload as u8; 16];
@@ -105,7 +105,7 @@ fn rule() -> impl Strategy<Value = Rule> {
     })
 }
 
-/// In one or two tags now and then, and of both versions of IP.
+/// Frames with both versions of IP, sometimes with one or two tags.
 fn any_frame() -> impl Strategy<Value = Vec<u8>> {
     let tags = prop_oneof![
         4 => Just(vec![]),
@@ -116,7 +116,7 @@ fn any_frame() -> impl Strategy<Value = Vec<u8>> {
     tags.prop_flat_map(|tags| prop_oneof![frame_of(tags.clone(), ipv4_packet()), frame_of(tags, ipv6_packet())])
 }
 
-/// The packet behind its ethertype, with padding now and then.
+/// The packet after its ethertype, sometimes with padding.
 fn frame_of(tags: Vec<u16>, packet: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     (packet, prop_oneof![3 => Just(0), 1 => 0..20_usize]).prop_map(move |(packet, padding)| {
         let ethertype = if packet[0] >> 4 == 4 { IPV4 } else { IPV6 };
@@ -173,7 +173,7 @@ fn ipv6_packet() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Half of them as they are; else with bytes overwritten, bits turned over, or the end cut off.
+/// Half of them unchanged; the others with overwritten bytes, flipped bits, or truncated.
 fn spoilt(frames: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     let harm = prop_oneof![
         (any::<Index>(), any::<u8>()).prop_map(|(place, byte)| Harm::Byte(place, byte)),

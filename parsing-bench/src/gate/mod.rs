@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The gate: every library on mutants and on drawn frames, held to the reference.
+//! The gate: compares every library with the reference, on mutants and on random frames.
 //!
-//! A library that panics, writes to a frame that it rejects, or comes to something else than the reference is marked so,
-//! with the case, and is not timed for that workload.
+//! A library that panics, writes to a frame that it rejects, or gives another result than the reference is marked, with the
+//! failing case, and is not timed for that workload.
 //!
 //! ```
 //! use parsing_bench::{contract::Workload, gate::{Outcome, Trial, judge}, impls};
@@ -33,22 +33,22 @@ use crate::{
     reference::{self, Expected, writing},
 };
 
-/// How many frames are drawn for a workload, unless somebody asks for others.
+/// The default number of random frames per workload.
 pub const FRAMES: usize = 100_000;
-/// What they are drawn from, unless somebody asks for others.
+/// The default seed of the random frames.
 pub const SEED: u64 = 2026;
 
-/// What libraries are tried on in one workload, with what is right for each case.
+/// The cases of one workload, each with its correct result.
 #[derive(Debug)]
 pub struct Trial {
     workload: Workload,
     seed: u64,
-    /// How many of the cases are mutants. The others are drawn.
+    /// How many of the cases are mutants. The others are random.
     mutants: usize,
     cases: Vec<(Case, Right)>,
 }
 
-/// What is right for a case.
+/// The correct result of a case.
 #[derive(Clone, Debug)]
 enum Right {
     Written(Expected<Vec<u8>>),
@@ -71,7 +71,7 @@ impl Right {
 }
 
 impl Trial {
-    /// All mutants, and so many drawn frames.
+    /// All mutants, and this many random frames.
     pub fn new(workload: Workload, frames: usize, seed: u64) -> Self {
         let mutants = mutants(workload);
         let count = mutants.len();
@@ -83,23 +83,23 @@ impl Trial {
         Self { workload, seed, mutants: count, cases: cases.collect() }
     }
 
-    /// Of which workload it is.
+    /// The workload.
     pub fn workload(&self) -> Workload {
         self.workload
     }
 
-    /// How many mutants it holds.
+    /// The number of mutants.
     pub fn mutants(&self) -> usize {
         self.mutants
     }
 
-    /// How many frames it holds.
+    /// The number of frames.
     pub fn frames(&self) -> usize {
         self.cases.len()
     }
 }
 
-/// Tries a library on all cases.
+/// Runs a library on all cases.
 pub fn judge(library: &Entry, trial: &Trial) -> Verdict {
     let kernel = match Kernel::of(library, trial.workload) {
         Ok(kernel) => kernel,
@@ -111,7 +111,7 @@ pub fn judge(library: &Entry, trial: &Trial) -> Verdict {
         let conduct = kernel.conduct(case, right);
         verdict.count(case.class, right.is_of_good_input(), &conduct);
         if let Err(fault) = conduct
-            && worst.as_ref().is_none_or(|(_, worst)| fault.outcome() > worst.outcome())
+            && worst.as_ref().is_none_or(|(_, worst)| Outcome::from(&fault) > Outcome::from(worst))
         {
             worst = Some((number, fault));
         }
@@ -124,11 +124,11 @@ pub fn judge(library: &Entry, trial: &Trial) -> Verdict {
     verdict
 }
 
-/// Tries a library on one case.
+/// Runs a library on one case.
 ///
 /// # Errors
 ///
-/// What it did wrong. What it cannot do it rejects.
+/// The fault of the library. A library rejects workloads that it cannot do.
 pub fn try_case(library: &Entry, workload: Workload, case: &Case) -> Result<Conduct, Fault> {
     match Kernel::of(library, workload) {
         Ok(kernel) => kernel.conduct(case, &Right::of(workload, case)),
@@ -136,16 +136,16 @@ pub fn try_case(library: &Entry, workload: Workload, case: &Case) -> Result<Cond
     }
 }
 
-/// A drawn case with a fault, made smaller as long as it has one of that kind.
+/// A random case with a fault, reduced as long as it has a fault of that kind.
 fn smallest(kernel: Kernel, trial: &Trial, number: usize, fault: &Fault) -> Option<(Case, Fault)> {
     let try_again = |case: &Case| kernel.conduct(case, &Right::of(trial.workload, case)).err();
-    let fails = |case: &Case| try_again(case).is_some_and(|found| found.outcome() == fault.outcome());
+    let fails = |case: &Case| try_again(case).is_some_and(|found| Outcome::from(&found) == Outcome::from(fault));
     let case = Drawn::new(trial.workload, trial.seed).smallest(number, fails)?;
     let fault = try_again(&case)?;
     Some((case, fault))
 }
 
-/// What is tried.
+/// The kernel under test.
 #[derive(Clone, Copy, Debug)]
 enum Kernel {
     Writer(Writer),
@@ -153,7 +153,7 @@ enum Kernel {
 }
 
 impl Kernel {
-    /// That of a library; the error says why it has none.
+    /// The kernel of a library. The error gives the reason if there is none.
     fn of(library: &Entry, workload: Workload) -> Result<Self, &'static str> {
         let kernel = match workload {
             Workload::W4 => library.reader().map(Self::Reader),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Mutants: frames of every kind, each spoilt in one place, in every way that a parser may overlook.
+//! Mutants: frames of every kind, each broken in one place, in every way that a parser may overlook.
 
 use super::seeds::{Seed, seeds};
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
 };
 use core::fmt;
 
-/// In which way a frame is spoilt, or might be.
+/// How a frame is broken, or may be.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Class {
-    /// Nothing was done to it.
+    /// Unchanged.
     Whole,
-    /// It ends before its end.
+    /// Truncated.
     Truncated,
     /// Another version of IP, or another length of its header.
     Version,
@@ -37,7 +37,7 @@ pub enum Class {
     Protocol,
     /// Another checksum.
     Checksum,
-    /// One bit turned over.
+    /// One flipped bit.
     Bit,
     /// Drawn at random.
     Drawn,
@@ -64,16 +64,16 @@ impl fmt::Display for Class {
     }
 }
 
-/// A frame that a library is tried on.
+/// A frame for the test of a library.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it is and what was done to it.
+    /// Its kind, and how it was changed.
     pub name: String,
-    /// In which way it is spoilt.
+    /// How it is broken.
     pub class: Class,
     /// Its bytes.
     pub frame: Vec<u8>,
-    /// What is to be written.
+    /// The addresses to write.
     pub rule: Rule,
 }
 
@@ -87,7 +87,7 @@ pub const RULES: [Rule; 2] = [
     Rule { destination: [0x02, 0, 0, 0, 0, 0x03], source: [0x02, 0, 0, 0, 0, 0x04], address: [198, 51, 100, 35] },
 ];
 
-/// The mutants that a workload is tried on.
+/// The mutants for a workload.
 pub fn mutants(workload: Workload) -> Vec<Case> {
     let mut cases = Cases::default();
     for seed in seeds(workload) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The frames that mutants are made of: one of each kind that the workloads tell apart.
+//! The frames from which mutants are made: one of each kind that the workloads distinguish.
 
 use crate::{
     contract::Workload,
@@ -32,7 +32,7 @@ pub struct Seed {
 }
 
 impl Seed {
-    /// Whether its packet is one of IPv4.
+    /// Whether its packet is IPv4.
     pub fn is_ipv4(&self) -> bool {
         self.frame[self.ip] >> 4 == 4
     }
@@ -47,7 +47,7 @@ impl Seed {
         Self::new(name, &[], packet)
     }
 
-    /// With a header of UDP, so many bytes behind the beginning of IP.
+    /// With a UDP header, this many bytes after the start of IP.
     fn udp(mut self, behind: usize) -> Self {
         self.udp = Some(self.ip + behind);
         self
@@ -58,13 +58,13 @@ impl Seed {
         self
     }
 
-    /// With extension headers, so many bytes behind the beginning of IP.
+    /// With extension headers, this many bytes after the start of IP.
     fn extensions(mut self, behind: &[usize]) -> Self {
         self.extensions = behind.iter().map(|behind| self.ip + behind).collect();
         self
     }
 
-    /// With bytes behind the packet.
+    /// With bytes after the packet.
     fn padded(mut self, bytes: usize) -> Self {
         self.frame.extend(vec![0; bytes]);
         self

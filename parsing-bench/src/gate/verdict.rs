@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What the gate says of a library.
+//! The gate's verdicts on libraries.
 
 use super::{
     conduct::{Conduct, Fault},
@@ -17,10 +17,10 @@ pub enum Outcome {
     /// It cannot do the workload, and was not tried.
     #[serde(rename = "cannot")]
     Cannot,
-    /// It does what is right in all cases.
+    /// Its results are correct in all cases.
     #[serde(rename = "passes")]
     Passes,
-    /// It comes to something else than the reference.
+    /// Its result differs from the reference.
     #[serde(rename = "disagrees")]
     Disagrees,
     /// It writes to a frame that it rejects, or to bytes around the frame.
@@ -29,6 +29,16 @@ pub enum Outcome {
     /// It panics.
     #[serde(rename = "panic")]
     Panic,
+}
+
+impl From<&Fault> for Outcome {
+    fn from(fault: &Fault) -> Self {
+        match fault {
+            Fault::Disagrees(_) => Self::Disagrees,
+            Fault::Wrote(_) => Self::Wrote,
+            Fault::Panicked(_) => Self::Panic,
+        }
+    }
 }
 
 impl fmt::Display for Outcome {
@@ -43,34 +53,34 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// What a library does with bad input: with frames that are to be rejected, or may be.
+/// What a library does with bad input: frames that it must or may reject.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Behaviour {
-    /// It says that it rejects it, and leaves it as it was.
+    /// It rejects the frame and leaves it unchanged.
     Error,
-    /// It accepts it, which it may, and does what is right.
+    /// It accepts the frame, which is allowed, with the correct result.
     Accepted,
-    /// It accepts what it must reject, or does something wrong.
+    /// It accepts a frame that it must reject, or its result is wrong.
     Wrong,
-    /// It writes to it and rejects it.
+    /// It writes to the frame and rejects it.
     Wrote,
     /// It panics.
     Panic,
 }
 
-/// What the gate says of a library in one workload.
+/// The verdict on a library in one workload.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The worst that happened.
+    /// The worst outcome.
     pub outcome: Outcome,
     /// Why it cannot do the workload.
     pub cannot: Option<&'static str>,
     /// The first case of the worst kind.
     pub finding: Option<(Case, Fault)>,
-    /// On how many frames it was tried.
+    /// The number of frames.
     pub frames: usize,
-    /// How many frames of bad input it met in which way, by how they are bad.
+    /// How often each kind of bad input led to each conduct.
     pub bad_input: BTreeMap<Class, BTreeMap<Behaviour, usize>>,
 }
 
@@ -88,7 +98,7 @@ impl Verdict {
     pub(super) fn count(&mut self, class: Class, is_good_input: bool, conduct: &Result<Conduct, Fault>) {
         self.frames += 1;
         if let Err(fault) = conduct {
-            self.outcome = self.outcome.max(fault.outcome());
+            self.outcome = self.outcome.max(fault.into());
         }
         if !is_good_input {
             let behaviour = match conduct {
@@ -102,7 +112,7 @@ impl Verdict {
         }
     }
 
-    /// What went wrong, in words, or why it cannot.
+    /// The fault in words, or the reason why the library cannot do the workload.
     pub fn reason(&self) -> Option<String> {
         let finding = self.finding.as_ref().map(|(case, fault)| format!("{}: {}", case.name, fault.reason()));
         finding.or_else(|| self.cannot.map(String::from))

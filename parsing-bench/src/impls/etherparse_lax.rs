@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! etherparse's `LaxSlicedPacket`, which makes the best of packets that are cut off or malformed. The new values are
-//! written at offsets.
+//! etherparse's `LaxSlicedPacket`, which also reads truncated and malformed packets. The new values are written at
+//! offsets.
 //!
-//! NAT must not be lax: the caller asks where each length comes from, and whether the Ethernet type, in whose place the
-//! packet's own version is believed, is that of IPv4.
+//! NAT must not be lax. The caller therefore checks the source of each length, and whether the ethertype, which the library
+//! ignores in favour of the packet's version, is that of IPv4.
 
 use super::{
     etherparse_sliced_packet::{computed, updated},

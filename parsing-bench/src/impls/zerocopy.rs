@@ -152,7 +152,7 @@ impl Library for Zerocopy {
     }
 }
 
-/// The fixed headers of an IPv4 frame, and what is behind them.
+/// The fixed headers of an IPv4 frame, and the bytes after them.
 #[inline(always)]
 fn headers(frame: &mut [u8]) -> Result<(&mut Ethernet, &mut Ipv4, &mut [u8]), Rejected> {
     let (ethernet, rest) = Ethernet::mut_from_prefix(frame).map_err(|_| Rejected)?;

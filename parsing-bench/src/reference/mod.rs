@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What is right: each workload written down plainly, byte by byte, with no library's help.
+//! The reference: each workload written plainly, byte by byte, without a library.
 
 pub mod reading;
 pub mod writing;
 
 pub use reading::five_tuple;
 
-/// What a library is to make of a frame.
+/// The required result for a frame.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Expected<T> {
-    /// It is to be accepted, with exactly this: the bytes afterwards, or the 5-tuple.
+    /// The library must accept the frame, with exactly this result: the bytes afterwards, or the 5-tuple.
     Accept(T),
-    /// It is to be rejected, and left as it was.
+    /// The library must reject the frame and leave it unchanged.
     Reject,
-    /// The library may reject it; if it accepts it, then with exactly this.
+    /// The library may reject the frame. If it accepts the frame, the result must be exactly this.
     Either(T),
 }
 
-/// The bytes of a frame after a workload that rewrites.
+/// The bytes of a frame after a rewriting workload.
 pub type Rewritten = Expected<Vec<u8>>;

@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! W4: which frames have a 5-tuple, and which one.
+//! W4: which frames have a 5-tuple, and its value.
 //!
 //! # What is accepted
 //!
 //! - **Link.** Ethernet II, with up to two tags (0x8100 and 0x88a8, in any order), then IPv4 (0x0800) or IPv6 (0x86dd).
-//!   A third tag, any other ethertype and IEEE 802.3 lengths are rejected. What lies behind the IP packet is padding.
+//!   A third tag, any other ethertype and IEEE 802.3 lengths are rejected. Bytes after the IP packet are padding.
 //! - **IPv4.** Version 4, IHL of 5 or more, the header within the total length, the total length within the frame. The
-//!   checksum is not verified, options are passed over unread. The protocol is that of the header.
+//!   checksum is not verified, and options are skipped. The protocol is that of the header.
 //! - **IPv6.** Version 6, the payload length within the frame. A payload length of 0 means an empty payload: jumbograms
 //!   are not read. The headers hop-by-hop options (0), routing (43), fragment (44) and destination options (60) are
-//!   passed over, in whatever order they come; the length of one that runs past the payload rejects the frame. The
-//!   protocol is the first number behind them, and that may be *no next header* (59). The destination is that of the
-//!   IPv6 header, whatever a routing header says.
-//! - **AH and ESP** (51, 50) are upper layers without ports, in both versions of IP: what is behind them is another
-//!   flow's business, as it is to DPDK's `rte_net_skip_ip6_ext`.
-//! - **Fragments.** The first one (offset 0, more fragments) is read as a whole datagram would be, but that the UDP length may
-//!   exceed what is there. It must hold the whole TCP or UDP header; RFC 7112 asks for that, and a filter that lets
-//!   others pass can be deceived (RFC 1858). Of later ones the ports are 0; in IPv6 the chain ends at their fragment
+//!   skipped, in any order; a header that extends past the payload rejects the frame. The protocol is the first number
+//!   after them, possibly *no next header* (59). The destination is that of the IPv6 header, whatever a routing header
+//!   says.
+//! - **AH and ESP** (51, 50) are upper layers without ports, in both versions of IP, as in DPDK's `rte_net_skip_ip6_ext`.
+//!   Headers after them are not read.
+//! - **Fragments.** The first one (offset 0, more fragments) is read like a whole datagram, except that the UDP length may
+//!   exceed the payload. It must hold the whole TCP or UDP header: RFC 7112 requires this, and a filter that accepts
+//!   others can be deceived (RFC 1858). For later fragments the ports are 0; in IPv6 the chain ends at their fragment
 //!   header, whose next header is the protocol. A fragment header with offset 0 and without more fragments (RFC 6946)
 //!   changes nothing.
 //! - **TCP.** 20 bytes in the IP payload, a data offset of 5 or more, and the header with its options in the payload.
 //! - **UDP.** 8 bytes in the IP payload, a length of 8 or more, and within the payload unless the frame is a first
 //!   fragment.
-//! - **Everything else** has ports 0, and is not looked at.
+//! - **Everything else** has ports 0, and is not parsed.
 //!
 //! # Either
 //!
-//! Libraries reasonably differ about what follows: such a frame may be rejected, but if it is accepted, the tuple must
-//! be the one that the rules above give.
+//! Libraries may reasonably differ on the following frames: they may be rejected, but if a frame is accepted, the tuple
+//! must follow the rules above.
 //!
 //! - The tag 0x9100, which is older than the standard: if accepted, it is read as a tag.
 //! - AH as the protocol, in either version: a library that reads AH may stop at a malformed one.
-//! - A hop-by-hop header that is not the first one (RFC 8200 wants it there, and some look no further).
-//! - An IPv6 header that comes again, destination options before and behind a routing header excepted: RFC 8200 wants
-//!   each once, and some have room for one of each.
-//! - A later IPv6 fragment whose next header is an extension header or AH: some read on, and what they read is payload.
+//! - A hop-by-hop header that is not the first one: RFC 8200 requires it to be first, and some libraries stop there.
+//! - An IPv6 header that repeats, except destination options before and after a routing header: RFC 8200 wants each once,
+//!   and some libraries have room for one of each.
+//! - A later IPv6 fragment whose next header is an extension header or AH: some libraries read payload as a header.
 //! - In whole datagrams: ICMP and ICMPv6 (1, 58) shorter than 8 bytes, ICMP timestamps of other than 20 bytes, and all of
-//!   IGMP (2), whose messages count what they hold: some look at these before they say what a frame is.
+//!   IGMP (2), whose messages contain counts: some libraries check these before they return a frame.
 
 use super::Expected;
 use crate::contract::FiveTuple;
 use core::net::{Ipv4Addr, Ipv6Addr};
 
-/// What [`Workload::W4`](crate::contract::Workload::W4) is to make of a frame.
+/// The required result of [`Workload::W4`](crate::contract::Workload::W4).
 pub fn five_tuple(frame: &[u8]) -> Expected<FiveTuple> {
     match reading(frame) {
         Some(Reading { tuple, either: false }) => Expected::Accept(tuple),
@@ -120,7 +120,7 @@ fn ipv6(packet: &[u8], either: bool) -> Option<Reading> {
     })
 }
 
-/// What is behind the extension headers of an IPv6 packet.
+/// The upper layer, after the extension headers of an IPv6 packet.
 struct Chain<'a> {
     protocol: u8,
     payload: &'a [u8],
@@ -154,7 +154,7 @@ fn chain(first: u8, payload: &[u8]) -> Option<Chain<'_>> {
     Some(Chain { protocol, payload, fragment, either })
 }
 
-/// Whether a header behind `seen` comes again, or is hop-by-hop and not the first one.
+/// Whether a header after `seen` repeats, or is hop-by-hop and not the first one.
 fn is_out_of_place(kind: u8, seen: &[u8]) -> bool {
     match seen.iter().position(|header| *header == kind) {
         None => kind == 0 && !seen.is_empty(),
@@ -176,7 +176,7 @@ struct Fragment {
     more: bool,
 }
 
-/// What the upper layer has to say.
+/// The result of reading the upper layer.
 struct Upper {
     source_port: u16,
     destination_port: u16,
@@ -206,7 +206,7 @@ fn upper_layer(protocol: u8, payload: &[u8], fragment: Fragment) -> Option<Upper
     }
 }
 
-/// Whether a library that looks at ICMP, IGMP and ICMPv6 may find a fault in a message.
+/// Whether a library that parses ICMP, IGMP and ICMPv6 may find a fault in a message.
 fn may_be_at_fault(protocol: u8, message: &[u8]) -> bool {
     let is_timestamp = protocol == 1 && matches!(message.first(), Some(13 | 14));
     protocol == 2 || message.len() < 8 || (is_timestamp && message.len() != 20)

@@ -13,20 +13,19 @@
 //! | the reserved flag of IPv4 set | either | either | either |
 //! | all else | accept | accept | accept |
 //!
-//! Malformed is an IPv4 header whose version is not 4, which has less than five double words, which is longer than the
-//! total length, or whose total length is more than the frame has. Bytes behind the total length are padding. A UDP
-//! header is malformed if the payload of IPv4 has no room for it, if its length is less than 8, or, unless the packet is
-//! a fragment, if its length is more than the payload. Other transports are no matter of the workloads, but many libraries
-//! look at them: so a packet that is no fragment may be rejected if its payload has less than 20 bytes for TCP, or not as
-//! many as TCP's data offset says; less than 8 bytes for ICMP, ICMPv6 or IGMP, or not as many as a time stamp of ICMP
-//! or a query of IGMP has. So may any packet that holds an authentication header, behind which all of them may come, and
-//! which some look for in fragments too. The reserved flag must be zero (RFC 791), and some copies of a header have no
-//! place for it.
+//! An IPv4 header is malformed if its version is not 4, if it is shorter than five 32-bit words or longer than the total
+//! length, or if the total length exceeds the frame. Bytes after the total length are padding. A UDP header is malformed if
+//! the IPv4 payload has no room for it, if its length is less than 8, or, unless the packet is a fragment, if its length
+//! exceeds the payload. The workloads do not concern other transports, but many libraries parse them. A packet that is not
+//! a fragment may therefore be rejected if its payload is shorter than 20 bytes or the data offset for TCP, or shorter than
+//! 8 bytes, an ICMP time stamp or an IGMP query for ICMP, ICMPv6 and IGMP. So may any packet with an authentication header:
+//! all of these may follow it, and some libraries parse it in fragments too. The reserved flag must be zero (RFC 791), and
+//! some libraries' headers cannot hold it.
 //!
 //! W1 writes the three addresses and no checksum. W2 updates the checksum of the IPv4 header and, at fragment offset 0,
-//! that of UDP by RFC 1624, equation 3; neither is verified before. W3 computes both anew. A UDP checksum of 0, which
-//! means that there is none, stays; one that comes to 0 is written as 0xffff. The checksum of TCP covers the destination
-//! address too, but the workloads leave it as it is, as do all other protocols above IPv4.
+//! that of UDP by RFC 1624, equation 3; neither is verified before. W3 recomputes both. A UDP checksum of 0, which means no
+//! checksum, stays 0; a computed 0 is written as 0xffff. The TCP checksum also covers the destination address, but the
+//! workloads leave TCP and all other protocols above IPv4 unchanged.
 
 use super::{Expected, Rewritten};
 use crate::contract::Rule;
@@ -63,7 +62,7 @@ impl Packet {
     }
 }
 
-/// What [`Workload::W1`](crate::contract::Workload::W1) is to make of a frame.
+/// The required result of [`Workload::W1`](crate::contract::Workload::W1).
 pub fn w1(frame: &[u8], rule: &Rule) -> Rewritten {
     if !has_ipv4(frame) {
         return Expected::Reject;
@@ -76,7 +75,7 @@ pub fn w1(frame: &[u8], rule: &Rule) -> Rewritten {
     }
 }
 
-/// What [`Workload::W2`](crate::contract::Workload::W2) is to make of a frame.
+/// The required result of [`Workload::W2`](crate::contract::Workload::W2).
 pub fn w2(frame: &[u8], rule: &Rule) -> Rewritten {
     let Some(packet) = packet(frame) else { return Expected::Reject };
     if !udp_is_well_formed(frame, packet) {
@@ -96,7 +95,7 @@ pub fn w2(frame: &[u8], rule: &Rule) -> Rewritten {
     if is_whole(frame, packet) { Expected::Accept(bytes) } else { Expected::Either(bytes) }
 }
 
-/// What [`Workload::W3`](crate::contract::Workload::W3) is to make of a frame.
+/// The required result of [`Workload::W3`](crate::contract::Workload::W3).
 pub fn w3(frame: &[u8], rule: &Rule) -> Rewritten {
     let Some(packet) = packet(frame) else { return Expected::Reject };
     if packet.is_fragment() || !udp_is_well_formed(frame, packet) {
@@ -121,7 +120,7 @@ pub fn w3(frame: &[u8], rule: &Rule) -> Rewritten {
     if is_whole(frame, packet) { Expected::Accept(bytes) } else { Expected::Either(bytes) }
 }
 
-/// Whether there is room for the headers of Ethernet and IPv4, and the first says that the second follows.
+/// Whether the frame has room for the headers of Ethernet and IPv4, and the ethertype is IPv4.
 fn has_ipv4(frame: &[u8]) -> bool {
     frame.len() >= 34 && frame[12] == 0x08 && frame[13] == 0x00
 }
@@ -160,7 +159,7 @@ fn udp_is_well_formed(frame: &[u8], packet: Packet) -> bool {
     length >= 8 && (packet.more_fragments || length <= payload.len())
 }
 
-/// Whether nothing else speaks against the packet: no reserved flag, and no malformed header of another transport.
+/// Whether the packet has no reserved flag and no malformed header of another transport.
 fn is_whole(frame: &[u8], packet: Packet) -> bool {
     let payload = packet.payload(frame);
     match packet.protocol {

@@ -3,7 +3,7 @@
 
 //! One frame of each kind, with random addresses, ports and data.
 
-use super::{Kind, random::Random};
+use super::{kind::Kind, random::Random};
 use crate::{
     frames::{
         Ipv4, MORE_FRAGMENTS, echo, ethernet,
@@ -22,7 +22,7 @@ const ARP: u16 = 0x0806;
 /// Without the frame check sequence.
 const SHORTEST: usize = 60;
 
-/// A frame; `size` is that of the data, if it has such.
+/// A frame; `size` is the size of its data, if it has data.
 pub(super) fn frame(random: &mut Random, kind: Kind, tags: usize, size: usize) -> Vec<u8> {
     let size = if size > 6 { size + random.below(64) } else { size };
     let tags = [&[][..], &[TAG], &[SERVICE_TAG, TAG]][tags];
@@ -129,7 +129,7 @@ fn transport(random: &mut Random, protocol: u8, size: usize) -> Vec<u8> {
     if protocol == TCP { segment(random, size) } else { datagram(random, size) }
 }
 
-/// TCP, often with options, as SYNs and all with time stamps have them.
+/// TCP, often with options, like SYNs and segments with time stamps.
 fn segment(random: &mut Random, size: usize) -> Vec<u8> {
     let mut segment = tcp(random.one_of([0, 0, 3, 5]), &random.bytes(size));
     segment[..4].copy_from_slice(&random.array::<4>());
@@ -142,7 +142,7 @@ fn datagram(random: &mut Random, size: usize) -> Vec<u8> {
     datagram
 }
 
-/// The beginning of something longer: of UDP, by what its length says.
+/// The beginning of a longer datagram; for UDP, the length says so.
 fn first_piece(random: &mut Random, protocol: u8, size: usize) -> Vec<u8> {
     let mut piece = transport(random, protocol, size.next_multiple_of(8) + 1000);
     piece.truncate(size.next_multiple_of(8) + 40);
@@ -176,7 +176,7 @@ fn arp(random: &mut Random) -> Vec<u8> {
     request
 }
 
-/// Bytes that are no frame, not even by chance.
+/// Bytes that are not a valid frame, not even by chance.
 fn nothing(random: &mut Random, size: usize) -> Vec<u8> {
     loop {
         let bytes = padded(random.bytes(size + 14));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Numbers that look random and are the same everywhere: SplitMix64, whose whole state is a counter.
+//! Pseudo-random numbers that are the same on every machine: SplitMix64, whose state is a counter.
 
 /// A source of numbers.
 pub(super) struct Random(u64);
@@ -19,18 +19,18 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// A number below another one, which is small: it does not matter that some come once more than others in 2^64.
+    /// A number below a small bound, for which the bias is negligible.
     pub(super) fn below(&mut self, limit: usize) -> usize {
         (self.number() % limit.max(1) as u64) as usize
     }
 
-    /// One of a few.
+    /// One of several values.
     pub(super) fn one_of<T: Copy, const N: usize>(&mut self, values: [T; N]) -> T {
         const { assert!(N > 0) };
         values[self.below(N)]
     }
 
-    /// Bytes to fill something with.
+    /// Random bytes.
     pub(super) fn bytes(&mut self, length: usize) -> Vec<u8> {
         (0..length).map(|_| self.number() as u8).collect()
     }
@@ -40,7 +40,7 @@ impl Random {
         core::array::from_fn(|_| self.number() as u8)
     }
 
-    /// Each value as often as is said, in any order.
+    /// Each value as often as given, in random order.
     pub(super) fn shuffled<T: Copy>(&mut self, shares: &[(T, usize)]) -> Vec<T> {
         let mut values: Vec<T> = shares.iter().flat_map(|(value, share)| vec![*value; *share]).collect();
         for last in (1..values.len()).rev() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What libraries do not do, in safe Rust without a library.
+//! Pieces that libraries lack, in safe Rust without a library.
 
 use super::{Ports, SERVICE_TAG, TAG, TAGS};
 use crate::contract::Rejected;
@@ -11,7 +11,7 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
 
-/// What lies behind the tags of a frame: the ethertype, and the packet.
+/// The ethertype and the packet after the tags of a frame.
 #[inline(always)]
 pub(super) fn behind_tags(mut ethertype: u16, mut payload: &[u8]) -> Result<(u16, &[u8]), Rejected> {
     for _ in 0..TAGS {
@@ -30,7 +30,7 @@ pub(super) fn behind_tag(payload: &[u8]) -> Result<(u16, &[u8]), Rejected> {
     Ok((word(tag, 2), rest))
 }
 
-/// What lies behind the extension headers of IPv6.
+/// The payload after the extension headers of IPv6.
 pub(super) struct Upper<'a> {
     pub(super) protocol: u8,
     pub(super) payload: &'a [u8],
@@ -39,7 +39,7 @@ pub(super) struct Upper<'a> {
     pub(super) more_fragments: bool,
 }
 
-/// Passes over extension headers, of which `protocol` is the first, or else what the payload is.
+/// Skips extension headers. `protocol` is the first of them, or else that of the payload.
 #[inline(always)]
 pub(super) fn behind_extensions(mut protocol: u8, mut payload: &[u8]) -> Result<Upper<'_>, Rejected> {
     let (mut is_later_fragment, mut more_fragments) = (false, false);
@@ -63,7 +63,7 @@ pub(super) fn behind_extensions(mut protocol: u8, mut payload: &[u8]) -> Result<
     Ok(Upper { protocol, payload, is_later_fragment, more_fragments })
 }
 
-/// The ports of a datagram of which only the first fragment is there.
+/// The ports of a datagram, from its first fragment.
 #[inline(always)]
 pub(super) fn udp_of_first_fragment(payload: &[u8]) -> Result<Ports, Rejected> {
     let header = payload.first_chunk::<8>().ok_or(Rejected)?;

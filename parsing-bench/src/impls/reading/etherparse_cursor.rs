@@ -3,8 +3,8 @@
 
 //! etherparse's headers read one by one from an `io::Cursor`.
 //!
-//! `IpHeaders::read` takes either version, whatever the ethertype said, and reads headers only: whether the lengths in
-//! them fit the frame is the caller's to check. Of IPv6 extension headers it has room for one of each kind, as at
+//! `IpHeaders::read` accepts either version, whatever the ethertype, and reads only headers: the caller must check whether
+//! their lengths fit the frame. It has room for one IPv6 extension header of each kind, like
 //! [`etherparse_slices`](super::etherparse_slices).
 
 use super::{NO_PORTS, Ports, TAGS, by_hand, etherparse_transport::is_extension, tuple};
@@ -46,7 +46,7 @@ pub(crate) fn five_tuple(frame: &[u8]) -> Result<FiveTuple, Rejected> {
     }
 }
 
-/// What the cursor has not yet come to.
+/// The bytes after the cursor.
 #[inline(always)]
 fn behind<'a>(bytes: &'a [u8], cursor: &Cursor<&[u8]>) -> Result<&'a [u8], Rejected> {
     let position = usize::try_from(cursor.position()).map_err(|_| Rejected)?;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! etherparse's `LaxSlicedPacket`: as `SlicedPacket`, for frames of which a part is missing.
+//! etherparse's `LaxSlicedPacket`: like `SlicedPacket`, also for truncated frames.
 //!
-//! It accepts all that it can make something of, so that its user has to say what it is not to accept: whether a length
-//! was taken from the frame instead of the header, whether it stopped at an error, and whether the packet has the version
-//! that the ethertype names.
+//! It accepts every frame that it can partly read, so its user must check three things: whether a length comes from the
+//! frame instead of the header, whether it stopped at an error, and whether the packet has the version of its ethertype.
 
 use super::{
     NO_PORTS, Ports, TAGS,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! etherparse's `SlicedPacket`: one call that slices the whole frame, and says what it found.
+//! etherparse's `SlicedPacket`: one call that slices the whole frame, and returns the headers found.
 //!
-//! What it found is still to be compared with the rules: it looks behind three tags and behind MACsec, it takes a UDP
-//! length of 0 and an IPv6 payload length of 0 for *all that follows*, and it stops at fragments, the first one included.
-//! What AH protects it takes for the payload. It reads extension headers on behind the header of a later fragment.
+//! The result must still be compared with the rules. The library reads past three tags and MACsec, interprets a UDP length
+//! of 0 and an IPv6 payload length of 0 as *all that follows*, and stops at fragments, including the first one. The bytes
+//! that AH protects count as payload. It continues with extension headers after the header of a later fragment.
 
 use super::{
     NO_PORTS, Ports, TAGS,

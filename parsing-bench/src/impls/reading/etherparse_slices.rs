@@ -3,10 +3,9 @@
 
 //! etherparse's headers as values: `PacketHeaders`, one call that copies every header of the frame.
 //!
-//! It has room for one IPv6 header of each kind, and for destination options on both sides of a routing header: at the
-//! next one of a kind it stops. In which order they came is lost, so that a packet with AH among them is rejected. What
-//! else is to be compared with the rules is told at [`etherparse_sliced_packet`](super::etherparse_sliced_packet); UDP's
-//! length is not looked at at all.
+//! It has room for one IPv6 header of each kind, and for destination options on both sides of a routing header, and stops at
+//! a second header of a kind. It does not keep their order, so packets with AH are rejected here.
+//! [`etherparse_sliced_packet`](super::etherparse_sliced_packet) lists the other checks. It ignores the UDP length.
 
 use super::{NO_PORTS, Ports, TAGS, etherparse_transport, tuple};
 use crate::contract::{FiveTuple, Rejected};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What etherparse does not tell the way the rules want it, however it is used: the ports in a first fragment, in front
-//! of which it stops, and where a chain of extension headers ends.
+//! What all uses of etherparse lack for the rules: the ports in a first fragment, before which it stops, and the end of a
+//! chain of extension headers.
 
 use super::{NO_PORTS, Ports, by_hand, tuple};
 use crate::contract::{FiveTuple, Rejected};
@@ -31,7 +31,7 @@ pub(super) fn ports(protocol: IpNumber, payload: &[u8], more_fragments: bool) ->
     }
 }
 
-/// The tuple of a packet that was sliced; `ports` are those behind the header.
+/// The tuple of a sliced packet; `ports` are those after the header.
 #[inline(always)]
 pub(super) fn ipv4(
     header: &Ipv4HeaderSlice<'_>,
@@ -43,7 +43,7 @@ pub(super) fn ipv4(
     Ok(tuple(header.source(), header.destination(), header.protocol(), ports))
 }
 
-/// As [`ipv4`]; `protocol` is where etherparse came to.
+/// As [`ipv4`]; `protocol` is where etherparse stopped.
 #[inline(always)]
 pub(super) fn ipv6(
     header: &Ipv6HeaderSlice<'_>,
@@ -61,8 +61,8 @@ pub(super) fn ipv6(
     Ok(tuple(header.source(), header.destination(), protocol, ports))
 }
 
-/// Whether a header is missing behind that of IPv6, since the payload length is 0: etherparse takes all that follows
-/// for the payload then.
+/// Whether a header is missing after that of IPv6 because the payload length is 0: etherparse then takes all following bytes
+/// as the payload.
 #[inline(always)]
 pub(super) fn lacks_payload(payload_length: u16, next: IpNumber) -> bool {
     payload_length == 0 && (next == ip_number::TCP || next == ip_number::UDP || is_extension(next))
@@ -78,7 +78,7 @@ fn early_end(extensions: &Ipv6ExtensionsSlice<'_>) -> Option<IpNumber> {
     })
 }
 
-/// Whether a number is that of a header that is passed over.
+/// Whether a number is that of a skipped header.
 #[inline(always)]
 pub(super) fn is_extension(number: IpNumber) -> bool {
     matches!(

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! W4, one file a library: the 5-tuple of a frame, by the rules in [`crate::reference::reading`].
+//! W4, one file per library: the 5-tuple of a frame, by the rules in [`crate::reference::reading`].
 //!
-//! What a library lacks its users write themselves: [`by_hand`] holds these pieces, so that each file shows by what it
-//! takes from there what its library does not do.
+//! Users write the parts that a library lacks. These parts are in [`by_hand`], so that the imports of each file show what
+//! its library lacks.
 
 #![cfg_attr(not(feature = "libraries"), allow(dead_code, reason = "each library takes another part"))]
 
@@ -50,7 +50,7 @@ const NO_PORTS: Ports = [0, 0];
 /// The tags of IEEE 802.1Q and 802.1ad.
 const TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
-/// So many tags are looked behind.
+/// The maximum number of tags.
 const TAGS: usize = 2;
 
 #[inline(always)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! network-types: structs without checks; IPv6 extension headers there are none.
+//! network-types: structs without checks, and without IPv6 extension headers.
 //!
 //! wincode copies the headers of Ethernet and of a tag, which hold a `u16`, and casts the others, whatever address they
 //! lie at.

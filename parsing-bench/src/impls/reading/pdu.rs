@@ -3,9 +3,9 @@
 
 //! pdu: a view of each header, an IPv6 packet with all its extension headers at once, and the first tag of a frame.
 //!
-//! `Ipv6Pdu::new` walks the extension headers through whatever buffer it is given, beyond the payload length too, which
-//! the caller has to compare. It takes *no next header* (59) for an extension header: a packet that ends there is
-//! refused if nothing follows, or if what follows does not look like headers.
+//! `Ipv6Pdu::new` walks the extension headers through the whole buffer, even past the payload length, which the caller must
+//! compare. It treats *no next header* (59) as an extension header: a packet that ends there is rejected if no bytes
+//! follow, or if the following bytes do not look like headers.
 
 use super::{NO_PORTS, Ports, SERVICE_TAG, TAG, TAGS, by_hand, tuple};
 use crate::contract::{FiveTuple, Rejected};

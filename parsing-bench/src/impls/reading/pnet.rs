@@ -3,8 +3,8 @@
 
 //! libpnet: a packet type for each header, tags and IPv6 extension headers included, which checks its own minimum length.
 //!
-//! All other lengths are the caller's to check. `FragmentPacket::get_fragment_offset` takes one of the reserved bits for
-//! a part of the offset, so that the field is masked by hand.
+//! The caller must check all other lengths. `FragmentPacket::get_fragment_offset` treats one of the reserved bits as a part
+//! of the offset, so the field is masked by hand.
 
 use super::{NO_PORTS, Ports, TAGS, tuple};
 use crate::contract::{FiveTuple, Rejected};

@@ -3,7 +3,7 @@
 
 //! rpkt: packets over a cursor, IPv6 extension headers included, but no tags.
 //!
-//! Both versions are the caller's to check, and so is a UDP header whose datagram is cut into fragments.
+//! The caller must check both versions, and the UDP header of a fragmented datagram.
 
 use super::{NO_PORTS, Ports, by_hand, tuple};
 use crate::contract::{FiveTuple, Rejected};
