@@ -13,13 +13,16 @@ from typing import Any
 from campaign_models import Tape
 from rich.console import Console
 
-from testbed.campaign.campaign import Campaign, Settings
-from testbed.campaign.compare import CompareSettings
-from testbed.campaign.comparison import ComparisonRun, ComparisonSettings
-from testbed.campaign.scenario import Scenario, parse_scenario
-from testbed.campaign.workshop import Programs, workshop
+from testbed.campaign.campaign import Campaign
+from testbed.campaign.campaign_settings import CampaignSettings
+from testbed.campaign.compare.run import ComparisonRun
+from testbed.campaign.compare.schedule import CompareSettings
+from testbed.campaign.compare.settings import ComparisonSettings
+from testbed.campaign.real_equipment import Programs, real_equipment
+from testbed.campaign.scenario import Scenario
+from testbed.campaign.scenario_file import parse_scenario
 
-WORKSHOP = workshop(Programs({}, None))
+EQUIPMENT = real_equipment(Programs({}, None))
 COMMAND = "./x testbed rfc2544 --scenario folders.yaml"
 # Two devices that differ at 64 bytes and not at 1,518, on a line of 25 Gbit/s.
 TEXT = """\
@@ -58,10 +61,10 @@ def begin_campaign(parent: Path, text: str = TEXT, able: dict[str, Any] | None =
     """A campaign that has not run yet; `able` is what its generators can do otherwise than the simulated one."""
 
     def start(*arguments: Any) -> Tape:
-        return Tape(WORKSHOP.start(*arguments), **(able or {}))
+        return Tape(EQUIPMENT.start(*arguments), **(able or {}))
 
-    told = Settings(**{"kind": "rfc2544", "command": COMMAND, "scenario": scenario(text), **settings})
-    return Campaign.create(parent, told, text, replace(WORKSHOP, start=start))
+    told = CampaignSettings(**{"kind": "rfc2544", "command": COMMAND, "scenario": scenario(text), **settings})
+    return Campaign.create(parent, told, text, replace(EQUIPMENT, start=start))
 
 
 def run_campaign(parent: Path, text: str = TEXT, able: dict[str, Any] | None = None, **settings: Any) -> Path:
@@ -73,7 +76,7 @@ def run_campaign(parent: Path, text: str = TEXT, able: dict[str, Any] | None = N
 def begin_comparison(parent: Path, text: str = TEXT, **told: Any) -> ComparisonRun:
     compared = CompareSettings(a="l2fwd-c", b="l2fwd-rs", **{"sizes": (64, 1518), "blocks": 7, **told})
     settings = ComparisonSettings(command="./x testbed compare", scenario=scenario(text), compare=compared)
-    return ComparisonRun.create(parent, settings, text, WORKSHOP)
+    return ComparisonRun.create(parent, settings, text, EQUIPMENT)
 
 
 def run_comparison(parent: Path, text: str = TEXT, **told: Any) -> Path:

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 
-from testbed.campaign.campaign import Workshop
-from testbed.campaign.testbeds.part import Job, measure_part
-from testbed.campaign.workshop import workshop
+from testbed.campaign.equipment import Equipment
+from testbed.campaign.real_equipment import real_equipment
+from testbed.campaign.testbeds.job import Job, run_job
 
 
 class Testbeds:
@@ -17,7 +17,7 @@ class Testbeds:
 
     __test__ = False
 
-    def __init__(self, lost: tuple[str, ...] = (), make: Callable[..., Workshop] = workshop) -> None:
+    def __init__(self, lost: tuple[str, ...] = (), make: Callable[..., Equipment] = real_equipment) -> None:
         self.alive = ["quick", "slow"]
         self.jobs: list[Job] = []
         self._lost = lost
@@ -33,7 +33,7 @@ class Testbeds:
         if job.testbed in self._lost:
             self.alive.remove(job.testbed)
         else:
-            future.set_result(measure_part(job, [], self._make).model_dump_json())
+            future.set_result(run_job(job, [], self._make).model_dump_json())
         return future
 
     def wait_for(self, futures: list[Future]) -> None:

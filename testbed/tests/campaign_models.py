@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from testbed.campaign.backend import Capabilities, Pauses
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import RFC_SIZES
+from testbed.campaign.traffic_generator import Capabilities, Pauses
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,

@@ -17,12 +17,15 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from testbed.campaign import journal
-from testbed.campaign.campaign import Campaign, Method, Settings, Task, Workshop
+from testbed.campaign.campaign import Campaign
+from testbed.campaign.campaign_settings import CampaignSettings
+from testbed.campaign.equipment import Equipment
+from testbed.campaign.method import Method, Task
 from testbed.campaign.scenario import Measurement, Scenario
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.trial import TrialPlan
 from testbed.campaign.validity import NotMeasured
-from testbed.environment import record_environment
+from testbed.run.environment import record_environment
 
 SCENARIO = {
     "name": "process",
@@ -87,13 +90,13 @@ def start(scenario: Scenario, device: str, directions: int, raw: Path) -> Simula
     return SimulatedGenerator(model, scenario.pauses_around_trials, device)
 
 
-WORKSHOP = Workshop(METHODS, start, lambda scenario: record_environment([], False), lambda scenario, point, test: 1.0)
+EQUIPMENT = Equipment(METHODS, start, lambda scenario: record_environment([], False), lambda scenario, point, test: 1.0)
 
 
-def begin(parent: Path, workshop: Workshop = WORKSHOP, **changes: object) -> Campaign:
+def begin(parent: Path, equipment: Equipment = EQUIPMENT, **changes: object) -> Campaign:
     scenario = Scenario.model_validate({**SCENARIO, **changes})
-    settings = Settings(kind="rfc2544", command="a test", scenario=scenario)
-    return Campaign.create(parent, settings, "name: process\n", workshop)
+    settings = CampaignSettings(kind="rfc2544", command="a test", scenario=scenario)
+    return Campaign.create(parent, settings, "name: process\n", equipment)
 
 
 def kill_at(number: int, moment: str) -> None:
@@ -135,7 +138,7 @@ def main() -> int:
         number, moment = told.split(":")
         kill_at(int(number), moment)
     command, folder = sys.argv[1], Path(sys.argv[2])
-    campaign = begin(folder) if command == "begin" else Campaign.resume(folder, WORKSHOP)
+    campaign = begin(folder) if command == "begin" else Campaign.resume(folder, EQUIPMENT)
     return 0 if campaign.run(Console(width=200)) == "passed" else 1
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from longest import longest_first
 
-from testbed.eal import hugepages_wanted, unique_file_prefix
-from testbed.programs import Program, ProgramMissing, find_program
-from testbed.runtime_folders import remove_folders
-from testbed.vm import Kernel, VmMissing, find_kernel
-from testbed.vm import need_tools as need_vm_tools
+from testbed.run.eal import hugepages_wanted, unique_file_prefix
+from testbed.run.programs import Program, ProgramMissing, find_program
+from testbed.run.runtime_folders import remove_folders
+from testbed.vm.guest import Kernel, VmMissing, find_kernel
+from testbed.vm.guest import need_tools as need_vm_tools
 
 # What a shell runs in the background ignores SIGINT, and so would every program that a test starts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -43,7 +43,7 @@ def program() -> Callable[[str], Program]:
 
     def find(name: str) -> Program:
         try:
-            return find_program(name, folders)
+            return find_program(name, folders, for_figures=False)
         except ProgramMissing as error:
             pytest.skip(str(error))
 

@@ -29,7 +29,7 @@ from testbed.parsing.record import (
     Way,
     Workload,
 )
-from testbed.results import Status
+from testbed.run.results_folder import Status
 
 STARTED = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 EVIL = "<script>alert('1 & 2')</script>"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -16,21 +17,22 @@ from typing import Any
 
 import pytest
 
-from testbed.forwarder import Final
-from testbed.programs import FORWARDERS, ProgramMissing, find_program, repository_root
-from testbed.scratch import scratch_folder
-from testbed.vm import Guest, Initramfs, Kernel, Outcome
-from testbed.vm_nics import EmulatedNic, kernel_driver, nic_addresses, nic_devices
-from testbed.vm_python import PYTHON, add_python
-from testbed.vm_qmp import Qmp
-from testbed.vm_wire import Wire
+from testbed.run.programs import FORWARDERS, ProgramMissing, find_program, repository_root
+from testbed.run.scratch import scratch_folder
+from testbed.vm.guest import Guest, Initramfs, Kernel, Outcome
+from testbed.vm.nics import EmulatedNic, kernel_driver, nic_addresses, nic_devices
+from testbed.vm.python import PYTHON, add_python
+from testbed.vm.qmp import Qmp
+from testbed.vm.wire import Wire
+from testbed.wire.forwarder import Final
 
 MODELS = ("e1000", "e1000e", "igb", "vmxnet3", "virtio")
 DRIVERS = tuple(kernel_driver(model) for model in MODELS)
 MODULES = (*DRIVERS, "vfio-pci", "vfio_iommu_type1")
 IOMMU = ["intel-iommu,intremap=on"]
 AMD_IOMMU = ["amd-iommu,intremap=on"]
-STATIC_FOLDERS = ("build-static/l2fwd-c", "target/static/release")
+STATIC_FOLDERS = ("build-static/l2fwd-c", "target/static/dist")
+STANDBY = Path("/opt/standby.py")
 ADVICE = "build them with ./x build --static"
 
 
@@ -43,7 +45,7 @@ def add_static_program(built: Initramfs, name: str, folder: Path, place: str) ->
         else [repository_root() / name for name in STATIC_FOLDERS]
     )
     try:
-        program = find_program(name, folders).path
+        program = find_program(name, folders, for_figures=False).path
     except ProgramMissing as error:
         pytest.skip(f"{error}: {ADVICE}")
     stripped = shutil.copy(program, folder / name)
@@ -67,6 +69,7 @@ def build_initramfs(folder: Path, kernel: Kernel) -> Path:
             ("testbed.host", "prepare", "--nic", "nonsense"),
         ],
     )
+    built.add_file(Path(__file__).with_name(STANDBY.name), STANDBY)
     return built.write()
 
 
@@ -99,13 +102,26 @@ class Machine:
     def addresses(self, *models: str) -> list[str]:
         return [nic.address for nic in self.nics if not models or nic.model in models]
 
-    def python(self, *argv: str, before: str = "") -> Outcome:
-        return self.guest.run(f"{before}\n{PYTHON} -m {' '.join(argv)}", 300)
+    def python(self, *argv: str) -> Outcome:
+        """As `python -m` with these words; the first call starts the process that then runs all of them."""
+        return self.guest.run(
+            f"""
+            cd /run
+            if [ ! -p request ]; then
+                {PYTHON} {STANDBY} /run testbed.doctor.command testbed.host.command >standby 2>&1 &
+                until [ -p request ]; do kill -0 $! && usleep 50000 || {{ cat standby; exit 1; }}; done
+            fi
+            echo {shlex.quote(json.dumps(argv))} >request
+            read -r status <status
+            cat output
+            exit $status""",
+            300,
+        )
 
-    def doctor(self, nics: Sequence[str] = (), *, cores: str = "1", before: str = "") -> dict[str, dict[str, Any]]:
+    def doctor(self, nics: Sequence[str] = (), *, cores: str = "1") -> dict[str, dict[str, Any]]:
         """The checks by name; where the name is that of two, the later one."""
         named = [word for nic in nics for word in ("--nic", nic)]
-        outcome = self.python("testbed.doctor", "--json", "--cores", cores, *named, before=before)
+        outcome = self.python("testbed.doctor", "--json", "--cores", cores, *named)
         assert outcome.status in (0, 1, 2), outcome.output
         told = json.loads(outcome.output[outcome.output.index("{") :])
         assert told["exit_status"] == outcome.status
@@ -152,12 +168,16 @@ class Machine:
         if user:
             command = f"ulimit -l unlimited; su {user} -c '{command}'"
         self.guest.check(f"""
-            rm -f /tmp/stats
-            ({command}; echo status $?) >/tmp/out 2>&1 &
-            until grep -q 'forwarding, stop with' /tmp/out; do
-                [ -e /proc/$! ] || {{ cat /tmp/out; exit 1; }}
-                usleep 20000
-            done""")
+            rm -f /tmp/stats /tmp/out /tmp/pipe
+            mkfifo /tmp/pipe
+            ({command}; echo status $?) >/tmp/pipe 2>&1 &
+            exec 3</tmp/pipe
+            while read -r line <&3; do
+                echo "$line" >>/tmp/out
+                case $line in *'forwarding, stop with'*) cat <&3 >>/tmp/out & exit 0 ;; esac
+            done
+            cat /tmp/out
+            exit 1""")
         running = Forwarding(self.guest, program)
         try:
             yield running
@@ -177,7 +197,7 @@ class Forwarding:
         """Its last statistics."""
         self.output = self.guest.check(f"""
             killall -TERM {self.program}
-            until grep -q '^status ' /tmp/out; do usleep 20000; done
+            until grep -q '^status ' /tmp/out; do usleep 50000; done
             cat /tmp/out""")
         assert "status 0" in self.output.splitlines(), self.output
         lines = self.guest.check("cat /tmp/stats").splitlines()

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -23,10 +24,11 @@ _PLACES = ("/usr/sbin", "/usr/bin", "/usr/local/sbin")
 
 
 class SshServer:
-    """The server while the `with` lasts; all its files are in one folder."""
+    """The server while the `with` lasts; all its files are in one folder. Programs it starts find `environment`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.folder = folder
+        self._environment = dict(environment or {})
         self.port = _free_port()
         self._program = shutil.which("sshd", path=os.pathsep.join(_PLACES))
         if self._program is None or shutil.which("ssh-keygen") is None:
@@ -43,7 +45,8 @@ class SshServer:
         config.write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {host_key}\nPidFile none\nStrictModes no\n"
             f"AuthorizedKeysFile {self.folder}/authorized_keys\nPasswordAuthentication no\nPermitRootLogin yes\n"
-            f"KbdInteractiveAuthentication no\nUsePAM {'yes' if os.geteuid() == 0 else 'no'}\n"
+            + "".join(f"SetEnv {name}={value}\n" for name, value in self._environment.items())
+            + f"KbdInteractiveAuthentication no\nUsePAM {'yes' if os.geteuid() == 0 else 'no'}\n"
         )
         if os.geteuid() == 0:
             # Where it locks itself in; a distribution's own service makes it too.

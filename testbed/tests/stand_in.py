@@ -11,8 +11,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import stat
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,6 +78,9 @@ def forward(name: str, wish: dict) -> int:
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
     signal.signal(signal.SIGUSR1, lambda number, _: resets.append(number))
     vdevs = list(values(sys.argv, "--vdev"))
+    # A comparison of programs asks each by its telemetry, and says where that is to be.
+    if vdevs[0].startswith("net_null") and "RUNTIME_DIRECTORY" in os.environ:
+        return forward_endlessly(wish, stopped)
     ports = [
         {"port": i, "name": vdev.split(",")[0], "mac": MAC.format(i), "peer": i, "queues": 1, "rxd": 1024, "txd": 1024}
         for i, vdev in enumerate(vdevs)
@@ -121,6 +126,34 @@ def forward(name: str, wish: dict) -> int:
     return wish.get("status", 0)
 
 
+def forward_endlessly(wish: dict, stopped: list[int]) -> int:
+    """The null device: so many frames for each second of CPU time, counted by DPDK's telemetry."""
+    os.sched_setaffinity(0, {int(sys.argv[sys.argv.index("-l") + 1])})
+    # Or the thread that answers would wait for its turn longer than a slice may be uncertain.
+    sys.setswitchinterval(1e-5)
+    folder = Path(os.environ["RUNTIME_DIRECTORY"], "dpdk", next(values(sys.argv, "--file-prefix")))
+    folder.mkdir(parents=True)
+    threading.Thread(target=telemetry, args=(folder / "dpdk_telemetry.v2", wish), daemon=True).start()
+    print("EAL: TSC frequency is ~2000000 KHz", flush=True)
+    # As a forwarder does, it never sleeps.
+    while not stopped:
+        sum(range(100))
+    return wish.get("status", 0)
+
+
+def telemetry(path: Path, wish: dict) -> None:
+    """Answers as DPDK does, to one client."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        connection, _ = listening.accept()
+    connection.send(json.dumps({"version": "DPDK", "pid": os.getpid(), "max_output_len": 16384}).encode())
+    while command := connection.recv(1024).decode():
+        frames = int(wish.get("per_cpu_second", 1_000_000) * time.process_time())
+        counted = {"ipackets": frames, "opackets": frames, "imissed": 0, "oerrors": 0, "rx_nombuf": 0}
+        connection.send(json.dumps({command.partition(",")[0]: counted}).encode())
+
+
 def forward_capture(vdev: str, wish: dict) -> int:
     """The pcap device, with the faults asked for."""
     paths = dict(word.split("=", 1) for word in vdev.split(",")[1:])
@@ -151,10 +184,10 @@ def generate(wish: dict) -> int:
     if frames is not None:
         seconds *= max(1.0, rate / wish.get("slowest_burst_fps", rate))
     end = time.monotonic() + wish.get("takes", 0.0)
-    socket = wire(next(values(sys.argv, "--vdev")), "iface")
-    while (time.monotonic() < end or not socket.exists()) and not stopped:
+    joint = wire(next(values(sys.argv, "--vdev")), "iface")
+    while (time.monotonic() < end or not joint.exists()) and not stopped:
         time.sleep(0.01)
-    forwarded = int(socket.read_text()) if socket.exists() else 0
+    forwarded = int(joint.read_text()) if joint.exists() else 0
     sent, received = wish.get("sent", SENT), wish.get("received", forwarded)
     if "share" in wish:
         sent = int(wish["share"] * seconds * rate)
@@ -202,11 +235,11 @@ def wire(vdev: str, key: str) -> Path:
     return Path(dict(word.split("=", 1) for word in vdev.split(",")[1:])[key])
 
 
-def listen(socket: Path, sent: int) -> None:
+def listen(joint: Path, sent: int) -> None:
     """Lets the generator go on."""
-    unfinished = socket.with_suffix(".unfinished")
+    unfinished = joint.with_suffix(".unfinished")
     unfinished.write_text(str(sent))
-    unfinished.rename(socket)
+    unfinished.rename(joint)
 
 
 def main(name: str) -> int:

@@ -15,14 +15,17 @@ import stand_in
 from test_bench_statistics import blocks_of
 from typer.testing import CliRunner
 
-from testbed.bench import evaluate, report
-from testbed.bench.condition import Condition, ConditionError, sweep
-from testbed.bench.ipv4 import write_capture
-from testbed.bench.record import Measurement, OverloadRecord, read_record, write_record
+from testbed.bench import report
+from testbed.bench.record import OverloadRecord, read_record, write_record
 from testbed.cli import app
-from testbed.environment import record_environment
-from testbed.frames import read_frames
-from testbed.results import ResultsError, Status
+from testbed.comparison.condition import Condition, ConditionError, sweep
+from testbed.comparison.figures import figures
+from testbed.comparison.ipv4 import write_capture
+from testbed.comparison.pairs import pairs
+from testbed.comparison.record import Measurement
+from testbed.run.environment import record_environment
+from testbed.run.results_folder import ResultsError, Status
+from testbed.wire.frames import read_frames
 
 
 def invoke(*words: str, programs: Path):
@@ -46,10 +49,10 @@ def test_a_dry_run_prints_the_command_lines(programs: Path):
     ("words", "reason"),
     [
         (["l2fwd-rs"], "name at least two contestants"),
-        (["l2fwd-rs", "l2fwd-rs"], "named twice"),
+        (["l2fwd-rs", "l2fwd-rs"], "appears twice"),
         (["l2fwd-rs", "l3fwd"], "unknown contestant 'l3fwd'"),
         (["--external=x"], "give NAME=COMMAND LINE"),
-        (["--wire=radio"], "'radio' is no wire"),
+        (["--wire=radio"], "'radio' is not a wire"),
         (["--wire=0000:18:00.0", "--ports=2"], "2 ports on 1 NICs"),
         (["--wire=virtual", "--ports=4"], "the generator has one or two"),
         (["--wire=virtual", "--descriptors=1000"], "a power of two"),
@@ -58,7 +61,7 @@ def test_a_dry_run_prints_the_command_lines(programs: Path):
         (["--sweep=sizes=a,b"], "give numbers, as in sizes=1,2"),
         (["--sweep=sizes="], "give numbers"),
         (["--sweep=sizes=0"], "give numbers from 1"),
-        (["--sweep=sizes=63"], "frame sizes from 64"),
+        (["--sweep=sizes=63"], "the smallest frame has 64 bytes"),
         (["--sweep=drops=100"], "from 0 to 99"),
         (["--size=63"], "--size"),
         (["--slice=1"], "--slice"),
@@ -67,7 +70,7 @@ def test_a_dry_run_prints_the_command_lines(programs: Path):
         (["--count", "--wire=virtual"], "counted on net_null or net_pcap"),
         (["--loop", "--wire=net_pcap"], "counted on net_null"),
         (["--count", "--renew", "--wire=net_pcap"], "counted on net_null"),
-        (["--json=/no/such/folder/x.json"], "there is no folder '/no/such/folder'"),
+        (["--json=/no/such/folder/x.json"], "the folder '/no/such/folder' does not exist"),
     ],
 )
 def test_bad_input_is_refused_before_anything_starts(programs: Path, tmp_path: Path, words: list[str], reason: str):
@@ -121,7 +124,7 @@ def test_nics():
     condition = Condition(wire="0000:18:00.0,18:00.1", ports=2)
     condition.check()
     assert condition.nics == ("0000:18:00.0", "18:00.1")
-    with pytest.raises(ConditionError, match="no wire"):
+    with pytest.raises(ConditionError, match="not a wire"):
         Condition(wire="0000:18:00.9").check()
 
 
@@ -142,8 +145,8 @@ def record_of(*measurements: Measurement, **changes: object) -> OverloadRecord:
     }
     record = OverloadRecord(**{**fields, **changes}, measurements=list(measurements))
     for measurement in measurements:
-        measurement.figures = evaluate.figures(measurement, 2_000_000_000)
-        compared, floor = evaluate.pairs(measurement, record.per_cpu_second)
+        measurement.figures = figures(measurement, 2_000_000_000)
+        compared, floor = pairs(measurement, record.per_cpu_second)
         record.pairs += compared
         record.noise_floor += floor
     return record
@@ -181,16 +184,27 @@ def test_the_form_of_the_json(tmp_path: Path):
 def test_a_file_that_is_no_record(tmp_path: Path, text: str):
     path = tmp_path / "summary.json"
     path.write_text(text, encoding="latin-1")
-    with pytest.raises(ResultsError, match="no record"):
+    with pytest.raises(ResultsError, match="is not a record of 'bench overload'"):
         read_record(path)
 
 
-@pytest.mark.parametrize("change", [{"schema_version": 2}, {"kind": "demo"}])
-def test_a_record_of_another_kind_or_version(tmp_path: Path, change: dict[str, object]):
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"schema_version": 2}, "has schema version 2, this tool reads version 1"), ({"kind": "demo"}, "kind: ")],
+)
+def test_a_record_of_another_kind_or_version(tmp_path: Path, change: dict[str, object], reason: str):
     path = tmp_path / "summary.json"
     write_record(path, record_of().model_copy(update=change))
-    with pytest.raises(ResultsError, match="not bench-overload 1"):
+    with pytest.raises(ResultsError, match=reason):
         read_record(path)
+
+
+def test_the_quoted_records_are_read():
+    quoted = Path(__file__).parents[2] / "results" / "quoted"
+    paths = [path for path in quoted.glob("*/*.json.xz") if not path.name.endswith("-count.json.xz")]
+    assert len(paths) > 10
+    for path in paths:
+        assert read_record(path).measurements
 
 
 def test_a_record_that_is_not_there(tmp_path: Path):
@@ -201,7 +215,8 @@ def test_a_record_that_is_not_there(tmp_path: Path):
 def test_the_page():
     single = Measurement(condition=Condition(), labels=LABELS, blocks=blocks_of(1.2))
     page = report.render(record_of(single, *swept()))
-    assert "a against b on net_null, 64 bytes, 1 port: faster, ratio 1." in page
+    assert "a forwards 1.2" in page
+    assert ": a is faster than b." in page
     assert page.count("<svg") == 3
     assert "Sweep of drops on net_null" in page
     assert "net_null, 64 bytes, 1 port, 30 % refused" in page
@@ -227,6 +242,6 @@ def test_the_page_of_what_was_cut_short_or_failed():
     measurement = Measurement(condition=Condition(), labels=LABELS, blocks=blocks, skipped={"c": "it cannot"})
     page = report.render(record_of(measurement, status=Status.INTERRUPTED, reason="interrupted"))
     assert "Partial." in page
-    assert "block 1 does not count: b: ended with &lt;status&gt; 1" in page
+    assert "block 1 is invalid: b: ended with &lt;status&gt; 1" in page
     assert "without c: it cannot" in page
-    assert "No block with a result" in report.render(record_of())
+    assert "No block gave a result" in report.render(record_of())

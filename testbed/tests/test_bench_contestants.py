@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 import stand_in
 
-from testbed.bench import contestants
-from testbed.bench.contestants import ContestantError, Setup, external, find_contestant
-from testbed.eal import EalOptions
+from testbed.comparison import contestants
+from testbed.comparison.contestants import ContestantError, Setup, external, find_contestant
+from testbed.run.eal import EalOptions
 
 EAL = EalOptions(1, "prefix", ("net_null0", "net_null1"), hugepages=True, telemetry=True, more=("-d", "x.so"))
 ALONE = "--no-pci --file-prefix=prefix --in-memory --single-file-segments -d x.so"

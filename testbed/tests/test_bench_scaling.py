@@ -12,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from testbed.bench.cli import bench
-from testbed.bench.scaling import Scaling, evaluate, parse_raw
-from testbed.bench.scaling_bundle import SCRIPT, BundleError, static_programs, write_bundle
-from testbed.bench.scaling_report import render
-from testbed.programs import Program
-from testbed.results import ResultsError
+from testbed.bench.scaling.bundle import SCRIPT, BundleError, static_programs, write_bundle
+from testbed.bench.scaling.evaluate import Scaling, evaluate, parse_raw
+from testbed.bench.scaling.report import render
+from testbed.run.programs import Program
+from testbed.run.results_folder import ResultsError
 
 MACHINE: dict[str, object] = {
     "type": "machine",
@@ -93,24 +93,24 @@ def test_what_went_wrong_is_told_and_does_not_count() -> None:
     scaling = evaluated(starved, failed, incomplete, cpus=[1], cores=2, virtual=True)
     assert {(point.ports, point.rounds) for point in scaling.points} == {(1, 1)}
     text = "\n".join(scaling.remarks)
-    assert "one lcore is all that could be measured" in text
+    assert "only one lcore could be measured" in text
     assert "round 1, l2fwd-rs, 1 lcore, 2 ports, 1 queue each: no memory" in text
     assert "statistics are not complete" in text
     assert "In 1 of 1 runs" in text
     assert "virtual machine" in text
     # Half of the time, so half of the cycles.
     assert scaling.points[0].cycles_per_packet == pytest.approx(1000)
-    assert "one lcore is all" in render(scaling)
+    assert "only one lcore could" in render(scaling)
 
 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([], "does not begin with the one line about the machine"),
-        ([MACHINE, MACHINE], "does not begin with the one line about the machine"),
-        ([run(1, (1, 1, 1), 1.0), MACHINE], "does not begin with the one line about the machine"),
-        ([MACHINE, {"type": "run"}], "line 2 is no raw data"),
-        ([MACHINE | {"schema_version": 2}], "line 1 is no raw data: machine.schema_version"),
+        ([], "does not begin with the line about the machine"),
+        ([MACHINE, MACHINE], "does not begin with the line about the machine"),
+        ([run(1, (1, 1, 1), 1.0), MACHINE], "does not begin with the line about the machine"),
+        ([MACHINE, {"type": "run"}], "line 2 is not raw data"),
+        ([MACHINE | {"schema_version": 2}], "line 1 is not raw data: machine.schema_version"),
     ],
 )
 def test_what_is_no_raw_data_is_named(lines: list[dict[str, object]], message: str) -> None:
@@ -141,7 +141,7 @@ def test_the_script_says_what_is_wrong(tmp_path: Path) -> None:
         (["--rounds", "0"], "--rounds takes a number from 1 on, not '0'"),
         (["--seconds"], "--seconds needs a value"),
         (["--fast"], "unknown option '--fast'"),
-        ([], "there is no l2fwd-rs and no l2fwd-c"),
+        ([], "no l2fwd-rs and no l2fwd-c in"),
     ]:
         done = subprocess.run([tmp_path / SCRIPT, *words], capture_output=True, text=True, timeout=30, check=False)
         assert done.returncode == 1

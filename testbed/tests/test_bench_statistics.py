@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from testbed.bench import evaluate
-from testbed.bench.condition import Condition
-from testbed.bench.order import rounds
-from testbed.bench.record import Block, Lost, Measurement, Run, Slices
-from testbed.bench.verdict import PairRatio, Verdict, judge, pair_ratio
+from testbed.comparison import slices
+from testbed.comparison.condition import Condition
+from testbed.comparison.figures import figures
+from testbed.comparison.order import rounds
+from testbed.comparison.pair_verdict import Verdict, judge
+from testbed.comparison.pairs import pairs
+from testbed.comparison.record import Block, Lost, Measurement, Run, Slices
+from testbed.comparison.statistics import PairRatio, pair_ratio
 
 NAMES = ["a", "b", "a (again)"]
 
@@ -109,22 +112,22 @@ def block_of(*runs: Run, number: int = 1) -> Block:
 def test_a_block_takes_its_ratio_within_rounds():
     # The machine gets four times as fast; in each round a is 1.1 times b.
     block = block_of(run_of("a", [110e6, 220e6, 440e6]), run_of("b", [100e6, 200e6, 400e6]))
-    assert evaluate.block_ratio(block, "a", "b", False) == pytest.approx(1.1)
-    assert evaluate.block_ratio(block, "b", "a", False) == pytest.approx(1 / 1.1)
+    assert slices.block_ratio(block, "a", "b", False) == pytest.approx(1.1)
+    assert slices.block_ratio(block, "b", "a", False) == pytest.approx(1 / 1.1)
 
 
 def test_slices_that_were_held_up_do_not_move_the_ratio():
     a, b = run_of("a", [110e6] * 5), run_of("b", [100e6] * 5)
     for index in (0, 5, 9):
         a.slices.tx_packets[index] //= 3
-    assert evaluate.block_ratio(block_of(a, b), "a", "b", True) == pytest.approx(1.1)
+    assert slices.block_ratio(block_of(a, b), "a", "b", True) == pytest.approx(1.1)
 
 
 def test_a_faster_machine_while_only_one_has_usable_slices_does_not_favour_it():
     # In the last round, when all run twice as fast, b has nothing to show.
     a, b, c = (run_of(name, [100e6, 100e6, 200e6]) for name in ("a", "b", "c"))
     b.slices.tx_packets[4] = b.slices.tx_packets[5] = 0
-    assert evaluate.block_ratio(block_of(a, b, c), "a", "b", False) == pytest.approx(1.0)
+    assert slices.block_ratio(block_of(a, b, c), "a", "b", False) == pytest.approx(1.0)
 
 
 def test_disturbed_slices_do_not_count():
@@ -132,8 +135,8 @@ def test_disturbed_slices_do_not_count():
     for index in range(8):
         a.slices.cpu_seconds[index] = 0.05
         a.slices.tx_packets[index] //= 2
-    assert evaluate.block_ratio(block_of(a, b), "a", "b", False) == pytest.approx(1.0)
-    assert not evaluate.is_disturbed(block_of(a, b))
+    assert slices.block_ratio(block_of(a, b), "a", "b", False) == pytest.approx(1.0)
+    assert not slices.is_disturbed(block_of(a, b))
 
 
 @pytest.mark.parametrize("per_cpu_second", [False, True])
@@ -141,22 +144,22 @@ def test_a_slice_of_uncertain_length_does_not_count(per_cpu_second: bool):
     a, b = run_of("a", [100e6]), run_of("b", [100e6])
     a.slices.tx_packets[0] *= 3
     a.slices.clock_error_s[0] = 0.05
-    assert evaluate.block_ratio(block_of(a, b), "a", "b", per_cpu_second) == pytest.approx(1.0)
+    assert slices.block_ratio(block_of(a, b), "a", "b", per_cpu_second) == pytest.approx(1.0)
     a.slices.clock_error_s[1] = 0.05
-    assert evaluate.block_ratio(block_of(a, b), "a", "b", per_cpu_second) is None
+    assert slices.block_ratio(block_of(a, b), "a", "b", per_cpu_second) is None
 
 
 def test_where_nearly_all_is_disturbed_all_counts_and_the_block_says_so():
     block = block_of(run_of("a", [50e6] * 6, share=0.5), run_of("b", [100e6] * 6))
-    assert evaluate.block_ratio(block, "a", "b", False) == pytest.approx(0.5)
-    assert evaluate.is_disturbed(block)
+    assert slices.block_ratio(block, "a", "b", False) == pytest.approx(0.5)
+    assert slices.is_disturbed(block)
     # By CPU time they are equal.
-    assert evaluate.block_ratio(block, "a", "b", True) == pytest.approx(1.0)
+    assert slices.block_ratio(block, "a", "b", True) == pytest.approx(1.0)
 
 
 def test_a_starved_generator_disturbs_too():
-    assert evaluate.is_disturbed(block_of(run_of("a", [1e6] * 3, generator_share=0.5)))
-    assert not evaluate.is_disturbed(block_of(run_of("a", [1e6] * 3, generator_share=0.95)))
+    assert slices.is_disturbed(block_of(run_of("a", [1e6] * 3, generator_share=0.5)))
+    assert not slices.is_disturbed(block_of(run_of("a", [1e6] * 3, generator_share=0.95)))
 
 
 def measurement_of(blocks: list[Block]) -> Measurement:
@@ -176,11 +179,23 @@ def blocks_of(ratio: float, count: int = 10) -> list[Block]:
     ]
 
 
+@pytest.mark.parametrize(("disturbed", "verdict"), [(5, Verdict.FASTER), (6, Verdict.INCONCLUSIVE)])
+def test_no_verdict_where_most_blocks_were_disturbed(disturbed: int, verdict: Verdict):
+    blocks = blocks_of(1.1)
+    for block in blocks[:disturbed]:
+        for run in block.runs:
+            run.slices.cpu_seconds = [share / 2 for share in run.slices.cpu_seconds]
+    ((pair,), _) = pairs(measurement_of(blocks), per_cpu_second=False)
+    assert (pair.verdict, pair.disturbed) == (verdict, disturbed == 6)
+    # CPU time does not count what others had.
+    assert not pairs(measurement_of(blocks), per_cpu_second=True)[0][0].disturbed
+
+
 @pytest.mark.parametrize(
     ("ratio", "verdict"), [(1.2, Verdict.FASTER), (1.0, Verdict.EQUIVALENT), (0.9, Verdict.SLOWER)]
 )
 def test_pairs_and_noise_floor(ratio: float, verdict: Verdict):
-    (pair,), (floor,) = evaluate.pairs(measurement_of(blocks_of(ratio)), False)
+    (pair,), (floor,) = pairs(measurement_of(blocks_of(ratio)), False)
     assert (pair.a, pair.b, pair.wire, pair.verdict) == ("a", "b", "net_null", verdict)
     assert pair.ratio.median == pytest.approx(ratio, rel=0.002)
     assert (floor.a, floor.b, floor.verdict) == ("a", "a (again)", Verdict.EQUIVALENT)
@@ -189,30 +204,30 @@ def test_pairs_and_noise_floor(ratio: float, verdict: Verdict):
 def test_an_invalid_block_counts_nowhere():
     blocks = blocks_of(1.0)
     blocks[0].reasons = ["it died"]
-    (pair,), _ = evaluate.pairs(measurement_of(blocks), False)
+    (pair,), _ = pairs(measurement_of(blocks), False)
     assert len(pair.ratio.samples) == 9
-    assert evaluate.figures(measurement_of(blocks), None)[0].blocks == 9
+    assert figures(measurement_of(blocks), None)[0].blocks == 9
 
 
 def test_figures():
     block = block_of(run_of("a", [100e6] * 2, share=0.5), run_of("b", [50e6] * 2), run_of("a (again)", [1e6]))
     block.runs[0].lost = Lost(wire_to_forwarder=3, forwarder=-2, device_rx=1)
-    first, second, _ = evaluate.figures(measurement_of([block]), 2_000_000_000)
+    first, second, _ = figures(measurement_of([block]), 2_000_000_000)
     assert first.rate_pps == pytest.approx(100e6)
     assert first.rate_per_cpu_pps == pytest.approx(200e6)
     assert first.cpu_share == pytest.approx(0.5)
     assert first.cycles_per_packet == pytest.approx(10.0)
     assert first.lost == Lost(wire_to_forwarder=3, device_rx=1, forwarder=0, wire_to_generator=None)
     assert (second.label, second.rx_burst_avg) == ("b", None)
-    assert evaluate.figures(measurement_of([block]), None)[0].cycles_per_packet is None
+    assert figures(measurement_of([block]), None)[0].cycles_per_packet is None
 
 
 def test_nothing_measured_gives_nothing():
     empty = Measurement(condition=Condition(), labels=[])
-    assert evaluate.pairs(empty, False) == ([], [])
-    assert evaluate.figures(empty, None) == []
-    assert evaluate.pairs(measurement_of([]), False) == ([], [])
+    assert pairs(empty, False) == ([], [])
+    assert figures(empty, None) == []
+    assert pairs(measurement_of([]), False) == ([], [])
 
 
 def test_the_source_of_the_plug_in_is_shipped():
-    assert Path(evaluate.__file__).with_name("plugin.c").is_file()
+    assert Path(slices.__file__).with_name("plugin.c").is_file()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.bench.callgrind import CallgrindError, Function, parse_profile
+from testbed.bench.count.callgrind import CallgrindError, Function, parse_profile
 
 # What a program of two functions leaves, all names and positions compressed; the called one lies in a library.
 COMPRESSED = """\

@@ -21,7 +21,7 @@ from testbed.campaign.journal import read_journal
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.summary import CampaignSummary, read_campaign_summary
 from testbed.campaign.trial import line_rate_fps
-from testbed.results import Status
+from testbed.run.results_folder import Status
 
 SCENARIO = f"name: cli\n{DEVICES}frames: {{sizes: [64, 512]}}\npreset: quick\n"
 
@@ -116,7 +116,7 @@ def test_an_interrupt_keeps_the_results_and_says_how_to_go_on(
     text, errors = process.communicate()
     folder = folder_in(out)
     assert process.returncode == 130
-    assert f"go on with ./x testbed resume {folder}" in errors
+    assert f"continue with ./x testbed resume {folder}" in errors
     assert "Traceback" not in errors + text
     summary = read_campaign_summary(folder)
     assert summary.status is Status.INTERRUPTED
@@ -168,7 +168,7 @@ def test_a_plan_measures_nothing(scenario: Callable[..., Path], tmp_path: Path) 
     ("words", "message"),
     [
         (["rfc2544", "--scenario", "none.yaml"], "cannot read 'none.yaml': No such file"),
-        (["rfc2544", "--scenario", "cli.yaml", "--device", "three"], "no device 'three': there are one, two"),
+        (["rfc2544", "--scenario", "cli.yaml", "--device", "three"], "no device 'three': choose from one, two"),
         (["rfc2544", "--scenario", "cli.yaml", "--preset", "fast"], "preset: .*'rehearsal', not 'fast'"),
         (["rfc2544", "--scenario", "cli.yaml", "--sizes", "64,63"], "frames.sizes.1: .*64 to 9216.*, not '63'"),
         (["overload", "--scenario", "cli.yaml", "--sizes", "huge"], "no set of frame sizes is called 'huge'"),

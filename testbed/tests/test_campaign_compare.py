@@ -13,35 +13,32 @@ from random import Random
 import pytest
 from pydantic import ValidationError
 
-from testbed.bench.verdict import Verdict
-from testbed.campaign.compare import (
+from testbed.campaign.compare.schedule import (
     CompareSettings,
-    Comparison,
+    DutRun,
     Figure,
-    Measure,
     Phase,
     Side,
-    Visit,
-    compare,
-    holm,
     least_blocks,
     schedule,
 )
+from testbed.campaign.compare.size_verdict import Comparison, Measure, compare, holm
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.trial import Stream
 from testbed.campaign.validity import NotMeasured, Trials
+from testbed.comparison.pair_verdict import Verdict
 
 SETTINGS = CompareSettings(a="c", b="rust")
 
 
-def bench(rate: Callable[[Visit, Figure, int], float]):
+def bench(rate: Callable[[DutRun, Figure, int], float]):
     """A start that measures by a function."""
 
     @contextlib.contextmanager
-    def start(visit: Visit) -> Iterator[Measure]:
-        yield lambda figure, size: rate(visit, figure, size)
+    def start(dut_run: DutRun) -> Iterator[Measure]:
+        yield lambda figure, size: rate(dut_run, figure, size)
 
     return start
 
@@ -50,9 +47,9 @@ def noisy(factor: Callable[[int], float], noise: float = 0.005, drift: float = 0
     """B is `factor(size)` times A, on a machine that gets faster from trial to trial by `drift`."""
     chance, trials = Random(1), Counter()
 
-    def rate(visit: Visit, _: Figure, size: int) -> float:
+    def rate(dut_run: DutRun, _: Figure, size: int) -> float:
         trials["all"] += 1
-        own = factor(size) if visit.device == "rust" else 1.0
+        own = factor(size) if dut_run.device == "rust" else 1.0
         return figure * own * (1 + chance.gauss(0, noise)) * (1 + drift) ** trials["all"]
 
     return bench(rate)
@@ -106,7 +103,7 @@ def test_a_difference_within_the_noise_is_not_claimed():
     claimed = Counter()
     for seed in range(20):
         chance = Random(seed)
-        rate = bench(lambda visit, figure, size, chance=chance: 1e6 * (1 + chance.gauss(0, 0.05)))
+        rate = bench(lambda dut_run, figure, size, chance=chance: 1e6 * (1 + chance.gauss(0, 0.05)))
         claimed.update(verdict.verdict for verdict in compare(SETTINGS, rate).verdicts)
     # 140 verdicts of equal forwarders, corrected within each comparison to 5 % for all of its seven sizes.
     assert claimed[Verdict.FASTER] + claimed[Verdict.SLOWER] <= 3
@@ -114,9 +111,9 @@ def test_a_difference_within_the_noise_is_not_claimed():
 
 
 def test_a_testbed_that_favours_a_place_is_unfair_and_claims_less():
-    def rate(visit: Visit, figure: Figure, size: int) -> float:
+    def rate(dut_run: DutRun, figure: Figure, size: int) -> float:
         # Whoever is first in a pair is 2 % faster, whichever program it is.
-        return 1e6 * (1.02 if visit.side is Side.FIRST else 1.0)
+        return 1e6 * (1.02 if dut_run.side is Side.FIRST else 1.0)
 
     found = compare(SETTINGS, bench(rate))
     assert {size for _, size in found.unfair} == set(RFC_SIZES)
@@ -131,8 +128,8 @@ def test_simulated_forwarders_are_told_apart():
     }
 
     @contextlib.contextmanager
-    def start(visit: Visit) -> Iterator[Measure]:
-        generator = SimulatedGenerator(devices[visit.device], name=visit.place)
+    def start(dut_run: DutRun) -> Iterator[Measure]:
+        generator = SimulatedGenerator(devices[dut_run.device], name=dut_run.place)
         trials = Trials(generator)
         yield lambda figure, size: measure_forwarding_rate(trials, Stream(size=size)).forwarded_fps.median
 
@@ -142,37 +139,37 @@ def test_simulated_forwarders_are_told_apart():
 
 
 def test_the_order_is_balanced_and_the_same_each_time():
-    visits = list(schedule(SETTINGS))
-    assert visits == list(schedule(SETTINGS))
-    assert visits != list(schedule(SETTINGS.model_copy(update={"seed": 1})))
-    assert len(visits) == 2 * 10 * 4
-    assert [visit.phase for visit in visits] == [Phase.FLOOR] * 40 + [Phase.PAIR] * 40
-    assert {visit.device for visit in visits[:40]} == {"c"}
+    dut_runs = list(schedule(SETTINGS))
+    assert dut_runs == list(schedule(SETTINGS))
+    assert dut_runs != list(schedule(SETTINGS.model_copy(update={"seed": 1})))
+    assert len(dut_runs) == 2 * 10 * 4
+    assert [dut_run.phase for dut_run in dut_runs] == [Phase.FLOOR] * 40 + [Phase.PAIR] * 40
+    assert {dut_run.device for dut_run in dut_runs[:40]} == {"c"}
     orders = set()
     for first in range(0, 80, 4):
-        block = visits[first : first + 4]
-        assert len({visit.block for visit in block}) == 1
-        assert [visit.turn for visit in block] == [1, 2, 3, 4]
-        sides = [visit.side for visit in block]
+        block = dut_runs[first : first + 4]
+        assert len({dut_run.block for dut_run in block}) == 1
+        assert [dut_run.turn for dut_run in block] == [1, 2, 3, 4]
+        sides = [dut_run.side for dut_run in block]
         assert sides == sides[::-1]
         assert Counter(sides) == {Side.FIRST: 2, Side.SECOND: 2}
         assert block[0].sizes == block[1].sizes == block[2].sizes[::-1] == block[3].sizes[::-1]
         assert sorted(block[0].sizes) == list(RFC_SIZES)
-        assert all((visit.device == "rust") == (visit.side is Side.SECOND) for visit in block if first >= 40)
+        assert all((dut_run.device == "rust") == (dut_run.side is Side.SECOND) for dut_run in block if first >= 40)
         orders.add(tuple(sides))
     assert len(orders) == 2
-    assert len({visit.place for visit in visits}) == 80
-    assert any(one.sizes != other.sizes for one, other in pairwise(visits[::4]))
+    assert len({dut_run.place for dut_run in dut_runs}) == 80
+    assert any(one.sizes != other.sizes for one, other in pairwise(dut_runs[::4]))
 
 
 def test_a_block_that_lacks_a_turn_does_not_count():
-    def rate(visit: Visit, figure: Figure, size: int) -> float:
-        if visit.phase is Phase.PAIR and (visit.block, visit.turn) == (3, 2):
+    def rate(dut_run: DutRun, figure: Figure, size: int) -> float:
+        if dut_run.phase is Phase.PAIR and (dut_run.block, dut_run.turn) == (3, 2):
             raise NotMeasured("the generator fell short")
-        if visit.phase is Phase.PAIR and visit.block == 7 and visit.turn <= 2 and size == 128:
+        if dut_run.phase is Phase.PAIR and dut_run.block == 7 and dut_run.turn <= 2 and size == 128:
             # Of both sides the same is missing, but not at the same time.
             raise NotMeasured("a cable was out")
-        if visit.phase is Phase.PAIR and (visit.block, visit.turn, size) == (5, 1, 64):
+        if dut_run.phase is Phase.PAIR and (dut_run.block, dut_run.turn, size) == (5, 1, 64):
             return 0.0
         return 1e6
 
@@ -188,8 +185,8 @@ def test_a_block_that_lacks_a_turn_does_not_count():
 
 def test_a_device_that_does_not_start_leaves_nothing_to_judge():
     @contextlib.contextmanager
-    def start(visit: Visit) -> Iterator[Measure]:
-        if visit.device == "rust":
+    def start(dut_run: DutRun) -> Iterator[Measure]:
+        if dut_run.device == "rust":
             raise NotMeasured("rust does not start")
         yield lambda figure, size: 1e6
 
@@ -219,12 +216,12 @@ def test_too_few_blocks_for_so_many_sizes_are_refused():
 def test_holm_s_correction_decides():
     """At 64 bytes B is better in six of seven blocks: enough alone, not beside a second size."""
 
-    def rate(visit: Visit, figure: Figure, size: int) -> float:
-        if visit.device == "c":
+    def rate(dut_run: DutRun, figure: Figure, size: int) -> float:
+        if dut_run.device == "c":
             return 1e6
         if size == 64:
-            return 1e6 * (0.999 if visit.block == 7 else 1.05 + visit.block / 1000)
-        return 1e6 * (1.05 if visit.block % 2 else 0.95)
+            return 1e6 * (0.999 if dut_run.block == 7 else 1.05 + dut_run.block / 1000)
+        return 1e6 * (1.05 if dut_run.block % 2 else 0.95)
 
     alone = CompareSettings(a="c", b="rust", sizes=(64,), blocks=7)
     (found,) = compare(alone, bench(rate)).verdicts

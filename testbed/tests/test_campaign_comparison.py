@@ -15,22 +15,18 @@ from campaign_models import Tape
 from rich.console import Console
 from typer.testing import CliRunner
 
-from testbed.bench.verdict import Verdict
-from testbed.campaign.backend import GeneratorError
-from testbed.campaign.compare import CompareSettings, Figure
-from testbed.campaign.comparison import (
-    SETTINGS,
-    VERDICT,
-    ComparisonRun,
-    ComparisonSettings,
-    ComparisonVerdict,
-    is_comparison,
-)
+from testbed.campaign.compare.run import ComparisonRun
+from testbed.campaign.compare.schedule import CompareSettings, Figure
+from testbed.campaign.compare.settings import SETTINGS, ComparisonSettings, is_comparison
+from testbed.campaign.compare.verdict_file import VERDICT, ComparisonVerdict
 from testbed.campaign.journal import JOURNAL, read_journal
-from testbed.campaign.scenario import Scenario, parse_scenario
-from testbed.campaign.workshop import Programs, workshop
+from testbed.campaign.real_equipment import Programs, real_equipment
+from testbed.campaign.scenario import Scenario
+from testbed.campaign.scenario_file import parse_scenario
+from testbed.campaign.traffic_generator import GeneratorError
 from testbed.cli import app
-from testbed.results import Status
+from testbed.comparison.pair_verdict import Verdict
+from testbed.run.results_folder import Status
 
 TEXT = """\
 name: comparison
@@ -52,7 +48,7 @@ devices:
 frames: {sizes: [64, 512]}
 preset: quick
 """
-WORKSHOP = workshop(Programs({}, None))
+EQUIPMENT = real_equipment(Programs({}, None))
 
 
 def scenario() -> Scenario:
@@ -65,7 +61,7 @@ def begin(parent: Path, **told: object) -> ComparisonRun:
         scenario=scenario(),
         compare=CompareSettings(a="one", b="two", **{"sizes": (64, 512), "blocks": 7, **told}),
     )
-    return ComparisonRun.create(parent, settings, TEXT, WORKSHOP)
+    return ComparisonRun.create(parent, settings, TEXT, EQUIPMENT)
 
 
 def console() -> Console:
@@ -101,11 +97,11 @@ def test_both_devices_get_the_same_load(tmp_path: Path) -> None:
     rates = iter(range(20_000_000, 40_000_000, 1_000))
 
     def start(*arguments) -> Tape:
-        return Tape(WORKSHOP.start(*arguments), max_fps_by_size={64: float(next(rates))})
+        return Tape(EQUIPMENT.start(*arguments), max_fps_by_size={64: float(next(rates))})
 
     run = begin(tmp_path, sizes=(64,))
     assert (
-        ComparisonRun(run.folder, run.settings, run._journal, replace(WORKSHOP, start=start)).run(console()).status
+        ComparisonRun(run.folder, run.settings, run._journal, replace(EQUIPMENT, start=start)).run(console()).status
         is Status.PASSED
     )
     trials = read_journal(run.folder / JOURNAL)
@@ -123,7 +119,7 @@ def test_a_cut_at_any_place_changes_nothing(undisturbed: Path, tmp_path: Path) -
         # The last line as a crash may leave it.
         half = lines[cut][: len(lines[cut]) // 2] if cut < len(lines) else ""
         (folder / JOURNAL).write_text("".join(lines[:cut]) + half)
-        assert ComparisonRun.resume(folder, WORKSHOP).run(console()).status is Status.PASSED
+        assert ComparisonRun.resume(folder, EQUIPMENT).run(console()).status is Status.PASSED
         assert read_verdict(folder).comparison == read_verdict(undisturbed).comparison, f"cut behind line {cut}"
         assert [result for _, result in read_journal(folder / JOURNAL)] == [
             result for _, result in read_journal(undisturbed / JOURNAL)
@@ -145,7 +141,7 @@ def test_latency_at_a_load_with_loss_is_not_compared(tmp_path: Path) -> None:
     assert {one.verdict for one in found.comparison.verdicts} == {Verdict.INCONCLUSIVE}
     # 7 blocks of 4 turns, of A against itself and of A against B.
     (small, large) = found.comparison.not_measured
-    assert small.startswith("latency at 64 bytes, in 56 of 56 visits, the first floor/block1/turn1-")
+    assert small.startswith("latency at 64 bytes, in 56 of 56 runs, the first floor/block1/turn1-")
     assert large.endswith("compare latency with a lower --latency-share")
 
 
@@ -156,16 +152,18 @@ def test_a_generator_that_is_gone_ends_it_and_the_message_says_how_to_go_on(tmp_
         starts.append(arguments)
         if len(starts) == 5:
             raise GeneratorError("the generator is gone")
-        return WORKSHOP.start(*arguments)
+        return EQUIPMENT.start(*arguments)
 
     run = begin(tmp_path)
-    broken = ComparisonRun(run.folder, run.settings, run._journal, replace(WORKSHOP, start=fails_at_the_fifth))
+    broken = ComparisonRun(run.folder, run.settings, run._journal, replace(EQUIPMENT, start=fails_at_the_fifth))
     shown = console()
     found = broken.run(shown)
     assert found.status is Status.FAILED
     assert "forwarding_rate: failed: the generator is gone" in shown.file.getvalue()
-    assert found.reason.startswith("the generator is gone; what was measured is kept: go on with ./x testbed resume ")
-    assert ComparisonRun.resume(run.folder, WORKSHOP).run(console()).status is Status.PASSED
+    assert found.reason.startswith(
+        "the generator is gone; all results so far are kept: continue with ./x testbed resume "
+    )
+    assert ComparisonRun.resume(run.folder, EQUIPMENT).run(console()).status is Status.PASSED
 
 
 def command(*words: str) -> tuple[int, str]:
@@ -193,7 +191,7 @@ def test_from_the_command_line_and_resumed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--a", "one", "--b", "three"], "no device 'three': there are one, two"),
+        (["--a", "one", "--b", "three"], "no device 'three': choose from one, two"),
         (["--a", "one", "--b", "one"], "a and b are both 'one'"),
         (["--a", "one", "--b", "two", "--blocks", "3"], "blocks: Input should be greater than or equal to 6"),
         (["--a", "one", "--b", "two", "--blocks", "6"], "6 blocks cannot tell any difference at 2 sizes"),

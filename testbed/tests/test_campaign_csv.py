@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from campaign_folders import TEXT, run_campaign, run_comparison
 
-from testbed.campaign.comparison import ComparisonVerdict
+from testbed.campaign.compare.verdict_file import ComparisonVerdict
 from testbed.campaign.csv_files import unit_of
 from testbed.campaign.summary import read_campaign_summary
 

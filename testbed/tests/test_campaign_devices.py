@@ -13,20 +13,24 @@ from pathlib import Path
 
 import pytest
 
-from testbed.campaign.backend import GeneratorError, NotCapable, Pauses
 from testbed.campaign.devices.command import CommandError, check_command, expand, status_number
 from testbed.campaign.devices.device import Counts, DeviceKind, Joint, Macs, wait_for_load
-from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.kinds import device_kind, find_device_program
+from testbed.campaign.devices.program_host import LocalHost
+from testbed.campaign.devices.settings import Device
 from testbed.campaign.devices.testpmd import PROGRAM, Testpmd, parse_counts
-from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
-from testbed.campaign.scenario import Device, Scenario, ScenarioError, parse_scenario
+from testbed.campaign.embedded.generator import EmbeddedGenerator
+from testbed.campaign.embedded.setup import EmbeddedSetup
+from testbed.campaign.scenario import Scenario
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.timeplan import capabilities
+from testbed.campaign.traffic_generator import GeneratorError, NotCapable, Pauses
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, TrialPlan
 from testbed.campaign.validity import judged
-from testbed.lcores import plan_lcores
-from testbed.process import ProcessError
-from testbed.programs import Program, ProgramMissing
+from testbed.run.lcores import plan_lcores
+from testbed.run.process import ProcessError
+from testbed.run.programs import Program, ProgramMissing
 
 PATIENCE_S = 30.0
 JOINT = Joint(3, False, ("net_a0,x=1", "net_b0"), (), 2, 1518, Path("/nowhere"))
@@ -50,7 +54,7 @@ testpmd> show fwd stats all
 def test_testpmd_shows_the_sums_of_its_ports() -> None:
     lines = SHOWN.splitlines()
     assert parse_counts(lines) == Counts(received=1_200_000_000_000, sent=9, dropped=3, missed=1, no_mbufs=0)
-    # It does not tell of short frames, nor of those that it still has.
+    # It reports neither short frames nor those that it still holds.
     assert parse_counts(lines).short is None
     assert parse_counts(lines[:-1]) is None
     assert parse_counts([]) is None
@@ -59,14 +63,14 @@ def test_testpmd_shows_the_sums_of_its_ports() -> None:
 
 
 def test_testpmd_is_told_what_it_is_joined_to() -> None:
-    argv = Testpmd("macswap", ("--rxq=1",), Here()).argv(JOINT)
+    argv = Testpmd("macswap", ("--rxq=1",), LocalHost()).argv(JOINT)
     assert argv[argv.index(PROGRAM) + 1 :][:1] == ["--lcores=0@3,1@3"]
     assert {"--forward-mode=macswap", "--portmask=0x3", "-i", "--rxq=1"} <= set(argv)
     assert "--vdev=net_b0" in argv
     assert not any(word.startswith("--mbuf-size") for word in argv)
     longer = Joint(3, False, (), (), 1, 9000, Path())
-    assert "--mbuf-size=9128" in Testpmd("io", (), Here()).argv(longer)
-    assert [Testpmd(mode, (), Here()).macs for mode in ("mac", "macswap", "io")] == [
+    assert "--mbuf-size=9128" in Testpmd("io", (), LocalHost()).argv(longer)
+    assert [Testpmd(mode, (), LocalHost()).macs for mode in ("mac", "macswap", "io")] == [
         Macs.L2FWD,
         Macs.SWAPPED,
         Macs.KEPT,
@@ -88,7 +92,7 @@ def test_placeholders_become_words() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["l2fwd", "{eel}"], r"cannot fill in '\{eel\}' .* there are \{eal\}, \{eal_alone\}"),
+        (["l2fwd", "{eel}"], r"cannot fill in '\{eel\}' .* the placeholders are \{eal\}, \{eal_alone\}"),
         (["l2fwd", "{"], "cannot fill in"),
         (["{core}"], "the program itself takes no placeholder"),
     ],
@@ -107,11 +111,11 @@ def test_a_command_that_cannot_be_filled_in_is_refused(words: list[str], message
         ("program: testpmd, command: [a]", "devices.0: give a command, .* or a program"),
         ("command: [a, '{what}']", r"devices.0: cannot fill in '\{what\}'"),
         ("command: []", "devices.0.command: .*at least 1 item"),
-        ("command: [a], ready: '('", "devices.0: ready .* is no regular expression"),
-        ("command: [a], exit_status: [SIGNONE]", "devices.0: 'SIGNONE' is no signal"),
+        ("command: [a], ready: '('", "devices.0: ready .* is not a regular expression"),
+        ("command: [a], exit_status: [SIGNONE]", "devices.0: 'SIGNONE' is not a signal"),
         ("command: [a], macs: mine", "devices.0.macs: .*not 'mine'"),
         ("options: [a]", "devices.0: device 'mine': it needs a program, of l2fwd-c, l2fwd-rs, testpmd, or a command"),
-        ("program: l2fwd-c, host: {name: -oProxyCommand=x}", "devices.0.host.name: .*is no name of a host"),
+        ("program: l2fwd-c, host: {name: -oProxyCommand=x}", "devices.0.host.name: .*is not a host name"),
         ("program: l2fwd-c, host: {name: a, port: 0}", "devices.0.host.port: .*1"),
     ],
 )
@@ -132,7 +136,7 @@ def test_a_scenario_with_such_devices_survives_changes() -> None:
     assert again.devices == scenario.devices
     # Nobody sees in its counters that it forwards again.
     assert capabilities(again, "mine").resets == []
-    assert "tells no counters" in capabilities(again, "mine").lacks["port"]
+    assert "reports no counters" in capabilities(again, "mine").lacks["port"]
     assert capabilities(again, "t").resets == [ResetKind.PROCESS]
     assert capabilities(again, "t").lacks["port"].startswith("testpmd is told nothing here that resets its ports")
 
@@ -210,7 +214,7 @@ def test_no_load_is_an_error_and_not_waited_for_without_end() -> None:
         def stop(self) -> None:
             """Nothing runs."""
 
-    with pytest.raises(ProcessError, match=r"no frame came to it within 0\.3 s"):
+    with pytest.raises(ProcessError, match=r"it received no frame within 0\.3 s"):
         wait_for_load(Idle(), 0.3)
 
 
@@ -257,7 +261,7 @@ def test_real_testpmd_is_measured_again_and_again(
 ) -> None:
     if shutil.which(PROGRAM) is None:
         pytest.skip(f"'{PROGRAM}' is not installed")
-    generator = embedded(Testpmd(mode, (), Here()))
+    generator = embedded(Testpmd(mode, (), LocalHost()))
     for _ in range(2):
         result = generator.run(PLAN)
         proven(result)
@@ -274,14 +278,14 @@ def test_real_testpmd_is_measured_again_and_again(
 def test_real_testpmd_forwards_both_ways(embedded: Callable[..., EmbeddedGenerator]) -> None:
     if shutil.which(PROGRAM) is None:
         pytest.skip(f"'{PROGRAM}' is not installed")
-    proven(embedded(Testpmd("macswap", (), Here()), 2).run(PLAN.model_copy(update={"directions": 2})))
+    proven(embedded(Testpmd("macswap", (), LocalHost()), 2).run(PLAN.model_copy(update={"directions": 2})))
 
 
 @pytest.mark.e2e
 def test_real_testpmd_is_reset(embedded: Callable[..., EmbeddedGenerator]) -> None:
     if shutil.which(PROGRAM) is None:
         pytest.skip(f"'{PROGRAM}' is not installed")
-    generator = embedded(Testpmd("mac", (), Here()))
+    generator = embedded(Testpmd("mac", (), LocalHost()))
     result = generator.reset(ResetPlan(size=64, load_fps=10_000, kind=ResetKind.PROCESS, patience_s=30))
     assert result.valid, result.reasons
     assert 0 < result.lost < result.sent
@@ -298,7 +302,7 @@ def test_a_real_command_is_measured_and_restarted_for_each_trial(
         result = generator.run(PLAN)
         proven(result)
         assert "forwarder" not in result.raw
-    with pytest.raises(NotCapable, match="tells no counters"):
+    with pytest.raises(NotCapable, match="reports no counters"):
         generator.reset(ResetPlan(size=64, load_fps=1, kind=ResetKind.PROCESS, patience_s=1))
     generator.close()
     commands = sorted((tmp_path / "raw").glob("mine-1/forwarder-*.command"))
@@ -318,7 +322,7 @@ def test_a_generator_that_dies_is_told_of_and_not_the_device_that_waits_for_it(
     embedded: Callable[..., EmbeddedGenerator], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # At once, however long the device would wait for it.
-    monkeypatch.setattr("testbed.campaign.embedded.START_TIMEOUT_S", 1e6)
+    monkeypatch.setattr("testbed.campaign.embedded.generator.START_TIMEOUT_S", 1e6)
     script = tmp_path / "generator"
     script.write_text("#!/bin/sh\necho no memory >&2\nexit 3\n")
     script.chmod(0o755)

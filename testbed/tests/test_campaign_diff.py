@@ -12,11 +12,11 @@ import pytest
 from campaign_folders import TEXT, begin_campaign, begin_comparison, change_json, run_campaign, run_comparison
 from typer.testing import CliRunner
 
-from testbed.campaign.diff import CAUTION, Diff, Outcome, compare_folders, outcome
-from testbed.campaign.diff_values import Unit, Value
-from testbed.campaign.differences import between
+from testbed.campaign.diff.outcome import CAUTION, Diff, Outcome, compare_folders, outcome
+from testbed.campaign.diff.surroundings import between
+from testbed.campaign.diff.values import Unit, Value
 from testbed.cli import app
-from testbed.results import ResultsError
+from testbed.run.results_folder import ResultsError
 
 # As TEXT, but for another seed and a C forwarder that is slower at 64 bytes.
 OTHER = TEXT.replace("12.4e+6", "9.5e+6").replace("seed: 3", "seed: 30").replace("seed: 4", "seed: 40")
@@ -116,7 +116,7 @@ def test_folders_that_cannot_be_compared(pair: tuple[Path, Path], tmp_path: Path
     )
     for other, message in (
         (tmp_path, "is not the folder of a campaign"),
-        (unfinished, f"is not finished: go on with ./x testbed resume {unfinished}, or"),
+        (unfinished, f"is not finished: continue it with ./x testbed resume {unfinished}, or"),
         (unjudged, "is not finished"),
         (newer, "has schema version 2, this tool reads version 1"),
         (strangers, "have nothing in common"),

@@ -19,16 +19,17 @@ import campaign_process
 import pytest
 from rich.console import Console
 
-from testbed.campaign.backend import GeneratorError, NotCapable
-from testbed.campaign.campaign import Campaign, Method
+from testbed.campaign.campaign import Campaign
 from testbed.campaign.journal import read_journal
+from testbed.campaign.method import Method
+from testbed.campaign.progress_view import Interval, View
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.summary import CampaignSummary, Finding, read_campaign_summary
+from testbed.campaign.traffic_generator import GeneratorError, NotCapable
 from testbed.campaign.trial import TrialPlan, TrialResult
 from testbed.campaign.validity import NotMeasured
-from testbed.campaign.view import Interval, View
-from testbed.results import ResultsError, Status
+from testbed.run.results_folder import ResultsError, Status
 
 SCRIPT = Path(campaign_process.__file__)
 
@@ -107,7 +108,7 @@ def test_a_machine_that_slows_down_is_told(undisturbed: Path, tmp_path: Path) ->
         rates = {size: fps * 0.97 ** len(devices) for size, fps in real.model.throughput_fps.items()}
         return SimulatedGenerator(real.model.model_copy(update={"throughput_fps": rates, "noise": 0.0}))
 
-    campaign = campaign_process.begin(tmp_path, replace(campaign_process.WORKSHOP, start=start))
+    campaign = campaign_process.begin(tmp_path, replace(campaign_process.EQUIPMENT, start=start))
     assert campaign.run(console()) is Status.PASSED
     drift = read_campaign_summary(campaign.folder).drift
     assert drift.place == read_campaign_summary(campaign.folder).findings[0].place
@@ -123,7 +124,7 @@ def test_a_finished_campaign_measures_nothing_again(undisturbed: Path) -> None:
     def never(*_: object) -> SimulatedGenerator:
         raise AssertionError("started")
 
-    campaign = Campaign.resume(undisturbed, replace(campaign_process.WORKSHOP, start=never))
+    campaign = Campaign.resume(undisturbed, replace(campaign_process.EQUIPMENT, start=never))
     assert campaign.run(console()) is Status.PASSED
     assert read_journal(undisturbed / "journal.jsonl") == trials
     assert compared(read_campaign_summary(undisturbed)) == compared(before)
@@ -152,20 +153,20 @@ def test_a_dead_generator_and_an_interrupt_end_it_and_it_goes_on(undisturbed: Pa
         real = campaign_process.start(scenario, device, directions, raw)
         return Dying(real.model, name=real.name)
 
-    workshop = replace(campaign_process.WORKSHOP, start=start)
-    campaign = campaign_process.begin(tmp_path, workshop)
+    equipment = replace(campaign_process.EQUIPMENT, start=start)
+    campaign = campaign_process.begin(tmp_path, equipment)
     assert campaign.run(console()) is Status.FAILED
     reason = read_campaign_summary(campaign.folder).reason
     assert "SIGSEGV" in reason
     # How to go on stands behind what it printed, and can be copied as it is, from the summary too.
-    command = f"what was measured is kept: go on with ./x testbed resume {campaign.folder}"
+    command = f"all results so far are kept: continue with ./x testbed resume {campaign.folder}"
     assert reason.splitlines()[-1] == command
     assert command in (campaign.folder / "summary.md").read_text().splitlines()
     assert Dying.closed == 1
-    again = Campaign.resume(campaign.folder, workshop)
+    again = Campaign.resume(campaign.folder, equipment)
     assert again.run(console()) is Status.INTERRUPTED
     assert "interrupted" in read_campaign_summary(campaign.folder).reason
-    assert Campaign.resume(campaign.folder, workshop).run(console()) is Status.PASSED
+    assert Campaign.resume(campaign.folder, equipment).run(console()) is Status.PASSED
     assert compared(read_campaign_summary(campaign.folder)) == compared(read_campaign_summary(undisturbed))
 
 
@@ -183,8 +184,8 @@ def test_what_has_failed_is_measured_again_if_asked(undisturbed: Path, tmp_path:
         real = campaign_process.start(scenario, device, directions, raw)
         return Busy(real.model.model_copy(update={"noise": 0.0}), name=real.name)
 
-    workshop = replace(campaign_process.WORKSHOP, start=start)
-    campaign = campaign_process.begin(tmp_path, workshop)
+    equipment = replace(campaign_process.EQUIPMENT, start=start)
+    campaign = campaign_process.begin(tmp_path, equipment)
     assert campaign.run(console()) is Status.FAILED
     folder = campaign.folder
     summary = read_campaign_summary(folder)
@@ -194,9 +195,9 @@ def test_what_has_failed_is_measured_again_if_asked(undisturbed: Path, tmp_path:
     trials = read_journal(folder / "journal.jsonl")
     busy = False
     # Without being asked it stays as it is, and nothing is measured.
-    assert Campaign.resume(folder, workshop).run(console()) is Status.FAILED
+    assert Campaign.resume(folder, equipment).run(console()) is Status.FAILED
     assert read_journal(folder / "journal.jsonl") == trials
-    assert Campaign.resume(folder, workshop, retry_failed=True).run(console()) is Status.PASSED
+    assert Campaign.resume(folder, equipment, retry_failed=True).run(console()) is Status.PASSED
     again = read_campaign_summary(folder)
     assert again.reason is None
     assert [one for one in again.findings if one.place not in (failed.place, skipped.place)] == [
@@ -207,10 +208,10 @@ def test_what_has_failed_is_measured_again_if_asked(undisturbed: Path, tmp_path:
     # Nothing is lost, and going on once more needs no trial.
     journal = read_journal(folder / "journal.jsonl")
     assert journal[: len(trials)] == trials
-    assert Campaign.resume(folder, workshop).run(console()) is Status.PASSED
+    assert Campaign.resume(folder, equipment).run(console()) is Status.PASSED
     assert read_journal(folder / "journal.jsonl") == journal
-    with pytest.raises(ResultsError, match="has failed: leave out --retry-failed"):
-        Campaign.resume(folder, workshop, retry_failed=True)
+    with pytest.raises(ResultsError, match="has failed: omit --retry-failed"):
+        Campaign.resume(folder, equipment, retry_failed=True)
 
 
 def test_what_cannot_be_measured_is_skipped_and_what_fails_fails_alone(tmp_path: Path) -> None:
@@ -225,8 +226,8 @@ def test_what_cannot_be_measured_is_skipped_and_what_fails_fails_alone(tmp_path:
         Measurement.FORWARDING_RATE: campaign_process.METHODS[Measurement.FORWARDING_RATE],
         Measurement.RESET: Method(fails, str),
     }
-    workshop = replace(campaign_process.WORKSHOP, methods=methods)
-    campaign = campaign_process.begin(tmp_path, workshop, tests=["throughput", "forwarding_rate", "reset", "soak"])
+    equipment = replace(campaign_process.EQUIPMENT, methods=methods)
+    campaign = campaign_process.begin(tmp_path, equipment, tests=["throughput", "forwarding_rate", "reset", "soak"])
     assert campaign.run(console()) is Status.FAILED
     summary = read_campaign_summary(campaign.folder)
     assert [(one.status, one.reason) for one in summary.findings[:4]] == [
@@ -272,7 +273,7 @@ def test_the_time_left_has_the_measurement_for_drift(tmp_path: Path, monkeypatch
             super().measurement_begins(place, expected_s)
 
     monkeypatch.setattr("testbed.campaign.campaign.View", Told)
-    campaign = campaign_process.begin(tmp_path, replace(campaign_process.WORKSHOP, expected_s=lambda *_: 7.0))
+    campaign = campaign_process.begin(tmp_path, replace(campaign_process.EQUIPMENT, expected_s=lambda *_: 7.0))
     assert campaign.run(console()) is Status.PASSED
     assert begun[0][2] == pytest.approx(7.0 * (campaign.summary.planned + 1))
     place, expected_s, left_s = begun[-1]

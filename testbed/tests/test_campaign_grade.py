@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from testbed.campaign import grade, methods
-from testbed.campaign.backend import Capabilities, Pauses
-from testbed.campaign.campaign import Task
 from testbed.campaign.grade import Clause, Grade, Graded, Level
 from testbed.campaign.measurements import (
     back_to_back,
@@ -21,12 +19,14 @@ from testbed.campaign.measurements import (
     reset,
     throughput,
 )
+from testbed.campaign.method import Task
 from testbed.campaign.methods import METHODS
 from testbed.campaign.points import Point
 from testbed.campaign.presets import MeasurementSettings
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import RFC_SIZES
+from testbed.campaign.traffic_generator import Capabilities, Pauses
 from testbed.campaign.trial import Stream
 from testbed.campaign.validity import Trials
 

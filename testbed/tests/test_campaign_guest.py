@@ -14,26 +14,28 @@ import pytest
 import stand_in
 from typer.testing import CliRunner
 
-from testbed.campaign.backend import GeneratorError, Pauses
-from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.l2fwd import L2fwd
-from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
+from testbed.campaign.devices.program_host import LocalHost
+from testbed.campaign.embedded.generator import EmbeddedGenerator
+from testbed.campaign.embedded.setup import EmbeddedSetup
 from testbed.campaign.guest import generator as guest_generator
 from testbed.campaign.guest import machine
 from testbed.campaign.guest.generator import GuestGenerator
 from testbed.campaign.guest.machine import RunningGuest, guest_for
 from testbed.campaign.guest.tap import Tap, TapError
 from testbed.campaign.guest.wire import GuestWire
+from testbed.campaign.real_equipment import Programs, generator_cpu, real_equipment
 from testbed.campaign.remote.settings import Host
-from testbed.campaign.scenario import ScenarioError, find_scenario, parse_scenario, read_scenario
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import find_scenario, parse_scenario, read_scenario
+from testbed.campaign.traffic_generator import GeneratorError, Pauses
 from testbed.campaign.trial import Place, TrialPlan
-from testbed.campaign.workshop import Programs, generator_cpu, workshop
 from testbed.cli import app
-from testbed.lcores import LcorePlan
-from testbed.process import ProcessError
-from testbed.programs import Program, find_program
-from testbed.vm import VmMissing
-from testbed.wire import VirtualWire
+from testbed.run.lcores import LcorePlan
+from testbed.run.process import ProcessError
+from testbed.run.programs import Program, find_program
+from testbed.vm.guest import VmMissing
+from testbed.wire.virtual_wire import VirtualWire
 
 SCENARIO = read_scenario(find_scenario(Path("vm-e1000e")))
 HOST = Host(name="127.0.0.1", port=4022, user="root", lcore=1)
@@ -138,7 +140,7 @@ def test_no_guest_is_booted_for_other_scenarios() -> None:
 def test_many_testbeds_have_no_guest(tmp_path: Path) -> None:
     programs = Programs({}, Program("generator", "Rust", tmp_path))
     with pytest.raises(GeneratorError, match="but not for many testbeds"):
-        workshop(programs).start(SCENARIO, "l2fwd-rs", 1, tmp_path)
+        real_equipment(programs).start(SCENARIO, "l2fwd-rs", 1, tmp_path)
 
 
 def test_without_root_it_says_so_before_anything_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,7 +220,7 @@ def test_generator_asks_for_no_more_than_told_and_what_the_interface_refuses_is_
     wire = stack.enter_context(VirtualWire(1))
     setup = EmbeddedSetup(
         device="l2fwd-c",
-        kind=L2fwd(forwarder, (), Here()),
+        kind=L2fwd(forwarder, (), LocalHost()),
         generator=program,
         sizes=(64,),
         directions=1,

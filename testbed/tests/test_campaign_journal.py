@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from testbed.campaign import journal as journal_module
-from testbed.campaign.backend import Capabilities
 from testbed.campaign.journal import Journal, JournalError, read_journal
-from testbed.campaign.recorder import Rig, Watcher
+from testbed.campaign.recorder import RecordedSetup, Watcher
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
+from testbed.campaign.traffic_generator import Capabilities
 from testbed.campaign.trial import ResetKind, ResetPlan, StepPlan, TrialPlan, TrialResult
 
 GENERATOR = SimulatedGenerator(DeviceModel(throughput_fps={64: 10e6}))
@@ -33,7 +33,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def filled(path: Path) -> Path:
     with Journal.create(path, "c1") as journal:
-        journal.join("rig", GENERATOR.capabilities())
+        journal.join("setup", GENERATOR.capabilities())
         for number in range(3):
             journal.add("here" if number != 1 else "there", result(1e6 + number))
     return path
@@ -47,7 +47,7 @@ def test_what_was_written_is_read_in_its_order_and_exactly(path: Path) -> None:
         GENERATOR.reset(ResetPlan(size=64, load_fps=1e6 / 7, kind=ResetKind.PORT, patience_s=10)),
     ]
     with Journal.create(path, "c1") as journal:
-        journal.join("rig", GENERATOR.capabilities())
+        journal.join("setup", GENERATOR.capabilities())
         for one in all_kinds:
             journal.add("here", one)
         journal.add("there", result())
@@ -55,9 +55,11 @@ def test_what_was_written_is_read_in_its_order_and_exactly(path: Path) -> None:
     with Journal.open(path, "c1") as journal:
         assert journal.results("here") == all_kinds
         assert [type(one) for one in journal.results("here")] == [type(one) for one in all_kinds]
-        assert journal.capabilities("rig") == GENERATOR.capabilities()
+        assert journal.capabilities("setup") == GENERATOR.capabilities()
         assert journal.capabilities("other") is None
         assert (journal.trials, journal.warnings) == (5, [])
+    # The key of earlier journals.
+    assert '"rig":"setup"' in path.read_text()
 
 
 def test_a_line_cut_short_is_taken_off_and_told(filled: Path) -> None:
@@ -67,7 +69,7 @@ def test_a_line_cut_short_is_taken_off_and_told(filled: Path) -> None:
         filled.write_bytes(whole[:cut])
         with Journal.open(filled, "c1") as journal:
             assert journal.trials == 2
-            assert "cut short" in journal.warnings[0]
+            assert "incomplete line" in journal.warnings[0]
             journal.add("here", result(5e6))
         assert [one.plan.load_fps for _, one in read_journal(filled)] == [1e6, 1e6 + 1, 5e6]
 
@@ -126,7 +128,7 @@ def test_a_full_disk_loses_nothing(filled: Path, monkeypatch: pytest.MonkeyPatch
 
     with Journal.open(filled) as journal:
         monkeypatch.setattr(journal_module, "os", Full())
-        with pytest.raises(JournalError, match="No space left on device: make room"):
+        with pytest.raises(JournalError, match="No space left on device: free some space"):
             journal.add("here", result())
         assert filled.read_bytes() == before
         monkeypatch.undo()
@@ -153,17 +155,17 @@ def noisy() -> SimulatedGenerator:
 def test_recorded_trials_are_not_run_again_and_chance_goes_on(path: Path) -> None:
     loads = [11e6, 11e6, 10e6, 11e6]
     with Journal.create(path, "c1") as journal:
-        rig = Rig("rig", noisy, journal, Watcher())
-        generator = rig.at("here")
+        setup = RecordedSetup("setup", noisy, journal, Watcher())
+        generator = setup.at("here")
         for plan in plans(loads[:2]):
             generator.run(plan)
-        rig.close()
+        setup.close()
     alone = noisy()
     undisturbed = [alone.run(plan) for plan in plans(loads)]
     with Journal.open(path, "c1") as journal:
         seen, started = Seen(), []
-        rig = Rig("rig", lambda: started.append(1) or noisy(), journal, seen)
-        generator = rig.at("here")
+        setup = RecordedSetup("setup", lambda: started.append(1) or noisy(), journal, seen)
+        generator = setup.at("here")
         found = [generator.run(plan) for plan in plans(loads)[:2]]
         assert started == []
         found += [generator.run(plan) for plan in plans(loads)[2:]]
@@ -174,7 +176,7 @@ def test_recorded_trials_are_not_run_again_and_chance_goes_on(path: Path) -> Non
 
 def test_a_trial_planned_otherwise_is_an_error(filled: Path) -> None:
     with Journal.open(filled) as journal:
-        generator = Rig("rig", noisy, journal, Watcher()).at("here")
+        generator = RecordedSetup("setup", noisy, journal, Watcher()).at("here")
         with pytest.raises(JournalError, match=r"trial 1 of here was .*1000000.* would now be .*2000000"):
             generator.run(plans([2e6])[0])
 
@@ -182,6 +184,6 @@ def test_a_trial_planned_otherwise_is_an_error(filled: Path) -> None:
 def test_capabilities_are_those_of_the_beginning(path: Path) -> None:
     first = Capabilities(generator="g", version="1", max_fps_by_size={64: 8.1e6})
     with Journal.create(path, "c1") as journal:
-        journal.join("rig", first)
+        journal.join("setup", first)
     with Journal.open(path) as journal:
-        assert Rig("rig", noisy, journal, Watcher()).at("here").capabilities() == first
+        assert RecordedSetup("setup", noisy, journal, Watcher()).at("here").capabilities() == first

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from host_tree import NIC, server
 
-from testbed.campaign import workshop as workshops
+from testbed.campaign import real_equipment as equipment_module
 from testbed.campaign.devices.limits import OptionsError, check_options, ids_here, ids_there
+from testbed.campaign.devices.settings import Device
+from testbed.campaign.real_equipment import Programs, real_equipment
 from testbed.campaign.remote.environment import HostEnvironment, parse_environment
-from testbed.campaign.scenario import Device, find_scenario, read_scenario
-from testbed.campaign.workshop import Programs, workshop
+from testbed.campaign.scenario_file import find_scenario, read_scenario
 from testbed.host.files import Host
 
 VMXNET3 = {"0000:03:00.0": "15ad:07b0", "0000:0b:00.0": "8086:158b"}
@@ -75,11 +76,11 @@ def test_a_campaign_does_not_begin(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         asked.append(list(nics))
         return dict.fromkeys(nics, "8086:158b")
 
-    monkeypatch.setattr(workshops, "ids_here", here)
+    monkeypatch.setattr(equipment_module, "ids_here", here)
     # A scenario that does not say what its NICs are: those that are there are asked.
     generator = scenario.generator.model_dump()
     generator["forwarder"]["nic"] = None
     changed = scenario.changed(generator=generator, devices=[device("--rxd", "33").model_dump()])
     with pytest.raises(OptionsError, match=rf"NIC {address} is .*--rxd 33 descriptors: the device takes 64 to 4096"):
-        workshop(Programs({}, None)).environment(changed)
+        real_equipment(Programs({}, None)).environment(changed)
     assert asked == [[address]]

@@ -10,7 +10,6 @@ import pytest
 from campaign_models import Tape, any_model
 from pydantic import ValidationError
 
-from testbed.campaign.backend import NotCapable, Pauses
 from testbed.campaign.grade import FRAMES_CHECKED, FULL_LENGTH, Grade
 from testbed.campaign.measurements import back_to_back, forwarding_rate, frame_loss, latency, recovery, reset
 from testbed.campaign.measurements.back_to_back import BackToBackSettings, measure_back_to_back
@@ -21,6 +20,7 @@ from testbed.campaign.measurements.recovery import RecoverySettings, measure_rec
 from testbed.campaign.measurements.reset import ResetSettings, measure_reset
 from testbed.campaign.measurements.soak import SoakSettings, measure_soak
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
+from testbed.campaign.traffic_generator import NotCapable, Pauses
 from testbed.campaign.trial import Place, ResetKind, Stream, line_rate_fps
 from testbed.campaign.validity import NotMeasured, Trials
 
@@ -95,7 +95,7 @@ def test_latency_without_stamps_is_not_measured():
     without = Tape(SimulatedGenerator(model), change=lambda result: result.model_copy(update={"latency": None}))
     with pytest.raises(NotMeasured, match="no latency came with 20 of 20"):
         measure_latency(Trials(without), SMALL, 1e6)
-    with pytest.raises(NotMeasured, match="no rate without loss"):
+    with pytest.raises(NotMeasured, match="no rate was without loss"):
         measure_latency(Trials(SimulatedGenerator(model)), SMALL, 0)
 
 

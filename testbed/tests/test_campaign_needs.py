@@ -12,7 +12,8 @@ from host_tree import DEVICES, NIC, SHARED, TWIN, Tree, server
 from typer.testing import CliRunner
 
 from testbed.campaign.needs import needs
-from testbed.campaign.scenario import ScenarioError, find_scenario, parse_scenario, read_scenario
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import find_scenario, parse_scenario, read_scenario
 from testbed.cli import app
 from testbed.host.files import Host
 
@@ -94,9 +95,7 @@ def test_without_a_folder_of_trex_the_environment_counts(tmp_path: Path, monkeyp
     tree = server(tmp_path / "machine")
     memif = read_scenario(find_scenario(Path("memif-trex")))
     monkeypatch.delenv("TREX_HOME", raising=False)
-    assert missing(tree, memif) == [
-        "TRex: nobody says where it is: name its folder as trex_home in the scenario, or in TREX_HOME"
-    ]
+    assert missing(tree, memif) == ["TRex: its path is unknown: set trex_home in the scenario, or TREX_HOME"]
     monkeypatch.setenv("TREX_HOME", str(unpacked(tmp_path / "trex")))
     assert missing(tree, memif) == []
 
@@ -122,7 +121,7 @@ def test_the_doctor_takes_all_of_it_from_the_scenario(tmp_path: Path) -> None:
     assert done.exit_code == 2
     checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
     assert checks["cores"]["found"] == "CPU 24-37 is not online; online: 0-7"
-    assert (checks[OTHER]["verdict"], checks[OTHER]["found"]) == ("fail", "there is no such device")
+    assert (checks[OTHER]["verdict"], checks[OTHER]["found"]) == ("fail", "the device does not exist")
     assert f"driver of {NIC}" in checks
     assert checks["tree"]["verdict"] == "fail"
 
@@ -140,4 +139,4 @@ def test_the_plan_ends_with_what_is_missing() -> None:
     lines = done.output.splitlines()
     told = list(needs(CONNECTX).missing(Host()))
     assert [line for line in lines if line.startswith("Missing here: ")] == [f"Missing here: {line}" for line in told]
-    assert (lines[-1] == "All of it: ./x testbed doctor --scenario connectx-25g") is bool(told)
+    assert (lines[-1] == "All checks: ./x testbed doctor --scenario connectx-25g") is bool(told)

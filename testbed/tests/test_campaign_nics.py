@@ -12,14 +12,15 @@ from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from testbed.campaign.devices import l2fwd
-from testbed.campaign.devices.ground import Here
+from testbed.campaign.devices.program_host import LocalHost
 from testbed.campaign.devices.testpmd import Testpmd
-from testbed.campaign.scenario import ScenarioError, parse_scenario, read_scenario, scenarios_folder
-from testbed.campaign.trex_device import JoinedDevice
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import parse_scenario, read_scenario, scenarios_folder
+from testbed.campaign.trex.device import JoinedDevice
 from testbed.cli import app
-from testbed.eal import EalOptions
 from testbed.nics.table import NAMES, PROFILES
-from testbed.programs import Program, repository_root
+from testbed.run.eal import EalOptions
+from testbed.run.programs import Program, repository_root
 
 TEXT = """\
 name: s
@@ -84,7 +85,7 @@ def test_trex_s_configuration_suits_the_scenario(name: str) -> None:
 def test_device_arguments_and_descriptors_are_the_profile_s(tmp_path: Path) -> None:
     def joint(text: str):
         settings = parse_scenario(text, "s.yaml").generator.forwarder
-        return JoinedDevice(Testpmd((), "mac", Here()), settings, False, 64, tmp_path)._joint
+        return JoinedDevice(Testpmd((), "mac", LocalHost()), settings, False, 64, tmp_path)._joint
 
     intel = joint(TEXT)
     assert (intel.nics, intel.descriptors) == (("0000:18:00.0",), (2048, 2048))
@@ -93,7 +94,7 @@ def test_device_arguments_and_descriptors_are_the_profile_s(tmp_path: Path) -> N
     # Arguments of one's own stay alone.
     own = joint(TEXT.replace("xxv710", "connectx-6").replace('00.0"', '00.0,mprq_en=0"'))
     assert own.nics == ("0000:18:00.0,mprq_en=0",)
-    words = Testpmd((), "mac", Here()).argv(intel)
+    words = Testpmd((), "mac", LocalHost()).argv(intel)
     assert {"--rxd=2048", "--txd=2048", "--allow=0000:18:00.0"} <= set(words)
     assert joint(TEXT.replace(", nic: xxv710", "")).descriptors is None
 
@@ -110,7 +111,7 @@ def test_the_twins_are_told_the_descriptors_before_their_own_options(
 
     monkeypatch.setattr(l2fwd, "Forwarder", Started)
     settings = parse_scenario(TEXT, "s.yaml").generator.forwarder
-    kind = l2fwd.L2fwd(Program("l2fwd-c", "C", Path("x")), ("--rxd", "512"), Here())
+    kind = l2fwd.L2fwd(Program("l2fwd-c", "C", Path("x")), ("--rxd", "512"), LocalHost())
     joined = JoinedDevice(kind, settings, False, 64, tmp_path)
     joined._kind.begin(joined._joint, "one")
     ((nics, options),) = told
@@ -121,10 +122,10 @@ def test_the_twins_are_told_the_descriptors_before_their_own_options(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (("xxv710", "xyz9"), r"s\.yaml:6: .*no profile of a NIC 'xyz9': give one of xxv710, x710, e810, "),
+        (("xxv710", "xyz9"), r"s\.yaml:6: .*no profile for the NIC 'xyz9': choose from xxv710, x710, e810, "),
         (
             ("25.0e", "10.0e"),
-            r"s\.yaml:4: .*1e\+10 is no rate of Intel XXV710 .*: give one of 2\.5e\+10, or",
+            r"s\.yaml:4: .*1e\+10 is not a rate of Intel XXV710 .*: give one of 2\.5e\+10, or",
         ),
         (
             ("name: l2fwd-c", "{name: l2fwd-c, options: [--rxd, '100']}"),
@@ -136,7 +137,7 @@ def test_the_twins_are_told_the_descriptors_before_their_own_options(
         ),
         (
             ('nics: ["0000:18:00.0"]', "vdevs: [net_null0]"),
-            r"nic says what nics \(PCI addresses\) are, and there are",
+            r"nic describes the NICs in nics \(PCI addresses\), but nics is",
         ),
     ],
 )
@@ -166,4 +167,4 @@ def test_each_profile_has_a_name_and_is_shown() -> None:
         assert CliRunner().invoke(app, ["profile", next(iter(known.ids))]).output == by_name.output
     strange = CliRunner().invoke(app, ["profile", "rtl8139"])
     assert strange.exit_code == 1
-    assert "no profile of a NIC 'rtl8139': give one of xxv710" in strange.output
+    assert "no profile for the NIC 'rtl8139': choose from xxv710" in strange.output

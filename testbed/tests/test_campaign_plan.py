@@ -10,7 +10,7 @@ import pytest
 from campaign_models import Tape, any_model
 from rich.console import Console
 
-from testbed.campaign.backend import Capabilities, GeneratorError
+from testbed.campaign.expected_trials import NOTHING, Estimate, estimate
 from testbed.campaign.measurements.back_to_back import measure_back_to_back
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
 from testbed.campaign.measurements.frame_loss import measure_frame_loss
@@ -18,12 +18,12 @@ from testbed.campaign.measurements.latency import measure_latency
 from testbed.campaign.measurements.recovery import measure_recovery
 from testbed.campaign.measurements.soak import measure_soak
 from testbed.campaign.measurements.throughput import measure_throughput
-from testbed.campaign.plan import NOTHING, Estimate, estimate
 from testbed.campaign.presets import PRESETS
 from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement, Scenario
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import RFC_SIZES
 from testbed.campaign.timeplan import print_plan
+from testbed.campaign.traffic_generator import Capabilities, GeneratorError
 from testbed.campaign.trial import Stream, line_rate_fps
 from testbed.campaign.validity import Trials
 
@@ -185,7 +185,7 @@ def test_the_plan_has_the_kinds_of_reset_that_the_device_can_do() -> None:
     assert "reset, 1 times: 6 trials" in planned(both)
     assert "reset, 1 times: 3 trials" in planned(both.changed(settings={"reset": {"kinds": ["port"]}}))
     neither = both.changed(devices=[{"name": "mine", "command": ["l2fwd"]}])
-    assert "reset, 1 times skipped: the device tells no counters" in planned(neither)
+    assert "reset, 1 times skipped: the device reports no counters" in planned(neither)
     process = both.changed(devices=[{"name": "testpmd", "program": "testpmd"}])
     assert "reset, 1 times: 3 trials" in planned(process)
 

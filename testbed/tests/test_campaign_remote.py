@@ -20,24 +20,29 @@ from pydantic import BaseModel
 from rich.console import Console
 from ssh_server import PATIENCE_S, SshServer
 
-from testbed.campaign.backend import Pauses
-from testbed.campaign.campaign import Campaign, Method, Settings, Task, Workshop
+from testbed.campaign.campaign import Campaign
+from testbed.campaign.campaign_settings import CampaignSettings
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.devices.kinds import device_kind
-from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
+from testbed.campaign.devices.settings import Device
+from testbed.campaign.embedded.generator import EmbeddedGenerator
+from testbed.campaign.embedded.setup import EmbeddedSetup
+from testbed.campaign.equipment import Equipment
 from testbed.campaign.journal import JOURNAL, read_journal
+from testbed.campaign.method import Method, Task
+from testbed.campaign.real_equipment import Programs, real_equipment
 from testbed.campaign.remote import host as remote_host
 from testbed.campaign.remote.environment import parse_environment
 from testbed.campaign.remote.host import RemoteHost, record_hosts
 from testbed.campaign.remote.ssh import RemoteError, Ssh
-from testbed.campaign.scenario import Device, Measurement, Scenario
+from testbed.campaign.scenario import Measurement, Scenario
+from testbed.campaign.traffic_generator import Pauses
 from testbed.campaign.trial import TrialPlan
 from testbed.campaign.validity import judged
-from testbed.campaign.workshop import Programs, workshop
-from testbed.lcores import plan_lcores
-from testbed.process import ProcessError
-from testbed.programs import Program
-from testbed.results import Status
+from testbed.run.lcores import plan_lcores
+from testbed.run.process import ProcessError
+from testbed.run.programs import Program
+from testbed.run.results_folder import Status
 
 KEEPER = Path(remote_host.__file__).with_name("keeper.sh")
 
@@ -204,9 +209,14 @@ def test_the_keeper_takes_no_hugepages_unless_asked(tmp_path: Path) -> None:
     assert (tmp_path / "nr_hugepages").read_text() == "5\n"
 
 
-def test_hugepages_that_cannot_be_had_are_an_error(server: SshServer) -> None:
-    # More than any machine has.
-    with pytest.raises(RemoteError, match=r"only \d+ of 1048576 hugepages could be reserved"):
+def test_hugepages_that_cannot_be_had_are_an_error(tmp_path: Path) -> None:
+    # A pool that takes no number, in place of the machine's: asking the kernel for more than it has takes all memory.
+    pool = tmp_path / "pool"
+    (pool / "nr_hugepages").mkdir(parents=True)
+    with (
+        SshServer(tmp_path / "sshd", {"TESTBED_POOL": str(pool)}) as server,
+        pytest.raises(RemoteError, match=r"only 0 of 1048576 hugepages could be reserved"),
+    ):
         RemoteHost(server.host(hugepages=1 << 20)).__enter__()
 
 
@@ -282,7 +292,7 @@ def test_a_real_forwarder_there_is_measured_from_here(
             raw=tmp_path / "raw",
         )
     )
-    folder = kind.ground.folder
+    folder = kind.host.folder
     until(lambda: pids_in(folder), "it works in its folder")
     for _ in range(2):
         result = generator.run(PLAN)
@@ -300,7 +310,7 @@ class Counted(BaseModel):
     received: int
 
 
-def campaign_workshop(programs: Programs, before_trial: Callable[[Task], None]) -> Workshop:
+def campaign_equipment(programs: Programs, before_trial: Callable[[Task], None]) -> Equipment:
     """The real things, but each measurement is one trial, however well the machine keeps its rate."""
 
     def measure(task: Task) -> Counted:
@@ -308,9 +318,9 @@ def campaign_workshop(programs: Programs, before_trial: Callable[[Task], None]) 
         result = task.generator.run(PLAN.model_copy(update={"size": task.point.size}))
         return Counted(received=result.received)
 
-    real = workshop(programs)
+    real = real_equipment(programs)
     methods = {Measurement.THROUGHPUT: Method(measure, lambda found: str(found.received))}
-    return Workshop(methods, real.start, real.environment, lambda scenario, point, test: 1.0)
+    return Equipment(methods, real.start, real.environment, lambda scenario, point, test: 1.0)
 
 
 @pytest.mark.e2e
@@ -343,20 +353,20 @@ def test_cut_off_in_a_trial_the_campaign_says_how_to_go_on_and_does(
             cutters[0].start()
 
     console = Console(file=io.StringIO(), width=200)
-    settings = Settings(kind="rfc2544", command="a test", scenario=scenario)
-    shop = campaign_workshop(programs, cut_during_the_second)
-    campaign = Campaign.create(tmp_path / "out", settings, "name: s\n", shop)
+    settings = CampaignSettings(kind="rfc2544", command="a test", scenario=scenario)
+    equipment = campaign_equipment(programs, cut_during_the_second)
+    campaign = Campaign.create(tmp_path / "out", settings, "name: s\n", equipment)
     assert campaign.run(console) is Status.FAILED
     cutters[0].join()
     reason = campaign.summary.reason
     assert "is lost" in reason
-    assert f"go on with ./x testbed resume {campaign.folder}" in reason
+    assert f"continue with ./x testbed resume {campaign.folder}" in reason
     before = read_journal(campaign.folder / JOURNAL)
     places = ["l2fwd-c/64B/1way/1flows/throughput", "l2fwd-c/128B/1way/1flows/throughput"]
     # The trial may have been over when the loss was noticed.
     assert [place for place, _ in before] in (places[:1], places)
 
-    again = Campaign.resume(campaign.folder, campaign_workshop(programs, lambda task: None))
+    again = Campaign.resume(campaign.folder, campaign_equipment(programs, lambda task: None))
     assert again.run(console) is Status.PASSED
     after = read_journal(campaign.folder / JOURNAL)
     assert after[: len(before)] == before

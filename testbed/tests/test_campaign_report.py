@@ -27,20 +27,21 @@ from matplotlib.figure import Figure
 from test_report import EVIL, Structure, assert_self_contained
 from typer.testing import CliRunner
 
-from testbed.campaign import report_curves
 from testbed.campaign.folder import read_folder
 from testbed.campaign.frame_format import frame_format
 from testbed.campaign.measurements.throughput import Throughput
-from testbed.campaign.report import MARKDOWN, REPORT, write_report
-from testbed.campaign.report_charts import labelled
-from testbed.campaign.report_curves import left_out, time_unit
-from testbed.campaign.report_evidence import waiting_caution
-from testbed.campaign.scenario import Measurement, parse_scenario
+from testbed.campaign.report import curves as report_curves
+from testbed.campaign.report.charts import labelled
+from testbed.campaign.report.curves import left_out, time_unit
+from testbed.campaign.report.document import MARKDOWN, REPORT, write_report
+from testbed.campaign.report.evidence import waiting_caution
+from testbed.campaign.scenario import Measurement
+from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
 from testbed.campaign.trial import ResetKind, TrialPlan, TrialResult
 from testbed.cli import app
-from testbed.results import ResultsError, Status
+from testbed.run.results_folder import ResultsError, Status
 
 SIZES = (64, 512, 1518)
 
@@ -92,7 +93,7 @@ def test_the_page_is_whole_and_needs_nothing_else(page: str) -> None:
 def test_the_order(page: str) -> None:
     parts = ['class="verdict"', 'class="status non-compliant"', "Figure 2", "Figure 6", "Frame loss, 64 bytes"]
     parts += ["Latency percentiles, 64 bytes", "Corrected buffer", "System recovery", "Reset of the", "At first"]
-    parts += ["valid, ", "What it took", "<dt>Processor</dt>", f"<code>{COMMAND}</code>"]
+    parts += ["valid, ", "<h2>Time</h2>", "<dt>Processor</dt>", f"<code>{COMMAND}</code>"]
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
 
@@ -108,8 +109,8 @@ def test_the_verdict_is_one_sentence_and_its_figures_are_the_results(campaign: P
     ratios = [rates["l2fwd-rs", size] / rates["l2fwd-c", size] for size in SIZES]
     small = [f"{rates[device, 64] / 1e6:.4f}" for device in ("l2fwd-rs", "l2fwd-c")]
     assert verdict.startswith(
-        f"Without loss l2fwd-rs forwards {min(ratios):.3f} to {max(ratios):.3f} times as many frames as l2fwd-c "
-        f"in this run at 3 kinds of frames, of which it does not tell them apart at 1: at 64 bytes {small[0]} against "
+        f"Without loss, l2fwd-rs forwards {min(ratios):.3f} to {max(ratios):.3f} times as many frames as l2fwd-c "
+        f"in this run at 3 kinds of frames, 1 of which do not distinguish them: at 64 bytes {small[0]} against "
         f"{small[1]} Mpps"
     )
     assert "quick look, never to be called RFC 2544" in page
@@ -153,7 +154,7 @@ def test_every_figure_is_there_in_both_forms(campaign: Path, page: str) -> None:
     assert [figure for figure in expected if not is_cell(page, figure)] == []
     assert [figure for figure in expected if f"| {figure} |" not in text] == []
     assert f"```sh\n{COMMAND}\n```" in text
-    assert text.index("Without loss l2fwd-rs") < text.index("Grade: **non-compliant**") < text.index("## ")
+    assert text.index("Without loss, l2fwd-rs") < text.index("Grade: **non-compliant**") < text.index("## ")
 
 
 def test_trials_are_counted_with_their_reasons(campaign: Path, page: str) -> None:
@@ -171,7 +172,7 @@ def test_trials_are_counted_with_their_reasons(campaign: Path, page: str) -> Non
     ("lost", "share", "told"),
     [
         # While it waited 0.01 s of 2 s, 1,000 of its 100,000 frames/s came.
-        ((1000, 900, 100_000), 0.005, "In 2 of 3 trials with loss no more .* 0.5 % of the time or more"),
+        ((1000, 900, 100_000), 0.005, "In 2 of 3 trials with loss, no more .*0.5 % of the time or more"),
         ((1001, 1002, 900), 0.005, None),
         ((0, 0, 0), 0.5, None),
         ((100, 100, 100), 0.0, None),
@@ -206,7 +207,7 @@ def test_what_was_not_measured_is_absent_and_said(tmp_path: Path) -> None:
     page = report_of(run_campaign(tmp_path, one_device, able))
     assert [caption.partition(":")[0] for caption in captions(page)] == ["Figure 2", "Figure 3"]
     assert "of frames, with FCS" in captions(page)[0]
-    assert "not drawn: Figure 4: average latency; Figure 5: jitter; Figure 6: RX difference." in page
+    assert "Not measured: Figure 4: average latency; Figure 5: jitter; Figure 6: RX difference." in page
     assert "Of the theoretical" not in page
     assert "theoretical" not in "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
     assert "does not measure latency" in page
@@ -230,19 +231,17 @@ def test_no_ratio_is_told_of_a_machine_that_changed_nor_of_devices_that_the_run_
 
     assert "times as many frames as l2fwd-c in this run" in verdict_after(1.001)
     # Within what searches may differ by, but 64 and 512 bytes then are no more apart than that.
-    assert "apart at 2: " in verdict_after(1.019)
+    assert "2 of which do not distinguish them: " in verdict_after(1.019)
     changed = verdict_after(0.93)
     assert "times" not in changed
-    assert (
-        "the machine changed meanwhile (-7.0 % from the beginning to the end), so that they are not compared" in changed
-    )
+    assert "the machine changed meanwhile (-7.0 % from the beginning to the end), so they are not compared" in changed
 
 
 def test_a_device_that_does_all_that_was_tried_may_do_more(tmp_path: Path) -> None:
     text = TEXT.replace("tests: [", "tests: [throughput] #").replace("sizes: [64, 512, 1518]", "sizes: [64]")
     page = report_of(run_campaign(tmp_path, text, {"max_fps_by_size": {64: 9e6}}))
-    assert "(2 of 2 figures are the highest rate that was tried, so the device may do more)" in page
-    assert is_cell(page, "none: the highest tried")
+    assert "(2 of 2 figures are the highest rate tried, so the device may be faster)" in page
+    assert is_cell(page, "none: highest rate tried")
 
 
 def test_loss_curves_go_from_0_to_100_percent(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,7 +272,7 @@ def test_the_format_of_the_frames_is_told(tmp_path: Path) -> None:
     assert frame_format(scenario) == []
     text = "name: s\ngenerator: {kind: embedded}\ndevices: [{name: l2fwd-c}]\n"
     told = frame_format(parse_scenario(text + "frames: {sizes: [64, imix], flows: [1, 300]}\n", "s.yaml"))
-    assert any("to 198.19.0.0 to 198.19.1.43, one behind the other" in line for line in told)
+    assert any("to 198.19.0.0 to 198.19.1.43, one after another" in line for line in told)
     assert any("imix the frames have, in this order again and again, 64, 594, 64, 64, 594," in line for line in told)
     trex = text.replace("kind: embedded", "kind: trex") + "frames: {flows: [10]}\n"
     assert any("one of 10" in line for line in frame_format(parse_scenario(trex, "s.yaml")))
@@ -329,15 +328,15 @@ def test_a_mixture_has_rows_and_points_of_its_own(tmp_path: Path) -> None:
 def test_overload_alone(tmp_path: Path) -> None:
     page = report_of(run_campaign(tmp_path, TEXT.replace("tests: [", "tests: [forwarding_rate] #"), kind="overload"))
     assert captions(page) == ["Forwarding rate under overload"]
-    assert "Under the highest load l2fwd-rs forwards " in page
+    assert "Under the highest load, l2fwd-rs forwards " in page
     assert re.search(r">imissed [\d,]+</td>", page)
 
 
 def test_a_campaign_that_was_cut_off_has_a_report_that_says_so(tmp_path: Path) -> None:
     folder = begin_campaign(tmp_path).folder
     page = report_of(folder)
-    assert "<strong>Unfinished.</strong> it did not reach its end; what was measured is kept: go on with" in page
-    assert "Unfinished, with 0 of 44 measurements: no measurement was ended." in page
+    assert "<strong>Unfinished.</strong> it did not reach its end; all results so far are kept: continue with" in page
+    assert "Unfinished, with 0 of 44 measurements: no measurement was completed." in page
     assert "Not reached: 44 of 44 measurements." in page
     assert captions(page) == []
     assert "0 trials: 0 valid, 0 invalid." in page
@@ -422,7 +421,7 @@ def test_damaged_folders_are_refused_and_nothing_is_written(campaign: Path, tmp_
     change_json(folder / "summary.json", schema_version=1, findings=broken)
     assert "throughput: max_fps: Field required" in refused()
     change_json(folder / "summary.json", findings=summary["findings"], devices=["l2fwd-c"])
-    assert "'l2fwd-rs', which is none of its devices" in refused()
+    assert "'l2fwd-rs', which is not one of its devices" in refused()
     change_json(folder / "summary.json", **summary)
     (folder / "environment.json").unlink()
     assert "cannot read" in refused()

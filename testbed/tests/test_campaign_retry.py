@@ -11,27 +11,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from campaign_folders import WORKSHOP, console
+from campaign_folders import EQUIPMENT, console
 from campaign_lab import Testbeds
 from campaign_models import Tape
 from typer.testing import CliRunner
 
-from testbed.bench.verdict import Verdict
-from testbed.campaign.campaign import Campaign, Settings, Workshop, read_settings
-from testbed.campaign.compare import CompareSettings
-from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict, read_comparison_settings
+from testbed.campaign.campaign import Campaign
+from testbed.campaign.campaign_settings import CampaignSettings, read_campaign_settings
+from testbed.campaign.compare.run import ComparisonRun
+from testbed.campaign.compare.schedule import CompareSettings
+from testbed.campaign.compare.settings import ComparisonSettings, read_comparison_settings
+from testbed.campaign.compare.verdict_file import ComparisonVerdict
+from testbed.campaign.equipment import Equipment
 from testbed.campaign.journal import JOURNAL, read_journal
 from testbed.campaign.points import ordered_points
-from testbed.campaign.scenario import Scenario, parse_scenario
+from testbed.campaign.scenario import Scenario
+from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.summary import Finding, read_campaign_summary
-from testbed.campaign.testbeds import comparison as spread_comparison
-from testbed.campaign.testbeds import controller as spread_campaign
+from testbed.campaign.testbeds import dispatch
+from testbed.campaign.testbeds.campaign import SpreadCampaign
 from testbed.campaign.testbeds.comparison import SpreadComparison
-from testbed.campaign.testbeds.controller import Controller
 from testbed.campaign.testbeds.inventory import Inventory
 from testbed.campaign.trial import AnyResult
 from testbed.cli import app
-from testbed.results import ResultsError, Status
+from testbed.comparison.pair_verdict import Verdict
+from testbed.run.results_folder import ResultsError, Status
 
 TEXT = """\
 name: retry
@@ -58,8 +62,8 @@ class Busy:
         self.starts = 0
         self._spoils = spoils
 
-    def workshop(self, *_: Any) -> Workshop:
-        return replace(WORKSHOP, start=self._start)
+    def equipment(self, *_: Any) -> Equipment:
+        return replace(EQUIPMENT, start=self._start)
 
     def _start(self, scenario: Scenario, device: str, directions: int, raw: Path) -> Tape:
         self.starts += 1
@@ -69,7 +73,7 @@ class Busy:
             spoiled = self.busy and self._spoils(number, device, result.plan.size)
             return result.invalidated(["busy"] if spoiled else [])
 
-        return Tape(WORKSHOP.start(scenario, device, directions, raw), change=change)
+        return Tape(EQUIPMENT.start(scenario, device, directions, raw), change=change)
 
 
 # The first device at the first size, whose throughput would be measured again for drift.
@@ -86,19 +90,18 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> Callable[[Testbeds], None]:
         def cluster(*_: object) -> Iterator[Testbeds]:
             yield testbeds
 
-        monkeypatch.setattr(spread_campaign, "cluster", cluster)
-        monkeypatch.setattr(spread_comparison, "cluster", cluster)
+        monkeypatch.setattr(dispatch, "cluster", cluster)
 
     return use
 
 
-def begun(parent: Path) -> Controller:
-    settings = Settings(kind="rfc2544", command="a test", scenario=SCENARIO)
-    return Controller.create(Campaign.create(parent, settings, TEXT, WORKSHOP), INVENTORY, WORKSHOP, console())
+def begun(parent: Path) -> SpreadCampaign:
+    settings = CampaignSettings(kind="rfc2544", command="a test", scenario=SCENARIO)
+    return SpreadCampaign.create(Campaign.create(parent, settings, TEXT, EQUIPMENT), INVENTORY, EQUIPMENT, console())
 
 
-def gone_on_with(folder: Path, **more: bool) -> Controller:
-    return Controller.resume(folder, read_settings(folder), WORKSHOP, console(), **more)
+def gone_on_with(folder: Path, **more: bool) -> SpreadCampaign:
+    return SpreadCampaign.resume(folder, read_campaign_settings(folder), EQUIPMENT, console(), **more)
 
 
 def places(findings: list[Finding], status: str) -> list[str]:
@@ -107,7 +110,7 @@ def places(findings: list[Finding], status: str) -> list[str]:
 
 def test_what_failed_on_a_testbed_is_measured_there_again(tmp_path: Path, lab: Callable[[Testbeds], None]) -> None:
     machine = first_of_all()
-    lab(Testbeds(make=machine.workshop))
+    lab(Testbeds(make=machine.equipment))
     folder = begun(tmp_path).run().folder
     before = read_campaign_summary(folder)
     assert before.status is Status.FAILED
@@ -118,22 +121,22 @@ def test_what_failed_on_a_testbed_is_measured_there_again(tmp_path: Path, lab: C
     trials = read_journal(folder / JOURNAL)
     machine.busy = False
     # Without being asked it stays as it is, and nothing is measured.
-    testbeds = Testbeds(make=machine.workshop)
+    testbeds = Testbeds(make=machine.equipment)
     lab(testbeds)
     assert gone_on_with(folder).run().summary.status is Status.FAILED
     assert testbeds.jobs == []
-    # The whole part is not: only what failed, and what was skipped for want of it.
+    # The whole job is not: only what failed, and what was skipped for want of it.
     assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.PASSED
     again = read_campaign_summary(folder)
-    part, drift = testbeds.jobs
-    assert (part.testbed, part.frames, part.retry) == ("quick", "64B/1way/1flows", [failed])
+    job, drift = testbeds.jobs
+    assert (job.testbed, job.frames, job.retry) == ("quick", "64B/1way/1flows", [failed])
     assert [one for one in again.findings if one.place not in (failed, skipped)] == [
         one for one in before.findings if one.status == "done"
     ]
     assert places(again.findings, "done") == [finding.place for finding in again.findings]
     # The campaign's first rate is another one now, and the machine's change is told by that.
     assert (drift.again.place, again.drift.place) == (f"{failed}/again", failed)
-    # Nothing is lost, be it of any use or not.
+    # Nothing is lost, even if it is of no use.
     journal = read_journal(folder / JOURNAL)
     assert all(trial in journal for trial in trials)
     assert len(journal) == again.trials.total > len(trials)
@@ -142,15 +145,15 @@ def test_what_failed_on_a_testbed_is_measured_there_again(tmp_path: Path, lab: C
     assert gone_on_with(folder).run().summary.status is Status.PASSED
     assert testbeds.jobs == []
     assert read_journal(folder / JOURNAL) == journal
-    with pytest.raises(ResultsError, match="has failed: leave out --retry-failed"):
+    with pytest.raises(ResultsError, match="has failed: omit --retry-failed"):
         gone_on_with(folder, retry_failed=True)
 
 
 def test_the_output_of_both_attempts_is_kept(tmp_path: Path, lab: Callable[[Testbeds], None]) -> None:
     machine = first_of_all()
 
-    def workshop(*_: Any) -> Workshop:
-        made = machine.workshop()
+    def equipment(*_: Any) -> Equipment:
+        made = machine.equipment()
 
         def start(scenario: Scenario, device: str, directions: int, raw: Path) -> Tape:
             (raw / f"{device}.stdout").write_text("busy" if machine.busy else "idle")
@@ -158,7 +161,7 @@ def test_the_output_of_both_attempts_is_kept(tmp_path: Path, lab: Callable[[Test
 
         return replace(made, start=start)
 
-    lab(Testbeds(make=workshop))
+    lab(Testbeds(make=equipment))
     folder = begun(tmp_path).run().folder
     machine.busy = False
     gone_on_with(folder, retry_failed=True).run()
@@ -171,16 +174,16 @@ def test_the_output_of_both_attempts_is_kept(tmp_path: Path, lab: Callable[[Test
 def test_no_other_testbed_measures_what_failed(tmp_path: Path, lab: Callable[[Testbeds], None], lost: bool) -> None:
     """Those that are compared are from the same one."""
     machine = first_of_all()
-    lab(Testbeds(make=machine.workshop))
+    lab(Testbeds(make=machine.equipment))
     folder = begun(tmp_path).run().folder
     before = read_campaign_summary(folder)
     machine.busy = False
-    testbeds = Testbeds(lost=("quick",), make=machine.workshop)
+    testbeds = Testbeds(lost=("quick",), make=machine.equipment)
     if not lost:
         testbeds.alive = ["slow"]
     lab(testbeds)
     told = console()
-    campaign = Controller.resume(folder, read_settings(folder), WORKSHOP, told, retry_failed=True).run()
+    campaign = SpreadCampaign.resume(folder, read_campaign_settings(folder), EQUIPMENT, told, retry_failed=True).run()
     assert campaign.summary.status is Status.FAILED
     assert [job.testbed for job in testbeds.jobs] == (["quick"] if lost else [])
     text = told.file.getvalue()
@@ -188,13 +191,13 @@ def test_no_other_testbed_measures_what_failed(tmp_path: Path, lab: Callable[[Te
     assert "64B/1way/1flows: what has failed stays so: testbed 'quick', which has the rest of it, is not there" in text
     assert read_campaign_summary(folder).findings == before.findings
     # When it is there again, it can be asked again.
-    lab(Testbeds(make=machine.workshop))
+    lab(Testbeds(make=machine.equipment))
     assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.PASSED
 
 
 def test_what_fails_once_more_stays_as_it_was(tmp_path: Path, lab: Callable[[Testbeds], None]) -> None:
     machine = first_of_all()
-    lab(Testbeds(make=machine.workshop))
+    lab(Testbeds(make=machine.equipment))
     folder = begun(tmp_path).run().folder
     trials = read_journal(folder / JOURNAL)
     assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.FAILED
@@ -204,7 +207,7 @@ def test_what_fails_once_more_stays_as_it_was(tmp_path: Path, lab: Callable[[Tes
     assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.PASSED
 
 
-# In the third visit of the second block of A against B no trial at 512 bytes counts: one of 7 blocks of 4 visits each.
+# In the third run of the second block of A against B no trial at 512 bytes counts: one of 7 blocks of 4 runs each.
 BROKEN = 7 * 4 + 4 + 3
 
 
@@ -219,49 +222,49 @@ def verdicts(found: ComparisonVerdict) -> dict[int, Verdict]:
 
 def test_a_block_that_is_not_whole_is_measured_again_as_a_whole(tmp_path: Path) -> None:
     machine = Busy(lambda number, _, size: (number, size) == (BROKEN, 512))
-    run = ComparisonRun.create(tmp_path, compared(), TEXT, machine.workshop())
+    run = ComparisonRun.create(tmp_path, compared(), TEXT, machine.equipment())
     found = run.run(console())
     (failure,) = found.comparison.failures
     assert failure.place.startswith("pair/block2/turn3-")
     assert (found.status, machine.starts) == (Status.PASSED, 2 * 7 * 4)
     trials = read_journal(run.folder / JOURNAL)
-    again = ComparisonRun.resume(run.folder, machine.workshop(), retry_failed=True).run(console())
+    again = ComparisonRun.resume(run.folder, machine.equipment(), retry_failed=True).run(console())
     assert again.comparison.failures == []
-    # Its four visits, and at that size only.
+    # Its four dut_runs, and at that size only.
     assert machine.starts == 2 * 7 * 4 + 4
     journal = read_journal(run.folder / JOURNAL)
     assert journal[: len(trials)] == trials
-    visits = dict.fromkeys(place.rpartition("/")[0] for place, _ in trials if place.startswith("pair/block2/"))
-    mine = [visit for visit in visits if visit.endswith("/512B")]
+    dut_runs = dict.fromkeys(place.rpartition("/")[0] for place, _ in trials if place.startswith("pair/block2/"))
+    mine = [dut_run for dut_run in dut_runs if dut_run.endswith("/512B")]
     assert [place.rpartition("/")[0] for place, _ in journal[len(trials) :]] == mine
     assert verdicts(again) == {64: Verdict.FASTER, 512: Verdict.EQUIVALENT}
     assert again.comparison.verdicts[1].ratio != found.comparison.verdicts[1].ratio
-    with pytest.raises(ResultsError, match="has failed: leave out --retry-failed"):
-        ComparisonRun.resume(run.folder, machine.workshop(), retry_failed=True)
+    with pytest.raises(ResultsError, match="has failed: omit --retry-failed"):
+        ComparisonRun.resume(run.folder, machine.equipment(), retry_failed=True)
 
 
 def test_a_comparison_without_a_verdict_goes_on_first(tmp_path: Path) -> None:
-    run = ComparisonRun.create(tmp_path, compared(), TEXT, WORKSHOP)
+    run = ComparisonRun.create(tmp_path, compared(), TEXT, EQUIPMENT)
     run.close()
-    with pytest.raises(ResultsError, match="has not reached its verdict: go on with it first, without --retry-failed"):
-        ComparisonRun.resume(run.folder, WORKSHOP, retry_failed=True)
+    with pytest.raises(ResultsError, match="has no verdict yet: resume it first, without --retry-failed"):
+        ComparisonRun.resume(run.folder, EQUIPMENT, retry_failed=True)
 
 
 def test_a_spread_comparison_measures_a_block_again_where_it_was(
     tmp_path: Path, lab: Callable[[Testbeds], None]
 ) -> None:
-    # Size by size: first all visits at 64 bytes, on one testbed, then those at 512, on the other.
+    # Size by size: first all runs at 64 bytes, on one testbed, then those at 512, on the other.
     machine = Busy(lambda number, _, size: (number, size) == (2 * 7 * 4 + BROKEN, 512))
-    lab(Testbeds(make=machine.workshop))
-    begun = ComparisonRun.create(tmp_path, compared(), TEXT, WORKSHOP)
-    found = SpreadComparison.create(begun, INVENTORY, WORKSHOP, console()).run()
+    lab(Testbeds(make=machine.equipment))
+    begun = ComparisonRun.create(tmp_path, compared(), TEXT, EQUIPMENT)
+    found = SpreadComparison.create(begun, INVENTORY, EQUIPMENT, console()).run()
     (failure,) = found.comparison.failures
     assert (failure.size, failure.place.rpartition("-")[0].rpartition("-")[0]) == (512, "pair/block2/turn3")
     assert machine.starts == 2 * 2 * 7 * 4
-    testbeds = Testbeds(make=machine.workshop)
+    testbeds = Testbeds(make=machine.equipment)
     lab(testbeds)
     settings = read_comparison_settings(begun.folder)
-    again = SpreadComparison.resume(begun.folder, settings, WORKSHOP, console(), retry_failed=True).run()
+    again = SpreadComparison.resume(begun.folder, settings, EQUIPMENT, console(), retry_failed=True).run()
     (job,) = testbeds.jobs
     assert (job.testbed, job.frames, len(job.retry)) == ("slow", "512B/1way/1flows", 4)
     assert machine.starts == 2 * 2 * 7 * 4 + 4
@@ -278,7 +281,7 @@ def test_the_command_line_says_how(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*words, "--figure", "latency", "--latency-share", "0.99"])
     (folder,) = (tmp_path / "out").iterdir()
     assert done.exit_code == 0, done.output
-    assert f"blocks that are not whole again: ./x testbed resume {folder} --retry-failed" in done.output
+    assert f"To repeat the incomplete blocks: ./x testbed resume {folder} --retry-failed" in done.output
     before = len(read_journal(folder / JOURNAL))
     done = CliRunner().invoke(app, ["resume", str(folder), "--retry-failed"])
     assert done.exit_code == 0, done.output

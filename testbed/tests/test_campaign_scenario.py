@@ -11,16 +11,9 @@ import pytest
 from testbed.campaign.measurements.recovery import measure_recovery
 from testbed.campaign.points import measurements_at, ordered_points, planned
 from testbed.campaign.presets import PRESETS
-from testbed.campaign.scenario import (
-    RFC_MEASUREMENTS,
-    Measurement,
-    Preset,
-    ScenarioError,
-    find_scenario,
-    parse_scenario,
-    read_scenario,
-    scenarios_folder,
-)
+from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement, Preset
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import find_scenario, parse_scenario, read_scenario, scenarios_folder
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.trial import Stream
@@ -91,10 +84,10 @@ def test_what_the_recovery_test_gives_up_with_can_be_set() -> None:
         ),
         (
             SHORT + "settings:\n  soak:\n    days: 1\n",
-            "s.yaml:7: settings.soak.days: there is no such setting: give hours, trial_s, share",
+            "s.yaml:7: settings.soak.days: unknown setting: choose from hours, trial_s, share",
         ),
         # Else a quick look could be called RFC 2544.
-        (SHORT + "settings:\n  soak:\n    survey: false\n", "s.yaml:7: settings.soak.survey: there is no such setting"),
+        (SHORT + "settings:\n  soak:\n    survey: false\n", "s.yaml:7: settings.soak.survey: unknown setting"),
         (SHORT + "settings:\n  speed: {}\n", "s.yaml:6: settings.speed"),
         ("", "s.yaml:1: a scenario is a mapping"),
         ("- a\n", "s.yaml:1: a scenario is a mapping"),

@@ -9,11 +9,11 @@ import math
 import pytest
 from pydantic import ValidationError
 
-from testbed.campaign.backend import Capabilities, Generator, GeneratorError, NotCapable, Pauses
 from testbed.campaign.grade import Grade
 from testbed.campaign.measurements.back_to_back import measure_back_to_back
 from testbed.campaign.measurements.throughput import measure_throughput
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
+from testbed.campaign.traffic_generator import Capabilities, Generator, GeneratorError, NotCapable, Pauses
 from testbed.campaign.trial import (
     Place,
     ResetKind,

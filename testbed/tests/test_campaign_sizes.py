@@ -7,7 +7,6 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from testbed.campaign.backend import Capabilities
 from testbed.campaign.sizes import (
     ARTICLE_SIZES,
     SIZE_SETS,
@@ -23,6 +22,7 @@ from testbed.campaign.sizes import (
     sizes_in_words,
     spread,
 )
+from testbed.campaign.traffic_generator import Capabilities
 from testbed.campaign.trial import TrialPlan, line_rate_fps
 
 
@@ -83,9 +83,9 @@ def test_a_genome_with_sizes_of_its_own():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is no IMIX genome"),
-        ("a-b", "is no IMIX genome"),
-        ("3", "is no IMIX genome"),
+        ("", "is not an IMIX genome"),
+        ("a-b", "is not an IMIX genome"),
+        ("3", "is not an IMIX genome"),
         ("ax", "letter 'x', which stands for no size"),
         ("aA", "letter 'A', which stands for no size"),
         ("0a", "0 times 'a'"),
@@ -134,10 +134,10 @@ def test_sizes_and_mixtures_stand_in_the_order_of_their_average_frames():
     [
         ("imux", "no size or mixture is called 'imux'"),
         ("²", "no size or mixture is called '²'"),
-        ("imix:", "is no IMIX genome"),
+        ("imix:", "is not an IMIX genome"),
         ("imix:aj", "letter 'j', which stands for no size"),
         ("imix:aA", "letter 'A', which stands for no size"),
-        ("imix:aA:B700", "'B700' in 'imix:aA:B700' is no size of one's own: give a capital letter or z, such as A=700"),
+        ("imix:aA:B700", "'B700' in 'imix:aA:B700' is not a custom size: give a capital letter or z, such as A=700"),
         ("imix:aA:A=10", "frames of 10 bytes: give 64 to 9216"),
         (f"imix:{'ab' * 50}", "more than 100 letters: put a number before a letter"),
         (63, "give bytes with FCS from 64 to 9216, or a mixture such as imix"),

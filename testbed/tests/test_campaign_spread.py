@@ -10,19 +10,22 @@ from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
-from campaign_folders import WORKSHOP, console
+from campaign_folders import EQUIPMENT, console
 from campaign_lab import Testbeds
 
-from testbed.bench.verdict import Verdict
-from testbed.campaign.compare import CompareSettings, Side
-from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict, plan_lines
+from testbed.campaign.compare.run import ComparisonRun, plan_lines
+from testbed.campaign.compare.schedule import CompareSettings, Side
+from testbed.campaign.compare.settings import ComparisonSettings
+from testbed.campaign.compare.verdict_file import ComparisonVerdict
 from testbed.campaign.journal import JOURNAL, Joined, read_entries, read_journal
-from testbed.campaign.report import write_report
-from testbed.campaign.scenario import parse_scenario
-from testbed.campaign.testbeds import comparison as spread
+from testbed.campaign.report.document import write_report
+from testbed.campaign.scenario_file import parse_scenario
+from testbed.campaign.testbeds import dispatch
+from testbed.campaign.testbeds.comparison import SpreadComparison
 from testbed.campaign.testbeds.inventory import Inventory
-from testbed.campaign.testbeds.part import Job
-from testbed.results import Status
+from testbed.campaign.testbeds.job import Job
+from testbed.comparison.pair_verdict import Verdict
+from testbed.run.results_folder import Status
 
 TEXT = """\
 name: spread
@@ -58,15 +61,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[
         def cluster(*_: object) -> Iterator[Testbeds]:
             yield testbeds
 
-        monkeypatch.setattr(spread, "cluster", cluster)
+        monkeypatch.setattr(dispatch, "cluster", cluster)
         if folder is None:
             told = CompareSettings(a="one", b="two", sizes=(64, 128, 512), blocks=7)
             settings = ComparisonSettings(command="a test", scenario=parse_scenario(TEXT, "s.yaml"), compare=told)
-            begun = ComparisonRun.create(tmp_path, settings, TEXT, WORKSHOP)
-            made = spread.SpreadComparison.create(begun, inventory, WORKSHOP, console())
+            begun = ComparisonRun.create(tmp_path, settings, TEXT, EQUIPMENT)
+            made = SpreadComparison.create(begun, inventory, EQUIPMENT, console())
         else:
-            settings = spread.ComparisonSettings.model_validate_json((folder / "comparison.json").read_text())
-            made = spread.SpreadComparison.resume(folder, settings, WORKSHOP, console())
+            settings = ComparisonSettings.model_validate_json((folder / "comparison.json").read_text())
+            made = SpreadComparison.resume(folder, settings, EQUIPMENT, console())
         return made.folder, made.run()
 
     return run
@@ -86,9 +89,9 @@ def test_a_size_with_all_its_pairs_is_measured_on_one_testbed(
     assert not found.comparison.unfair
     assert found.testbeds == {64: "quick", 128: "slow", 512: "quick"}
     assert [job.testbed for job in testbeds.jobs] == ["quick", "slow", "quick"]
-    rigs = [one.rig for one in read_entries((folder / JOURNAL).read_text(), JOURNAL) if isinstance(one, Joined)]
-    assert rigs == ["both/1way/64B@quick", "both/1way/128B@slow", "both/1way/512B@quick"]
-    # Loads tell the testbeds apart: all visits of a size got the same, on both sides, of both devices.
+    setups = [one.setup for one in read_entries((folder / JOURNAL).read_text(), JOURNAL) if isinstance(one, Joined)]
+    assert setups == ["both/1way/64B@quick", "both/1way/128B@slow", "both/1way/512B@quick"]
+    # Loads tell the testbeds apart: all runs of a size got the same, on both sides, of both devices.
     for size in EXPECTED:
         mine = [(place, result) for place, result in read_journal(folder / JOURNAL) if f"/{size}B/" in place]
         assert len(mine) == 2 * 7 * 4
@@ -142,5 +145,5 @@ def test_without_any_testbed_what_is_done_is_kept_and_gone_on_with(
 def test_the_plan_counts_a_start_for_each_size(tmp_path: Path) -> None:
     told = CompareSettings(a="one", b="two", sizes=(64, 128, 512), blocks=7)
     settings = ComparisonSettings(command="a test", scenario=parse_scenario(TEXT, "s.yaml"), compare=told)
-    assert "7 blocks of each: 56 starts, 168 measurements, " in plan_lines(settings, WORKSHOP)[-1]
-    assert "7 blocks of each: 168 starts, 168 measurements, " in plan_lines(settings, WORKSHOP, spread=True)[-1]
+    assert "7 blocks of each: 56 starts, 168 measurements, " in plan_lines(settings, EQUIPMENT)[-1]
+    assert "7 blocks of each: 168 starts, 168 measurements, " in plan_lines(settings, EQUIPMENT, spread=True)[-1]

@@ -18,16 +18,17 @@ from pathlib import Path
 import pytest
 from campaign_command import DEVICES, argv, environment, folder_in, run_testbed
 
-from testbed.campaign.backend import Capabilities
 from testbed.campaign.journal import JOURNAL, Head, Joined, Measured, as_text, read_entries, read_journal
-from testbed.campaign.scenario import ScenarioError, parse_scenario
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.summary import CampaignSummary, read_campaign_summary
 from testbed.campaign.testbeds.cluster import library_logs
 from testbed.campaign.testbeds.inventory import Inventory, Testbed, read_inventory
+from testbed.campaign.testbeds.job import Job, JobResult, run_job
 from testbed.campaign.testbeds.merge import keep, kept, merged
-from testbed.campaign.testbeds.part import Job, Part, measure_part
+from testbed.campaign.traffic_generator import Capabilities
 from testbed.campaign.trial import TrialPlan, TrialResult
-from testbed.results import Status
+from testbed.run.results_folder import Status
 
 PATIENCE_S = 120.0
 SCENARIO = (
@@ -73,7 +74,7 @@ def testbeds_of(folder: Path) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for entry in entries:
         if isinstance(entry, Joined):
-            place, _, testbed = entry.rig.partition("@")
+            place, _, testbed = entry.setup.partition("@")
             found.setdefault(place.partition("/")[2], set()).add(testbed)
     return found
 
@@ -195,7 +196,7 @@ def test_without_a_testbed_what_is_done_is_kept_and_gone_on_with(
     folder = folder_in(tmp_path / "out")
     assert status == 1, text
     assert "no testbed is left for " in text
-    assert f"go on with ./x testbed resume {folder}" in text
+    assert f"continue with ./x testbed resume {folder}" in text
     assert "Traceback" not in text
     summary = read_campaign_summary(folder)
     assert summary.status is Status.FAILED
@@ -303,7 +304,7 @@ def test_a_testbed_has_its_own_generator_and_devices() -> None:
     ]
     assert Testbed(name="plain").scenario(scenario) == scenario
     strange = Testbed.model_validate({"name": "lab2", "devices": [{"name": "other", "program": "l2fwd-c"}]})
-    with pytest.raises(ScenarioError, match="testbed 'lab2': the scenario has no device 'other': there are l2fwd-c"):
+    with pytest.raises(ScenarioError, match="testbed 'lab2': the scenario has no device 'other': choose from l2fwd-c"):
         strange.scenario(scenario)
     assert Inventory(testbeds=[testbed]).model_validate_json(Inventory(testbeds=[testbed]).model_dump_json())
 
@@ -314,21 +315,21 @@ def journal_of(testbed: str, *places: str) -> str:
         plan=TrialPlan(size=64, load_fps=1, duration_s=1), sent=1, received=1, lost=0, offered_fps=1, duration_s=1
     )
     now = datetime.now(UTC)
-    lines = [Head(campaign="c", begun=now), Joined(rig=f"rig@{testbed}", capabilities=limits)]
+    lines = [Head(campaign="c", begun=now), Joined(setup=f"setup@{testbed}", capabilities=limits)]
     lines += [Measured(number=1, place=place, ended=now, result=result) for place in places]
     return as_text(lines)
 
 
 def test_journals_are_put_one_behind_the_other() -> None:
-    parts = {
-        "64B": Part(testbed="a", frames="64B", journal=journal_of("a", "x", "y")),
-        "again": Part(testbed="a", frames="64B", journal=journal_of("a", "x/again")),
-        "128B": Part(testbed="b", frames="128B", journal=journal_of("b", "z")),
+    results = {
+        "64B": JobResult(testbed="a", frames="64B", journal=journal_of("a", "x", "y")),
+        "again": JobResult(testbed="a", frames="64B", journal=journal_of("a", "x/again")),
+        "128B": JobResult(testbed="b", frames="128B", journal=journal_of("b", "z")),
     }
-    entries = read_entries(merged("campaign", datetime.now(UTC), parts), "merged")
+    entries = read_entries(merged("campaign", datetime.now(UTC), results), "merged")
     assert isinstance(entries[0], Head)
     assert entries[0].campaign == "campaign"
-    assert [entry.rig for entry in entries if isinstance(entry, Joined)] == ["rig@a", "rig@b"]
+    assert [entry.setup for entry in entries if isinstance(entry, Joined)] == ["setup@a", "setup@b"]
     trials = [entry for entry in entries if isinstance(entry, Measured)]
     assert [(entry.number, entry.place) for entry in trials] == [(1, "x"), (2, "y"), (3, "x/again"), (4, "z")]
 
@@ -337,7 +338,7 @@ def test_what_comes_over_the_network_does_not_choose_where_it_is_written(tmp_pat
     folder = tmp_path / "results"
     (folder / "raw").mkdir(parents=True)
     logs = {"one-1/a.stdout": "fine", "../../../escaped": "bad", "/etc/escaped": "bad"}
-    keep(folder, "64B/1way/1flows", Part(testbed="a", frames="64B/1way/1flows", logs=logs))
+    keep(folder, "64B/1way/1flows", JobResult(testbed="a", frames="64B/1way/1flows", logs=logs))
     assert (folder / "raw/a/64B-1way-1flows/one-1/a.stdout").read_text() == "fine"
     assert not list(tmp_path.rglob("*escaped"))
     assert kept(folder, "64B/1way/1flows").testbed == "a"
@@ -347,7 +348,7 @@ def test_what_comes_over_the_network_does_not_choose_where_it_is_written(tmp_pat
 def test_other_programs_than_the_campaigns_are_refused(tmp_path: Path) -> None:
     scenario = parse_scenario(SCENARIO.replace("PACE", "0"), "s.yaml")
     job = Job(campaign="c", testbed="a", scenario=scenario, frames="64B/1way/1flows", programs={"l2fwd-c": "00"})
-    assert "testbed 'a': l2fwd-c differs from the campaign's" in measure_part(job, [tmp_path]).error
+    assert "testbed 'a': l2fwd-c differs from the campaign's" in run_job(job, [tmp_path]).error
 
 
 def test_a_worker_ends_with_its_controller(tmp_path: Path, spread: Callable[..., Run]) -> None:

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 import stand_in
-from trex_rig import PLAN, Make, maker
+from trex_setup import PLAN, Make, maker
 
-from testbed.campaign import trex_account
-from testbed.campaign.backend import Generator, GeneratorError, NotCapable
-from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.l2fwd import L2fwd
-from testbed.campaign.trex import trex_home
-from testbed.campaign.trex_device import JoinedDevice
-from testbed.campaign.trex_settings import Trex, TrexForwarder, TrexLaunch
+from testbed.campaign.devices.program_host import LocalHost
+from testbed.campaign.traffic_generator import Generator, GeneratorError, NotCapable
+from testbed.campaign.trex import account as trex_account
+from testbed.campaign.trex.device import JoinedDevice
+from testbed.campaign.trex.settings import Trex, TrexForwarder, TrexLaunch
+from testbed.campaign.trex.setup import trex_home
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, StepPlan, TrialPlan
-from testbed.programs import find_program
+from testbed.run.programs import find_program
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_latency_that_does_not_come_back_is_no_capability(make: Make) -> None:
 
 def test_a_device_that_forwards_nothing_ends_the_campaign(make: Make) -> None:
     generator = make(cut_off=True)
-    with pytest.raises(GeneratorError, match=r"none of \d+ frames came back through the device: look at the cables"):
+    with pytest.raises(GeneratorError, match=r"none of \d+ frames came back through the device: check the cables"):
         generator.capabilities()
     generator.close()
 
@@ -197,7 +197,7 @@ def rising(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vdevs: list[str], **
     monkeypatch.setattr(trex_account, "_REQUEST_S", 600.0)
     folder = stand_in.install(tmp_path / "bin")
     monkeypatch.setenv("STAND_IN", json.dumps({"l2fwd-c": {"every": 0.02, "rises": 5} | wish}))
-    kind = L2fwd(find_program("l2fwd-c", [folder]), (), Here())
+    kind = L2fwd(find_program("l2fwd-c", [folder]), (), LocalHost())
     return JoinedDevice(kind, TrexForwarder(lcore=0, vdevs=vdevs), False, 64, tmp_path)
 
 
@@ -255,7 +255,7 @@ def test_over_memif_the_client_can_be_reset(
     generator = make({"forwarder": {"lcore": 0, "vdevs": vdevs}}, {"joined": device})
     if able:
         assert generator.reset(RESET).valid
-        with pytest.raises(NotCapable, match="over memif: its port is disconnected when it is stopped"):
+        with pytest.raises(NotCapable, match="over memif, stopping a port disconnects it"):
             generator.reset(RESET.model_copy(update={"kind": ResetKind.PORT}))
     else:
         with pytest.raises(NotCapable, match="does not connect again: make the device the client"):
@@ -269,7 +269,7 @@ def test_the_device_is_started_counted_and_ended(make: Make, tmp_path: Path, mon
     memif = f"role=server,socket-abstract=no,socket={wire},path={tmp_path}/x"
     vdevs = [f"net_memif{port},id={port},{memif}" for port in (0, 1)]
     joined = TrexForwarder(lcore=0, vdevs=vdevs, hugepages=False)
-    kind = L2fwd(find_program("l2fwd-c", [folder]), ("--burst", "8"), Here())
+    kind = L2fwd(find_program("l2fwd-c", [folder]), ("--burst", "8"), LocalHost())
     device = JoinedDevice(kind, joined, False, 2000, tmp_path)
     monkeypatch.setenv("STAND_IN", json.dumps({"l2fwd-c": {"every": 0.02}}))
     generator = make(setup={"joined": device})
@@ -286,7 +286,7 @@ def test_the_device_is_started_counted_and_ended(make: Make, tmp_path: Path, mon
 def test_a_device_that_dies_ends_the_campaign(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = stand_in.install(tmp_path / "bin")
     joined = TrexForwarder(lcore=0, vdevs=["net_null0"] * 2)
-    device = JoinedDevice(L2fwd(find_program("l2fwd-c", [folder]), (), Here()), joined, False, 64, tmp_path)
+    device = JoinedDevice(L2fwd(find_program("l2fwd-c", [folder]), (), LocalHost()), joined, False, 64, tmp_path)
     monkeypatch.setenv("STAND_IN", json.dumps({"l2fwd-c": {"die": "no such device"}}))
     with pytest.raises(GeneratorError, match="no such device"):
         make(setup={"joined": device})

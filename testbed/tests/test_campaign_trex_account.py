@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What a real TRex server said of its trials (trex_recorded.json, from v3.08 over memif), and what becomes of it."""
+"""What a real TRex server said of its trials (trex_recorded.json.xz, from v3.08 over memif), and what becomes of it."""
 
 from __future__ import annotations
 
 import copy
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from testbed.campaign.devices.device import Counts
-from testbed.campaign.trex_account import Ran, Route, account, marked_frames, reset_account
-from testbed.campaign.trex_latency import latency
+from testbed.campaign.trex.account import Ran, Route, account, marked_frames, reset_account
+from testbed.campaign.trex.latency import latency
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, TrialPlan, TrialResult
 from testbed.campaign.validity import judged
 
-RECORDED = json.loads((Path(__file__).parent / "trex_recorded.json").read_text())
+RECORDED = json.loads(lzma.decompress((Path(__file__).parent / "trex_recorded.json.xz").read_bytes()))
 ROUTE = Route(tx_ports=[0], rx_ports=[1], virtual=True)
 
 

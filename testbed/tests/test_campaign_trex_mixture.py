@@ -7,12 +7,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from trex_rig import PLAN, Make, maker
+from trex_setup import PLAN, Make, maker
 
-from testbed.campaign.backend import NotCapable
 from testbed.campaign.frame_format import frame_format
-from testbed.campaign.scenario import ScenarioError, parse_scenario
-from testbed.campaign.trex_mixture import composition, tunable
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import parse_scenario
+from testbed.campaign.traffic_generator import NotCapable
+from testbed.campaign.trex.mixture import composition, tunable
 from testbed.campaign.trial import ResetKind, ResetPlan, StepPlan, TrialPlan
 
 # No virtual device, over which long frames with latency would be mixed up.

@@ -17,19 +17,20 @@ from typing import TypeVar
 
 import pytest
 
-from testbed.campaign.backend import GeneratorError, NotCapable, Pauses
-from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.l2fwd import L2fwd
-from testbed.campaign.scenario import find_scenario, read_scenario
+from testbed.campaign.devices.program_host import LocalHost
+from testbed.campaign.scenario_file import find_scenario, read_scenario
 from testbed.campaign.sizes import Size
-from testbed.campaign.trex import TrexGenerator, TrexSetup, trex_home
-from testbed.campaign.trex_account import Ran
-from testbed.campaign.trex_bridge import TrexBridge, TrexError, trex_folder
-from testbed.campaign.trex_device import JoinedDevice
-from testbed.campaign.trex_mixture import composition
-from testbed.campaign.trex_settings import Trex
+from testbed.campaign.traffic_generator import GeneratorError, NotCapable, Pauses
+from testbed.campaign.trex.account import Ran
+from testbed.campaign.trex.bridge import TrexBridge, TrexError, trex_folder
+from testbed.campaign.trex.device import JoinedDevice
+from testbed.campaign.trex.generator import TrexGenerator
+from testbed.campaign.trex.mixture import composition
+from testbed.campaign.trex.settings import Trex
+from testbed.campaign.trex.setup import TrexSetup, trex_home
 from testbed.campaign.trial import ResetKind, ResetPlan, StepPlan, StepResult, TrialPlan, TrialResult
-from testbed.programs import Program
+from testbed.run.programs import Program
 
 pytestmark = [
     pytest.mark.e2e,
@@ -87,7 +88,7 @@ def running(program: Program, settings: Trex, directions: int, logs: Path) -> It
             device=program.name,
             settings=settings,
             home=trex_home(settings),
-            joined=JoinedDevice(L2fwd(program, (), Here()), settings.forwarder, False, 1518, logs),
+            joined=JoinedDevice(L2fwd(program, (), LocalHost()), settings.forwarder, False, 1518, logs),
             sizes=(64, 1518),
             flows=(1,),
             directions=directions,

@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 import trex_stand_in
 from ssh_server import PATIENCE_S, SshServer
-from trex_rig import PLAN, Make, maker
+from trex_setup import PLAN, Make, maker
 
-from testbed.campaign.backend import GeneratorError
 from testbed.campaign.remote.host import GENERATOR, record_hosts
 from testbed.campaign.scenario import Scenario
-from testbed.campaign.trex_bridge import trex_folder
+from testbed.campaign.traffic_generator import GeneratorError
+from testbed.campaign.trex.bridge import trex_folder
 
 
 @pytest.fixture
@@ -98,8 +98,8 @@ def test_what_is_started_is_there(make: Make, tmp_path: Path, launch: dict, home
 STARTS = """
 import sys, time
 from pathlib import Path
-from testbed.campaign.trex_server import start_server
-from testbed.campaign.trex_settings import Trex
+from testbed.campaign.trex.server import start_server
+from testbed.campaign.trex.settings import Trex
 home = Path(sys.argv[1])
 words = {"kind": "trex", "sync_port": int(sys.argv[2]), "launch": {"config": "memif.cfg.yaml"}}
 server = start_server(home, Trex.model_validate(words), home)

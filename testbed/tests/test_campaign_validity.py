@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 from campaign_models import Tape
 
-from testbed.campaign.measurements.finding import burst, continuous
+from testbed.campaign.measurements.result import burst, continuous
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.trial import (
     Place,

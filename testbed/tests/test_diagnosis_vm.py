@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed.programs import repository_root
-from testbed.scratch import scratch_folder
-from testbed.vm import Guest, Initramfs, Kernel, VmMissing, find_kernel, need_tools, needs
-from testbed.vm_wire import ETHERTYPE, Stream, Wire, await_forwarding, exchange, make_frames
+from testbed.run.programs import repository_root
+from testbed.run.scratch import scratch_folder
+from testbed.vm.guest import Guest, Initramfs, Kernel, VmMissing, find_kernel, need_tools, needs
+from testbed.vm.wire import ETHERTYPE, Stream, Wire, await_forwarding, exchange, make_frames
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
@@ -223,7 +223,7 @@ def test_rules_sort_frames_and_drop_them_until_they_are_destroyed(machine: Machi
         flow_rules -l 0 --no-telemetry --no-pci --vdev=net_tap0,iface=sorted0 >/tmp/rules 2>&1 &
         until grep -q 'three rules; waits for' /tmp/rules 2>/dev/null; do
             [ -e /proc/$! ] || {{ cat /tmp/rules; exit 1; }}
-            usleep 20000
+            usleep 100000
         done
         ip address add 192.0.2.2/24 dev sorted0
         wait $!
@@ -255,7 +255,7 @@ def test_vlans_are_filtered_and_their_tags_taken_off(ready: Machine) -> None:
         echo $! >/tmp/pid
         until grep -q 'receives frames of the VLANs' /tmp/vlans 2>/dev/null; do
             [ -e /proc/$! ] || {{ cat /tmp/vlans; exit 1; }}
-            usleep 20000
+            usleep 100000
         done""")
     try:
         # The device may lose frames for a while after it was started, and keeps the order of the others.
@@ -270,7 +270,7 @@ def test_vlans_are_filtered_and_their_tags_taken_off(ready: Machine) -> None:
                 ready.guest.check("true")
         until_seen(ready, lambda _: True, "VLAN 100: 300 bytes")
         output = ready.guest.check(
-            "kill $(cat /tmp/pid); while [ -e /proc/$(cat /tmp/pid) ]; do usleep 20000; done; cat /tmp/vlans"
+            "kill $(cat /tmp/pid); while [ -e /proc/$(cat /tmp/pid) ]; do usleep 100000; done; cat /tmp/vlans"
         )
     finally:
         ready.guest.run("kill -9 $(cat /tmp/pid) 2>/dev/null; rm -f /dev/hugepages/*")
@@ -293,7 +293,7 @@ def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
         echo $! >/tmp/pid
         until grep -q 'waiting for 8 used' /tmp/report 2>/dev/null; do
             [ -e /proc/$! ] || {{ cat /tmp/report; exit 1; }}
-            usleep 20000
+            usleep 100000
         done""")
     try:
         deadline = time.monotonic() + 60
@@ -321,7 +321,7 @@ def test_a_driver_tells_of_its_queues_and_descriptors(ready: Machine) -> None:
     assert "  speeds: 10 Mbit/s half duplex, 10 Mbit/s, 100 Mbit/s half duplex, 100 Mbit/s, 1000 Mbit/s\n" in report
     assert re.search(r"link then: Link { up: true, .*, autonegotiated: false }", after), report
     assert 'drops: false, offloads: ["KEEP_CRC"] }' in before, report
-    lacking = "the device has no burst modes to tell (its driver is net_e1000_em): "
+    lacking = "the device has no burst modes to report (its driver is net_e1000_em): "
     assert report.count(lacking) == 2, report
 
 
@@ -335,7 +335,7 @@ def test_a_nic_reaches_memory_of_the_program(ready: Machine) -> None:
         echo $! >/tmp/pid
         until grep -q 'pages of this program through the IOMMU' /tmp/own 2>/dev/null; do
             [ -e /proc/$! ] || {{ cat /tmp/own; exit 1; }}
-            usleep 20000
+            usleep 100000
         done""")
     # More than there are mbufs, of which each comes back.
     stream = Stream(wire, wire, make_frames(wire, itertools.islice(itertools.cycle(range(60, 1515, 17)), 1200)))
@@ -343,7 +343,7 @@ def test_a_nic_reaches_memory_of_the_program(ready: Machine) -> None:
         await_forwarding([stream], 60)
         exchange([stream], 32, 20)
         told = ready.guest.check(
-            "kill $(cat /tmp/pid); while [ -e /proc/$(cat /tmp/pid) ]; do usleep 20000; done; cat /tmp/own"
+            "kill $(cat /tmp/pid); while [ -e /proc/$(cat /tmp/pid) ]; do usleep 100000; done; cat /tmp/own"
         )
     finally:
         ready.guest.run("kill -9 $(cat /tmp/pid) 2>/dev/null; rm -f /dev/hugepages/*")
@@ -365,12 +365,12 @@ def test_a_port_is_reset_and_gets_another_queue(ready: Machine) -> None:
             rm -f /dev/hugepages/*
             echo {RESETTABLE} >/sys/bus/pci/drivers/vfio-pci/unbind
             echo >/sys/bus/pci/devices/{RESETTABLE}/driver_override""")
-    chosen = "those that are chosen after its reset"
+    chosen = "those selected after its reset"
     lacks = "the device has no reset (its driver is net_e1000_em): start the port again as it is, or close it"
     assert [line for line in told.splitlines() if line.startswith("port ")] == [
         f"port 0 ({RESETTABLE}) started: RX queues: 1",
         f"port 0 ({RESETTABLE}) started again: RX queues: 2",
-        f"port 0 ({RESETTABLE}): 1 counters of before its reset asked for, the device supports {chosen}",
+        f"port 0 ({RESETTABLE}): counters from before its reset: 1 requested, the device supports {chosen}",
         f"port 1 ({NIC}) started: RX queues: 1",
         f"port 1 ({NIC}): {lacks}",
         f"port 1 ({NIC}) started again: RX queues: 1",
@@ -477,14 +477,14 @@ def test_cpus_that_the_control_group_does_not_have(machine: Machine) -> None:
         echo +cpuset >/sys/fs/cgroup/cgroup.subtree_control
         mkdir /sys/fs/cgroup/half && echo 0 >/sys/fs/cgroup/half/cpuset.cpus""")
     found = machine.found("-l 1 --no-pci --vdev=net_null0", "echo $$ >/sys/fs/cgroup/half/cgroup.procs")
-    assert found.startswith("CPU 1 is asked for, and the control group of this process has 0 only: give one of these, ")
+    assert found.startswith("CPU 1 is requested, but the control group of this process has only 0: give one of these, ")
 
 
 def test_cpu_that_is_offline(machine: Machine) -> None:
     try:
         machine.guest.check("echo 0 >/sys/devices/system/cpu/cpu1/online")
         found = machine.found("-l 0-1 --no-pci --vdev=net_null0")
-        assert found == "CPU 1 is asked for, this machine has 0: give CPUs that are there, such as -l 0"
+        assert found == "CPU 1 is requested, this machine has 0: give CPUs that exist, such as -l 0"
     finally:
         machine.guest.check("echo 1 >/sys/devices/system/cpu/cpu1/online")
 
@@ -496,7 +496,7 @@ def test_interrupts_that_are_not_remapped(kernel: Kernel, initramfs: Path, tmp_p
         machine.guest.check("modprobe vfio_iommu_type1")
         machine.bind(NIC, "vfio-pci")
         found = machine.found(f"-a {NIC}")
-        assert found.startswith("the IOMMU does not remap interrupts, so VFIO hands out no device: ")
+        assert found.startswith("the IOMMU does not remap interrupts, so VFIO provides no device: ")
         remedy = re.search("can forge interrupts: (.*)$", found)
         assert remedy
         guest.check(remedy[1])
@@ -506,8 +506,8 @@ def test_interrupts_that_are_not_remapped(kernel: Kernel, initramfs: Path, tmp_p
 @pytest.mark.parametrize(
     ("devices", "append", "remedy"),
     [
-        (IOMMU, "intel_iommu=off", "take intel_iommu=off off the kernel's command line and start the machine again"),
-        ([], "", "turn it on in the firmware (VT-d, AMD-Vi), or give the virtual machine one. "),
+        (IOMMU, "intel_iommu=off", "remove intel_iommu=off from the kernel's command line and reboot"),
+        ([], "", "enable it in the firmware (VT-d, AMD-Vi), or give the virtual machine one. "),
     ],
     ids=["by the command line", "not there"],
 )
@@ -523,6 +523,6 @@ def test_iommu_that_is_off(
         assert found[1].startswith(f"NIC {NIC} is bound to no driver: ")
         # Debian's kernel does not have the way of VFIO to go without.
         way = "modprobe uio_pci_generic && dpdk-devbind.py --bind=uio_pci_generic"
-        assert found[0].endswith(f". To go without, so that a NIC can write anywhere: {way} {NIC}")
+        assert found[0].endswith(f". To do without one, so that a NIC can write anywhere: {way} {NIC}")
         machine.bind(NIC, "uio_pci_generic")
         assert f"port 0 ({NIC})" in machine.report(f"-a {NIC}")

@@ -226,7 +226,7 @@ def test_without_named_nics_nothing_of_theirs_fails(tree: Tree, case: str) -> No
 def test_nic_that_is_vital_or_not_there_fails(tree: Tree) -> None:
     assert "it carries the default route" in found(tree, Question(nics=(UPLINK,)))[f"driver of {UPLINK}"].found
     check = found(tree, Question(nics=("0000:99:00.0",)))["0000:99:00.0"]
-    assert (check.verdict, check.found) == ("fail", "there is no such device")
+    assert (check.verdict, check.found) == ("fail", "the device does not exist")
     assert NIC in check.remedy
     assert found(tree, Question())[UPLINK].found.endswith("carries the default route, left alone")
 
@@ -356,7 +356,7 @@ def test_command_line_gives_json_and_the_worst_as_status(tree: Tree) -> None:
 
 @pytest.mark.parametrize(
     ("argv", "message"),
-    [(("--nic", "eth0"), "'eth0' is no PCI address"), (("--cores", "2-x"), "'2-x' is no list of CPUs")],
+    [(("--nic", "eth0"), "'eth0' is not a PCI address"), (("--cores", "2-x"), "'2-x' is not a CPU list")],
 )
 def test_bad_arguments_are_named(tree: Tree, argv: tuple[str, ...], message: str) -> None:
     status, text = run(tree, *argv)

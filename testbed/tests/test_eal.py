@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from testbed import eal
-from testbed.eal import EalOptions, hugepages_wanted, unique_file_prefix
-from testbed.environment import boot_parameters, steal_percent
-from testbed.lcores import parse_cpu_list, plan_lcores
-from testbed.programs import ProgramMissing, find_program
-from testbed.wire import VirtualWire
+from testbed.run import eal
+from testbed.run.eal import EalOptions, hugepages_wanted, unique_file_prefix
+from testbed.run.environment import boot_parameters, steal_percent
+from testbed.run.lcores import parse_cpu_list, plan_lcores
+from testbed.run.programs import ProgramMissing, find_program
+from testbed.wire.virtual_wire import VirtualWire
 
 
 def apart(*cpus: int) -> dict[int, frozenset[int]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.environment import describe_binary
-from testbed.programs import Program, repository_root
+from testbed.run.environment import describe_binary
+from testbed.run.programs import Program, repository_root
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import dpkt.pcap
 import dpkt.pcapng
 import pytest
 
-from testbed.frames import CaptureError, Macs, compare, read_frames
+from testbed.wire.frames import CaptureError, Macs, compare, read_frames
 
 MACS = Macs(destination="02:00:00:00:00:01", source="0a:0b:0c:0d:0e:0f")
 HOST_HEADER = bytes.fromhex("020000000000" + "aabbccddeeff")

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed.bench.callgrind import read_profile
-from testbed.bench.count import EAL_WORDS
-from testbed.bench.figures import figures_path, growth, read_figures, renew_figures, versions
-from testbed.eal import unique_file_prefix
-from testbed.programs import Program
+from testbed.bench.count.callgrind import read_profile
+from testbed.bench.count.gate import figures_path, growth, read_figures, renew_figures, versions
+from testbed.bench.count.instructions import EAL_WORDS
+from testbed.run.eal import unique_file_prefix
+from testbed.run.programs import Program
 
 ROW = "generator, there and back on net_ring, burst 32"
 # Bursts of other lengths than 32, which a time slice can cause at most, are rarer than this share.

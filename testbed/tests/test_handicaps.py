@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 
-from testbed.bench.handicaps import (
+from testbed.bench.handicaps.measurement import (
     HANDICAPS,
     PLAIN,
     by_received,
@@ -21,13 +21,13 @@ from testbed.bench.handicaps import (
     parts_of,
     ratio_to_plain,
 )
-from testbed.bench.handicaps_record import HandicapRecord, HandicapRow
-from testbed.bench.handicaps_report import handicap_table, render
-from testbed.bench.record import Block, Run, Slices
-from testbed.bench.verdict import pair_ratio
-from testbed.environment import record_environment
-from testbed.programs import ProgramMissing
-from testbed.tables import ABSENT
+from testbed.bench.handicaps.record import HandicapRecord, HandicapRow
+from testbed.bench.handicaps.report import handicap_table, render
+from testbed.comparison.record import Block, Run, Slices
+from testbed.comparison.statistics import pair_ratio
+from testbed.page.tables import ABSENT
+from testbed.run.environment import record_environment
+from testbed.run.programs import ProgramMissing
 
 COSTS = {"application": 1.0, "library": 2.0, "device": 3.0, "all": 6.0}
 BY_LABEL = {handicap.label: handicap for handicap in HANDICAPS}
@@ -39,7 +39,7 @@ def instructions(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], di
     if shutil.which("valgrind") is None:
         pytest.skip("'valgrind' is not installed")
     try:
-        find_handicap_program("release")
+        find_handicap_program("dist")
     except ProgramMissing as error:
         pytest.skip(str(error))
 
@@ -94,7 +94,7 @@ def test_rates_are_of_received_packets() -> None:
 
 
 def test_the_report_has_each_row_and_says_what_does_not_count() -> None:
-    plain = HandicapRow(label="plain", options=[], profile="release", instructions_per_packet=COSTS)
+    plain = HandicapRow(label="plain", options=[], profile="dist", instructions_per_packet=COSTS)
     plain.empty_polls = {"virtual": 0.4}
     slow = HandicapRow(label="slow & <bare>", options=["--x"], profile="no-lto", instructions_per_packet=COSTS)
     ratio = pair_ratio([0.5, 0.6, 0.7])
@@ -117,5 +117,5 @@ def test_the_report_has_each_row_and_says_what_does_not_count() -> None:
     assert "slow &amp; &lt;bare&gt;" in page
     assert page.count("<svg") == 2
     assert "40 % of the plain loop" in page
-    assert "block 3 does not count: it ended" in page
+    assert "block 3 is invalid: it ended" in page
     assert HandicapRecord.model_validate_json(record.model_dump_json()) == record

@@ -214,7 +214,7 @@ def test_cut_off_last_line_is_a_change_that_was_not_made(kernel: SimulatedKernel
 def test_file_that_is_no_record_is_not_touched(kernel: SimulatedKernel, journal: Journal) -> None:
     journal.path.parent.mkdir(parents=True)
     journal.path.write_text("something else\n")
-    with pytest.raises(JournalError, match="is no record of host prepare"):
+    with pytest.raises(JournalError, match="is not a record of host prepare"):
         undo(kernel, journal)
     assert journal.path.read_text() == "something else\n"
 
@@ -242,7 +242,7 @@ def test_nic_in_use_is_not_taken_away(kernel: SimulatedKernel, journal: Journal)
 def test_nic_that_is_gone_does_not_stop_restoring(kernel: SimulatedKernel, journal: Journal) -> None:
     do(kernel, journal)
     kernel.tree.remove(f"{DEVICES}/{NIC}")
-    assert f"{NIC} is no longer there: nothing to put back" in undo(kernel, journal)
+    assert f"{NIC} no longer exists: nothing to restore" in undo(kernel, journal)
     assert not journal.path.exists()
 
 
@@ -282,7 +282,7 @@ def test_default_route_of_ipv6_counts(kernel: SimulatedKernel) -> None:
 
 
 def test_what_is_not_there_is_refused(kernel: SimulatedKernel) -> None:
-    assert refused(kernel, nics=("0000:99:00.0",)).startswith("0000:99:00.0: there is no such device; NICs of this")
+    assert refused(kernel, nics=("0000:99:00.0",)).startswith("0000:99:00.0: no such device; NICs of this")
     assert refused(kernel, cores=(2, 9)) == "CPU 9 is not there; online: 0-7"
     assert "leave at least one" in refused(kernel, cores=tuple(range(8)))
     assert "no hugepages of 4096 kB; it has: 1 GB, 2 MB" in refused(kernel, page_kb=4096)
@@ -317,10 +317,10 @@ def test_boot_parameters_and_irqbalance_are_told(kernel: SimulatedKernel) -> Non
 
 def test_command_line_has_the_profiles_options(kernel: SimulatedKernel) -> None:
     assert command_line(kernel, WISH) == (
-        f"target/static/release/l2fwd-rs -l 2-3 -a {NIC} -- -p 0x1 -q 1 --rxd 2048 --txd 2048"
+        f"target/static/dist/l2fwd-rs -l 2-3 -a {NIC} -- -p 0x1 -q 1 --rxd 2048 --txd 2048"
     )
     shared = command_line(kernel, Wish(nics=(SHARED,), cores=(4,))) or ""
-    assert shared.startswith(f"target/release/l2fwd-rs -l 4 -a {SHARED},mprq_en=1,rxqs_min_mprq=1 -- ")
+    assert shared.startswith(f"target/dist/l2fwd-rs -l 4 -a {SHARED},mprq_en=1,rxqs_min_mprq=1 -- ")
 
 
 def test_empty_plan_leaves_no_record(kernel: SimulatedKernel, journal: Journal) -> None:

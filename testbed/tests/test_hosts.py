@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed import namespaces
-from testbed.hosts import parse_iperf, parse_ping
-from testbed.namespaces import NamespacesUnavailable, TwoHosts
+from testbed.demo.hosts import parse_iperf, parse_ping
+from testbed.run import namespaces
+from testbed.run.namespaces import NamespacesUnavailable, TwoHosts
 
 PING = """PING 198.18.0.2 (198.18.0.2) 56(84) bytes of data.
 
@@ -121,7 +121,7 @@ def test_namespaces_of_a_crashed_run_are_removed_and_others_kept(with_namespaces
     monkeypatch.setattr(namespaces, "_NAME", re.compile(namespaces._NAME.pattern.replace("testbed", own, 1)))
     crash = f"""
 import os
-from testbed import namespaces
+from testbed.run import namespaces
 namespaces._PREFIX = "{own}"
 namespaces.TwoHosts().__enter__()
 print(os.getpid(), flush=True)

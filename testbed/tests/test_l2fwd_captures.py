@@ -12,10 +12,10 @@ from pathlib import Path
 import dpkt.pcap
 import pytest
 
-from testbed.eal import EalOptions, unique_file_prefix
-from testbed.forwarder import Final, Forwarder, Start
-from testbed.frames import read_frames
-from testbed.programs import Program
+from testbed.run.eal import EalOptions, unique_file_prefix
+from testbed.run.programs import Program
+from testbed.wire.forwarder import Final, Forwarder, Start
+from testbed.wire.frames import read_frames
 
 pytestmark = pytest.mark.e2e
 
@@ -74,6 +74,7 @@ def rewritten(frames: Sequence[bytes], outcome: Outcome, port: int) -> list[byte
 EVERY_SIZE = [*range(14, 200), 508, 1020, 1276, 1500, 1514, 1515, 2048, 2049, 4000, 4097, 8996, 9000]
 
 
+@pytest.mark.twins
 def test_frames_of_every_size(forwarder_program: Program, tmp_path: Path, hugepages: bool) -> None:
     inputs = [frames_of(0, EVERY_SIZE), frames_of(1, EVERY_SIZE[::-1])]
     outcome = forward(forwarder_program, tmp_path, inputs, ["-p", "3", "-q", "2"], hugepages)
@@ -101,6 +102,7 @@ def test_an_odd_port_forwards_to_itself(forwarder_program: Program, tmp_path: Pa
     assert "l2fwd: warning: odd number of ports, port 2 forwards to itself\n" in log
 
 
+@pytest.mark.twins
 def test_a_port_map_chooses_the_peers(forwarder_program: Program, tmp_path: Path, hugepages: bool) -> None:
     inputs = [frames_of(port, [60, 70]) for port in range(4)]
     outcome = forward(
@@ -118,6 +120,7 @@ def test_ports_outside_the_mask_are_left_alone(forwarder_program: Program, tmp_p
     assert outcome.frames[2] == rewritten(inputs[0], outcome, 2)
 
 
+@pytest.mark.twins
 def test_mac_updating_can_be_turned_off(forwarder_program: Program, tmp_path: Path, hugepages: bool) -> None:
     inputs = [frames_of(0, [60, 1514, 9000])]
     outcome = forward(forwarder_program, tmp_path, inputs, ["-p", "1", "--no-mac-updating"], hugepages)
@@ -136,6 +139,7 @@ def test_runts_are_counted_and_dropped(
     assert outcome.final.total.tx_packets == 3
 
 
+@pytest.mark.twins
 def test_the_statistics_add_up(forwarder_program: Program, tmp_path: Path, hugepages: bool) -> None:
     inputs = [frames_of(0, [60] * 100), frames_of(1, [60] * 37)]
     outcome = forward(forwarder_program, tmp_path, inputs, ["-p", "3", "-q", "2"], hugepages)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed.eal import EalOptions, unique_file_prefix
-from testbed.forwarder import Forwarder
-from testbed.programs import FORWARDERS, find_program
+from testbed.run.eal import EalOptions, unique_file_prefix
+from testbed.run.programs import FORWARDERS, find_program
+from testbed.wire.forwarder import Forwarder
 
 TIMEOUT_S = 60
 HINT = "Run with '-- --help' for the options."
@@ -97,17 +97,17 @@ MACHINE = [
     (
         NULL2,
         ["-p3"],
-        "too few lcores: 2 queue pairs at 1 a lcore need 2 lcores, 1 available: give more with -l, or raise -q",
+        "too few lcores: 2 queue pairs at 1 per lcore need 2 lcores (available: 1): give more with -l, or raise -q",
     ),
     (
         NULL2,
         ["-p3", "--queues", "3", "-q5"],
-        "too few lcores: 6 queue pairs at 5 a lcore need 2 lcores, 1 available: give more with -l, or raise -q",
+        "too few lcores: 6 queue pairs at 5 per lcore need 2 lcores (available: 1): give more with -l, or raise -q",
     ),
     (
         ["--vdev=net_ring0"],
         ["-p1", "--queues", "17", "-q1024"],
-        "port 0 (net_ring0): 17 RX queues asked for with --queues, the device supports at most 16",
+        "port 0 (net_ring0): --queues requests 17 RX queues, but the device supports at most 16",
     ),
     (
         ["--vdev=net_null0"],
@@ -171,8 +171,8 @@ def test_descriptors_that_the_device_does_not_support(option: str, direction: st
             assert result.returncode == 1
             errors.append(own_lines(result.stderr))
     expected = (
-        rf"l2fwd: port 0 \(net_virtio_user0\): 7 {direction} descriptors asked for with {option}, "
-        r"the device supports \d+ to \d+ in steps of \d+"
+        rf"l2fwd: port 0 \(net_virtio_user0\): {option} requests 7 {direction} descriptors, "
+        r"but the device supports \d+ to \d+ in steps of \d+"
     )
     assert len(errors[0]) == 1
     assert re.fullmatch(expected, errors[0][0])
@@ -190,6 +190,17 @@ def test_an_argument_that_the_eal_leaves(name: str) -> None:
 def test_a_device_that_the_eal_does_not_know(name: str) -> None:
     result = run(name, eal_arguments(["--vdev=net_missing0"]), ["-p3"])
     assert own_lines(result.stderr) == ["l2fwd: cannot initialize the EAL: No such device"]
+    assert result.returncode == 1
+
+
+@pytest.mark.parametrize("name", FORWARDERS)
+def test_a_device_that_its_driver_refuses(name: str) -> None:
+    """DPDK goes on without it, so that the ports would be others."""
+    result = run(name, eal_arguments([*NULL2, "--vdev", "net_pcap0,rx_pcap=/nothing.pcap"]), ["-p3"])
+    assert own_lines(result.stderr) == [
+        "l2fwd: cannot initialize the EAL: the driver of device 'net_pcap0' refused it: correct the device's "
+        "arguments, or leave it out; DPDK's log says more"
+    ]
     assert result.returncode == 1
 
 

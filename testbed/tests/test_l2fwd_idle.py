@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from test_l2fwd_traffic import bench
 
-from testbed.eal import EalOptions
-from testbed.forwarder import Forwarder
-from testbed.programs import Program
+from testbed.run.eal import EalOptions
+from testbed.run.programs import Program
+from testbed.wire.forwarder import Forwarder
 
 pytestmark = pytest.mark.e2e
 
@@ -42,7 +42,7 @@ def test_a_forwarder_sleeps_between_frames(
         final = forwarder.stop()
     assert final.balanced
     log = (tmp_path / f"{forwarder.process.name}.stderr").read_text()
-    assert "polls without sleep" not in log
+    assert "does not sleep" not in log
 
 
 def test_a_device_without_interrupts_is_polled(
@@ -57,5 +57,5 @@ def test_a_device_without_interrupts_is_polled(
     own = [line for line in (tmp_path / "dut.stderr").read_text().splitlines() if line.startswith("l2fwd: warning")]
     assert own == [
         "l2fwd: warning: port 0 (net_ring0): cannot wait for RX queue 0: Operation not supported: "
-        "lcore 0 polls without sleep"
+        "lcore 0 does not sleep"
     ]

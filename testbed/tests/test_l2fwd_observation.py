@@ -16,12 +16,12 @@ import dpkt.pcap
 import dpkt.pcapng
 import pytest
 
-from testbed.eal import EalOptions
-from testbed.forwarder import Forwarder
-from testbed.process import completed
-from testbed.programs import Program
-from testbed.runtime_folders import runtime_folder
-from testbed.scratch import scratch_folder
+from testbed.run.eal import EalOptions
+from testbed.run.process import completed
+from testbed.run.programs import Program
+from testbed.run.runtime_folders import runtime_folder
+from testbed.run.scratch import scratch_folder
+from testbed.wire.forwarder import Forwarder
 
 pytestmark = pytest.mark.e2e
 
@@ -76,13 +76,14 @@ def captured(file_prefix: str, folder: Path, which: str) -> list[bytes]:
         return [bytes(frame) for _, frame in dpkt.pcapng.Reader(file)]
 
 
+@pytest.mark.twins
 def test_frames_and_counters_of_a_running_forwarder(
     forwarder_program: Program, tmp_path: Path, attachable_prefix: str, need_tools: Callable[..., None]
 ) -> None:
     """The capture begins and ends while frames go at full speed, several times."""
     need_tools("dpdk-dumpcap", "dpdk-telemetry.py")
     frames = [bytes([0x10, *([number] * (59 + 40 * number))]) for number in range(30)]
-    # The tool, which opens the device too, is told of it in 64 bytes: a short path.
+    # The tool opens the device too, and gets its path in 64 bytes: it must be short.
     with scratch_folder() as folder:
         file = folder / "in"
         with file.open("wb") as out:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed.eal import EalOptions
-from testbed.forwarder import Forwarder, Period
-from testbed.process import ProcessError
-from testbed.programs import Program
-from testbed.veth import VethWire
+from testbed.run.eal import EalOptions
+from testbed.run.process import ProcessError
+from testbed.run.programs import Program
+from testbed.wire.forwarder import Forwarder, Period
+from testbed.wire.veth import VethWire
 
 pytestmark = pytest.mark.e2e
 
@@ -31,6 +31,7 @@ def wait_until_each_port_receives(forwarder: Forwarder, since: Period) -> None:
     forwarder.process.wait_until(received, "frames on each port", TIMEOUT_S)
 
 
+@pytest.mark.twins
 def test_ports_are_reset_while_frames_go(
     forwarder_program: Program, tmp_path: Path, file_prefix: str, hugepages: bool
 ) -> None:
@@ -54,7 +55,7 @@ def test_ports_are_reset_while_frames_go(
         assert counts == sorted(counts), counter
     assert final.balanced
     log = (tmp_path / "dut.stderr").read_text()
-    assert log.count("l2fwd: ports reset: stopped and started again within ") - RESETS in (0, 1)
+    assert log.count("l2fwd: ports reset: stopped and restarted in ") - RESETS in (0, 1)
 
 
 def test_a_port_that_does_not_start_again_ends_the_forwarder(
@@ -86,6 +87,5 @@ def test_a_port_that_would_never_work_again_is_not_stopped(
             forwarder.next_period(TIMEOUT_S)
             assert forwarder.stop().balanced
     assert str(error.value) == (
-        "dut: l2fwd: warning: port 0 (net_af_packet0): no port is reset: "
-        "net_af_packet does not work again once it was stopped"
+        "dut: l2fwd: warning: port 0 (net_af_packet0): no port is reset: net_af_packet does not work after a stop"
     )

@@ -12,8 +12,8 @@ import dpkt
 import pytest
 from test_l2fwd_captures import Outcome, forward
 
-from testbed.bench.ipv4 import REWRITTEN, frames
-from testbed.programs import Program, ProgramMissing, find_program, repository_root
+from testbed.comparison.ipv4 import REWRITTEN, frames
+from testbed.run.programs import Program, ProgramMissing, find_program, repository_root
 
 PARSERS = ["raw", "zerocopy", "smoltcp", "pnet", "etherparse"]
 HEADER = bytes.fromhex("020000000001020000000002")
@@ -23,7 +23,7 @@ HEADER = bytes.fromhex("020000000001020000000002")
 def rewriting() -> Program:
     """l2fwd-rs with the option."""
     try:
-        return find_program("l2fwd-rs", [repository_root() / "target/rewrite/release"])
+        return find_program("l2fwd-rs", [repository_root() / "target/rewrite/debug"], for_figures=False)
     except ProgramMissing as error:
         pytest.skip(f"{error}, with --target-dir target/rewrite and the feature rewrite")
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import dpkt.pcap
 import pytest
 
-from testbed.eal import EalOptions, unique_file_prefix
-from testbed.forwarder import Forwarder
-from testbed.frames import read_frames
-from testbed.programs import Program, ProgramMissing, find_program, repository_root
+from testbed.run.eal import EalOptions, unique_file_prefix
+from testbed.run.programs import Program, ProgramMissing, find_program, repository_root
+from testbed.wire.forwarder import Forwarder
+from testbed.wire.frames import read_frames
 
 pytestmark = pytest.mark.e2e
 
-FOLDERS = {"l2fwd-c": "build-static/l2fwd-c", "l2fwd-rs": "target/static/release"}
+FOLDERS = {"l2fwd-c": "build-static/l2fwd-c", "l2fwd-rs": "target/static/dist"}
 # A list of folders as in PATH, in place of those.
 TOLD = os.environ.get("TESTBED_STATIC_BIN_DIRS")
 
@@ -30,7 +30,7 @@ TOLD = os.environ.get("TESTBED_STATIC_BIN_DIRS")
 def static_program(request: pytest.FixtureRequest) -> Program:
     try:
         folders = TOLD.split(os.pathsep) if TOLD else [FOLDERS[request.param]]
-        return find_program(request.param, [repository_root() / folder for folder in folders])
+        return find_program(request.param, [repository_root() / folder for folder in folders], for_figures=False)
     except ProgramMissing as error:
         pytest.skip(f"{error} --static")
 

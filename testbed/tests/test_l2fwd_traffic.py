@@ -18,16 +18,18 @@ from pathlib import Path
 
 import pytest
 
-from testbed.eal import EalOptions, unique_file_prefix
-from testbed.forwarder import Final, Forwarder, Start
-from testbed.generator import Generator, Result
-from testbed.process import Process
-from testbed.programs import Program
-from testbed.wire import VirtualWire
+from testbed.run.eal import EalOptions, unique_file_prefix
+from testbed.run.process import Process
+from testbed.run.programs import Program
+from testbed.wire.forwarder import Final, Forwarder, Start
+from testbed.wire.generator import Generator, Result
+from testbed.wire.virtual_wire import VirtualWire
 
 pytestmark = pytest.mark.e2e
 
 TIMEOUT_S = 60
+# Under load when the forwarder ends: what is lost then does not come late.
+ENDLESS = ("--size=64", "--duration=600", "--wait=0.5")
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,7 @@ def test_every_frame_of_a_single_port(
     assert start.ports[0].mac == VirtualWire.forwarder_mac(0)
 
 
+@pytest.mark.twins
 @pytest.mark.parametrize("per_lcore", [1, 3, 4])
 def test_every_frame_over_two_queues(
     forwarder_program: Program, generator_program: Program, tmp_path: Path, hugepages: bool, per_lcore: int
@@ -177,12 +180,13 @@ def test_every_frame_over_two_queues(
     assert all(port.rx_packets >= 5000 for port in final.ports)
 
 
+@pytest.mark.twins
 def test_stopping_under_load_loses_no_count(
     forwarder_program: Program, generator_program: Program, tmp_path: Path, hugepages: bool
 ) -> None:
     with bench(tmp_path, hugepages) as on, on.forwarder(forwarder_program) as forwarder:
         forwarder.process.start()
-        with on.generator(generator_program, "--size=64", "--duration=600", "--bidirectional") as generator:
+        with on.generator(generator_program, *ENDLESS, "--bidirectional") as generator:
             has_received(forwarder, 10000)
             final = forwarder.stop()
             os.kill(generator.pid, signal.SIGINT)
@@ -220,7 +224,7 @@ def test_a_killed_forwarder_can_come_back(
 ) -> None:
     with bench(tmp_path, hugepages) as on, on.forwarder(forwarder_program) as first:
         first.process.start()
-        with on.generator(generator_program, "--size=64", "--duration=600") as generator:
+        with on.generator(generator_program, *ENDLESS) as generator:
             has_received(first, 1000)
             first.process.kill()
             on.wire.clear_sockets()

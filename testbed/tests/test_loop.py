@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from testbed.bench import binary
-from testbed.bench.binary import Member, Part, Symbol, member_of, parse_archives, parse_symbols, part_of
-from testbed.bench.callgrind import Call, Function, Profile
-from testbed.bench.count import Counted, share_out
-from testbed.bench.loop import Rule, breaches, broken_rules, code_at, parse_disassembly
-from testbed.bench.loop_command import how_often
+from testbed.bench.count import binary
+from testbed.bench.count.binary import Component, Member, Symbol, component_of, member_of, parse_archives, parse_symbols
+from testbed.bench.count.callgrind import Call, Function, Profile
+from testbed.bench.count.instructions import Counted, share_out
+from testbed.bench.count.loop import Rule, breaches, broken_rules, code_at, parse_disassembly
+from testbed.bench.count.loop_command import how_often
 
 # A loop from 10 to 2a, and what follows it. What is not executed stands after `ret`.
 CODE = """\
@@ -175,11 +175,11 @@ def test_a_function_comes_from_the_archive_of_its_neighbours() -> None:
 
 
 def test_parts_by_library() -> None:
-    parts = {
-        name: part_of(Path("/bin/program"), f"/usr/lib/{name}", 1)
+    components = {
+        name: component_of(Path("/bin/program"), f"/usr/lib/{name}", 1)
         for name in ("librte_net_null.so.23", "librte_bus_pci.so.23", "librte_mempool_ring.so.23", "libc.so.6")
     }
-    assert list(parts.values()) == [Part.DEVICE, Part.DEVICE, Part.LIBRARY, Part.SYSTEM]
+    assert list(components.values()) == [Component.DEVICE, Component.DEVICE, Component.LIBRARY, Component.SYSTEM]
 
 
 def test_what_is_called_of_the_system_counts_for_the_caller() -> None:
@@ -190,5 +190,9 @@ def test_what_is_called_of_the_system_counts_for_the_caller() -> None:
     profile.calls[loop, send] = Call(1, 70)
     profile.calls[send, tls] = Call(2, 20)
     profile.calls[loop, tls] = Call(1, 10)
-    parts = {loop: Part.APPLICATION, send: Part.DEVICE, tls: Part.SYSTEM}
-    assert share_out(profile, parts.__getitem__) == {Part.APPLICATION: 110, Part.LIBRARY: 0, Part.DEVICE: 70}
+    components = {loop: Component.APPLICATION, send: Component.DEVICE, tls: Component.SYSTEM}
+    assert share_out(profile, components.__getitem__) == {
+        Component.APPLICATION: 110,
+        Component.LIBRARY: 0,
+        Component.DEVICE: 70,
+    }

@@ -15,7 +15,7 @@ import pytest
 
 from testbed.host.pci import full_address
 from testbed.host.processors import read_cpu_list
-from testbed.programs import Program, repository_root
+from testbed.run.programs import Program, repository_root
 
 FOLDER = repository_root() / "l2fwd-rs/packaging"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.bench.figures import read_figures
+from testbed.bench.count.gate import read_figures
 from testbed.parsing.baseline import Figures, baseline_path, compiler_of, complaints, count_program
 from testbed.parsing.build import release_program
 from testbed.parsing.versions import tool_versions
@@ -31,7 +31,7 @@ def test_no_kernel_has_become_slower(tmp_path: Path) -> None:
         pytest.skip("'valgrind' is not installed")
     program = release_program()
     if not os.access(program, os.X_OK):
-        pytest.skip("not built: cargo build --release -p parsing-bench --example measure")
+        pytest.skip("not built: cargo build --profile dist -p parsing-bench --example measure")
     checked_in = read_figures(baseline_path())
     if (compiler := compiler_of("safe-rust", tool_versions())) not in checked_in:
         pytest.skip(f"no figures with {compiler} are checked in: ./x bench parsing --renew")

@@ -12,7 +12,7 @@ import pytest
 from testbed.parsing.build import BuildError, Built, Watch, kept_program, programs_folder
 from testbed.parsing.builds import Builds
 from testbed.parsing.record import LTO_FAT
-from testbed.process import Process
+from testbed.run.process import Process
 
 
 def built(name: str) -> Built:

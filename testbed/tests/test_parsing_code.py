@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.bench.binary import BinaryError
+from testbed.bench.count.binary import BinaryError
 from testbed.parsing.code import Program, memory_function
 
 # `.rept` and `.p2align` make padding, which is not counted.

@@ -31,7 +31,7 @@ from testbed.parsing.record import (
     write_record,
 )
 from testbed.parsing.timing import NOTHING, Pool, Timed, TimingError
-from testbed.results import Status
+from testbed.run.results_folder import Status
 
 NAMES = ("c-gcc", "swift", "clumsy", "reader")
 
@@ -209,10 +209,10 @@ def test_what_was_measured_outlasts_an_interrupt(laboratory: Laboratory, tmp_pat
         for kernel in build.kernels
         if kernel.library != "clumsy"
     )
-    assert "interrupted: reporting what there is" in output
+    assert "interrupted: reporting the results so far" in output
     assert "W2, NAT" in output
     folder = next((tmp_path / "results").iterdir())
-    assert f"go on with ./x bench parsing --resume {folder}" in output
+    assert f"continue with ./x bench parsing --resume {folder}" in output
 
 
 def resume(folder: Path, *words: str) -> tuple[int, str]:
@@ -273,9 +273,9 @@ def test_another_program_is_counted_anew(laboratory: Laboratory, tmp_path: Path)
             "it was begun with rustc 1.2.3, and this is ",
         ),
         (lambda record: record.versions.crates.clear(), [], 1, "other versions of the crates in Cargo.lock"),
-        (lambda record: setattr(record, "sources", "abc"), [], 1, "what its programs are built from has changed"),
-        (lambda record: None, ["--quick"], 2, "leave out what says what is measured"),
-        (lambda record: None, ["--no-times"], 2, "leave out what says what is measured"),
+        (lambda record: setattr(record, "sources", "abc"), [], 1, "the sources of its programs have changed"),
+        (lambda record: None, ["--quick"], 2, "omit the options that change them"),
+        (lambda record: None, ["--no-times"], 2, "omit the options that change them"),
     ],
 )
 def test_what_cannot_be_gone_on_with(
@@ -311,12 +311,12 @@ def test_a_busy_machine_can_count(laboratory: Laboratory, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [
-        (["--workload=W5"], 2, "'W5': give some of W1, W2, W3, W4"),
+        (["--workload=W5"], 2, "'W5' is not a workload: choose from W1, W2, W3, W4"),
         (["--matrix=some"], 2, "'some': give default or full"),
-        (["--json=/no/such/folder/x.json"], 2, "there is no folder '/no/such/folder'"),
-        (["--resume=/no/such/folder"], 2, "there is no folder '/no/such/folder'"),
-        (["--renew-results", "--no-times"], 2, "without times only a run with --matrix full is kept"),
-        (["--libs=slow"], 1, "there is no library 'slow': there are c-gcc, swift, clumsy, reader"),
+        (["--json=/no/such/folder/x.json"], 2, "the folder '/no/such/folder' does not exist"),
+        (["--resume=/no/such/folder"], 2, "the folder '/no/such/folder' does not exist"),
+        (["--renew-results", "--no-times"], 2, "needs times, or --matrix full"),
+        (["--libs=slow"], 1, "no library 'slow': choose from c-gcc, swift, clumsy, reader"),
     ],
 )
 def test_bad_input(laboratory: Laboratory, tmp_path: Path, words: list[str], status: int, reason: str) -> None:

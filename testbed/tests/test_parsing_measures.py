@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from test_parsing_record import parsing_record
 
-from testbed.bench.callgrind import parse_profile
+from testbed.bench.count.callgrind import parse_profile
 from testbed.parsing.count import CountError, kernel_count
 from testbed.parsing.libraries import LibraryError, Listed, chosen_libraries, take_verdicts
 from testbed.parsing.matrix import CROSS_LANGUAGE, cargo_environment, refusal, variants
@@ -93,7 +93,7 @@ def test_libraries_by_name() -> None:
     assert chosen_libraries(listed, []) == listed
     # In the order of the tables, not in that of the command line.
     assert [one.feature for one in chosen_libraries(listed, ["c", "a"])] == ["a", "c"]
-    with pytest.raises(LibraryError, match="there is no library 'd': there are a, b, c"):
+    with pytest.raises(LibraryError, match="no library 'd': choose from a, b, c"):
         chosen_libraries(listed, ["a", "d"])
 
 

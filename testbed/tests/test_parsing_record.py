@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from testbed.environment import record_environment
 from testbed.parsing.record import (
     LTO_FAT,
     LTO_OFF,
@@ -31,7 +30,8 @@ from testbed.parsing.record import (
     read_record,
     write_record,
 )
-from testbed.results import ResultsError, Status
+from testbed.run.environment import record_environment
+from testbed.run.results_folder import ResultsError, Status
 
 
 def parsing_record() -> ParsingRecord:

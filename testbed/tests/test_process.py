@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.process import Process, ProcessError, describe_status
+from testbed.run.process import Process, ProcessError, describe_status
 
 PATIENCE_S = 30.0
 
@@ -124,7 +124,7 @@ def test_it_does_not_outlive_a_killed_tool(tmp_path: Path):
     tool = f"""
 import sys, time
 from pathlib import Path
-from testbed.process import Process
+from testbed.run.process import Process
 process = Process("child", [sys.executable, "-c", "import time; time.sleep(600)"], Path({str(tmp_path)!r})).start()
 print(process.pid, flush=True)
 time.sleep(600)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.forwarder import Final
-from testbed.programs import Program, repository_root
+from testbed.run.programs import Program, repository_root
+from testbed.wire.forwarder import Final
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 

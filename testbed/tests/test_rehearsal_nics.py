@@ -14,17 +14,22 @@ from typing import Any
 import pytest
 from rehearsal import MODELS, Machine, Nic, boot
 
-from testbed.vm import Kernel, emulates
-from testbed.vm_wire import Stream, await_forwarding, exchange, flood, make_frames, number_of
+from testbed.run.programs import FORWARDERS
+from testbed.vm.guest import Kernel, emulates
+from testbed.vm.wire import Stream, await_forwarding, exchange, flood, make_frames, number_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
 TESTED = ("e1000e", "vmxnet3", "virtio", "e1000", "igb")
-FRAMES = 5_000
+# A start on an e1000 takes 40 s: DPDK's driver reads its EEPROM bit by bit, and sleeps for a tick of the guest then.
+RUNS = [(model, program) for model in TESTED for program in FORWARDERS if (model, program) != ("e1000", "l2fwd-c")]
+# Each length occurs, since 37 and 1,455 have no factor in common, and rings of 1,024 descriptors go round twice.
+FRAMES = 2_100
 # Without their FCS of 4 bytes: from 64 to 1,518 bytes, the ends first.
 SIZES = [60, 1514, *(60 + 37 * number % 1455 for number in range(FRAMES - 2))]
 WINDOW = 64
-QUIET_S = 20.0
+# Only a hang lasts this long: an emulated NIC on a busy machine may be silent for more than 20 s.
+QUIET_S = 120.0
 
 
 @pytest.fixture(scope="module")
@@ -115,73 +120,58 @@ def check_stream(stream: Stream, nic: Nic, port: int) -> None:
     assert len(stream.received) == len(expected)
 
 
-@pytest.mark.parametrize("program", ["l2fwd-rs", "l2fwd-c"])
-@pytest.mark.parametrize("model", TESTED)
-def test_every_frame_comes_out_once_and_in_order(prepared: Prepared, model: str, program: str) -> None:
+@pytest.mark.parametrize(("model", "program"), RUNS)
+def test_every_frame_comes_out_once_and_in_order_and_a_flood_loses_none_unseen(
+    prepared: Prepared, model: str, program: str
+) -> None:
     left, right = prepared.machine.pair(model)
     # As the service does it: a user who has the groups' files and nothing else.
     prepared.machine.guest.check("chown nobody /dev/vfio/[0-9]*")
+    probes = left.wire.probes + right.wire.probes
     with prepared.machine.forwarding(program, [left, right], user="nobody") as running:
         there = Stream(left.wire, right.wire, make_frames(left.wire, SIZES))
         back = Stream(right.wire, left.wire, make_frames(right.wire, reversed(SIZES)))
         await_forwarding([there, back], QUIET_S)
         exchange([there, back], WINDOW, QUIET_S)
+        flooded = Stream(left.wire, right.wire, make_frames(left.wire, [60] * 5_000, FRAMES))
+        flood(flooded, QUIET_S)
         final = running.stop()
     late = left.wire.receive() + right.wire.receive()
     check_stream(there, right, 1)
     check_stream(back, left, 0)
     assert late == []
-    # The probes come on top.
-    assert final.balanced
-    assert final.total.rx_packets == final.total.tx_packets > 2 * FRAMES
-
-
-@pytest.mark.parametrize("model", TESTED)
-def test_flood_loses_no_frame_unseen(prepared: Prepared, model: str) -> None:
-    left, right = prepared.machine.pair(model)
-    with prepared.machine.forwarding("l2fwd-rs", [left, right]) as running:
-        stream = Stream(left.wire, right.wire, make_frames(left.wire, [60] * 5_000))
-        flood(stream, 60.0)
-        final = running.stop()
-    received = stream.received
-    assert right.wire.receive() == []
-    numbers = [number_of(frame) for frame in received]
+    numbers = [number_of(frame) for frame in flooded.received]
+    assert len(numbers) > 0
     assert numbers == sorted(set(numbers)), "out of order or twice"
     assert final.balanced
-    assert len(received) == final.total.tx_packets > 0
+    probes = left.wire.probes + right.wire.probes - probes
+    assert final.total.tx_packets == 2 * FRAMES + len(numbers) + probes
     assert final.total.rx_packets == final.total.tx_packets + final.total.tx_dropped
 
 
-@pytest.mark.parametrize("program", ["l2fwd-rs", "l2fwd-c"])
-def test_jumbo_frames(prepared: Prepared, program: str) -> None:
-    left, right = prepared.machine.pair("e1000e")
-    with prepared.machine.forwarding(program, [left, right], "--mtu 9000") as running:
-        stream = Stream(left.wire, right.wire, make_frames(left.wire, [9014, 4000, 1515, 60] * 50))
+@pytest.mark.parametrize("program", FORWARDERS)
+@pytest.mark.parametrize(
+    ("model", "options", "sizes"),
+    [("e1000e", "--mtu 9000", [9014, 4000, 1515, 60]), ("vmxnet3", "", [60, 1514, 60, 1514])],
+    ids=["e1000e with jumbo frames", "vmxnet3"],
+)
+def test_two_queues(prepared: Prepared, model: str, options: str, sizes: list[int], program: str) -> None:
+    left, right = prepared.machine.pair(model)
+    with prepared.machine.forwarding(program, [left, right], f"--queues 2 -q 4 {options}") as running:
+        stream = Stream(left.wire, right.wire, make_frames(left.wire, sizes * 50))
         await_forwarding([stream], QUIET_S)
         exchange([stream], 16, QUIET_S)
         running.stop()
     check_stream(stream, right, 1)
 
 
-@pytest.mark.parametrize("program", ["l2fwd-rs", "l2fwd-c"])
-@pytest.mark.parametrize("model", ["e1000e", "vmxnet3"])
-def test_two_queues(prepared: Prepared, model: str, program: str) -> None:
-    left, right = prepared.machine.pair(model)
-    with prepared.machine.forwarding(program, [left, right], "--queues 2 -q 4") as running:
-        stream = Stream(left.wire, right.wire, make_frames(left.wire, [60, 1514] * 100))
-        await_forwarding([stream], QUIET_S)
-        exchange([stream], WINDOW, QUIET_S)
-        running.stop()
-    check_stream(stream, right, 1)
-
-
-@pytest.mark.parametrize("program", ["l2fwd-rs", "l2fwd-c"])
+@pytest.mark.parametrize("program", FORWARDERS)
 @pytest.mark.parametrize(
     ("model", "options", "words"),
     [
-        ("vmxnet3", "--txd 256", "256 TX descriptors asked for with --txd, the device supports 512 to 4096"),
-        ("e1000e", "--rxd 8192", "8192 RX descriptors asked for with --rxd, the device supports 32 to 4096"),
-        ("e1000e", "--queues 3 -q 6", "3 RX queues asked for with --queues, the device supports at most 2"),
+        ("vmxnet3", "--txd 256", "--txd requests 256 TX descriptors, but the device supports 512 to 4096"),
+        ("e1000e", "--rxd 8192", "--rxd requests 8192 RX descriptors, but the device supports 32 to 4096"),
+        ("e1000e", "--queues 3 -q 6", "--queues requests 3 RX queues, but the device supports at most 2"),
     ],
 )
 def test_options_that_a_device_refuses_name_the_limit(
@@ -193,7 +183,7 @@ def test_options_that_a_device_refuses_name_the_limit(
     assert (outcome.status, words in outcome.output) == (1, True), outcome.output
 
 
-@pytest.mark.parametrize("program", ["l2fwd-rs", "l2fwd-c"])
+@pytest.mark.parametrize("program", FORWARDERS)
 @pytest.mark.parametrize("model", ["e1000e", "virtio"])
 def test_link_that_goes_and_comes_back(prepared: Prepared, model: str, program: str) -> None:
     machine = prepared.machine

@@ -12,25 +12,34 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from test_overload import act_of, trial_of
+from test_bench_statistics import blocks_of
+from test_virtual_wire import filled, final, result
 
-from testbed import tables
-from testbed.environment import Binary, Cpu, Environment, Hugepages
-from testbed.report import write_report
-from testbed.results import (
+from testbed.comparison.condition import Condition
+from testbed.comparison.figures import figures
+from testbed.comparison.pair_verdict import headline, judge
+from testbed.comparison.pairs import pairs
+from testbed.comparison.record import Measurement
+from testbed.comparison.statistics import PairRatio
+from testbed.demo import tables, virtual_wire
+from testbed.demo.report import write_report
+from testbed.demo.summary import (
     CaptureAct,
     CaptureTrial,
-    FrameDifference,
     HostsAct,
     HostsTrial,
     OverloadAct,
     Ping,
-    ResultsError,
-    Status,
     Summary,
     TcpTransfer,
+    WireAct,
     write_summary,
 )
+from testbed.page.tables import ABSENT, Row, Table
+from testbed.run.environment import Binary, Cpu, Environment, Hugepages
+from testbed.run.lcores import LcorePlan
+from testbed.run.results_folder import ResultsError, Status
+from testbed.wire.frames import FrameDifference
 
 NOW = datetime(2026, 3, 1, 12, 0, 5, tzinfo=UTC)
 EVIL = "<script>alert('1 & 2')</script>"
@@ -65,13 +74,38 @@ def environment(hypervisor: str = "kvm") -> Environment:
     )
 
 
-def overload(rounds: int = 3) -> OverloadAct:
-    trials = [trial_of("C", n, 900_000_000 + n * 1_000_000) for n in range(1, rounds + 1)]
-    trials += [trial_of("Rust", n, 910_000_000) for n in range(1, rounds + 1)]
-    for trial in trials:
+LABELS = ["l2fwd-rs", "l2fwd-c", "l2fwd-rs (again)"]
+
+
+def overload(ratio: float = 1.2, count: int = 10) -> OverloadAct:
+    blocks = blocks_of(ratio, count)
+    for block in blocks:
+        for run, label in zip(block.runs, LABELS, strict=True):
+            run.label = label
+    measurement = Measurement(condition=Condition(), labels=LABELS, blocks=blocks, skipped={"testpmd-mac": "not there"})
+    measurement.figures = figures(measurement, None)
+    found, floor = pairs(measurement, False)
+    return OverloadAct(
+        status=Status.PASSED,
+        blocks=count,
+        rounds=1,
+        slice_ms=100,
+        seed=1,
+        lcores={"generator": 0, "forwarder": 1},
+        measurement=measurement,
+        pairs=found,
+        noise_floor=floor,
+    )
+
+
+def wire() -> WireAct:
+    act = virtual_wire.new_act(virtual_wire.WirePlan(64, 5.0, True, LcorePlan(0, 1)))
+    for language, sent in (("C", 902_000_000), ("Rust", 910_000_000)):
+        trial = filled(result(sent=sent + 100, received=sent, lost=100), final(sent + 100, sent))
+        trial.language, trial.reasons, trial.notes = language, [], []
         trial.forwarder.rx_burst_avg = 31.5
-        trial.notes = []
-    return act_of(trials, rounds)
+        act.trials.append(trial)
+    return act
 
 
 def hosts() -> HostsAct:
@@ -109,10 +143,11 @@ def summary(**changes: object) -> Summary:
         "status": Status.PASSED,
         "started": NOW,
         "finished": NOW,
-        "command": "./x demo --rounds=3",
+        "command": "./x demo --blocks=7",
         "quick": False,
         "hugepages": True,
         "overload": overload(),
+        "wire": wire(),
         "hosts": hosts(),
         "capture": capture(),
     }
@@ -179,7 +214,8 @@ def test_the_page_is_whole_and_needs_nothing_else(tmp_path: Path):
 def test_the_charts_take_their_colours_from_the_page(tmp_path: Path):
     page = page_of(tmp_path, summary())
     drawings = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
-    assert "var(--rust)" in drawings
+    assert "var(--series-1)" in drawings
+    assert "var(--kept)" in drawings
     assert "currentColor" in drawings
     assert re.findall(r"#[0-9a-fA-F]{6}\b", drawings) == []
 
@@ -190,13 +226,12 @@ def test_the_articles_columns_and_figures_are_there(tmp_path: Path):
         assert column in page
     for column in ("Forwarder RX", "Forwarder drops", "Average RX burst"):
         assert column in page
-    for value in ("902.000", "910.000", "31.50", "182.000", "3.200", "0.164"):
+    for value in ("902.000", "910.000", "31.50", "3.200", "0.164"):
         assert f">{value}</td>" in page
-    assert "Rust forwarded 1.009 times the frames that C did (median of 3 rounds, 1.008 to 1.010)" in page
     assert "byte 40 is 0x01 instead of 0x00" in page
     assert "0123456789abcdef</code>, with uncommitted changes" in page
     assert "ab" * 32 in page
-    assert "./x demo --rounds=3" in page
+    assert "./x demo --blocks=7" in page
     assert "c-l2fwd-c.stdout" in page
 
 
@@ -214,7 +249,7 @@ def test_a_partial_run_is_said_to_be_one(tmp_path: Path):
 
 
 def test_a_run_that_was_killed_at_once_can_be_reported(tmp_path: Path):
-    found = summary(status=Status.INTERRUPTED, reason="it did not reach its end", overload=None, hosts=None)
+    found = summary(status=Status.INTERRUPTED, reason="it did not reach its end", overload=None, wire=None, hosts=None)
     assert "it did not reach its end" in page_of(tmp_path, found.model_copy(update={"capture": None, "finished": None}))
 
 
@@ -231,10 +266,10 @@ def test_shared_machines_are_labelled(tmp_path: Path, hypervisor: str, warned: b
 
 def test_quick_and_hugepages_are_labelled(tmp_path: Path):
     plain = page_of(tmp_path, summary())
-    assert "no measurement" not in plain
+    assert "not a measurement" not in plain
     assert "without hugepages" not in plain
     page = page_of(tmp_path, summary(quick=True, hugepages=False))
-    assert "Its figures are no measurement" in page
+    assert "Its figures are not a measurement" in page
     assert "Measured without hugepages" in page
 
 
@@ -247,7 +282,57 @@ def test_a_folder_without_results_is_refused(tmp_path: Path):
     assert not (tmp_path / "report.html").exists()
 
 
-def printed(table: tables.Table, width: int) -> str:
+def test_the_first_sentence_is_the_verdict(tmp_path: Path):
+    page = page_of(tmp_path, summary())
+    body = page[page.index("<body>") :]
+    first = re.search(r'<p class="(?!when)[^"]*">([^<]*)</p>', body)[1]
+    assert re.fullmatch(
+        r"l2fwd-rs forwards 1\.(20\d|199) times as much as l2fwd-c \(95 % interval [\d.]+ to [\d.]+; "
+        r"noise floor [\d.]+ to [\d.]+\): l2fwd-rs is faster than l2fwd-c\.",
+        first,
+    )
+    assert "without testpmd-mac: not there" in page
+
+
+@pytest.mark.parametrize(
+    ("ratio", "count", "conclusion"),
+    [
+        (1.0, 10, ": equal within 1 %."),
+        (0.9, 10, ": l2fwd-rs is slower than l2fwd-c."),
+        (1.2, 5, ": no verdict from 5 blocks, since it takes 6."),
+        (1.2, 1, "l2fwd-c: no verdict from 1 block, since it takes 6."),
+    ],
+)
+def test_the_answer_in_words(ratio: float, count: int, conclusion: str):
+    assert tables.answer(overload(ratio, count)).endswith(conclusion)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "conclusion"),
+    [
+        (0.98, 1.03, "no difference found, and any is smaller than 3.0 %"),
+        (1.02, 1.05, "inconclusive, since the difference does not stand out from the noise"),
+    ],
+)
+def test_an_inconclusive_answer_says_how_much_is_ruled_out(low: float, high: float, conclusion: str):
+    ratio = PairRatio(median=(low + high) / 2, ci95=(low, high), samples=[1.0] * 7, p=0.04)
+    floor = PairRatio(median=1.0, ci95=(0.9, 1.1), samples=[1.0] * 7, p=1.0)
+    assert headline("a", "b", ratio, floor, judge(ratio, floor)).endswith(f": {conclusion}.")
+
+
+def test_a_disturbed_comparison_answers_nothing():
+    ratio = PairRatio(median=1.2, ci95=(1.1, 1.3), samples=[1.2] * 7, p=0.01)
+    words = headline("a", "b", ratio, None, judge(ratio, disturbed=True), disturbed=True)
+    assert "no verdict, since other programs" in words
+    assert "faster" not in words
+
+
+def test_no_answer_where_the_twins_were_not_compared():
+    assert tables.answer(None) is None
+    assert tables.answer(overload(count=0)) is None
+
+
+def printed(table: Table, width: int) -> str:
     text = io.StringIO()
     Console(width=width, file=text).print(table.rich(width))
     return text.getvalue()
@@ -255,47 +340,35 @@ def printed(table: tables.Table, width: int) -> str:
 
 @pytest.mark.parametrize("width", [120, 100, 80, 60])
 def test_a_table_is_printed_whole_or_on_its_side(width: int):
-    text = printed(tables.overload_table(overload()), width)
-    for word in " ".join(tables.OVERLOAD_COLUMNS[2:]).split():
+    text = printed(tables.wire_table(wire()), width)
+    for word in " ".join(tables.WIRE_COLUMNS[1:]).split():
         assert word in text
-    for value in ("902.000", "910.000", "182.000", "31.50"):
+    for value in ("902.000", "910.000", "31.50", "yes"):
         assert value in text
     assert "…" not in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= width
-    assert ("903.000" in text) is (width >= 100)
-    assert ("each round is in the report" in " ".join(text.split())) is (width < 100)
 
 
-def test_an_invalid_round_shows_no_figures():
-    act = overload()
+def test_a_table_with_medians_too_wide_on_its_side_shows_these_only():
+    rows = [Row(["C", *["1.000"] * 9], "median"), *(Row(["C", *["2.000"] * 9]) for _ in range(9))]
+    text = printed(Table("T", ["", *[f"a long heading {n}" for n in range(9)]], rows), 40)
+    assert "each round is in the report" in " ".join(text.split())
+    assert "2.000" not in text
+
+
+def test_an_invalid_trial_shows_no_figures():
+    act = wire()
     act.trials[0].reasons = ["3 frames came back corrupted"]
-    (row,) = [row for row in tables.overload_table(act).rows if row.kind == "invalid"]
-    assert row.cells[:2] == ["C", "1"]
-    assert set(row.cells[3:-1]) == {tables.ABSENT}
-    assert tables.remarks(act.trials)[0] == "C, round 1: invalid: 3 frames came back corrupted"
+    (row,) = [row for row in tables.wire_table(act).rows if row.kind == "invalid"]
+    assert row.cells[0] == "C"
+    assert set(row.cells[1:-1]) == {ABSENT}
+    assert tables.remarks(act.trials) == ["C: invalid: 3 frames came back corrupted"]
 
 
 def test_the_same_remark_is_made_once():
-    act = overload()
+    act = wire()
     for trial in act.trials:
-        trial.notes = ["not overloaded"]
-    assert "but in 6 of these 6 trials something else" in tables.ratio_sentences(act)[0]
-    (remark,) = tables.remarks(act.trials)
-    assert remark == "every trial: not overloaded"
+        trial.notes = ["disturbed"]
+    assert tables.remarks(act.trials) == ["every trial: disturbed"]
     act.trials[0].notes = []
-    (remark,) = tables.remarks(act.trials)
-    assert remark.startswith("C, round 2; C, round 3; Rust, round 1; ")
-
-
-@pytest.mark.parametrize(
-    ("rounds", "part"),
-    [
-        (1, "(median of 1 round)."),
-        (2, "(median of 2 rounds, 1.009 to 1.010)."),
-        (3, "with 3 rounds it is no wider than the range."),
-        (6, "95 % bootstrap interval"),
-    ],
-)
-def test_the_ratio_in_words(rounds: int, part: str):
-    assert part in " ".join(tables.ratio_sentences(overload(rounds)))
-    assert "No ratio" in tables.ratio_sentences(act_of([]))[0]
+    assert tables.remarks(act.trials) == ["Rust: disturbed"]

@@ -11,17 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.results import (
-    SCHEMA_VERSION,
-    HostsAct,
-    ResultsError,
-    Status,
-    Summary,
-    new_results_folder,
-    read_summary,
-    write_atomically,
-    write_summary,
-)
+from testbed.demo.summary import SCHEMA_VERSION, HostsAct, Summary, read_summary, write_summary
+from testbed.run.results_folder import ResultsError, Status, new_results_folder, write_atomically
 
 NOW = datetime(2026, 3, 1, 12, 0, 5, tzinfo=UTC)
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.process import Process, completed
-from testbed.runtime_folders import remove_folders, runtime_folder, unique_file_prefix
+from testbed.run.process import Process, completed
+from testbed.run.runtime_folders import remove_folders, runtime_folder, unique_file_prefix
 
 # Makes the folder of the prefix in its argument as DPDK does, with a file in it, and says so.
 _MAKES = 'folder="$RUNTIME_DIRECTORY/dpdk/${0#*=}"; mkdir -p "$folder" && : >"$folder/config" && echo made'
@@ -70,7 +70,7 @@ def test_what_ended_unseen_goes_in_the_end(tmp_path, monkeypatch):
     remove_folders()
     assert not folder.exists()
     # The end of a program without pytest.
-    script = "from testbed.runtime_folders import *; runtime_folder(unique_file_prefix('x')).mkdir(parents=True)"
+    script = "from testbed.run.runtime_folders import *; runtime_folder(unique_file_prefix('x')).mkdir(parents=True)"
     subprocess.run([sys.executable, "-c", script], check=True)
     assert list((tmp_path / "dpdk").iterdir()) == []
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.scratch import remove_abandoned, scratch_folder
+from testbed.run.scratch import remove_abandoned, scratch_folder
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def test_that_of_a_killed_run_is_removed_and_a_live_one_kept(tmp_path: Path):
     code = f"""
 import os, tempfile
 tempfile.tempdir = {str(tmp_path)!r}
-from testbed.scratch import scratch_folder
+from testbed.run.scratch import scratch_folder
 with scratch_folder() as folder:
     (folder / "wire.sock").touch()
     os._exit(1)

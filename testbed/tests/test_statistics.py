@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from testbed.statistics import balanced_order, paired_ratio, spread
+from testbed.comparison.order import balanced_order
+from testbed.comparison.statistics import paired_ratio, spread
 
 
 def test_spread_of_known_values():

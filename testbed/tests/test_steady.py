@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.bench.binary import Part
-from testbed.bench.callgrind import Call, Function, Profile
-from testbed.bench.steady import SteadyError, loop_of, polls_of, steady
+from testbed.bench.count.binary import Component
+from testbed.bench.count.callgrind import Call, Function, Profile
+from testbed.bench.count.steady import SteadyError, loop_of, polls_of, steady
 
 MAIN, LOOP, FLUSH, PARSE = (Function("program", name) for name in ("main", "loop", "flush", "parse"))
 RECEIVE, SEND, PROBE = (Function("librte_net_null.so", name) for name in ("receive", "send", "probe"))
@@ -16,9 +16,13 @@ RING, MALLOC = Function("librte_eal.so", "ring"), Function("libc.so", "malloc")
 POLLS = 1000
 
 
-def part(function: Function) -> Part:
-    parts = {"program": Part.APPLICATION, "librte_net_null.so": Part.DEVICE, "librte_eal.so": Part.LIBRARY}
-    return parts.get(function.object, Part.SYSTEM)
+def component(function: Function) -> Component:
+    components = {
+        "program": Component.APPLICATION,
+        "librte_net_null.so": Component.DEVICE,
+        "librte_eal.so": Component.LIBRARY,
+    }
+    return components.get(function.object, Component.SYSTEM)
 
 
 @pytest.fixture
@@ -53,13 +57,13 @@ def profile() -> Profile:
 
 
 def test_what_is_executed_for_polls(profile: Profile) -> None:
-    assert polls_of(profile, part) == POLLS
-    found = steady(profile, part, POLLS)
+    assert polls_of(profile, component) == POLLS
+    found = steady(profile, component, POLLS)
     assert found.self_cost == {LOOP: 33 * POLLS, FLUSH: POLLS, RECEIVE: 2 * POLLS, SEND: POLLS, RING: 2 * POLLS}
     assert set(found.calls) == {(LOOP, RECEIVE), (LOOP, FLUSH), (FLUSH, SEND), (RECEIVE, RING)}
-    assert loop_of(found, part) == LOOP
+    assert loop_of(found, component) == LOOP
 
 
 def test_a_program_that_forwards_nothing() -> None:
     with pytest.raises(SteadyError, match="calls no driver"):
-        polls_of(Profile(), part)
+        polls_of(Profile(), component)

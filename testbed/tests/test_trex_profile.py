@@ -13,8 +13,8 @@ import pytest
 import trex_stand_in
 from trex_stand_in import STLFlowLatencyStats, STLFlowStats, STLTXCont, STLTXSingleBurst
 
-from testbed.campaign.trex import PROFILE
-from testbed.campaign.trex_bridge import trex_folder
+from testbed.campaign.trex.bridge import trex_folder
+from testbed.campaign.trex.generator import PROFILE
 
 Streams = Callable[..., list]
 

@@ -11,18 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from testbed import veth
-from testbed.campaign.backend import Pauses
-from testbed.campaign.devices.ground import Here
 from testbed.campaign.devices.l2fwd import L2fwd
-from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
-from testbed.campaign.scenario import ScenarioError, parse_scenario, read_scenario, scenarios_folder
+from testbed.campaign.devices.program_host import LocalHost
+from testbed.campaign.embedded.generator import EmbeddedGenerator
+from testbed.campaign.embedded.setup import EmbeddedSetup
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import parse_scenario, read_scenario, scenarios_folder
+from testbed.campaign.traffic_generator import Pauses
 from testbed.campaign.trial import Place, TrialPlan
-from testbed.lcores import plan_lcores
-from testbed.namespaces import NamespacesUnavailable
-from testbed.process import ProcessError
-from testbed.programs import Program
-from testbed.veth import VethWire, interface_indexes, remove_stale
+from testbed.run.lcores import plan_lcores
+from testbed.run.namespaces import NamespacesUnavailable
+from testbed.run.process import ProcessError
+from testbed.run.programs import Program
+from testbed.wire import veth
+from testbed.wire.veth import VethWire, interface_indexes, remove_stale
 
 
 @pytest.fixture
@@ -119,7 +121,7 @@ def test_real_frames_pass_through_the_kernel(
         pytest.skip("veth pairs need root")
     setup = EmbeddedSetup(
         device=forwarder_program.name,
-        kind=L2fwd(forwarder_program, (), Here()),
+        kind=L2fwd(forwarder_program, (), LocalHost()),
         generator=generator_program,
         sizes=("imix",),
         directions=1,

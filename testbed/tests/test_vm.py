@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed import vm
-from testbed.process import Process, ProcessError
-from testbed.vm import Guest, Initramfs, Kernel, VmMissing, find_kernel, need_tools
+from testbed.run.process import Process, ProcessError
+from testbed.vm import guest as vm
+from testbed.vm.guest import Guest, Initramfs, Kernel, VmMissing, find_kernel, need_tools
 
 
 def make_kernel(root: Path, release: str, folder: str = "lib/modules", vfio: bool = True) -> Kernel:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 # Where the client lies: in the source tree and in a release.
 _CLIENT = Path("automation/trex_control_plane/interactive")
-# The server tells of finished ports at once; this is how often the client looks.
+# The server reports finished ports at once; this is how often the client looks.
 _LOOK_S = 0.005
 
 

@@ -83,7 +83,7 @@ def _parser():
     add("--latency_pps", type=float, default=0.0, help="frames a second that measure latency, beside the others")
     add("--latency_packets", type=int, default=0, help="end after so many of them; 0: never")
     add("--flow_stats", type=int, choices=[0, 1], default=1, help="1: count the frames by their mark")
-    add("--sequence", type=_parts, default=[], help="rate:frames+… in place of pps: one behind the other, a mark each")
+    add("--sequence", type=_parts, default=[], help="rate:frames+… in place of pps: one after another, a mark each")
     add("--pg_id", type=int, default=10, help="mark of port 0's frames; further ports have the numbers after it")
     return parser
 

@@ -8,7 +8,7 @@ import struct
 import tempfile
 from pathlib import Path
 
-from testbed.frames import ETHERNET_HEADER_LEN, CaptureError, Macs, compare, read_frames
+from testbed.wire.frames import ETHERNET_HEADER_LEN, CaptureError, Macs, compare, read_frames
 
 MACS = Macs(destination="02:00:00:00:00:01", source="0a:0b:0c:0d:0e:0f")
 FRAMES_MAX = 64

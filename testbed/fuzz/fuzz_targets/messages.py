@@ -11,11 +11,13 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from testbed import overload, tables, watched
-from testbed.forwarder import Final, Message, Period, Start
-from testbed.generator import Load, Result
-from testbed.lcores import LcorePlan
-from testbed.results import OverloadTrial, Status, Summary
+from testbed.demo import tables, virtual_wire
+from testbed.demo.summary import Summary, WireTrial
+from testbed.run import supervision as watched
+from testbed.run.lcores import LcorePlan
+from testbed.run.results_folder import Status
+from testbed.wire.forwarder import Final, Message, Period, Start
+from testbed.wire.generator import Load, Result
 
 MODELS: dict[str, type[Message]] = {"start": Start, "period": Period, "final": Final, "result": Result}
 LOAD = Load(ports=(0,), size=64, seconds=1, expect_src="02:00:00:00:02:00", expect_dst="02:00:00:00:00:00")
@@ -63,20 +65,18 @@ def numbers(message: BaseModel) -> list[float]:
 
 def conclude(periods: list[Period], final: Final, result: Result) -> None:
     """The account of a trial with these messages."""
-    trials = [OverloadTrial(program=name, language=language, round=1) for name, language in (("a", "C"), ("b", "Rust"))]
-    for trial in trials:
-        overload.fill_in(trial, LOAD, result, periods, final)
-    act = overload.new_act(overload.OverloadPlan(64, 1, 1, 0, False, LcorePlan(0, 1)))
-    act.trials = trials
-    overload.conclude(act)
-    tables.overload_table(act).rich(120)
-    tables.ratio_sentences(act)
+    act = virtual_wire.new_act(virtual_wire.WirePlan(64, 1, False, LcorePlan(0, 1)))
+    act.trials = [WireTrial(program=name, language=language) for name, language in (("a", "C"), ("b", "Rust"))]
+    for trial in act.trials:
+        virtual_wire.fill_in(trial, LOAD, result, periods, final)
+    tables.wire_table(act).rich(120)
+    tables.remarks(act.trials)
     summary = Summary(
         status=Status.PASSED,
         started=datetime(2026, 1, 1, tzinfo=UTC),
         command="demo",
         quick=True,
         hugepages=False,
-        overload=act,
+        wire=act,
     )
     assert Summary.model_validate_json(summary.model_dump_json()) == summary

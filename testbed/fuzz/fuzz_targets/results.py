@@ -7,8 +7,9 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from testbed import report, tables
-from testbed.results import ResultsError, read_summary, write_summary
+from testbed.demo import report, tables
+from testbed.demo.summary import read_summary, write_summary
+from testbed.run.results_folder import ResultsError
 
 _TEMPORARY = tempfile.TemporaryDirectory(prefix="fuzz-results-")
 FOLDER = Path(_TEMPORARY.name)

@@ -18,7 +18,7 @@ KINDS = ("cargo", "meson", "pytest")
 
 
 def check(data: bytes) -> None:
-    """Every record gives a sum, and one that cannot be read or tells of nothing is a failure."""
+    """Every record gives a sum, and one that cannot be read or reports nothing is a failure."""
     kind = KINDS[data[0] % len(KINDS)] if data else "cargo"
     status = b"1" if data[1:2] == b"!" else b"0"
     (FOLDER / "run.status").write_bytes(status)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from testbed import environment, hosts
-from testbed.lcores import parse_cpu_list
+from testbed.demo import hosts
+from testbed.run import environment
+from testbed.run.lcores import parse_cpu_list
 
 
 def check(data: bytes) -> None:

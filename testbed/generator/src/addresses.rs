@@ -3,9 +3,9 @@
 
 //! The addresses and UDP ports of the frames: ranges, and how they step from frame to frame.
 //!
-//! All four fields step by one with each frame and start again at the end of their range. Alone, ranges of equal size
-//! would always meet in the same pairs; so when the longest range starts again, the next one is shifted by one (a carry),
-//! and so on. Every combination occurs exactly once before the first one comes back.
+//! All four fields step by one with each frame and start again at the end of their range. Ranges of equal size would always
+//! form the same pairs; so when the longest range starts again, the next one is shifted by one (a carry), and so on. Every
+//! combination occurs exactly once before the first one repeats.
 
 use core::{net::Ipv4Addr, str::FromStr};
 
@@ -107,12 +107,12 @@ impl Counter {
         (self.last - self.first) as u64 + 1
     }
 
-    /// What the value goes up by from frame to frame, until the range starts again.
+    /// The increment from frame to frame, until the range starts again.
     const fn stride(self) -> u64 {
         (self.first != self.last) as u64
     }
 
-    /// How many frames there are, with the present one, before the range starts again.
+    /// The number of frames, including the current one, before the range starts again.
     const fn left(self) -> u64 {
         if self.first == self.last { u64::MAX } else { (self.last - self.value) as u64 + 1 }
     }
@@ -123,16 +123,16 @@ impl Counter {
     }
 }
 
-/// The fields of frame after frame, by sequence number.
+/// The fields of the frames, by sequence number.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldSequence {
     /// Source and destination address, source and destination port.
     counters: [Counter; 4],
-    /// The indices of `counters`, the longest range first: carries are rarest so.
+    /// The indices of `counters`, the longest range first, which makes carries rare.
     order: [usize; 4],
-    /// The sequence number that the counters stand at.
+    /// The sequence number of the counters' current values.
     at: u64,
-    /// How many frames until the longest range starts again.
+    /// The number of frames until the longest range starts again.
     until_carry: u64,
 }
 
@@ -151,7 +151,7 @@ impl FieldSequence {
         sequence
     }
 
-    /// The fields of frame `number`. Fast for the one after the last asked for, right for all.
+    /// The fields of frame `number`. Correct for every number, and fast for the one after the previous request.
     #[inline]
     pub(crate) fn fields_of(&mut self, number: u64) -> Fields {
         if number != self.at {
@@ -162,7 +162,7 @@ impl FieldSequence {
         fields
     }
 
-    /// The fields of frame `number`, from which on [`Self::stretch`] counts. Fast up to the end of a stretch, right for all.
+    /// The fields of frame `number`, where [`Self::stretch`] then starts. Correct for every number, and fast within a stretch.
     pub(crate) fn go_to(&mut self, number: u64) -> Fields {
         let steps = number.wrapping_sub(self.at);
         if steps <= self.stretch() {
@@ -173,21 +173,21 @@ impl FieldSequence {
         self.fields()
     }
 
-    /// What the fields go up by from frame to frame in a stretch, at most 1: source and destination address, source and
-    /// destination port.
+    /// The increments of the fields from frame to frame within a stretch, at most 1: source and destination address, source
+    /// and destination port.
     pub(crate) fn strides(&self) -> [u64; 4] {
         self.counters.map(Counter::stride)
     }
 
-    /// How many frames there are, with the present one, before one does not go up by its stride, or the upper half of the
-    /// source address changes: at least 1.
+    /// The number of frames, including the current one and so at least 1, before a field does not increase by its stride or
+    /// the upper half of the source address changes.
     pub(crate) fn stretch(&self) -> u64 {
         let [src_ip, ..] = &self.counters;
         let half = 0x1_0000 - u64::from(src_ip.value & 0xffff);
         self.counters.iter().fold(self.until_carry.min(half), |least, counter| least.min(counter.left()))
     }
 
-    /// Goes on by so many frames, at most [`Self::stretch`].
+    /// Advances by `steps` frames, at most [`Self::stretch`].
     fn advance(&mut self, steps: u64) {
         self.at += steps;
         self.until_carry -= steps;
@@ -224,7 +224,7 @@ impl FieldSequence {
     }
 
     /// `number` in the mixed radix of the ranges' sizes has a digit for each range; a field is the sum of the digits up to
-    /// its own. Since each field gives away its digit once those before are known, no combination repeats.
+    /// its own. Each field determines its digit once the earlier digits are known, so no combination repeats.
     #[cold]
     fn seek(&mut self, number: u64) {
         let mut rest = number;
@@ -237,7 +237,7 @@ impl FieldSequence {
             sum += digit;
             counter.value = counter.first + (sum % size) as u32;
             if place == 0 {
-                // A single value never needs a carry: then all ranges are single ones.
+                // A range of one value never needs a carry: then all ranges have one value.
                 self.until_carry = if size == 1 { u64::MAX } else { size - digit };
             }
         }

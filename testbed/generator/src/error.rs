@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Why the program cannot go on.
+//! Why the program cannot continue.
 
 use std::{fmt::Display, io::Write as _, process::ExitCode};
 
@@ -11,7 +11,7 @@ pub(crate) enum Error {
     /// The command line is wrong on every machine.
     #[error(transparent)]
     Usage(#[from] UsageError),
-    /// The machine, a device or a file does not allow what was asked for.
+    /// The machine, a device or a file does not allow what the command line requests.
     #[error("{0}")]
     Failed(String),
 }
@@ -22,13 +22,13 @@ pub(crate) enum UsageError {
     NoPorts,
     #[error("invalid value '{value}' for {option}: give {expected}")]
     Value { option: &'static str, value: String, expected: String },
-    #[error("port {port} is named twice in --ports {value}: give one port, or two different ones")]
+    #[error("port {port} appears twice in --ports {value}: give one port, or two different ports")]
     PortTwice { port: u16, value: String },
     #[error("--bidirectional needs two ports: give them with --ports, for example --ports 0,1")]
     BidirectionalAlone,
-    #[error("--then is a load behind another one: give that with --rate and --duration, for example --rate 1M")]
+    #[error("--then needs a first load with a rate and a duration: give --rate, for example --rate 1M, and no --count")]
     ThenAlone,
-    #[error("--duration and --count exclude each other: give one of them")]
+    #[error("--duration and --count exclude each other: give only one of them")]
     DurationAndCount,
     #[error("--{option} has {given} MAC addresses for {ports} {role} port{}: give one for each", if *ports == 1 { "" } else { "s" })]
     MacCount { option: &'static str, given: usize, ports: usize, role: &'static str },
@@ -43,14 +43,14 @@ pub(crate) enum UsageError {
 }
 
 impl Error {
-    /// An error whose text another part of the program, or a library, has worded.
+    /// An error with the message of another part of the program, or of a library.
     pub(crate) fn failed(error: impl Display) -> Self {
         Self::Failed(error.to_string())
     }
 
-    /// Prints the error to stderr and gives the exit status.
+    /// Prints the error to stderr and returns the exit status.
     pub(crate) fn report(&self) -> ExitCode {
-        // Nobody is left to be told when stderr is closed.
+        // If stderr is closed, nobody can read the error.
         let mut stderr = std::io::stderr();
         let _ = writeln!(stderr, "generator: {self}");
         match self {
@@ -63,7 +63,7 @@ impl Error {
     }
 }
 
-/// Tells of something that does not stop the program.
+/// Prints a warning to stderr. The program continues.
 pub(crate) fn warn(message: impl Display) {
     let _ = writeln!(std::io::stderr(), "generator: warning: {message}");
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! How long frames are under way: a histogram, and the jitter of RFC 3550.
+//! Latencies of frames: a histogram, and the jitter of RFC 3550.
 //!
-//! A frame's time starts when its burst is offered to the sending queue and ends when the receiving call that brings it
-//! returns. Frames that left in one burst and come back in one have the same latency, so they are recorded together.
+//! A latency starts when the burst of the frame is offered to the TX queue, and ends when the receive call that returns the
+//! frame ends. Frames that leave in one burst and come back in one burst have the same latency and are recorded together.
 
 use dpdk_rs::Clock;
 use hdrhistogram::Histogram;
 
-/// Percentiles are exact to three digits up to this many cycles (hours); what takes longer counts as this.
+/// Percentiles are exact to three digits up to this many cycles (hours); longer latencies count as this.
 const LONGEST: u64 = 1 << 44;
 const DIGITS: u8 = 3;
 
@@ -42,7 +42,7 @@ pub(crate) struct LatencySummary {
 
 impl LatencyRecorder {
     /// # Errors
-    /// Never, with the constants above; the crate does not know.
+    /// Never with the constants above, but the signature of the crate's function allows errors.
     pub(crate) fn new() -> Result<Self, hdrhistogram::CreationError> {
         Ok(Self {
             histogram: Histogram::new_with_bounds(1, LONGEST, DIGITS)?,
@@ -80,7 +80,7 @@ impl LatencyRecorder {
         }
         let nanos = |cycles: f64| Some((cycles * 1e9 / clock.hz() as f64 * 10.0).round() / 10.0);
         let percentile = |percent| {
-            // A bucket is named by its upper end, which can lie above the largest value in it.
+            // A bucket reports its upper end, which can exceed the largest value in it.
             nanos(self.histogram.value_at_percentile(percent).clamp(self.min, self.max) as f64)
         };
         LatencySummary {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The line a second.
+//! The line that is printed every second.
 
-use crate::run::Stream;
+use crate::stream::Stream;
 use dpdk_rs::{Clock, Tsc};
 use std::io::Write as _;
 
-/// Prints what has happened, once a second.
+/// Prints rates and losses, once per second.
 #[derive(Debug)]
 pub(crate) struct Live {
     clock: Clock,
@@ -19,13 +19,13 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Prints nothing at all if `quiet`.
+    /// Prints nothing if `quiet`.
     pub(crate) fn new(clock: Clock, start: Tsc, quiet: bool) -> Self {
         let next = if quiet { Tsc::from_cycles(u64::MAX) } else { start.after(clock.hz()) };
         Self { clock, start, last: start, next, sent: 0, received: 0 }
     }
 
-    /// To be called often.
+    /// Prints the line when it is due. Call it often.
     #[inline]
     pub(crate) fn tick(&mut self, now: Tsc, streams: &[Stream]) {
         if now >= self.next {
@@ -39,11 +39,11 @@ impl Live {
         let received: u64 = streams.iter().map(|stream| stream.receiver.judge.received()).sum();
         let missing: u64 = streams.iter().map(missing).sum();
         let unique: u64 = streams.iter().map(|stream| stream.receiver.judge.unique()).sum();
-        // What was sent before the last line is hardly still under way.
+        // Frames sent before the last line are hardly still in flight.
         let lost = missing.max(self.sent.saturating_sub(unique));
         let seconds = self.clock.duration(now.since(self.last)).as_secs_f64();
         let rate = |now: u64, before: u64| (now - before) as f64 / seconds / 1e6;
-        // A line that cannot be printed must not end the measurement.
+        // A failure to print must not end the measurement.
         let _ = writeln!(
             std::io::stderr(),
             "{:7.1} s  tx {:9.6} Mpps  rx {:9.6} Mpps  lost {lost}",
@@ -58,7 +58,7 @@ impl Live {
     }
 }
 
-/// Gaps among what has come.
+/// Gaps in the sequence numbers received.
 fn missing(stream: &Stream) -> u64 {
     let judge = &stream.receiver.judge;
     judge.tracker.next().saturating_sub(judge.unique())

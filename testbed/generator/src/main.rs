@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A traffic generator on DPDK that proves every frame: it sends UDP frames that are numbered and time-stamped, receives
-//! them as they come back, and says of each whether it was lost, repeated, reordered, changed or sent astray.
+//! A traffic generator on DPDK that checks every frame. It sends numbered and time-stamped UDP frames, checks every byte of
+//! the frames that come back, and counts those that were lost, duplicated, reordered, changed or foreign.
 //!
-//! `run` is the loop, `transmit` and `receive` are its two halves, `frame` is what both agree on.
+//! `run` is the loop, `transmit` and `receive` are its two halves, and `frame` defines the frames for both.
 #![forbid(unsafe_code)]
 
 mod addresses;
@@ -23,6 +23,7 @@ mod report;
 mod run;
 mod sequence;
 mod steps;
+mod stream;
 mod transmit;
 
 use args::{Command, Options, USAGE, parse_args};
@@ -41,7 +42,7 @@ use std::{
 
 fn main() -> ExitCode {
     let result = match parse_args(env::args_os()) {
-        // A reader who has closed the pipe has read enough.
+        // A closed pipe is not an error.
         Ok(Command::Help) => {
             let _ = io::stdout().write_all(USAGE.as_bytes());
             Ok(())
@@ -76,7 +77,7 @@ fn generate(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
     let course = if open { run::run(options, &mut streams, clock, &stop) } else { Course::interrupted_at(clock.now()) };
     // Before the ports are stopped: some devices forget their counters then.
     let report = Report::new(options, &streams, &ports, course, clock);
-    // Nothing is lost with the text that the JSON does not have.
+    // A failure is ignored: the JSON contains all of the text.
     let _ = report.write_text(&mut io::stderr());
     output.write(&report)
 }

@@ -12,12 +12,12 @@ use std::{
     process,
 };
 
-/// A place for the result, opened before the run so that an error shows before it.
+/// The destination of the result, opened before the run so that an error shows early.
 #[derive(Debug)]
 pub(crate) enum Output {
     Nowhere,
     Stdout,
-    /// A device or a pipe, which must not be replaced.
+    /// A device or a pipe, which must not be replaced by a file.
     Special(PathBuf, File),
     /// A file that gets its name once it is complete.
     File(Unfinished),
@@ -80,7 +80,7 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // Gone already once it is finished.
+        // A finished file no longer has this name.
         let _ = fs::remove_file(&self.temporary);
     }
 }

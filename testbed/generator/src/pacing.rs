@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! When which frame is due.
+//! When each frame is due.
 //!
-//! Frame `n` is due `n / rate` after the start, whatever happened to the frames before it, so the mean rate is exact as
-//! long as the machine keeps up. After a pause (the machine was busy with something else) frames go out at twice the
-//! rate until the backlog is gone: an unlimited burst would overflow a forwarder that manages the rate itself well.
+//! Frame `n` is due `n / rate` after the start, whatever happened to earlier frames, so the mean rate is exact as long as
+//! the machine keeps up. After a pause (the machine was busy), frames leave at twice the rate until the backlog is gone: an
+//! unlimited burst would overflow a forwarder that handles the rate itself.
 
 use dpdk_rs::Tsc;
 
-/// Frames at a fixed rate, of which no more than `total` are sent.
+/// Frames at a fixed rate, up to `total` frames.
 #[derive(Clone, Debug)]
 pub(crate) struct Pacer {
     start: Tsc,
-    /// Frames a cycle, times 2^64.
+    /// Frames per cycle, times 2^64.
     frames_per_cycle: u128,
     total: u64,
     /// How many frames have been handed out.
     done: u64,
-    /// Until then the frames handed out last take at twice the rate, times 2^64.
+    /// When the frames handed out last have left at twice the rate, times 2^64.
     busy_until: u128,
     half_interval: u128,
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The ports: taken, set up, started, and their links awaited.
+//! Sets up and starts the ports, and waits for their links.
 
 use crate::{
     args::Options,
@@ -22,12 +22,12 @@ use std::{
 
 const HEADROOM: usize = 128;
 const ETHERNET_LEN: u16 = 14;
-/// A received frame may have a VLAN tag or an FCS that a device does not strip.
+/// Room in received frames for a VLAN tag or an FCS that the device does not strip.
 const RX_EXTRA: usize = 32;
 const DEFAULT_DATA_ROOM: usize = 2048 + HEADROOM;
-/// Mbufs that an lcore keeps to itself.
+/// Mbufs in the cache of an lcore.
 const CACHE: u32 = 512;
-/// Besides what queues and bursts hold: the cache may keep half as much again.
+/// In addition to the frames in queues and bursts: a cache may hold one and a half times its size.
 const SPARE: usize = CACHE as usize * 3 / 2 + 2 * BURST_MAX;
 /// The usual size of the rings in virtual devices.
 const DEVICE_HOLDS: usize = 1024;
@@ -42,7 +42,7 @@ pub(crate) struct GeneratorPort {
     pub(crate) mac: MacAddr,
     pub(crate) rx: Vec<RxQueue>,
     pub(crate) tx: Vec<TxQueue>,
-    /// What it sends from.
+    /// The source of the frames that it sends.
     pub(crate) pool: Mempool<Written>,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct GeneratorPort {
 pub(crate) fn start_ports(eal: &Eal, options: &Options) -> Result<Vec<GeneratorPort>, Error> {
     let mut free = eal.ports();
     if free.is_empty() {
-        let remedy = "bind a NIC to a DPDK driver, or give a virtual device such as --vdev=net_ring0 before the --";
+        let remedy = "bind a NIC to a DPDK driver, or add a virtual device such as --vdev=net_ring0 before the --";
         return Err(Error::Failed(format!("no Ethernet ports: {remedy}")));
     }
     let present: Vec<String> = free.iter().map(|port| port.id().to_string()).collect();
@@ -58,7 +58,7 @@ pub(crate) fn start_ports(eal: &Eal, options: &Options) -> Result<Vec<GeneratorP
     for id in &options.ports {
         let Some(index) = free.iter().position(|port| port.id().get() == *id) else {
             let present = present.join(", ");
-            return Err(Error::Failed(format!("port {id} does not exist: give ports out of {present} with --ports")));
+            return Err(Error::Failed(format!("port {id} does not exist: choose from {present} with --ports")));
         };
         chosen.push(free.swap_remove(index));
     }
@@ -77,7 +77,7 @@ fn start_port(eal: &Eal, port: Port<Unconfigured>, options: &Options) -> Result<
     let port = port.configure(&config, &rx_pool).map_err(Error::failed)?;
     raise_mtu(&port, options.longest() - FCS_LEN as u16 - ETHERNET_LEN)?;
     let (port, rx, tx) = port.start().map_err(Error::failed)?;
-    // Forwarders send frames back to addresses of their choice.
+    // Forwarders choose the destination addresses of the frames that they send back.
     if let Err(error) = port.set_promiscuous(true)
         && !is_unsupported(&error)
     {
@@ -106,7 +106,7 @@ fn make_pool<P: PrivateData>(
         })
 }
 
-/// Some devices (memif) carry long frames though they let nobody raise their MTU, so a refusal is not the end.
+/// Some devices (memif) carry long frames although they refuse a larger MTU, so a refusal is only a warning.
 fn raise_mtu(port: &Port<Configured>, needed: u16) -> Result<(), Error> {
     if port.mtu().map_err(Error::failed)? >= needed {
         return Ok(());
@@ -114,7 +114,7 @@ fn raise_mtu(port: &Port<Configured>, needed: u16) -> Result<(), Error> {
     if let Err(error) = port.set_mtu(needed)
         && !is_unsupported(&error)
     {
-        warn(format!("{error}; going on, for the device may carry longer frames all the same"));
+        warn(format!("{error}; continuing, since the device may carry longer frames anyway"));
     }
     Ok(())
 }
@@ -123,10 +123,10 @@ fn is_unsupported(error: &PortError) -> bool {
     matches!(error, PortError::Refused { errno, .. } if errno.get() == ENOTSUP)
 }
 
-/// Enough for full queues, and for what a device such as a ring holds besides.
+/// Enough for full queues, and for the frames that a device such as a ring holds in addition.
 fn pool_size(descriptors: u16, queues: u16) -> u32 {
     let mbufs = (usize::from(descriptors) + DEVICE_HOLDS) * usize::from(queues) + SPARE;
-    // One less than a power of two uses memory best.
+    // A power of two minus one uses the least memory.
     mbufs.next_power_of_two() as u32 - 1
 }
 
@@ -134,7 +134,7 @@ fn data_room(len: usize) -> u16 {
     (HEADROOM + len).next_multiple_of(64).max(DEFAULT_DATA_ROOM) as u16
 }
 
-/// Waits until every link is up, at most as long as the options say.
+/// Waits until every link is up, at most for the time of `--wait-link`.
 ///
 /// Returns false if `stop` was set first.
 pub(crate) fn wait_for_links(ports: &[GeneratorPort], options: &Options, stop: &AtomicBool) -> Result<bool, Error> {
@@ -147,7 +147,7 @@ pub(crate) fn wait_for_links(ports: &[GeneratorPort], options: &Options, stop: &
             }
             if start.elapsed() >= options.wait_link {
                 return Err(Error::Failed(format!(
-                    "port {} ({}): its link is still down after {} s: start its peer, or wait longer with --wait-link",
+                    "port {} ({}): the link is still down after {} s: start the peer, or wait longer with --wait-link",
                     port.id(),
                     port.name(),
                     options.wait_link.as_secs_f64(),

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Probes before a run, as RFC 2544 (section 23) has learning frames: a link that is up does not mean that the device behind
-//! it forwards already. Each stream sends one frame now and then, until one has come back; after that, a pause.
+//! Probes before a run, like the learning frames of RFC 2544, section 23: a link that is up does not mean that the device
+//! under test forwards. Each stream sends a frame at intervals until one has come back; then there is a pause.
 
 use crate::{
     args::Options,
     error::Error,
     frame::Stamp,
     receive::Receiver,
-    run::Stream,
+    stream::Stream,
     transmit::{Sender, Written, write_pattern},
 };
 use core::time::Duration;
@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Sends probes until one has come back on each stream, then waits as long as the options say. What else comes in the
-/// meantime is left over from earlier runs, and is not counted.
+/// Sends probes until one has come back on each stream, then waits for the time of `--before`. Other frames that arrive
+/// meanwhile belong to earlier runs and do not count.
 ///
 /// Returns false if `stop` was set first.
 pub(crate) fn open_paths(
@@ -31,7 +31,7 @@ pub(crate) fn open_paths(
     if !options.probe.is_zero() && !open_each(options, streams, clock, stop)? {
         return Ok(false);
     }
-    // What comes meanwhile is taken and forgotten, as while probing.
+    // Frames that arrive meanwhile are received and dropped, as during the probes.
     let (start, pause) = (clock.now(), clock.cycles(options.before));
     while clock.now().since(start) < pause {
         if stop.load(Relaxed) {
@@ -54,8 +54,8 @@ fn open_each(options: &Options, streams: &mut [Stream], clock: Clock, stop: &Ato
         }
         if now.since(start) >= limit {
             return Err(Error::Failed(format!(
-                "no frame came back from port {} to port {} within {} s: see whether the device under test forwards, \
-                 wait longer with --probe, or start blindly with --probe 0",
+                "no frame came back from port {} to port {} within {} s: check whether the device under test forwards, \
+                 wait longer with --probe, or start without a check with --probe 0",
                 closed.tx_port,
                 closed.rx_port,
                 options.probe.as_secs_f64(),
@@ -81,7 +81,7 @@ impl Sender {
         let Some(mut packet) = self.pool.alloc() else { return };
         let mut probe = self.series.probe();
         let (heads, _) = probe.heads(Stamp { sequence: number, time: now.cycles() });
-        // An mbuf of this pool is long enough, and nobody else has it.
+        // An mbuf of this pool is long enough, and has no other owner.
         let Ok(data) = packet.append(probe.template().len()) else { return };
         let Some(head) = data.first_chunk_mut() else { return };
         heads.write(head);

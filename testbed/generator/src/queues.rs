@@ -3,8 +3,8 @@
 
 //! The queues of a port, used in turn.
 
-/// RX or TX queues of one port. Virtual wires carry the frames of a TX queue to the RX queue of the same number, so
-/// taking turns is what spreads them over the queues of the other side.
+/// RX or TX queues of one port. A virtual wire carries the frames of a TX queue to the RX queue of the same number, so
+/// using the queues in turn spreads the frames over the queues of the other side.
 #[derive(Debug)]
 pub(crate) struct Queues<T> {
     queues: Vec<T>,
@@ -12,7 +12,7 @@ pub(crate) struct Queues<T> {
 }
 
 impl<T> Queues<T> {
-    /// `None` without any queue.
+    /// `None` without queues.
     pub(crate) fn new(queues: Vec<T>) -> Option<Self> {
         (!queues.is_empty()).then_some(Self { queues, next: 0 })
     }

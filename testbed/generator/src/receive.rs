@@ -18,17 +18,17 @@ use dpdk_rs::{Burst, Clock, Packet, RxQueue, Tsc};
 pub(crate) struct Receiver {
     pub(crate) queues: Queues<RxQueue>,
     pub(crate) burst: Burst<(), BURST_MAX>,
-    /// The most frames to receive at once.
+    /// The maximum number of frames to receive at once.
     pub(crate) most: usize,
     pub(crate) judge: Judge,
-    /// When the last frame of the stream came.
+    /// When the last frame of the stream arrived.
     pub(crate) last: Option<Tsc>,
 }
 
 impl Receiver {
-    /// Receives one burst, if there is any; `sent` frames have been sent so far.
+    /// Receives one burst; `sent` frames have been sent so far.
     ///
-    /// Returns how many frames came.
+    /// Returns the number of frames received.
     #[inline]
     pub(crate) fn poll(&mut self, clock: Clock, sent: u64) -> usize {
         let Some(queue) = self.queues.take_turn() else { return 0 };
@@ -70,11 +70,11 @@ impl Run {
     }
 }
 
-/// Says of each frame whether it is as it was sent.
+/// Checks and counts each frame.
 #[derive(Debug)]
 pub(crate) struct Judge {
     series: Series,
-    /// Of a stream with several lengths: what each frame must look like.
+    /// The frames of a stream with several lengths.
     mixture: Option<Mixture>,
     probe: Template,
     fields: FieldSequence,
@@ -85,7 +85,7 @@ pub(crate) struct Judge {
     pub(crate) wrong_mac: u64,
     pub(crate) foreign: u64,
     pub(crate) probes: u64,
-    /// When frames were last seen to have been passed over, since [`Self::watch_from`].
+    /// When a gap was last found, since [`Self::watch_from`].
     pub(crate) last_gap: Option<Tsc>,
 }
 
@@ -115,17 +115,17 @@ impl Judge {
         }
     }
 
-    /// Of a stream with several lengths. `new` has got the template of the longest, as that is what a probe is like.
+    /// Sets the frames of a stream with several lengths. `new` takes the template of the longest, which probes use.
     pub(crate) fn with_mixture(self, mixture: Option<Mixture>) -> Self {
         Self { mixture, ..self }
     }
 
-    /// Frames of the stream, in whatever state.
+    /// Frames of the stream, whole or not.
     pub(crate) const fn received(&self) -> u64 {
         self.tracker.counts().frames + self.corrupted
     }
 
-    /// Frames of the stream without those that came before.
+    /// Frames of the stream without duplicates.
     pub(crate) const fn unique(&self) -> u64 {
         self.received() - self.tracker.counts().duplicated
     }
@@ -134,13 +134,13 @@ impl Judge {
         self.macs.is_checked()
     }
 
-    /// Gaps among the frames from `number` on are noted from now on.
+    /// Records gaps from now on, among the frames from `number` on.
     pub(crate) const fn watch_from(&mut self, number: u64) {
         self.tracker.watch_from(number);
         self.last_gap = None;
     }
 
-    /// Counts frames that came at `now`, and their latencies; `sent` have been sent so far.
+    /// Counts frames that arrived at `now`, and their latencies; `sent` frames have been sent so far.
     #[inline]
     pub(crate) fn frames(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
         if self.mixture.is_some() {
@@ -168,7 +168,7 @@ impl Judge {
         }
     }
 
-    /// As `frames`, of several lengths.
+    /// As `frames`, for several lengths.
     #[inline(never)]
     fn frames_one_by_one(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
         let mut run = Run::default();
@@ -184,10 +184,10 @@ impl Judge {
         }
     }
 
-    /// Counts the first of `packets`, as long as they are whole, follow one another, and have one time stamp. The first
-    /// may come behind a gap.
+    /// Counts the first of `packets`, as long as they are whole, consecutive, and have one time stamp. The first may follow a
+    /// gap.
     ///
-    /// Returns the time stamp, and how many they are.
+    /// Returns the time stamp and their number.
     #[inline]
     fn frames_in_order(&mut self, packets: &[Packet], sent: u64) -> (u64, usize) {
         let first = packets.first().and_then(|packet| packet.data().first_chunk());
@@ -216,13 +216,13 @@ impl Judge {
         (stamp.time, count)
     }
 
-    /// Counts a frame. Returns its time stamp if it is whole; its addresses may be wrong even so.
+    /// Counts a frame. Returns its time stamp if it is whole, even if its MAC addresses are wrong.
     #[inline]
     pub(crate) fn frame(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
         let data = packet.data();
         match data.split_first_chunk() {
             Some((head, rest)) if data.len() == packet.len() => {
-                // The shortest frames have no pattern, and need no call to find that nothing equals nothing.
+                // The shortest frames have no pattern: skip the call.
                 self.judge(head, sent, |pattern| rest.len() == pattern.len() && (rest.is_empty() || rest == pattern))
             }
             _ => self.frame_in_segments(packet, sent),
@@ -239,7 +239,7 @@ impl Judge {
         self.judge(&head, sent, |pattern| continues_with(packet.segments(), HEAD_LEN, pattern))
     }
 
-    /// Counts a frame that is not of the stream: a probe that comes late, or a foreign one.
+    /// Counts a frame that does not belong to the stream: a late probe, or a foreign frame.
     #[cold]
     fn judge_other(&mut self, head: &[u8; HEAD_LEN], matches: impl FnOnce(&[u8]) -> bool) {
         let whole = self.probe.identify(head).is_some_and(|stamp| {
@@ -281,7 +281,7 @@ impl Judge {
         self.note(head, stamp, sent)
     }
 
-    /// As `judge` with one length; for itself, so that frames of one length pay nothing for it.
+    /// As `judge`, for several lengths; separate, so that frames of one length pay nothing for it.
     #[inline(never)]
     fn judge_mixed(
         &mut self,
@@ -303,7 +303,7 @@ impl Judge {
     #[inline(always)]
     fn note(&mut self, head: &[u8; HEAD_LEN], stamp: Stamp, sent: u64) -> Option<u64> {
         if stamp.sequence >= sent {
-            // Of another run that drew the same session number.
+            // A frame of another run that drew the same session number.
             self.foreign += 1;
             return None;
         }
@@ -315,7 +315,7 @@ impl Judge {
     }
 }
 
-/// Whether `segments`, without their first `skip` bytes, hold `pattern` and nothing else.
+/// Whether `segments`, without their first `skip` bytes, contain exactly `pattern`.
 fn continues_with<'a>(segments: impl Iterator<Item = &'a [u8]>, skip: usize, pattern: &[u8]) -> bool {
     let (mut skip, mut rest) = (skip, pattern);
     for segment in segments {

@@ -3,21 +3,15 @@
 
 //! The result, as JSON and as text.
 //!
-//! `received` counts all frames of a stream that came, in whatever state; `lost` are those sent less those received, not
-//! counting duplicates. A frame whose identity was changed is foreign and lost.
+//! `received` counts all frames of a stream that arrived, whole or not. `lost` is the number sent minus the number received,
+//! without duplicates. A frame whose identity was changed counts as foreign and as lost.
 
-use crate::{
-    args::Options,
-    latency::LatencySummary,
-    ports::GeneratorPort,
-    run::{Course, Stream},
-    steps::Steps,
-};
+use crate::{args::Options, latency::LatencySummary, ports::GeneratorPort, run::Course, steps::Steps, stream::Stream};
 use dpdk_rs::{Clock, port::PortStats};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// How far the rate may be off.
+/// The largest relative error of the rate.
 const RATE_TOLERANCE: f64 = 0.001;
 
 #[derive(Debug, Serialize)]
@@ -27,19 +21,19 @@ pub(crate) struct Report {
     program: &'static str,
     version: &'static str,
     dpdk: String,
-    /// Bytes of each frame, with FCS; none of a mixture.
+    /// Bytes of each frame, with FCS; `None` for a mixture.
     size: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixture: Option<Mixture>,
     rate_asked_pps: Option<f64>,
     /// That of the slowest stream.
     rate_reached_pps: f64,
-    /// Not of a run with two loads.
+    /// `None` for a run with two loads.
     rate_ok: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
     duration_s: f64,
-    /// CPU time / time while it sent: less than 1 where other programs had its CPU.
+    /// CPU time divided by time while sending: less than 1 if other programs used the CPU.
     cpu_share: f64,
     interrupted: bool,
     streams: Vec<StreamReport>,
@@ -49,7 +43,7 @@ pub(crate) struct Report {
     device: Vec<Device>,
 }
 
-/// The sizes of a mixture, in the order in which they were sent again and again.
+/// The sizes of a mixture: the sequence that was sent repeatedly.
 #[derive(Debug, PartialEq, Serialize)]
 struct Mixture {
     sizes: Vec<u16>,
@@ -58,7 +52,7 @@ struct Mixture {
 }
 
 impl Mixture {
-    /// `None` of frames of one size.
+    /// `None` if all frames have one size.
     fn of(options: &Options) -> Option<Self> {
         if options.only_size().is_some() {
             return None;
@@ -94,7 +88,7 @@ struct Counters {
     rx_pps: f64,
 }
 
-/// Frames before the run, counted nowhere else.
+/// Frames before the run, which no other field counts.
 #[derive(Debug, Serialize)]
 struct Probes {
     sent: u64,
@@ -124,7 +118,7 @@ impl Report {
             .map(|(stream, Stream { tx_port, rx_port, sender, receiver, .. })| {
                 let judge = &receiver.judge;
                 let counts = judge.tracker.counts();
-                // Frames may come after the last was sent, and take as long as that.
+                // Frames may still arrive after the last one was sent.
                 let receiving_s = receiver.last.map_or(0.0, |last| seconds(last.since(course.start))).max(duration_s);
                 StreamReport {
                     stream,

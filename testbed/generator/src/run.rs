@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A run: sends and receives in one loop, so that neither starves the other, then waits for what is still under way.
+//! A run: sends and receives in one loop, so that neither starves the other, then waits for the frames still in flight.
 
 use crate::{
     addresses::FieldSequence,
@@ -15,6 +15,7 @@ use crate::{
     queues::Queues,
     receive::{Judge, Receiver},
     sequence::SequenceTracker,
+    stream::Stream,
     transmit::{Mixed, Pacing, Sender},
 };
 use core::{mem, time::Duration};
@@ -27,26 +28,15 @@ use std::{
 
 /// Frame numbers have 48 bits.
 const FRAMES_MAX: u64 = 1 << 48;
-/// Without a single frame taken for this long, a run by count will not end by itself.
+/// A run by count stops if the device takes no frame for this long.
 const STALL: Duration = Duration::from_secs(5);
-/// A receiver that finds a full burst polls again, at most this many times in all, before it is the sender's turn.
+/// A receiver that gets a full burst polls again, at most this many times in all, before the sender's turn.
 const RX_POLLS: usize = 4;
 const RX_BURST_MIN: usize = 64;
-/// How much longer than asked a paced run may take to send the last frames that were due: within the rate's tolerance.
+/// A paced run may exceed its duration by this fraction to send its last frames: within the tolerance of the rate.
 const OVERTIME_DIVISOR: u64 = 2000;
 
-/// A sender, and the receiver of its frames.
-#[derive(Debug)]
-pub(crate) struct Stream {
-    pub(crate) tx_port: u16,
-    pub(crate) rx_port: u16,
-    pub(crate) sender: Sender,
-    pub(crate) receiver: Receiver,
-    /// What had been sent, and not been taken, when the second load began.
-    pub(crate) before_then: (u64, u64),
-}
-
-/// When things happened.
+/// The times of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
     pub(crate) start: Tsc,
@@ -60,22 +50,22 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    /// Of a run that ended before it began.
+    /// The times of a run that was interrupted before it began.
     pub(crate) const fn interrupted_at(now: Tsc) -> Self {
         Self { start: now, end: now, interrupted: true, then: None, cpu: Duration::ZERO }
     }
 }
 
-/// Takes the ports' queues and makes the streams of them.
+/// Takes the queues out of the ports and makes streams of them.
 pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock: Clock) -> Result<Vec<Stream>, Error> {
-    // Random for each process: a frame of an earlier run that is still under way must not count.
+    // Random for each process: a late frame of an earlier run must not count.
     let session = RandomState::new().hash_one("session") as u8;
     let receiving = options.receiving();
     let mut streams = Vec::new();
     for (number, (tx, rx)) in options.streams().into_iter().enumerate() {
         // Streams are numbered in the order of their sending ports.
         let receiver_number = receiving.iter().position(|port| *port == rx).unwrap_or(0);
-        let no_queue = || Error::Failed("a port came up without its queues".to_owned());
+        let no_queue = || Error::Failed("a port started without its queues".to_owned());
         let sending = ports.get_mut(tx).ok_or_else(no_queue)?;
         let tx_queues = Queues::new(mem::take(&mut sending.tx)).ok_or_else(no_queue)?;
         let (pool, src, tx_port) = (sending.pool.clone(), sending.mac, sending.port.id().get());
@@ -132,7 +122,7 @@ fn pacing(options: &Options, clock: Clock) -> Pacing {
     let total = match (options.length, options.rate_pps) {
         (Length::Count(count), _) => count,
         (Length::Duration(_), None) => FRAMES_MAX,
-        // Those that are due before the end: frame n is due after n / rate.
+        // The frames that are due before the end: frame n is due after n / rate.
         (Length::Duration(duration), Some(rate)) => ((duration.as_secs_f64() * rate).ceil() as u64).min(FRAMES_MAX),
     };
     match options.rate_pps {
@@ -172,7 +162,7 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
     Course { start, end, interrupted, then, cpu }
 }
 
-/// How long this thread has had a CPU; the kernel always knows.
+/// The CPU time of this thread.
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
@@ -215,7 +205,7 @@ struct End {
     start: Tsc,
     /// Cycles after which a run by duration ends, and before which a paced run does not.
     planned: u64,
-    /// Cycles after which a run by duration ends even if frames that were due have not been sent.
+    /// Cycles after which a run by duration ends even if some frames that are due have not been sent.
     latest: Option<u64>,
     stall: u64,
     sent: u64,
@@ -248,7 +238,7 @@ impl End {
         self.latest.is_none() && self.is_stalled(streams, now)
     }
 
-    /// Whether no frame has been taken for so long that a run by count would not end.
+    /// Whether the device has taken no frame for so long that a run by count would not end.
     fn is_stalled(&mut self, streams: &[Stream], now: Tsc) -> bool {
         let sent = streams.iter().map(|stream| stream.sender.sent).sum();
         if sent != self.sent || streams.iter().any(|stream| matches!(stream.sender.pacing, Pacing::Paced(_))) {
@@ -256,13 +246,13 @@ impl End {
         }
         let stalled = now.since(self.progress) > self.stall;
         if stalled {
-            warn(format!("gave up: no frame was taken for {} s", STALL.as_secs()));
+            warn(format!("stopped: the device took no frame for {} s", STALL.as_secs()));
         }
         stalled
     }
 }
 
-/// Receives what has come for each stream.
+/// Receives the frames that have arrived for each stream.
 #[inline]
 fn receive(streams: &mut [Stream], clock: Clock) {
     for Stream { sender, receiver, .. } in streams {
@@ -274,7 +264,7 @@ fn receive(streams: &mut [Stream], clock: Clock) {
     }
 }
 
-/// Receives until every frame has come back, or the time for that is over.
+/// Receives until every frame has come back, or until the time of `--wait` is over.
 fn receive_rest(options: &Options, streams: &mut [Stream], clock: Clock, live: &mut Live) {
     let start = clock.now();
     let wait = clock.cycles(options.wait);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What the sequence numbers of a stream tell: duplicates, reordering, loss.
+//! Finds duplicates, reordering and loss from the sequence numbers of a stream.
 //!
-//! A bitmap remembers which of the last [`WINDOW`] frames have come. A frame that comes when frames behind it have come
-//! already is reordered (RFC 4737, section 3.3: type-P-reordered). One older than the window is late: whether it is a
-//! duplicate is not known any more, and it is taken for none.
+//! A bitmap records which of the last [`WINDOW`] frames have arrived. A frame that arrives after a frame with a higher
+//! number is reordered (RFC 4737, section 3.3: type-P-reordered). A frame older than the window is late: the tracker no
+//! longer knows whether it is a duplicate, and does not count it as one.
 
-/// How many frames the tracker looks back.
+/// How many frames the tracker remembers.
 pub(crate) const WINDOW: u64 = 1 << 20;
 
 const WORD_BITS: u64 = u64::BITS as u64;
@@ -16,12 +16,12 @@ const WORDS: usize = (WINDOW / WORD_BITS) as usize;
 /// Watches the sequence numbers of one stream.
 #[derive(Debug)]
 pub(crate) struct SequenceTracker {
-    /// Bit `n % WINDOW` is set if frame `n` has come; it is right for the words from the newest one back.
+    /// Bit `n % WINDOW` is set if frame `n` has arrived, for the last [`WINDOW`] frames up to the newest word.
     seen: Box<[u64; WORDS]>,
     /// The next number in order: one more than the highest seen.
     next: u64,
     counts: SequenceCounts,
-    /// Frames that were passed over, of those from this number on.
+    /// Frames from this number on that were passed over.
     passed_over: u64,
     watched_from: u64,
 }
@@ -29,7 +29,7 @@ pub(crate) struct SequenceTracker {
 /// How many frames of each kind there were.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SequenceCounts {
-    /// All frames that were looked at.
+    /// All frames seen.
     pub(crate) frames: u64,
     pub(crate) duplicated: u64,
     pub(crate) reordered: u64,
@@ -60,7 +60,7 @@ impl SequenceTracker {
         (self.passed_over, self.watched_from) = (0, number);
     }
 
-    /// Takes note of frame `number`.
+    /// Records frame `number`.
     #[inline]
     pub(crate) fn note(&mut self, number: u64) {
         self.counts.frames += 1;
@@ -75,8 +75,7 @@ impl SequenceTracker {
         }
     }
 
-    /// Takes note of `count` frames, at least one, that follow one another from `first` on, which is the next in order or
-    /// comes behind a gap.
+    /// Records `count` consecutive frames, at least one, from `first` on, which is the next in order or comes after a gap.
     #[inline]
     pub(crate) fn note_from(&mut self, first: u64, count: u64) {
         if first > self.next {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The two loads of a run with `--then`: what each sent and lost, and when the last loss was seen.
+//! The two loads of a run with `--then`: the frames that each sent and lost, and the time of the last loss.
 
-use crate::run::{Course, Stream};
+use crate::{run::Course, stream::Stream};
 use dpdk_rs::{Clock, Tsc};
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Debug, PartialEq, Serialize)]
 pub(crate) struct Steps {
     loads: [Load; 2],
-    /// Since the second load began; 0 if it lost nothing.
+    /// Since the start of the second load; 0 if it lost no frame.
     last_loss_s: f64,
 }
 
@@ -23,21 +23,22 @@ struct Load {
     lost: u64,
 }
 
-/// What a stream counted.
+/// The counts of a stream.
 #[derive(Clone, Copy, Debug)]
 struct Counts {
-    /// Sent and not taken, before the second load and in all.
+    /// Frames sent, and frames that the TX queue refused, before the second load.
     before: (u64, u64),
+    /// The same for both loads.
     whole: (u64, u64),
     lost: u64,
-    /// Frames of the second load behind which others came.
+    /// Frames of the second load that were missing when a later frame arrived.
     passed_over: u64,
     /// One more than the highest number that came back.
     next: u64,
 }
 
 impl Steps {
-    /// `None` of a run with one load.
+    /// `None` for a run with one load.
     pub(crate) fn new(streams: &[Stream], course: Course, clock: Clock) -> Option<Self> {
         let then = course.then?;
         let seconds = |from: Tsc, to: Tsc| clock.duration(to.since(from)).as_secs_f64();
@@ -57,7 +58,7 @@ impl Steps {
                 load.tx_failed += part.tx_failed;
                 load.lost += part.lost;
             }
-            // What no frame came behind was lost until the end, as far as anybody knows.
+            // Frames after the last one that came back count as lost at the end.
             let end = (counts.tail() > 0).then_some(course.end);
             let last = [sender.last_failed, receiver.judge.last_gap, end].into_iter().flatten().max();
             last_loss_s = last_loss_s.max(last.map_or(0.0, |last| seconds(then, last)));
@@ -69,14 +70,14 @@ impl Steps {
 }
 
 impl Counts {
-    /// Frames of the second load that were sent behind the last one that came back.
+    /// Frames of the second load that were sent after the last one that came back.
     const fn tail(&self) -> u64 {
         let first = if self.next > self.before.0 { self.next } else { self.before.0 };
         self.whole.0.saturating_sub(first)
     }
 
     fn loads(&self) -> [Load; 2] {
-        // Frames that came late were passed over and are not lost.
+        // Late frames were passed over but are not lost.
         let lost = (self.passed_over + self.tail()).min(self.lost);
         [
             Load { duration_s: 0.0, sent: self.before.0, tx_failed: self.before.1, lost: self.lost - lost },

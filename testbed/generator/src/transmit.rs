@@ -11,19 +11,19 @@ use crate::{
 };
 use dpdk_rs::{Burst, Clock, Mempool, Packet, Tsc, TxQueue};
 
-/// The most frames in one transmit call.
+/// The maximum number of frames in one transmit call.
 pub(crate) const BURST_MAX: usize = 512;
 
-/// How many bytes of the pattern an mbuf of the sender's pool holds already: they are not written again for each frame.
-/// That holds as long as nobody changes mbufs after they were sent, which no device does.
+/// How many bytes of the pattern an mbuf of the sender's pool already holds. They are not written again for each frame.
+/// This relies on devices not changing mbufs after they were sent.
 pub(crate) type Written = u64;
 
-/// How fast to send.
+/// When frames are sent.
 #[derive(Debug)]
 pub(crate) enum Pacing {
-    /// As fast as the queue takes frames, this many in all. What it does not take is offered again.
+    /// As fast as the queue takes frames, this many in all. Refused frames are offered again.
     Max(u64),
-    /// When they are due. What the queue does not take then is given up.
+    /// When they are due. Refused frames are dropped and counted as failed.
     Paced(Pacer),
 }
 
@@ -40,16 +40,16 @@ pub(crate) struct Sender {
     pub(crate) queues: Queues<TxQueue>,
     pub(crate) pool: Mempool<Written>,
     pub(crate) series: Series,
-    /// Of a stream with several lengths, in place of the series.
+    /// Used instead of the series in a stream with several lengths.
     pub(crate) mixed: Option<Mixed>,
     pub(crate) pacing: Pacing,
-    /// The most frames to send at once.
+    /// The maximum number of frames to send at once.
     pub(crate) most: usize,
-    /// Frames that the queue did not take at first.
+    /// Frames that the queue has refused and that will be offered again.
     pub(crate) waiting: Burst<Written, BURST_MAX>,
     pub(crate) sent: u64,
     pub(crate) failed: u64,
-    /// When a frame that was due was last given up.
+    /// When a frame was last dropped because the queue refused it.
     pub(crate) last_failed: Option<Tsc>,
     pub(crate) probes: u64,
 }
@@ -62,7 +62,7 @@ impl Sender {
         }
     }
 
-    /// Sends what is to be sent now, but no more than `room` frames, in at most one call.
+    /// Sends the frames that are due, at most `room`, in at most one call.
     #[inline]
     pub(crate) fn poll(&mut self, clock: Clock, now: Tsc, room: usize) {
         let most = self.most.min(room);
@@ -78,7 +78,7 @@ impl Sender {
                 } else {
                     self.stamp_again(clock.now());
                 }
-                // Without mbufs nothing waits: that counts as not taken too.
+                // Without mbufs there are no frames to offer: these count as refused too.
                 let offered = if self.waiting.is_empty() { count } else { self.waiting.len() };
                 self.send(offered);
             }
@@ -98,7 +98,7 @@ impl Sender {
         }
     }
 
-    /// Whether nothing is left to be sent.
+    /// Whether all frames have been sent.
     #[inline]
     pub(crate) const fn is_done(&self) -> bool {
         match &self.pacing {
@@ -107,12 +107,12 @@ impl Sender {
         }
     }
 
-    /// Gives back what still waits to be sent.
+    /// Frees the frames that still wait.
     pub(crate) fn stop(&mut self) {
         self.waiting.clear();
     }
 
-    /// Offers what waits, of which there should be `count` frames.
+    /// Offers the waiting frames, which should number `count`.
     #[inline]
     fn send(&mut self, count: usize) {
         let taken = self.queues.take_turn().map_or(0, |queue| queue.tx(&mut self.waiting));
@@ -120,7 +120,7 @@ impl Sender {
         self.failed += (count - taken) as u64;
     }
 
-    /// Makes the next `count` frames; none if the pool is exhausted, since the device holds all mbufs.
+    /// Makes the next `count` frames, or no frame if the device holds all mbufs of the pool.
     #[inline]
     fn fill(&mut self, count: usize, now: Tsc) {
         self.pool.alloc_bulk_up_to(&mut self.waiting, count);
@@ -129,7 +129,7 @@ impl Sender {
             return;
         }
         let len = self.series.template().len();
-        // An mbuf of this pool is long enough, and nobody else has it.
+        // An mbuf of this pool is long enough, and has no other owner.
         self.write_heads(now, |packet| packet.append(len).ok());
         let pattern = self.series.template().pattern();
         if !pattern.is_empty() {
@@ -137,7 +137,7 @@ impl Sender {
         }
     }
 
-    /// Brings the time stamps of the frames that wait up to date.
+    /// Renews the time stamps of the waiting frames.
     fn stamp_again(&mut self, now: Tsc) {
         if self.mixed.is_some() {
             self.write_mixed(now, false);
@@ -146,14 +146,14 @@ impl Sender {
         }
     }
 
-    /// Writes frames of several lengths that wait: into empty mbufs, or only their heads, for a frame that waits keeps its
-    /// number.
+    /// Writes the waiting frames of several lengths: whole frames into empty mbufs, otherwise only the heads, since a waiting
+    /// frame keeps its number.
     #[inline(never)]
     fn write_mixed(&mut self, now: Tsc, empty: bool) {
         let Some(Mixed { mixture, fields }) = &mut self.mixed else { return };
         for (packet, sequence) in self.waiting.iter_mut().zip(self.sent..) {
             let template = mixture.template_of(sequence);
-            // An mbuf of this pool is long enough for the longest frame, and nobody else has it.
+            // An mbuf of this pool is long enough for the longest frame, and has no other owner.
             let data = if empty { packet.append(template.len()) } else { packet.data_mut() };
             if let Some(head) = data.ok().and_then(<[u8]>::first_chunk_mut) {
                 template.write_head(head, fields.fields_of(sequence), Stamp { sequence, time: now.cycles() });
@@ -164,7 +164,7 @@ impl Sender {
         }
     }
 
-    /// Writes the heads of the frames that wait into their data.
+    /// Writes the heads of the waiting frames into their data.
     #[inline(always)]
     fn write_heads(&mut self, now: Tsc, data: impl Fn(&mut Packet<Written>) -> Option<&mut [u8]>) {
         let mut sequence = self.sent;
@@ -185,7 +185,7 @@ impl Sender {
     }
 }
 
-/// Writes what lies behind the head, unless an earlier frame in this mbuf has: the patterns of all lengths begin alike.
+/// Writes the pattern after the head, unless the mbuf holds it from an earlier frame: patterns of all lengths begin alike.
 #[inline]
 pub(crate) fn write_pattern(packet: &mut Packet<Written>, pattern: &[u8]) {
     if *packet.private() >= pattern.len() as u64 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The loop. Which way it goes is decided once a burst, never for each packet.
+//! The loop. Branches on switches are taken once per burst, never per packet.
 
 use crate::switches::Switches;
 use dpdk_rs::{Burst, MacAddr, Packet, RxQueue, TxQueue};
@@ -9,14 +9,14 @@ use smoltcp::wire::{EthernetAddress, EthernetFrame};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 const BURST: usize = 32;
-/// What the transmit side takes of a full burst if it is to refuse 30 %.
+/// How many frames of a full burst the transmit side takes when it refuses 30 %.
 const TAKEN: usize = 22;
 const ETHERNET_HEADER_LEN: usize = 14;
 const DESTINATION: MacAddr = MacAddr([0x02, 0, 0, 0, 0, 0]);
 
 type Frames = Burst<(), BURST>;
 
-/// The destination and source addresses as they stand in a frame: its first 8 bytes, and the 4 behind them.
+/// The destination and source addresses as in a frame: its first 8 bytes, and the 4 after them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Macs {
     source: MacAddr,
@@ -36,7 +36,7 @@ impl Macs {
     }
 }
 
-/// What the loop has done.
+/// The counts of the loop.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) polls: u64,
@@ -46,8 +46,8 @@ pub(crate) struct Counters {
 
 /// Forwards until the stop flag is set.
 ///
-/// A function of its own in the program, which the testbed looks for when it counts instructions, and so that the compiler
-/// does not see what `macs` is made of: it would store the addresses byte by byte.
+/// Not inlined: the testbed finds this function by name when it counts instructions. Besides, a compiler that sees how
+/// `macs` is made would store the addresses byte by byte.
 #[inline(never)]
 pub(crate) fn forward_loop(
     rx: &mut RxQueue,
@@ -101,7 +101,7 @@ fn header(frame: &mut Packet) -> Option<&mut [u8; ETHERNET_HEADER_LEN]> {
     frame.data_mut().ok()?.first_chunk_mut()
 }
 
-/// The same by smoltcp.
+/// The same with smoltcp.
 #[inline]
 fn rewrite_checked(frames: &mut Frames, source: MacAddr) {
     for frame in frames.iter_mut() {
@@ -112,7 +112,7 @@ fn rewrite_checked(frames: &mut Frames, source: MacAddr) {
     }
 }
 
-/// Frees what was not sent.
+/// Frees the frames that were not sent.
 #[inline]
 fn drop_frames<const N: usize>(frames: &mut Burst<(), N>, one_by_one: bool) {
     if one_by_one {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Receives, rewrites the MAC addresses and sends, as fast as dpdk-rs can; each option takes one thing away from that.
+//! Receives, rewrites the MAC addresses and sends, as fast as dpdk-rs can; each option slows one part of the loop down.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
@@ -47,7 +47,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     let descriptors = if switches.many_descriptors { MANY_DESCRIPTORS } else { DESCRIPTORS };
-    // Both queues full, the cache, and the burst on its way.
+    // Both queues full, the cache, and one burst.
     let pool: Mempool = Mempool::builder("handicaps")
         .size(4 * u32::from(descriptors) - 1)
         .cache(if switches.no_cache { 0 } else { CACHE })
@@ -64,7 +64,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let clock = eal.clock();
     let start = clock.now();
     let counters = if switches.unregistered {
-        // On the lcore's CPU all the same: a thread inherits where it may run.
+        // Still on the lcore's CPU: a thread inherits the CPU affinity.
         thread::scope(|scope| scope.spawn(|| forward_loop(rx, tx, macs, switches, &stop)).join())
             .map_err(|_| "the forwarding thread panicked")?
     } else {
@@ -74,7 +74,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// In the words of l2fwd-rs, as far as whoever counts needs them.
+/// The final line of l2fwd-rs, with the fields that the count reads.
 fn print_final(counters: Counters, duration: Duration) {
     let Counters { polls, received, sent } = counters;
     let seconds = duration.as_secs_f64();

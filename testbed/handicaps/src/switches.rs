@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What is taken away from the loop.
+//! The switches that slow the loop down.
 
 use lexopt::{Arg, Parser};
 use std::ffi::OsString;
 
-/// Each is off unless it is named on the command line.
+/// Each is off unless the command line names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Switches {
-    /// Forward on a thread that is no lcore: DPDK then has no mempool cache for it.
+    /// Forward on a thread that is not an lcore and so has no mempool cache.
     pub(crate) unregistered: bool,
-    /// A mempool without caches.
+    /// Use a mempool without caches.
     pub(crate) no_cache: bool,
-    /// Queues of 4,096 descriptors in place of 1,024.
+    /// Use queues of 4,096 descriptors instead of 1,024.
     pub(crate) many_descriptors: bool,
-    /// No prefetch of the headers.
+    /// Do not prefetch the headers.
     pub(crate) no_prefetch: bool,
-    /// The MAC addresses by smoltcp's `EthernetFrame`, which checks the length of each frame.
+    /// Write the MAC addresses with smoltcp's `EthernetFrame`, which checks the length of each frame.
     pub(crate) new_checked: bool,
-    /// Of each burst the transmit side takes 70 % only, and the rest is dropped.
+    /// Send only 70 % of each burst and drop the rest.
     pub(crate) refused: bool,
-    /// Packets that are dropped are freed one by one.
+    /// Free dropped packets one by one.
     pub(crate) single_frees: bool,
 }
 
 impl Switches {
-    /// Reads the arguments behind those of the EAL.
+    /// Parses the arguments after those of the EAL.
     pub(crate) fn parse(args: impl IntoIterator<Item = impl Into<OsString>>) -> Result<Self, lexopt::Error> {
         let mut parser = Parser::from_args(args);
         let mut switches = Self::default();

@@ -1,38 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""`bench overload`: measures what was asked for, writes it down after each block, and says what it means."""
+"""`bench overload`: runs the comparison, records it after each block, and reports the verdict."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import random
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
 
-from testbed.bench import evaluate, tables
-from testbed.bench.blocks import Protocol, again, run_block
-from testbed.bench.condition import VIRTUAL, Condition
-from testbed.bench.contestants import Contestant, Setup
-from testbed.bench.instance import Ground
-from testbed.bench.plugin import PluginError, build_plugin
-from testbed.bench.record import Measurement, OverloadRecord, write_record
-from testbed.demo import signals_as_interrupt
-from testbed.eal import EalOptions
-from testbed.environment import record_environment
-from testbed.lcores import LcorePlan
-from testbed.programs import Program
-from testbed.progress import Steps
-from testbed.results import Status, new_results_folder
-from testbed.scratch import scratch_folder
-
-# After so many blocks that all went wrong the rest would too.
-_HOPELESS_BLOCKS = 2
+from testbed.bench.record import OverloadRecord, write_record
+from testbed.command_line.console import say, say_warning
+from testbed.comparison.blocks import Protocol
+from testbed.comparison.condition import VIRTUAL, Condition
+from testbed.comparison.contestants import Contestant
+from testbed.comparison.measurement import Comparison, off_the_forwarders_cpu
+from testbed.comparison.noise_floor import floor_in_words
+from testbed.comparison.platform import Platform
+from testbed.comparison.plugin import PluginError, build_plugin
+from testbed.comparison.tables import figure_table, pair_table, remarks
+from testbed.run.environment import record_environment
+from testbed.run.lcores import LcorePlan
+from testbed.run.programs import Program
+from testbed.run.progress import Steps
+from testbed.run.results_folder import Status, new_results_folder
+from testbed.run.scratch import scratch_folder
+from testbed.run.signals import signals_as_interrupt
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class OverloadOptions:
 
     def command(self) -> str:
         """The command that repeats this run in the same order."""
-        words = ["./x", "bench", "overload", *self.words]
+        words = list(self.words)
         words += [] if any(word.startswith("--seed") for word in words) else [f"--seed={self.seed}"]
         words += [] if self.hugepages or "--no-hugepages" in words else ["--no-hugepages"]
         return shlex.join(words)
@@ -73,10 +68,11 @@ class Overload:
         programs = [contestant.program for contestant in options.contestants if contestant.program]
         if options.generator and any(condition.wire == VIRTUAL for condition, _ in options.conditions):
             programs.append(options.generator)
+        self._comparisons: list[Comparison] = []
         # Interrupted until proven otherwise: this is what a reader finds if this program is killed.
         self.record = OverloadRecord(
             status=Status.INTERRUPTED,
-            reason="it did not reach its end",
+            reason="the run did not finish",
             started=datetime.now(UTC),
             command=options.command(),
             quick=options.quick,
@@ -92,78 +88,71 @@ class Overload:
 
     def run(self) -> Status:
         """Measures, prints the tables and writes the report."""
-        self._warn(*self.options.lcores.warnings)
+        say_warning(self.console, *self.options.lcores.warnings)
         if not self.options.hugepages:
-            self._warn("without hugepages: rates are lower")
+            say_warning(self.console, "without hugepages: rates are lower")
         self._save()
         with signals_as_interrupt(), scratch_folder() as runtime, off_the_forwarders_cpu(self.options.lcores):
-            ground = self._ground(runtime)
+            platform = self._platform(runtime)
             try:
                 with Steps(self.console, self.options.blocks * len(self.options.conditions)) as steps:
                     for number, (condition, sweep) in enumerate(self.options.conditions, start=1):
-                        self._measure(number, condition, sweep, ground, steps)
+                        self._measure(number, condition, sweep, platform, steps)
             except KeyboardInterrupt:
-                self._warn("interrupted: reporting what there is")
-                self.record.reason = "interrupted: what was measured until then is below"
+                say_warning(self.console, "interrupted: reporting the results so far")
+                self.record.reason = "interrupted: the results so far are below"
             else:
                 self.record.status, self.record.reason = self._outcome()
         self.record.finished = datetime.now(UTC)
         self._save()
-        tables.print_record(self.console, self.record)
-        self._tell_where()
+        self._print()
         return self.record.status
 
-    def _ground(self, runtime: Path) -> Ground:
+    def _platform(self, runtime: Path) -> Platform:
         plugin = None
         try:
             plugin = build_plugin()
         except PluginError as error:
-            self._warn(f"no average bursts, no empty polls, no refused frames: {error}")
+            say_warning(self.console, f"no average bursts, no empty polls, no refused frames: {error}")
         options = self.options
-        return Ground(options.lcores, options.hugepages, runtime, self.folder / "raw", options.generator, plugin)
+        return Platform(options.lcores, options.hugepages, runtime, self.folder / "raw", options.generator, plugin)
 
-    def _measure(self, number: int, condition: Condition, sweep: str | None, ground: Ground, steps: Steps) -> None:
-        able, skipped = able_contestants(self.options.contestants, condition, ground)
-        labels = [*(contestant.name for contestant in able), *([again(able[0].name)] if able else [])]
-        measurement = Measurement(condition=condition, sweep=sweep, labels=labels, skipped=skipped)
+    def _measure(self, number: int, condition: Condition, sweep: str | None, platform: Platform, steps: Steps) -> None:
+        options = self.options
+        # A seed of its own for each condition: one more or less does not change the order of the others.
+        comparison = Comparison(
+            options.contestants,
+            condition,
+            platform,
+            options.protocol,
+            f"{options.seed}-{number}",
+            sweep,
+            f"{number}-" if len(options.conditions) > 1 else "",
+        )
+        measurement = comparison.measurement
+        self._comparisons.append(comparison)
         self.record.measurements.append(measurement)
-        for name, reason in skipped.items():
-            self._warn(f"{measurement.describe()}: without {name}: {reason}")
-        if not able:
-            return
-        # Of its own for each condition: one more or less does not change the order of the others.
-        chance = random.Random(f"{self.options.seed}-{number}")
-        for block_number in range(1, self.options.blocks + 1):
-            steps.begin(f"{measurement.describe()}, block {block_number} of {self.options.blocks}")
-            block, tsc_hz = run_block(
-                block_number,
-                able,
-                condition,
-                ground,
-                self.options.protocol,
-                chance,
-                steps.tell,
-                f"{number}-" if len(self.options.conditions) > 1 else "",
-            )
-            self.record.tsc_hz = self.record.tsc_hz or tsc_hz
+        for name, reason in measurement.skipped.items():
+            say_warning(self.console, f"{measurement.describe()}: without {name}: {reason}")
+        steps.begin(measurement.describe())
+        for block in comparison.blocks(options.blocks, steps.tell):
             for reason in block.reasons:
-                self._warn(f"block {block_number} does not count: {reason}")
-            if not block.reasons and evaluate.is_disturbed(block):
-                block.notes.append("disturbed: other programs had more than a tenth of the CPUs in most slices")
-            measurement.blocks.append(block)
+                say_warning(self.console, f"block {block.number} is invalid: {reason}")
             self._conclude()
             self._save()
             steps.done()
-            if len(measurement.blocks) >= _HOPELESS_BLOCKS and all(block.reasons for block in measurement.blocks):
-                self._warn(f"{measurement.describe()}: given up after {len(measurement.blocks)} blocks without result")
-                return
+        if comparison.is_hopeless:
+            say_warning(
+                self.console,
+                f"{measurement.describe()}: stopped after {len(measurement.blocks)} blocks without a result",
+            )
 
     def _conclude(self) -> None:
         record = self.record
         record.pairs, record.noise_floor = [], []
-        for measurement in record.measurements:
-            measurement.figures = evaluate.figures(measurement, record.tsc_hz)
-            compared, floor = evaluate.pairs(measurement, record.per_cpu_second)
+        for comparison in self._comparisons:
+            record.tsc_hz = record.tsc_hz or comparison.tsc_hz
+            compared, floor = comparison.conclude(record.per_cpu_second)
             record.pairs += compared
             record.noise_floor += floor
 
@@ -171,9 +160,9 @@ class Overload:
         blocks = [block for measurement in self.record.measurements for block in measurement.blocks]
         lost = sum(1 for block in blocks if block.reasons)
         if not blocks:
-            return Status.FAILED, "no contestant can do what was asked"
+            return Status.FAILED, "no contestant supports these settings"
         if lost:
-            return Status.FAILED, f"{lost} of {len(blocks)} blocks do not count"
+            return Status.FAILED, f"{lost} of {len(blocks)} blocks are invalid"
         return Status.PASSED, None
 
     def _save(self) -> None:
@@ -181,54 +170,20 @@ class Overload:
         if self.options.json:
             write_record(self.options.json, self.record)
 
-    def _tell_where(self) -> None:
+    def _print(self) -> None:
+        """Prints all results, and writes the report."""
         from testbed.bench.report import write_report
 
+        record, console = self.record, self.console
+        for measurement in record.measurements:
+            if measurement.figures:
+                console.print()
+                console.print(figure_table(measurement).rich(console.width))
+        if record.pairs:
+            unit = "frames per second of CPU time" if record.per_cpu_second else "frames per second"
+            console.print(pair_table(record.pairs, f"Pairs: ratio of {unit}").rich(console.width))
+        lines = [*map(floor_in_words, record.noise_floor), *remarks(record.measurements, record.per_cpu_second)]
+        for line in lines:
+            say(console, f"  {line}")
         written = write_report(self.folder)
-        self.console.print(f"\nResults: {self.folder}\nReport:  {written}", highlight=False, soft_wrap=True)
-
-    def _warn(self, *messages: str) -> None:
-        for message in messages:
-            self.console.print("[yellow]warning:[/]", end=" ")
-            self.console.print(message, highlight=False, markup=False, soft_wrap=True)
-
-
-def able_contestants(
-    contestants: list[Contestant], condition: Condition, ground: Ground
-) -> tuple[list[Contestant], dict[str, str]]:
-    """Those that can do what is asked, and why the others cannot."""
-    eal = EalOptions(ground.lcores.forwarder, "probe", (), ground.hugepages)
-    setup = Setup(
-        eal,
-        (ground.lcores.forwarder,),
-        ground.lcores.generator,
-        condition.ports,
-        condition.queues,
-        condition.burst,
-        condition.descriptors,
-    )
-    able, skipped = [], {}
-    for contestant in contestants:
-        reason = contestant.refuses(setup)
-        if reason is None and condition.drops and not contestant.is_shared:
-            reason = "frames are refused by a plug-in, which only a program with DPDK's shared libraries can load"
-        if reason is None and condition.drops and ground.plugin is None:
-            reason = "the plug-in that refuses frames could not be built"
-        if reason is None:
-            able.append(contestant)
-        else:
-            skipped[contestant.name] = reason
-    return able, skipped
-
-
-@contextlib.contextmanager
-def off_the_forwarders_cpu(lcores: LcorePlan) -> Iterator[None]:
-    """Keeps this program, and what it starts, off the CPU of the forwarder; DPDK puts its lcores where they belong."""
-    before = os.sched_getaffinity(0)
-    others = before - {lcores.forwarder}
-    if others:
-        os.sched_setaffinity(0, others)
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+        say(console, f"\nResults: {self.folder}\nReport:  {written}")

@@ -7,10 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from testbed import __version__
-from testbed.bench import tables
 from testbed.bench.record import OverloadRecord, read_record
-from testbed.report import page_templates
-from testbed.results import write_atomically
+from testbed.comparison import tables
+from testbed.comparison.pair_verdict import interval_text
+from testbed.page.skeleton import page_templates
+from testbed.run.results_folder import write_atomically
 
 # More tiles than these are no summary.
 _MOST_TILES = 6
@@ -29,27 +30,28 @@ def write_report(folder: Path) -> Path:
 def render(record: OverloadRecord) -> str:
     """The page."""
     # Imported here: matplotlib takes a second, which the command line's own errors need not.
-    from testbed.bench import charts
+    from testbed.bench.charts import sweep_charts
+    from testbed.comparison.charts import PAIR_TITLE, pair_chart
 
     single = [pair for pair in record.pairs if pair.sweep is None]
     single_floors = [pair for pair in record.noise_floor if pair.sweep is None]
     swept = dict.fromkeys((m.condition.wire, m.sweep) for m in record.measurements if m.sweep)
-    chart = charts.pair_chart(single, single_floors)
+    chart = pair_chart(single, single_floors)
     return (
         page_templates()
-        .get_template("bench.html")
+        .get_template("overload.html")
         .render(
             record=record,
             version=__version__,
             tiles=_tiles(record),
             # The table has the others.
-            findings=[tables.finding(pair) for pair in single if pair.a == single[0].a],
-            pair_chart=(charts.PAIR_TITLE, chart) if chart else None,
+            findings=[tables.finding(pair, single_floors) for pair in single if pair.a == single[0].a],
+            pair_chart=(PAIR_TITLE, chart) if chart else None,
             pairs=tables.pair_table(record.pairs, ""),
             floors=tables.pair_table(record.noise_floor, ""),
-            sweeps=[(f"Sweep of {name} on {wire}", charts.sweep_charts(record, wire, name)) for wire, name in swept],
+            sweeps=[(f"Sweep of {name} on {wire}", sweep_charts(record, wire, name)) for wire, name in swept],
             figures=[tables.figure_table(measurement) for measurement in record.measurements if measurement.figures],
-            remarks=tables.remarks(record),
+            remarks=tables.remarks(record.measurements, record.per_cpu_second),
         )
     )
 
@@ -62,7 +64,7 @@ def _tiles(record: OverloadRecord) -> list[tuple[str, str, str]]:
         (
             f"{pair.a} / {pair.b}" + (f", {pair.wire}" if several else ""),
             f"{pair.ratio.median:.3f}",
-            f"{pair.verdict}; {tables.interval_text(pair.ratio)}",
+            f"{pair.verdict}; {interval_text(pair.ratio) or 'no interval'}",
         )
         for pair in pairs
     ]

@@ -6,24 +6,24 @@ from __future__ import annotations
 
 import shlex
 import time
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Console
 
-from testbed.campaign.backend import Generator, GeneratorError, NotCapable
+from testbed.campaign.campaign_settings import SETTINGS, CampaignSettings, read_campaign_settings
+from testbed.campaign.equipment import Equipment
 from testbed.campaign.frame_format import frame_format
-from testbed.campaign.grade import Graded, of_the_campaign
+from testbed.campaign.grade import of_the_campaign
 from testbed.campaign.journal import JOURNAL, Journal, JournalError, read_journal
-from testbed.campaign.points import Point, measurements_at, ordered_points, planned, rig_name
-from testbed.campaign.presets import MeasurementSettings
-from testbed.campaign.recorder import RecordedGenerator, Rig
-from testbed.campaign.scenario import Measurement, Scenario
+from testbed.campaign.method import measure
+from testbed.campaign.points import Point, measurements_at, ordered_points, planned, setup_name
+from testbed.campaign.progress_view import View
+from testbed.campaign.recorder import RecordedSetup
+from testbed.campaign.scenario import Measurement
 from testbed.campaign.summary import (
     SUMMARY,
     CampaignSummary,
@@ -31,77 +31,18 @@ from testbed.campaign.summary import (
     Finding,
     count_trials,
     read_campaign_summary,
-    write_campaign_summary,
 )
+from testbed.campaign.summary_files import write_campaign_summary
+from testbed.campaign.traffic_generator import GeneratorError
 from testbed.campaign.trial import AnyResult
-from testbed.campaign.validity import NotMeasured
-from testbed.campaign.view import View
-from testbed.demo import signals_as_interrupt
-from testbed.environment import Environment
-from testbed.process import ProcessError
-from testbed.results import ResultsError, Status, new_results_folder, read_record, write_atomically
-
-SETTINGS = "campaign.json"
-
-
-class Settings(BaseModel):
-    """`campaign.json`: what the campaign was told, so that it can go on without being told again."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    schema_version: int = 1
-    campaign: str = Field(default_factory=lambda: uuid.uuid4().hex)
-    kind: Literal["rfc2544", "overload"]
-    command: str
-    scenario: Scenario
-    bin_dirs: list[Path] = Field(default_factory=list)
-    # SHA-256 of each program, by name: with others a campaign does not go on.
-    programs: dict[str, str] = Field(default_factory=dict)
-    # When it was begun, and resumed.
-    runs: list[datetime] = Field(default_factory=list)
-    # Of a campaign over several testbeds, which of them has measured which frames (`Point.frames`).
-    testbeds: dict[str, str] = Field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a measurement is given."""
-
-    generator: Generator
-    point: Point
-    settings: MeasurementSettings
-    # What the earlier measurements at this point found: latency is measured at the throughput.
-    earlier: Mapping[Measurement, Any]
-
-
-@dataclass(frozen=True)
-class Method:
-    """How one thing is measured."""
-
-    measure: Callable[[Task], BaseModel]
-    headline: Callable[[Any], str]
-    # Without what the others need nothing is measured.
-    needs: tuple[Measurement, ...] = ()
-    # How far the result may be called one of the RFC; None of a result without a grade.
-    graded: Callable[[Any], Graded | None] = lambda _: None
-    # Of a result as JSON, what a campaign that drifts shows in; None if it shows nowhere.
-    rate: Callable[[Any], float] | None = None
-
-
-@dataclass(frozen=True)
-class Workshop:
-    """What a campaign works with: the real things, or a test's."""
-
-    methods: Mapping[Measurement, Method]
-    # Starts a generator with the device of this name, for this many directions; logs go to the folder.
-    start: Callable[[Scenario, str, int, Path], Generator]
-    environment: Callable[[Scenario], Environment]
-    expected_s: Callable[[Scenario, Point, Measurement], float | None]
+from testbed.run.process import ProcessError
+from testbed.run.results_folder import ResultsError, Status, new_results_folder, write_atomically, write_model
+from testbed.run.signals import signals_as_interrupt
 
 
 @dataclass(frozen=True)
 class Extent:
-    """What a run of a campaign visits."""
+    """What a run of a campaign measures."""
 
     # Only these frames (`Point.frames`); None: all.
     frames: frozenset[str] | None = None
@@ -118,75 +59,75 @@ class Campaign:
     """One campaign in one results folder."""
 
     def __init__(
-        self, folder: Path, settings: Settings, journal: Journal, summary: CampaignSummary, workshop: Workshop
+        self, folder: Path, settings: CampaignSettings, journal: Journal, summary: CampaignSummary, equipment: Equipment
     ) -> None:
         self.folder = folder
         self.settings = settings
         self.journal = journal
         self.summary = summary
-        self._workshop = workshop
+        self._equipment = equipment
         self._seconds_before = summary.seconds
         self._begin = time.monotonic()
-        self._rig: Rig | None = None
+        self._setup: RecordedSetup | None = None
 
     @classmethod
-    def create(cls, parent: Path, settings: Settings, scenario_text: str, workshop: Workshop) -> Campaign:
+    def create(cls, parent: Path, settings: CampaignSettings, scenario_text: str, equipment: Equipment) -> Campaign:
         """Makes the folder of a new campaign.
 
         Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
         # Before anything is written: another host may not be there.
-        environment = workshop.environment(settings.scenario)
+        environment = equipment.environment(settings.scenario)
         now = datetime.now(UTC)
         settings.runs.append(now)
         folder = new_results_folder(parent, settings.kind, now)
         write_atomically(folder / "scenario.yaml", scenario_text)
-        _write(folder / SETTINGS, settings)
-        _write(folder / "environment.json", environment)
+        write_model(folder / SETTINGS, settings)
+        write_model(folder / "environment.json", environment)
         journal = Journal.create(folder / JOURNAL, settings.campaign)
         summary = _unfinished(folder, settings)
         write_campaign_summary(folder, summary)
-        return cls(folder, settings, journal, summary, workshop)
+        return cls(folder, settings, journal, summary, equipment)
 
     @classmethod
-    def resume(cls, folder: Path, workshop: Workshop, retry_failed: bool = False) -> Campaign:
-        """Opens the folder of a campaign that was cut short; measurements that failed can be tried again.
+    def resume(cls, folder: Path, equipment: Equipment, retry_failed: bool = False) -> Campaign:
+        """Opens the folder of an interrupted campaign. Failed measurements can be repeated.
 
         Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
-        settings = read_settings(folder)
+        settings = read_campaign_settings(folder)
         failed = _failed(folder) if retry_failed else []
-        environment = workshop.environment(settings.scenario)
+        environment = equipment.environment(settings.scenario)
         journal = Journal.resume(folder / JOURNAL, settings.campaign)
         if failed:
             journal.measure_again(failed)
         settings.runs.append(datetime.now(UTC))
         number = len(settings.runs) - 1
-        _write(folder / SETTINGS, settings)
+        write_model(folder / SETTINGS, settings)
         # The machine may have changed: what it is now is kept beside what it was.
-        _write(folder / f"environment-resumed-{number}.json", environment)
+        write_model(folder / f"environment-resumed-{number}.json", environment)
         # The findings are found again, from the journal.
         summary = _unfinished(folder, settings)
         if (folder / SUMMARY).exists():
             summary.seconds = read_campaign_summary(folder).seconds
-        return cls(folder, settings, journal, summary, workshop)
+        return cls(folder, settings, journal, summary, equipment)
 
     @classmethod
-    def gather(cls, folder: Path, settings: Settings, workshop: Workshop, seconds: float) -> Campaign:
+    def gather(cls, folder: Path, settings: CampaignSettings, equipment: Equipment, seconds: float) -> Campaign:
         """Opens a folder whose journal was put together of what several testbeds have measured in these seconds.
 
         Raises `ResultsError`, `JournalError`.
         """
-        _write(folder / SETTINGS, settings)
+        write_model(folder / SETTINGS, settings)
         journal = Journal.open(folder / JOURNAL, settings.campaign)
         summary = _unfinished(folder, settings)
         summary.seconds = seconds
-        return cls(folder, settings, journal, summary, workshop)
+        return cls(folder, settings, journal, summary, equipment)
 
     def run(self, console: Console, extent: Extent = EVERYTHING) -> Status:
         """Runs to the end, or to the first thing that ends it."""
         scenario = self.settings.scenario
-        expected_s = self._workshop.expected_s
+        expected_s = self._equipment.expected_s
         times = {(point, test): expected_s(scenario, point, test) for point, test in planned(scenario)}
         known = [seconds for seconds in times.values() if seconds is not None]
         again_s = self._again_s(times) if extent.drift else 0.0
@@ -204,7 +145,7 @@ class Campaign:
                     if extent.drift:
                         self._look_for_drift(view, again_s)
                 finally:
-                    self._close_rig()
+                    self._close_setup()
             self.summary.status, self.summary.reason = self._verdict()
             if extent.missing is not None:
                 self._ends(extent.status, extent.missing)
@@ -224,25 +165,25 @@ class Campaign:
         return self.summary.status
 
     def _measure_point(self, point: Point, view: View, times: Mapping[tuple[Point, Measurement], float | None]) -> None:
-        rig = self._rig_for(point, view)
+        setup = self._setup_for(point, view)
         earlier: dict[Measurement, Any] = {}
         for test in measurements_at(self.settings.scenario, point):
             place = f"{point.place}/{test}"
             view.measurement_begins(place, times[point, test] or 0.0)
-            finding = self._measure(rig, place, point, test, earlier)
+            finding = self._measure(setup, place, point, test, earlier)
             self.summary.findings.append(finding)
             self._save()
             view.measurement_ended(finding)
 
     def _again_s(self, times: Mapping[tuple[Point, Measurement], float | None]) -> float:
         """How long it takes about to measure the first rate once more."""
-        methods = self._workshop.methods
+        methods = self._equipment.methods
         rates = (seconds for (_, test), seconds in times.items() if test in methods and methods[test].rate is not None)
         return next(rates, None) or 0.0 if self.summary.planned > 1 else 0.0
 
     def _look_for_drift(self, view: View, expected_s: float) -> None:
         """Measures the campaign's first rate once more: a machine that has changed meanwhile gives another one."""
-        methods = self._workshop.methods
+        methods = self._equipment.methods
         rates = (
             (finding, methods[finding.measurement])
             for finding in self.summary.findings
@@ -254,7 +195,7 @@ class Campaign:
         point = Point(first.device, first.size, first.directions, first.flows)
         place = f"{first.place}/again"
         view.measurement_begins(place, expected_s)
-        again = self._measure(self._rig_for(point, view), place, point, first.measurement, {})
+        again = self._measure(self._setup_for(point, view), place, point, first.measurement, {})
         if again.status != "done":
             view.tell(f"{place}: {again.status}: {again.reason}")
             return
@@ -263,30 +204,30 @@ class Campaign:
         view.tell(f"{place}: {self.summary.drift.in_words()}")
 
     def _measure(
-        self, rig: Rig, place: str, point: Point, test: Measurement, earlier: dict[Measurement, Any]
+        self, setup: RecordedSetup, place: str, point: Point, test: Measurement, earlier: dict[Measurement, Any]
     ) -> Finding:
         return measure(
-            self._workshop.methods, self.settings.scenario.measured_with, rig.at(place), point, test, earlier
+            self._equipment.methods, self.settings.scenario.measured_with, setup.at(place), point, test, earlier
         )
 
-    def _rig_for(self, point: Point, view: View) -> Rig:
+    def _setup_for(self, point: Point, view: View) -> RecordedSetup:
         """The device that the point is about, in the set-up that it needs; another one is ended first."""
-        name = rig_name(point, self.settings.testbeds.get(point.frames))
-        if self._rig is None or self._rig.name != name:
-            self._close_rig()
+        name = setup_name(point, self.settings.testbeds.get(point.frames))
+        if self._setup is None or self._setup.name != name:
+            self._close_setup()
             scenario, raw = self.settings.scenario, self.folder / "raw"
-            self._rig = Rig(
+            self._setup = RecordedSetup(
                 name,
-                lambda: self._workshop.start(scenario, point.device, point.directions, raw),
+                lambda: self._equipment.start(scenario, point.device, point.directions, raw),
                 self.journal,
                 view,
             )
-        return self._rig
+        return self._setup
 
-    def _close_rig(self) -> None:
-        if self._rig is not None:
-            rig, self._rig = self._rig, None
-            rig.close()
+    def _close_setup(self) -> None:
+        if self._setup is not None:
+            setup, self._setup = self._setup, None
+            setup.close()
 
     def _save(self, trials: list[tuple[str, AnyResult]] | None = None) -> None:
         self.summary.seconds = self._seconds_before + time.monotonic() - self._begin
@@ -306,58 +247,6 @@ class Campaign:
         return Status.PASSED, None
 
 
-def measure(
-    methods: Mapping[Measurement, Method],
-    settings: MeasurementSettings,
-    generator: RecordedGenerator,
-    point: Point,
-    test: Measurement,
-    earlier: dict[Measurement, Any],
-) -> Finding:
-    """Measures one thing at a point, and adds what it finds to the earlier results.
-
-    Raises `GeneratorError`, `JournalError` or `ProcessError` if nothing can be measured any more.
-    """
-    finding = Finding(
-        place=generator.place,
-        device=point.device,
-        size=point.size,
-        directions=point.directions,
-        flows=point.flows,
-        measurement=test,
-        status="done",
-    )
-    method = methods.get(test)
-    if method is None:
-        finding.status, finding.reason = "skipped", "this tool does not measure it yet"
-        return finding
-    if lacking := [need for need in method.needs if need not in earlier]:
-        finding.status, finding.reason = "skipped", f"it needs the result of: {', '.join(lacking)}"
-        return finding
-    try:
-        result = method.measure(Task(generator, point, settings, earlier))
-    except NotCapable as error:
-        finding.status, finding.reason = "skipped", str(error)
-    except NotMeasured as error:
-        finding.status, finding.reason = "failed", str(error)
-    else:
-        earlier[test] = result
-        finding.headline = method.headline(result)
-        graded = method.graded(result)
-        if graded is not None:
-            finding.grade, finding.missing = graded.grade, [str(missing) for missing in graded.missing]
-        finding.result = result.model_dump(mode="json")
-    return finding
-
-
-def read_settings(folder: Path) -> Settings:
-    """Reads `campaign.json`.
-
-    Raises `ResultsError`.
-    """
-    return read_record(folder / SETTINGS, Settings, "the settings of a campaign", "a campaign")
-
-
 def _failed(folder: Path) -> list[str]:
     """The places of the measurements that have failed so far.
 
@@ -372,7 +261,7 @@ def _failed(folder: Path) -> list[str]:
 
 def nothing_failed(folder: Path) -> str:
     """Why nothing is measured again."""
-    return f"no measurement in '{folder}' has failed: leave out --retry-failed"
+    return f"no measurement in '{folder}' has failed: omit --retry-failed"
 
 
 def retry_command(folder: Path) -> str:
@@ -380,12 +269,7 @@ def retry_command(folder: Path) -> str:
     return f"./x testbed resume {shlex.quote(str(folder))} --retry-failed"
 
 
-def is_finished(folder: Path) -> bool:
-    """Whether a campaign has reached its end."""
-    return (folder / SUMMARY).exists() and read_campaign_summary(folder).status is Status.PASSED
-
-
-def _unfinished(folder: Path, settings: Settings) -> CampaignSummary:
+def _unfinished(folder: Path, settings: CampaignSettings) -> CampaignSummary:
     """The summary before the first finding: what a reader finds if this program is killed."""
     frames = settings.scenario.frames
     return CampaignSummary(
@@ -406,10 +290,6 @@ def _unfinished(folder: Path, settings: Settings) -> CampaignSummary:
 
 
 def resumable(reason: str, folder: Path) -> str:
-    """The reason why something ended, and how to go on, which must not hide behind lines of a program's output."""
+    """The reason for an end, and how to resume. The advice must not be lost after lines of a program's output."""
     between = "\n" if "\n" in reason else "; "
-    return f"{reason}{between}what was measured is kept: go on with ./x testbed resume {shlex.quote(str(folder))}"
-
-
-def _write(path: Path, model: BaseModel) -> None:
-    write_atomically(path, model.model_dump_json(indent=2) + "\n")
+    return f"{reason}{between}all results so far are kept: continue with ./x testbed resume {shlex.quote(str(folder))}"

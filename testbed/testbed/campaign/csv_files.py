@@ -7,14 +7,12 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from testbed.campaign.compare import Comparison, Figure
+from testbed.campaign.compare.schedule import Figure
+from testbed.campaign.compare.size_verdict import Comparison
 from testbed.campaign.sizes import Size, is_mixture, mean_bytes
-
-# It writes its own CSV.
-if TYPE_CHECKING:
-    from testbed.campaign.summary import CampaignSummary
+from testbed.campaign.summary import CampaignSummary
 
 # Fields of a result that each row has anyway.
 _IN_THE_HEAD = ("stream", "graded")

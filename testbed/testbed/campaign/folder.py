@@ -12,33 +12,28 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from testbed.campaign.backend import Capabilities
-from testbed.campaign.campaign import SETTINGS as CAMPAIGN_SETTINGS
-from testbed.campaign.campaign import Settings, read_settings, resumable
-from testbed.campaign.comparison import (
-    VERDICT,
-    ComparisonSettings,
-    ComparisonVerdict,
-    is_comparison,
-    read_comparison_settings,
-)
+from testbed.campaign.campaign import resumable
+from testbed.campaign.campaign_settings import SETTINGS as CAMPAIGN_SETTINGS
+from testbed.campaign.campaign_settings import CampaignSettings, read_campaign_settings
+from testbed.campaign.compare.settings import ComparisonSettings, is_comparison, read_comparison_settings
+from testbed.campaign.compare.verdict_file import VERDICT, ComparisonVerdict
 from testbed.campaign.journal import JOURNAL, JournalError, read_joined, read_journal
 from testbed.campaign.measurements.back_to_back import BackToBack
-from testbed.campaign.measurements.finding import Measured
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.frame_loss import FrameLoss
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.recovery import Recovery
 from testbed.campaign.measurements.reset import Reset
+from testbed.campaign.measurements.result import Measured
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.sizes import size_order
 from testbed.campaign.summary import CampaignSummary, Finding, read_campaign_summary
+from testbed.campaign.traffic_generator import Capabilities
 from testbed.campaign.trial import AnyResult
-from testbed.environment import Environment
-from testbed.report import read_environment
-from testbed.results import ResultsError, Status, read_record
+from testbed.run.environment import Environment, read_environment
+from testbed.run.results_folder import ResultsError, Status, read_record
 
 M = TypeVar("M", bound=Measured)
 
@@ -66,7 +61,7 @@ class Evidence:
     # The same, by file: when the campaign was resumed, and of other testbeds.
     others: dict[str, dict[str, Any]]
     trials: list[tuple[str, AnyResult]]
-    # What the generators can do, by rig.
+    # What the generators can do, by setup.
     joined: dict[str, Capabilities]
 
 
@@ -75,7 +70,7 @@ class CampaignFolder:
     """The folder of `rfc2544` or `overload`."""
 
     folder: Path
-    settings: Settings
+    settings: CampaignSettings
     summary: CampaignSummary
     evidence: Evidence
     # By the place of the finding; of those that are done.
@@ -93,7 +88,7 @@ class CampaignFolder:
 
     @property
     def reference(self) -> str:
-        """The device that the others are held against: the forwarder in C, else the first."""
+        """The device that the others are compared with: the forwarder in C, or else the first."""
         names = [one.name for one in self.settings.scenario.devices if "l2fwd-c" in (one.name, one.program)]
         return next((name for name in names if name in self.summary.devices), self.summary.devices[0])
 
@@ -140,8 +135,8 @@ def _campaign(folder: Path) -> CampaignFolder:
     }
     strange = [finding.device for finding in summary.findings if finding.device not in summary.devices]
     if strange:
-        raise ResultsError(f"'{folder}': summary.json has findings of '{strange[0]}', which is none of its devices")
-    return CampaignFolder(folder, read_settings(folder), summary, _evidence(folder), results)
+        raise ResultsError(f"'{folder}': summary.json has findings of '{strange[0]}', which is not one of its devices")
+    return CampaignFolder(folder, read_campaign_settings(folder), summary, _evidence(folder), results)
 
 
 def _result(folder: Path, finding: Finding) -> Measured:

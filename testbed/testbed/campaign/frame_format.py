@@ -7,9 +7,10 @@ The embedded generator's is in `testbed/generator/src/frame/`, TRex's in `testbe
 
 from __future__ import annotations
 
-from testbed.campaign.scenario import Embedded, Scenario
+from testbed.campaign.embedded.settings import Embedded
+from testbed.campaign.scenario import Scenario
 from testbed.campaign.sizes import frames_of, is_mixture
-from testbed.campaign.trex_settings import Trex
+from testbed.campaign.trex.settings import Trex
 
 _FCS = "FCS of 4 bytes, which sizes count."
 _MIXED = "Of the mixture {name} the frames have, in this order again and again, {sizes} bytes{proof}."
@@ -34,7 +35,7 @@ def frame_format(scenario: Scenario) -> list[str]:
 
 def _embedded(flows: int) -> list[str]:
     last = flows - 1
-    to = f"198.19.0.0 to 198.19.{last // 256}.{last % 256}, one behind the other" if flows > 1 else "198.19.0.0"
+    to = f"198.19.0.0 to 198.19.{last // 256}.{last % 256}, one after another" if flows > 1 else "198.19.0.0"
     return [
         "Ethernet: from the generator's address to 02:00:00:00:01:<port>, type 0x0800; no VLAN tag.",
         f"IPv4: 20 bytes, no options, not to be fragmented, time to live 64, from 198.18.0.0 to {to}.",
@@ -46,7 +47,7 @@ def _embedded(flows: int) -> list[str]:
 
 def _trex(generator: Trex, flows: int) -> list[str]:
     many = {
-        "destination": f"the destination address is one of {flows}, one behind the other",
+        "destination": f"the destination address is one of {flows}, one after another",
         "article": f"both addresses and both UDP ports change from frame to frame, {flows} values of each port",
     }[generator.vary]
     return [

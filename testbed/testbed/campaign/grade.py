@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from testbed.campaign.backend import Capabilities
 from testbed.campaign.sizes import RFC_SIZES, Size, frames_of, is_mixture, size_in_words
+from testbed.campaign.traffic_generator import Capabilities
 from testbed.campaign.trial import Record
 
 # RFC 2544, section 23.

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The journal: each trial is on the disk before it is used, so that a campaign goes on where it was cut off.
+"""The journal: each trial is on the disk before it is used, so that a campaign can be resumed at any point.
 
 JSON lines, appended only. The first one says what kind of journal it is; then come the generators' capabilities and the
 results, each with the place in the campaign that it belongs to, and between them which places are to be measured again.
-A line that a crash has cut short is taken off again, and said so; any other damage is an error, since what follows it
+A last line that a crash left incomplete is removed with a warning. Any other damage is an error, since what follows it
 could be anything.
 """
 
@@ -17,9 +17,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from testbed.campaign.backend import Capabilities
+from testbed.campaign.traffic_generator import Capabilities
 from testbed.campaign.trial import AnyResult, Record
 
 # Raised by one when an older tool would misread the new form.
@@ -43,8 +43,11 @@ class Head(Record):
 class Joined(Record):
     """A generator was joined to a device: what it can do there."""
 
+    model_config = ConfigDict(validate_by_name=True, serialize_by_alias=True)
+
     type: Literal["joined"] = "joined"
-    rig: str
+    # Files call the test setup a rig.
+    setup: str = Field(alias="rig")
     capabilities: Capabilities
 
 
@@ -75,7 +78,7 @@ class Journal:
 
     def __init__(self, path: Path, file_number: int, entries: list[Entry]) -> None:
         self.path = path
-        # What to tell the user of what was found.
+        # Warnings for the user.
         self.warnings: list[str] = []
         self._file = file_number
         self._entries = entries
@@ -105,7 +108,7 @@ class Journal:
 
     @classmethod
     def open(cls, path: Path, campaign: str | None = None) -> Self:
-        """Opens the journal of a campaign that goes on.
+        """Opens the journal of a campaign to resume it.
 
         Raises `JournalError`.
         """
@@ -122,7 +125,7 @@ class Journal:
                 os.fsync(file_number)
                 journal._size = good
                 journal.warnings.append(
-                    f"'{path.name}' ended in a line that was cut short; it was taken off, and its trial is run again"
+                    f"'{path.name}' ended in an incomplete line; the line was removed, and its trial is repeated"
                 )
             if not entries:
                 journal._append(Head(campaign=campaign or "", begun=datetime.now(UTC)))
@@ -134,7 +137,7 @@ class Journal:
         if campaign is not None and head.campaign != campaign:
             journal.close()
             raise JournalError(
-                f"'{path}' belongs to campaign {head.campaign}, the folder to {campaign}: put the right one there"
+                f"'{path}' belongs to campaign {head.campaign}, the folder to {campaign}: restore the right file"
             )
         return journal
 
@@ -165,18 +168,18 @@ class Journal:
         """Every trial, with its place."""
         return [(entry.place, entry.result) for entry in self._entries if isinstance(entry, Measured)]
 
-    def capabilities(self, rig: str) -> Capabilities | None:
+    def capabilities(self, setup: str) -> Capabilities | None:
         """What the generator could do when it was joined for the first time."""
         return next(
-            (entry.capabilities for entry in self._entries if isinstance(entry, Joined) and entry.rig == rig), None
+            (entry.capabilities for entry in self._entries if isinstance(entry, Joined) and entry.setup == setup), None
         )
 
-    def join(self, rig: str, capabilities: Capabilities) -> None:
+    def join(self, setup: str, capabilities: Capabilities) -> None:
         """Writes down what a generator can do.
 
         Raises `JournalError`.
         """
-        self._append(Joined(rig=rig, capabilities=capabilities))
+        self._append(Joined(setup=setup, capabilities=capabilities))
 
     def add(self, place: str, result: AnyResult) -> None:
         """Writes a result down; it is on the disk when this returns.
@@ -187,7 +190,7 @@ class Journal:
         self._trials += 1
 
     def measure_again(self, places: list[str]) -> None:
-        """Lets nobody use what was measured at these places so far.
+        """Discards the results at these places.
 
         Raises `JournalError`.
         """
@@ -211,7 +214,7 @@ class Journal:
             # the journal next does it.
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self._size)
-            raise JournalError(f"cannot write '{self.path}': {error.strerror}: make room") from error
+            raise JournalError(f"cannot write '{self.path}': {error.strerror}: free some space") from error
         self._size += len(line)
         self._entries.append(entry)
 
@@ -232,13 +235,13 @@ def read_journal(path: Path) -> list[tuple[str, AnyResult]]:
 
 
 def read_joined(path: Path) -> dict[str, Capabilities]:
-    """What the generators of a journal could do when they were joined for the first time, by rig.
+    """What the generators of a journal could do when they were joined for the first time, by setup.
 
     Raises `JournalError`.
     """
     entries, _, _ = _read(path)
     joined = [entry for entry in entries if isinstance(entry, Joined)]
-    return {entry.rig: entry.capabilities for entry in reversed(joined)}
+    return {entry.setup: entry.capabilities for entry in reversed(joined)}
 
 
 def read_entries(text: str, name: str) -> list[Entry]:
@@ -249,13 +252,13 @@ def read_entries(text: str, name: str) -> list[Entry]:
     try:
         entries = [_ENTRY.validate_json(line) for line in text.splitlines()]
     except ValidationError as error:
-        raise JournalError(f"'{name}' is damaged: remove it, and what it holds is measured again") from error
+        raise JournalError(f"'{name}' is damaged: remove it, and its measurements are repeated") from error
     _check_order(Path(name), entries)
     return entries
 
 
 def as_text(entries: list[Entry]) -> str:
-    """A journal of these lines; trials are numbered anew."""
+    """A journal of these lines; trials are renumbered."""
     lines, trials = [], 0
     for entry in entries:
         if isinstance(entry, Measured):
@@ -297,7 +300,7 @@ def _check_order(path: Path, entries: list[Entry]) -> None:
     numbers = [entry.number for entry in entries if isinstance(entry, Measured)]
     heads = [number for number, entry in enumerate(entries) if isinstance(entry, Head)]
     if (entries and heads != [0]) or numbers != list(range(1, len(numbers) + 1)):
-        raise JournalError(f"'{path}': lines are missing or stand in another order: put back a copy")
+        raise JournalError(f"'{path}': lines are missing or out of order: restore a copy")
     head = entries[0] if entries else None
     if isinstance(head, Head) and head.schema_version != SCHEMA_VERSION:
         raise JournalError(

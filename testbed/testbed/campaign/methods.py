@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from testbed.campaign.campaign import Method, Task
 from testbed.campaign.grade import Clause, Level, grade
 from testbed.campaign.measurements.back_to_back import measure_back_to_back
-from testbed.campaign.measurements.finding import Measured
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
 from testbed.campaign.measurements.frame_loss import measure_frame_loss
 from testbed.campaign.measurements.latency import measure_latency
 from testbed.campaign.measurements.recovery import measure_recovery
 from testbed.campaign.measurements.reset import measure_reset
+from testbed.campaign.measurements.result import Measured
 from testbed.campaign.measurements.soak import measure_soak
 from testbed.campaign.measurements.throughput import measure_throughput
+from testbed.campaign.method import Method, Task
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.trial import Stream
 from testbed.campaign.validity import Trials

@@ -13,10 +13,12 @@ from pydantic import BaseModel, Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from testbed.campaign.backend import GeneratorError
-from testbed.campaign.scenario import Embedded, Scenario, ScenarioError
-from testbed.campaign.trex_server import config_file
-from testbed.campaign.trex_settings import Trex
+from testbed.campaign.embedded.settings import Embedded
+from testbed.campaign.scenario import Scenario
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.traffic_generator import GeneratorError
+from testbed.campaign.trex.server import config_file
+from testbed.campaign.trex.settings import Trex
 from testbed.host import pci
 from testbed.host.files import Host
 from testbed.host.processors import cpu_list, online
@@ -30,7 +32,7 @@ class Needs(BaseModel):
     # By its full PCI address, whose it is.
     nics: dict[str, str] = Field(default_factory=dict)
     cpus: dict[int, str] = Field(default_factory=dict)
-    # TRex's folder here, for its client at least; with `trex` and without it nobody says where it is.
+    # TRex's folder here, needed at least for its client. None although `trex`: its path is unknown.
     trex: bool = False
     trex_home: Path | None = None
     # Whether its server is started here, and by which configuration file.
@@ -57,7 +59,7 @@ class Needs(BaseModel):
         if not self.trex:
             return
         if self.trex_home is None:
-            yield "TRex: nobody says where it is: name its folder as trex_home in the scenario, or in TREX_HOME"
+            yield "TRex: its path is unknown: set trex_home in the scenario, or TREX_HOME"
         elif not self.trex_home.is_dir():
             yield f"TRex: no folder '{self.trex_home}': unpack a release of it there, or correct trex_home"
         elif self.trex_config is not None and not os.access(self.trex_home / "t-rex-64", os.X_OK):

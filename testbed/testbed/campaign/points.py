@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The points of a campaign, and the order in which they are visited."""
+"""The points of a campaign, and the order in which they are measured."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def planned(scenario: Scenario) -> list[tuple[Point, Measurement]]:
     return [(point, one) for point in ordered_points(scenario) for one in measurements_at(scenario, point)]
 
 
-def rig_name(point: Point, testbed: str | None) -> str:
+def setup_name(point: Point, testbed: str | None) -> str:
     """The generator and the device that a point needs: another number of directions needs another set-up.
 
     Of several testbeds each finds out anew what its generator can do, for each kind of frames that it is given.

@@ -15,7 +15,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from testbed.campaign.backend import Pauses
 from testbed.campaign.measurements.back_to_back import BackToBackSettings
 from testbed.campaign.measurements.forwarding_rate import ForwardingRateSettings
 from testbed.campaign.measurements.frame_loss import FrameLossSettings
@@ -24,6 +23,7 @@ from testbed.campaign.measurements.recovery import RecoverySettings
 from testbed.campaign.measurements.reset import ResetSettings
 from testbed.campaign.measurements.soak import SoakSettings
 from testbed.campaign.measurements.throughput import Goal, ThroughputSettings
+from testbed.campaign.traffic_generator import Pauses
 from testbed.campaign.trial import Record
 
 
@@ -60,7 +60,7 @@ def changed_settings(preset: MeasurementSettings, changes: Mapping[str, Mapping[
         # What only looks around would then be called RFC 2544.
         known = [name for name in type(of_preset).model_fields if name != "survey"]
         if strange := [name for name in fields if name not in known]:
-            raise SettingsError((test, strange[0]), f"there is no such setting: give {', '.join(known)}")
+            raise SettingsError((test, strange[0]), f"unknown setting: choose from {', '.join(known)}")
         try:
             merged[test] = type(of_preset).model_validate({**of_preset.model_dump(), **fields})
         except ValidationError as error:

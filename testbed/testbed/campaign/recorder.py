@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""A generator whose results are written down before anybody sees them, and taken from there when a campaign goes on.
+"""A generator that records each result before it returns it, and replays the recorded results after a resumption.
 
 The searches are deterministic given their results. So a resumed campaign runs them from their beginning; what the
 journal has is handed out in its order, and the first trial that it has not is the first that is really run.
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from testbed.campaign.backend import Capabilities, Generator
 from testbed.campaign.journal import Journal, JournalError
+from testbed.campaign.traffic_generator import Capabilities, Generator
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,
@@ -29,7 +29,7 @@ R = TypeVar("R", TrialResult, StepResult, ResetResult)
 
 
 class Watcher:
-    """Is told of the trials; does nothing."""
+    """Is notified of each trial; does nothing."""
 
     def trial_begins(self, place: str, plan: AnyPlan) -> None:
         """A trial is about to be run."""
@@ -38,8 +38,11 @@ class Watcher:
         """A trial's result is known."""
 
 
-class Rig:
-    """A generator and the device that it is joined to, started when first needed and written down as it goes."""
+class RecordedSetup:
+    """A test setup (RFC 2544, section 6): a generator and the device that it is joined to.
+
+    It is started when first needed, and each of its trials is written to the journal.
+    """
 
     def __init__(self, name: str, start: Callable[[], Generator], journal: Journal, watcher: Watcher) -> None:
         self.name = name
@@ -48,11 +51,11 @@ class Rig:
         self._watcher = watcher
         self._generator: Generator | None = None
         self._capabilities = journal.capabilities(name)
-        # Told to the generator when it starts.
+        # Passed to the generator at its start.
         self._replayed: list[AnyPlan] = []
 
     def capabilities(self) -> Capabilities:
-        """What it could do when the campaign began: a search that goes on must not see other limits."""
+        """Its capabilities when the campaign began: a resumed search must see the same limits."""
         if self._capabilities is None:
             found = self._running().capabilities()
             self._journal.join(self.name, found)
@@ -72,7 +75,7 @@ class Rig:
         return result
 
     def replay(self, place: str, result: AnyResult) -> None:
-        """Tells everybody of a trial that the journal has."""
+        """Reports a trial that is in the journal."""
         if self._generator is None:
             self._replayed.append(result.plan)
         else:
@@ -97,33 +100,33 @@ class Rig:
 class RecordedGenerator:
     """A `Generator` for one place of the campaign."""
 
-    def __init__(self, rig: Rig, place: str, recorded: list[AnyResult]) -> None:
+    def __init__(self, setup: RecordedSetup, place: str, recorded: list[AnyResult]) -> None:
         self.place = place
-        self._rig = rig
+        self._setup = setup
         self._recorded = recorded
         self._next = 0
 
     def capabilities(self) -> Capabilities:
-        """As the rig has them."""
-        return self._rig.capabilities()
+        """Those of the setup."""
+        return self._setup.capabilities()
 
     def run(self, plan: TrialPlan) -> TrialResult:
         """One trial."""
-        return self._taken(plan, TrialResult) or self._rig.measure(self.place, plan, lambda real: real.run(plan))
+        return self._taken(plan, TrialResult) or self._setup.measure(self.place, plan, lambda real: real.run(plan))
 
     def step(self, plan: StepPlan) -> StepResult:
         """Loads one after the other."""
-        return self._taken(plan, StepResult) or self._rig.measure(self.place, plan, lambda real: real.step(plan))
+        return self._taken(plan, StepResult) or self._setup.measure(self.place, plan, lambda real: real.step(plan))
 
     def reset(self, plan: ResetPlan) -> ResetResult:
         """A reset of the device under load."""
-        return self._taken(plan, ResetResult) or self._rig.measure(self.place, plan, lambda real: real.reset(plan))
+        return self._taken(plan, ResetResult) or self._setup.measure(self.place, plan, lambda real: real.reset(plan))
 
     def replayed(self, plan: AnyPlan) -> None:
-        """Nobody else replays."""
+        """Only the recorder replays."""
 
     def close(self) -> None:
-        """The rig is closed by who made it."""
+        """Whoever made the setup closes it."""
 
     def _taken(self, plan: AnyPlan, kind: type[R]) -> R | None:
         """The journal's result for this trial, if it has one."""
@@ -136,7 +139,7 @@ class RecordedGenerator:
                 "the tool or the scenario has changed since. Go on with those of then, or begin a new campaign"
             )
         self._next += 1
-        self._rig.replay(self.place, result)
+        self._setup.replay(self.place, result)
         return result
 
 

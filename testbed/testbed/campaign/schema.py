@@ -1,25 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""JSON schemas of what a campaign writes, made of the models; `testbed/schemas/` has them for other programs.
+"""JSON schemas of what a campaign writes, made of the models: `./x testbed schema DIR` writes them for other programs.
 
-`python -m testbed.campaign.schema` writes them anew, and a test fails if they are not those of the models. A file's
-name has the schema's version, which is raised when an older reader would misread the new form.
+A file's name has the schema's version, which is raised when an older reader would misread the new form.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
-from testbed.campaign import diff, journal, summary
-from testbed.campaign.comparison import ComparisonVerdict
+from testbed.campaign import journal, summary
+from testbed.campaign.compare.verdict_file import ComparisonVerdict
+from testbed.campaign.diff import outcome as diff
 from testbed.campaign.folder import RESULTS
-from testbed.programs import repository_root
-from testbed.results import SCHEMA_VERSION
+from testbed.command_line.console import fail
+from testbed.run.results_folder import SCHEMA_VERSION, write_atomically
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -32,13 +33,8 @@ def schemas() -> dict[str, dict[str, Any]]:
         f"journal-entry-{journal.SCHEMA_VERSION}.json": _titled(
             TypeAdapter(journal.Entry).json_schema(mode="serialization"), "a line of journal.jsonl"
         ),
-        f"diff-{diff.SCHEMA_VERSION}.json": _of_model(diff.Diff, "what diff --json prints"),
+        f"diff-{diff.SCHEMA_VERSION}.json": _of_model(diff.Diff, "the output of diff --json"),
     }
-
-
-def schemas_folder() -> Path:
-    """Where they lie."""
-    return repository_root() / "testbed" / "schemas"
 
 
 def as_text(schema: dict[str, Any]) -> str:
@@ -46,15 +42,18 @@ def as_text(schema: dict[str, Any]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-def write_schemas(folder: Path) -> list[Path]:
-    """Writes all of them, and removes nothing: readers of old results need the old versions."""
-    folder.mkdir(exist_ok=True)
-    paths = []
-    for name, schema in schemas().items():
-        path = folder / name
-        path.write_text(as_text(schema), encoding="utf-8")
-        paths.append(path)
-    return paths
+def schema(folder: Annotated[Path, typer.Argument(help="Where to write the schemas; created if missing.")]) -> None:
+    """Write the JSON schemas of the results.
+
+    These are summary.json, verdict.json, the lines of journal.jsonl, and the output of diff --json.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in schemas().items():
+            write_atomically(folder / name, as_text(content))
+            typer.echo(folder / name)
+    except OSError as error:
+        fail(f"cannot write the schemas into {folder}: {error.strerror}")
 
 
 def _summary() -> dict[str, Any]:
@@ -80,8 +79,3 @@ def _of_model(model: type[BaseModel], title: str) -> dict[str, Any]:
 
 def _titled(schema: dict[str, Any], title: str) -> dict[str, Any]:
     return {"$schema": _DIALECT, **schema, "title": title}
-
-
-if __name__ == "__main__":
-    for written in write_schemas(schemas_folder()):
-        print(written)

@@ -17,8 +17,8 @@ from random import Random
 
 from pydantic import Field, model_validator
 
-from testbed.campaign.backend import Capabilities, NotCapable, Pauses
 from testbed.campaign.sizes import Size, frames_of, is_mixture, size_in_words
+from testbed.campaign.traffic_generator import Capabilities, NotCapable, Pauses
 from testbed.campaign.trial import (
     AnyPlan,
     Fps,
@@ -53,7 +53,7 @@ class DeviceModel(Record):
     # Latency is this and an exponentially distributed rest of that mean.
     latency_base_ns: float = Field(5_000, gt=0)
     latency_rest_ns: float = Field(1_000, ge=0)
-    # How long it goes on losing frames after an overload.
+    # How long it keeps losing frames after an overload.
     recovery_s: float = Field(0.25, ge=0)
     reset_gap_s: dict[ResetKind, float] = Field(default_factory=lambda: {ResetKind.PROCESS: 1.5, ResetKind.PORT: 0.4})
     seed: int = 0
@@ -160,7 +160,7 @@ class SimulatedGenerator:
         return result
 
     def step(self, plan: StepPlan) -> StepResult:
-        """Loads one after the other: the device goes on losing frames for its recovery time."""
+        """Consecutive loads: the device keeps losing frames for its recovery time."""
         able = self._able(plan, self._chance(plan))
         sent, lost = [], []
         overloaded, last_loss_s = False, None
@@ -198,7 +198,7 @@ class SimulatedGenerator:
         return result
 
     def replayed(self, plan: AnyPlan) -> None:
-        """Chance goes on where it would have been."""
+        """Counts a replayed trial, so that the random numbers of later trials stay the same."""
         self._asked[_key(plan)] += 1
 
     def close(self) -> None:

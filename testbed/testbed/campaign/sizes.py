@@ -2,8 +2,8 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Which frames are sent: sizes, sets of them by name, and mixtures (IMIX). Sizes are bytes with FCS.
 
-A mixture stands wherever a size can: `imix`, or `imix:` with a genome of RFC 6985, such as `imix:3afd`. What is told of
-it by the byte is told of its average frame.
+A mixture stands wherever a size can: `imix`, or `imix:` with a genome of RFC 6985, such as `imix:3afd`. Its figures
+per byte are those of its average frame.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _IMIX = "imix"
 
 
 class SizeError(ValueError):
-    """There is no such size or mixture; the message says what there is."""
+    """The size or mixture is unknown; the message lists the known ones."""
 
 
 def named_sizes(name: str) -> tuple[int, ...]:
@@ -115,7 +115,7 @@ def spread(name: str, weights: Mapping[int, int]) -> Mixture:
     """
     if not weights or any(weight < 1 for weight in weights.values()):
         raise SizeError(f"the mixture '{name}' needs a number of at least 1 for each size")
-    # The nth of k frames of a size belongs into the middle of the nth of k equal parts.
+    # The nth of k frames of a size belongs in the middle of the nth of k equal parts.
     places = (((number + 0.5) / weight, size) for size, weight in sorted(weights.items()) for number in range(weight))
     return Mixture(name=name, sequence=tuple(size for _, size in sorted(places)))
 
@@ -129,7 +129,7 @@ def genome(text: str, custom: Mapping[str, int] | None = None, mtu_bytes: int = 
     """
     letters = {**_GENOME, "z": mtu_bytes + _ETHERNET_BYTES, **(custom or {})}
     if not re.fullmatch(r"(?:\d*[A-Za-z])+", text):
-        raise SizeError(f"'{text}' is no IMIX genome: give letters, each with a number before it if it is repeated")
+        raise SizeError(f"'{text}' is not an IMIX genome: give letters, each preceded by a number if it repeats")
     parts = [(int(count or 1), letter) for count, letter in re.findall(r"(\d*)([A-Za-z])", text)]
     for count, letter in parts:
         if letter not in letters:
@@ -199,7 +199,7 @@ def mixture_of(name: str) -> Mixture:
     custom = {}
     for part in rest[1:]:
         if not (found := re.fullmatch(r"([A-Z]|z)=(\d{1,5})", part)):
-            raise SizeError(f"'{part}' in '{name}' is no size of one's own: give a capital letter or z, such as A=700")
+            raise SizeError(f"'{part}' in '{name}' is not a custom size: give a capital letter or z, such as A=700")
         custom[found[1]] = int(found[2])
     return genome(rest[0], custom).model_copy(update={"name": name})
 
@@ -248,6 +248,6 @@ def sizes_in_words(sizes: Iterable[int | str]) -> str:
 
 
 def in_runs(size: int | str) -> str:
-    """'64x3,1280,512': the frames as the embedded generator is told."""
+    """'64x3,1280,512': the frames as an option of the embedded generator."""
     runs = [(frame, len(list(equal))) for frame, equal in groupby(frames_of(size))]
     return ",".join(f"{frame}x{count}" if count > 1 else str(frame) for frame, count in runs)

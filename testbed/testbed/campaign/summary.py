@@ -11,12 +11,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from testbed.campaign.csv_files import campaign_csv
 from testbed.campaign.grade import Grade, Graded
 from testbed.campaign.scenario import Measurement, Preset
 from testbed.campaign.sizes import Size, size_in_words
 from testbed.campaign.trial import AnyResult
-from testbed.results import Status, read_record, write_atomically
+from testbed.run.results_folder import Status, read_record
 
 SCHEMA_VERSION = 1
 SUMMARY = "summary.json"
@@ -25,13 +24,13 @@ _DRIFT = 0.02
 _FIGURES = re.compile(r"\d[\d.]*")
 
 
-class Part(BaseModel):
+class SummaryRecord(BaseModel):
     """A part of the summary. Unknown fields are an error: the schema's version says what may be there."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Finding(Part):
+class Finding(SummaryRecord):
     """What one measurement found with one device and one kind of frames."""
 
     place: str = Field(description="as in the journal")
@@ -49,7 +48,7 @@ class Finding(Part):
     result: dict[str, Any] | None = None
 
 
-class Trials(Part):
+class Trials(SummaryRecord):
     """How many there were."""
 
     total: int = 0
@@ -57,7 +56,7 @@ class Trials(Part):
     reasons: dict[str, int] = Field(default_factory=dict, description="why trials were invalid, and how often")
 
 
-class Drift(Part):
+class Drift(SummaryRecord):
     """The campaign's first rate, and the same measured once more at its end."""
 
     place: str
@@ -83,7 +82,7 @@ class Drift(Part):
         return f"{text}: the machine changed meanwhile, so compare with care" if self.matters else text
 
 
-class CampaignSummary(Part):
+class CampaignSummary(SummaryRecord):
     """`summary.json`."""
 
     schema_version: int = SCHEMA_VERSION
@@ -122,16 +121,6 @@ def count_trials(results: list[tuple[str, AnyResult]]) -> Trials:
             reasons[kind] = reasons.get(kind, 0) + 1
     invalid = sum(not result.valid for _, result in results)
     return Trials(total=len(results), invalid=invalid, reasons=reasons)
-
-
-def write_campaign_summary(folder: Path, summary: CampaignSummary) -> None:
-    """Writes `summary.json`, `.md` and `.csv`; called after each measurement.
-
-    Raises `ResultsError`.
-    """
-    write_atomically(folder / SUMMARY, summary.model_dump_json(indent=2) + "\n")
-    write_atomically(folder / "summary.md", as_markdown(summary))
-    write_atomically(folder / "summary.csv", campaign_csv(summary))
 
 
 def read_campaign_summary(folder: Path) -> CampaignSummary:

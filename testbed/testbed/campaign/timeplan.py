@@ -8,17 +8,19 @@ from datetime import timedelta
 
 from rich.console import Console
 
-from testbed.campaign.backend import Capabilities
 from testbed.campaign.devices.resets import able_resets, lacking_resets
-from testbed.campaign.plan import NOTHING, Estimate, Range, estimate
+from testbed.campaign.embedded.settings import Embedded
+from testbed.campaign.expected_trials import NOTHING, Estimate, Range, estimate
 from testbed.campaign.points import Point, planned
-from testbed.campaign.scenario import Embedded, Measurement, Scenario, Simulated
+from testbed.campaign.scenario import Measurement, Scenario, Simulated
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.sizes import sizes_in_words
-from testbed.campaign.trex_abilities import abilities
-from testbed.campaign.trex_settings import Trex, TrexForwarder
+from testbed.campaign.traffic_generator import Capabilities
+from testbed.campaign.trex.abilities import abilities
+from testbed.campaign.trex.settings import Trex, TrexForwarder
 from testbed.campaign.trial import Stream
-from testbed.veth import NO_PORT_RESET
+from testbed.command_line.console import say
+from testbed.wire.veth import NO_PORT_RESET
 
 # What the embedded generator does is known only when it runs. The lengths of searches hardly depend on the rate.
 _NOMINAL_FPS = 4e6
@@ -112,8 +114,7 @@ def print_plan(scenario: Scenario, console: Console) -> None:
         total += again
         lines.append(f"the first {_named(rates[0][1])} again, for drift: {_in_words(again)}")
     lines.append(f"In all: {_in_words(total)}")
-    for line in lines:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    say(console, *lines)
 
 
 def _named(measurement: Measurement) -> str:

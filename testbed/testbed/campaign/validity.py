@@ -2,7 +2,7 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """When a trial counts: the generator did what was intended, and every frame is accounted for.
 
-A trial of which that is not so is invalid, with the reasons; it is repeated, a bounded number of times, and never
+Otherwise the trial is invalid, with the reasons; it is repeated, a bounded number of times, and never
 counted as loss. RFC 2544 asks for it in section 10 (only test frames count) and leaves the rest to common sense.
 """
 
@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 from pydantic import Field
 
-from testbed.campaign.backend import Capabilities, Generator
 from testbed.campaign.sizes import size_in_words
+from testbed.campaign.traffic_generator import Capabilities, Generator
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,
@@ -47,11 +47,11 @@ R = TypeVar("R", TrialResult, StepResult, ResetResult)
 
 
 class NotMeasured(Exception):  # noqa: N818 (it is no fault of the tool)
-    """A measurement came to no result; the message says why."""
+    """A measurement has no result; the message gives the reason."""
 
 
 class Rules(Record):
-    """How exactly a generator must do what it was told."""
+    """How exactly a generator must keep to its plan."""
 
     # Shares. A continuous load may be off by so much, a burst is sent whole.
     rate_tolerance: float = Field(0.005, gt=0, lt=1)
@@ -64,7 +64,7 @@ class Rules(Record):
 
 
 def judged(result: R, rules: Rules | None = None) -> R:
-    """The result, invalid with all reasons if it does not count. Judging it again changes nothing."""
+    """The result, marked as invalid with all reasons if it does not count. Judging it twice changes nothing."""
     rules = rules or Rules()
     if isinstance(result, TrialResult):
         found = [*_load_reasons(result, rules), *_balance_reasons(result, rules)]

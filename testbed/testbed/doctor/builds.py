@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from testbed.host.files import Host
-from testbed.programs import repository_root
+from testbed.run.programs import repository_root
 
 
 def marches(host: Host, root: Path | None = None) -> tuple[str, ...]:

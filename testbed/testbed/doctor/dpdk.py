@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""DPDK: its version, its drivers for the NICs, and what earlier runs left behind."""
+"""DPDK: its version, its drivers for the NICs, and leftovers of earlier runs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _runtime_folders(host: Host) -> Check:
 
 
 def _huge_files(host: Host) -> Check:
-    name, why = "hugepage files", "pages in files that nobody uses are lost to the next run"
+    name, why = "hugepage files", "pages in unused files are not available to the next run"
     there = [f"{place}/{file}" for place in mounts(host) for file in host.names(place) if _HUGE_FILE.fullmatch(file)]
     if not there:
         return ok(name, "none", why)

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from testbed.doctor import dpdk, iommu, memory, nics, numa, place, processor, scheduling, trex
+from testbed.doctor import dpdk, iommu, machine_kind, memory, nics, numa, processor, scheduling, trex
 from testbed.doctor.check import EXIT_STATUS, Check, Question
 from testbed.host.files import Host
 
-_GROUPS = (place, processor, scheduling, numa, memory, iommu, nics, dpdk, trex)
+_GROUPS = (machine_kind, processor, scheduling, numa, memory, iommu, nics, dpdk, trex)
 
 
 def examine(host: Host, question: Question) -> list[Check]:

@@ -27,7 +27,11 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
     for address in question.nics:
         found = pci.device(host, address)
         if found is None or not found.is_nic:
-            what = "there is no such device" if found is None else f"it is no NIC (class {found.class_code:06x})"
+            what = (
+                "the device does not exist"
+                if found is None
+                else f"the device is not a NIC (class {found.class_code:06x})"
+            )
             listed = ", ".join(nic.address for nic in pci.nics(host)) or "none"
             yield fail(address, what, "the address comes from `lspci -D`", f"name one of these: {listed}")
     if not question.nics:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from testbed.doctor.check import Check, Question, ok, warn
 from testbed.host.files import Host
 from testbed.host.processors import CPUS, cpu_list, is_virtual, online
-from testbed.lcores import parse_cpu_list
+from testbed.run.lcores import parse_cpu_list
 
 GROUP = "scheduling"
 

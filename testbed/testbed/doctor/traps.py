@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The known traps of a NIC's profile: those that can be looked at are judged, the others are told."""
+"""The known traps of a NIC's profile: checked if possible, otherwise listed."""
 
 from __future__ import annotations
 

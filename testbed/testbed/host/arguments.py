@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""NICs and cores as a user names them."""
+"""NICs and cores of the command line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def read_nics(given: list[str] | None) -> tuple[str, ...]:
     for text in given or []:
         address = full_address(text)
         if address is None:
-            raise typer.BadParameter(f"'{text}' is no PCI address: give one such as 0000:18:00.0", param_hint="--nic")
+            raise typer.BadParameter(
+                f"'{text}' is not a PCI address: give one such as 0000:18:00.0", param_hint="--nic"
+            )
         found.append(address)
     return tuple(dict.fromkeys(found))
 

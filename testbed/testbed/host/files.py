@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What the kernel tells about a machine in /proc and /sys, read below a root that may be a recorded tree."""
+"""The kernel's information about a machine in /proc and /sys, read below a root that may be a recorded tree."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Journal:
             head, *entries = [json.loads(line) for line in complete]
             schema, boot_id = head["schema"], head["boot_id"]
         except (ValueError, KeyError, TypeError) as error:
-            raise JournalError(f"{self.path} is no record of host prepare: move it away, after a look at it") from error
+            raise JournalError(f"{self.path} is not a record of host prepare: check it, and move it away") from error
         if schema != _SCHEMA:
             raise JournalError(
                 f"{self.path} has schema {schema}, this program knows {_SCHEMA}: use the one that wrote it"

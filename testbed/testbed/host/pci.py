@@ -29,7 +29,7 @@ class Device:
     driver: str | None
     # Its IOMMU group.
     group: str | None
-    # Its NUMA node, -1 if the firmware does not tell.
+    # Its NUMA node, -1 if the firmware does not report it.
     node: int
     # Its network interfaces.
     interfaces: tuple[str, ...]

@@ -12,9 +12,9 @@ from testbed.host.hugepages import Pool, mounts, pools
 from testbed.host.processors import CPUS, cpu_list, node_of_cpu, nodes, online
 from testbed.host.steps import Bind, LoadModules, MountHugepages, ReserveHugepages, SetValue, Step
 from testbed.host.traffic import vital_use
-from testbed.lcores import parse_cpu_list
 from testbed.nics.profile import VFIO
 from testbed.nics.table import is_bifurcated, profile_of
+from testbed.run.lcores import parse_cpu_list
 
 
 class PlanError(Exception):
@@ -36,7 +36,7 @@ class Wish:
 
 @dataclass
 class Plan:
-    """The steps in order, and what is only told."""
+    """The steps in order, and notes that change nothing."""
 
     steps: list[Step] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
@@ -62,9 +62,9 @@ def _nic(host: Host, address: str) -> pci.Device:
     nic = pci.device(host, address)
     listed = ", ".join(other.address for other in pci.nics(host)) or "none"
     if nic is None:
-        raise PlanError(f"{address}: there is no such device; NICs of this machine: {listed}")
+        raise PlanError(f"{address}: no such device; NICs of this machine: {listed}")
     if not nic.is_nic:
-        raise PlanError(f"{address} is no NIC (class {nic.class_code:06x}); NICs of this machine: {listed}")
+        raise PlanError(f"{address} is not a NIC (class {nic.class_code:06x}); NICs of this machine: {listed}")
     use = vital_use(host, nic)
     if use is not None:
         raise PlanError(f"{address} carries {use}: taking it would cut this machine off. Name another NIC")
@@ -77,7 +77,7 @@ def _check_cores(host: Host, cores: tuple[int, ...]) -> None:
     if missing:
         raise PlanError(f"CPU {cpu_list(missing)} is not there; online: {cpu_list(there)}")
     if cores and set(there) <= set(cores):
-        raise PlanError(f"CPU {cpu_list(cores)} is all there is: leave at least one to the rest of the system")
+        raise PlanError(f"CPU {cpu_list(cores)} is the whole machine: leave at least one CPU to the system")
 
 
 def _plan_nics(host: Host, wish: Wish, nics: list[pci.Device], plan: Plan) -> None:
@@ -110,7 +110,7 @@ def _plan_nics(host: Host, wish: Wish, nics: list[pci.Device], plan: Plan) -> No
         now = f"now {nic.driver or 'none'}" + (f", {', '.join(up)} is up: what uses it loses it" if up else "")
         plan.steps.append(Bind(nic.address, VFIO, now))
     if iommu.is_on(host) and not iommu.remaps_interrupts(host) and not iommu.is_yes(host, iommu.UNSAFE_INTERRUPTS):
-        plan.told.append("interrupts are not remapped, so VFIO will hand the NICs to nobody: see ./x testbed doctor")
+        plan.told.append("interrupts are not remapped, so VFIO will refuse the NICs: see ./x testbed doctor")
 
 
 def _plan_memory(host: Host, wish: Wish, nics: list[pci.Device], plan: Plan) -> None:
@@ -124,7 +124,7 @@ def _plan_memory(host: Host, wish: Wish, nics: list[pci.Device], plan: Plan) -> 
     for node in sorted(used) or nodes(host)[:1] or [0]:
         pool = next((pool for pool in there if pool.node == node), None)
         if pool is None:
-            raise PlanError(f"node {node} has no hugepages: its memory is in use, or it has none")
+            raise PlanError(f"cannot reserve hugepages on node {node}: its memory is in use, or it has no memory")
         lacking = -(-wish.hugepages_mb * 1024 // wish.page_kb) - pool.free
         if lacking > 0:
             plan.steps.append(_reserve(pool, pool.total + lacking))
@@ -182,7 +182,7 @@ def command_line(host: Host, wish: Wish) -> str | None:
     """How a forwarder is started on the named NICs and cores; None without NICs."""
     if not wish.nics:
         return None
-    words = ["target/static/release/l2fwd-rs", "-l", cpu_list(wish.cores) if wish.cores else "<cores>"]
+    words = ["target/static/dist/l2fwd-rs", "-l", cpu_list(wish.cores) if wish.cores else "<cores>"]
     options: list[str] = []
     for address in wish.nics:
         nic = pci.device(host, address)
@@ -191,5 +191,5 @@ def command_line(host: Host, wish: Wish) -> str | None:
         options = profile.forwarder_options() if profile and not options else options
         if profile and profile.is_bifurcated:
             # The static build has no driver for it.
-            words[0] = "target/release/l2fwd-rs"
+            words[0] = "target/dist/l2fwd-rs"
     return " ".join([*words, "--", "-p", hex((1 << len(wish.nics)) - 1), "-q", str(len(wish.nics)), *options])

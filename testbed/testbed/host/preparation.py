@@ -20,7 +20,7 @@ def prepare(host: Host, plan: Plan, journal: Journal, tell: Tell) -> None:
     Raises `StepError`, `JournalError`.
     """
     entries, current = journal.read()
-    # What was recorded before the last start of the machine is gone by itself.
+    # A reboot has cleared the changes that were recorded before it.
     kept = len(entries) if current else 0
     try:
         for step in plan.steps:

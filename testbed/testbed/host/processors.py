@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from testbed.host.files import Host
-from testbed.lcores import parse_cpu_list
+from testbed.run.lcores import parse_cpu_list
 
 CPUS = "/sys/devices/system/cpu"
 NODES = "/sys/devices/system/node"
@@ -28,7 +28,7 @@ def read_cpu_list(text: str) -> list[int]:
     except ValueError:
         cpus = []
     if not cpus:
-        raise ValueError(f"'{text}' is no list of CPUs: give numbers and ranges, such as 2-5,8")
+        raise ValueError(f"'{text}' is not a CPU list: give numbers and ranges, such as 2-5,8")
     return cpus
 
 

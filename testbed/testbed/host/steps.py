@@ -236,7 +236,7 @@ def _bind_back(host: Host, entry: Entry) -> list[str]:
     address, before = entry["address"], entry["before"]
     nic = pci.device(host, address)
     if nic is None:
-        return [f"{address} is no longer there: nothing to put back"]
+        return [f"{address} no longer exists: nothing to restore"]
     told = []
     if nic.driver != before or _override(host, address) != entry["override"]:
         _rebind(host, address, before, override=entry["override"])
@@ -274,7 +274,7 @@ def _override(host: Host, address: str) -> str:
 def _rebind(host: Host, address: str, driver: str | None, *, override: str) -> None:
     nic = pci.device(host, address)
     if nic is None:
-        raise StepError(f"{address}: there is no such device")
+        raise StepError(f"{address}: no such device")
     holder = process_with(host, nic)
     if holder is not None:
         raise StepError(f"{address} is in use by process {holder}: end it first")
@@ -289,12 +289,12 @@ def _rebind(host: Host, address: str, driver: str | None, *, override: str) -> N
                 host.write(f"{pci.DRIVERS}/{driver}/bind", address)
     except OSError as error:
         raise StepError(
-            f"{address}: cannot be bound to {driver}: {error.strerror}; the kernel's log (dmesg) says more"
+            f"{address}: cannot be bound to {driver}: {error.strerror}; the kernel's log (dmesg) has details"
         ) from error
     now = host.link(f"{nic.folder}/driver")
     if now != driver:
         raise StepError(
-            f"{address}: is bound to {now or 'no driver'} instead of {driver}; the kernel's log (dmesg) says why"
+            f"{address}: is bound to {now or 'no driver'} instead of {driver}; the kernel's log (dmesg) has the reason"
         )
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What an interface carries that nobody wants to lose: the default route, and the user's own connection."""
+"""The traffic of an interface that must not be lost: the default route, and the user's own connection."""
 
 from __future__ import annotations
 

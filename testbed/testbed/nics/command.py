@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""`./x testbed profile`: what is known of a kind of NIC, for people and as it is used in scenarios."""
+"""`./x testbed profile`: the settings and traps of a kind of NIC."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import Annotated
 
 import typer
 
+from testbed.command_line.console import fail
 from testbed.nics.profile import Profile
 from testbed.nics.table import NAMES, NoProfile, profile_named
 
 
 def profile(
     name: Annotated[
-        str | None, typer.Argument(help="A name of the list, or vendor and device as lspci -n has them: 8086:158b.")
+        str | None, typer.Argument(help="A name from the list, or vendor and device as printed by lspci -n: 8086:158b.")
     ] = None,
 ) -> None:
-    """What is known of a kind of NIC: driver, device arguments, descriptors, traps. Without a name: a list."""
+    """Print what is known about a kind of NIC.
+
+    Prints the driver, device arguments, descriptors and known traps. Without a name, prints a list.
+    """
     if name is None:
         width = max(map(len, NAMES))
         for key, one in NAMES.items():
@@ -26,14 +30,13 @@ def profile(
     try:
         lines = in_words(profile_named(name))
     except NoProfile as error:
-        typer.echo(f"testbed: {error}", err=True)
-        raise typer.Exit(1) from None
+        fail(str(error))
     for line in lines:
         typer.echo(line)
 
 
 def in_words(one: Profile) -> list[str]:
-    """All of a profile, a line each."""
+    """A profile as lines of text."""
     keys = [key for key, listed in NAMES.items() if listed is one]
     rates = ", ".join(f"{speed} Gbit/s" for speed in one.speeds_gbps)
     lines = [

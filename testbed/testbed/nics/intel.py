@@ -136,7 +136,7 @@ X520 = _profile(
             f"{_IXGBE}, RX Burst Size",
         ),
         Trap(
-            "the device's counters stop at their end if nobody reads them for over 4 minutes at line rate: "
+            "the device's counters saturate if they are not read for over 4 minutes at line rate: "
             "l2fwd's statistics every 10 s do it, -T 0 does not",
             f"{_IXGBE}, Statistics",
         ),

@@ -34,7 +34,7 @@ class Descriptors:
 
 @dataclass(frozen=True)
 class Trap:
-    """Something that costs a day if nobody says it. `source` is where it stands.
+    """A problem that takes long to find. `source` is the document that describes it.
 
     `check` names what the doctor can look at, where it can: see `testbed.doctor.traps`.
     """
@@ -62,9 +62,9 @@ class Profile:
     tx: Descriptors
     # Receive and transmit queue pairs to begin with.
     queues: int
-    # Whether there is no wire behind it, so that what the bus and the link say means nothing.
+    # Whether it has no wire, so that the bus and the link have no meaningful rate.
     is_virtual: bool = False
-    # Device arguments, behind the PCI address of `-a`.
+    # Device arguments, after the PCI address of `-a`.
     device_arguments: tuple[str, ...] = ()
     # The EAL's own options.
     eal_options: tuple[str, ...] = ()

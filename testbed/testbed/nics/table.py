@@ -55,7 +55,7 @@ def profile_named(name: str) -> Profile:
     """
     found = NAMES.get(name.lower()) or profile_of(name.lower())
     if found is None:
-        raise NoProfile(f"there is no profile of a NIC '{name}': give one of {', '.join(NAMES)}, or vendor:device")
+        raise NoProfile(f"no profile for the NIC '{name}': choose from {', '.join(NAMES)}, or give vendor:device")
     return found
 
 

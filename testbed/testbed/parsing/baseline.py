@@ -14,15 +14,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed.bench.figures import GROWTH_MAX, growth, renew_figures
+from testbed.bench.count.gate import GROWTH_MAX, growth, renew_figures
 from testbed.parsing.build import BuildError, build_release
 from testbed.parsing.code import Program
 from testbed.parsing.count import CountError, count_kernels
 from testbed.parsing.libraries import LibraryError, list_libraries
 from testbed.parsing.record import MachineCode, Versions, Workload
 from testbed.parsing.versions import tool_versions
-from testbed.programs import repository_root
-from testbed.scratch import scratch_folder
+from testbed.run.programs import repository_root
+from testbed.run.scratch import scratch_folder
 
 RENEW = "./x bench parsing --renew"
 _ABOUT = (

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from testbed.bench.binary import run_tool
-from testbed.environment import sha256_of
+from testbed.bench.count.binary import run_tool
 from testbed.parsing.matrix import cargo_environment, host_triple
 from testbed.parsing.record import LTO_OFF, Variant
-from testbed.process import Process, ProcessError
-from testbed.programs import repository_root
-from testbed.scratch import scratch_folder
+from testbed.run.environment import sha256_of
+from testbed.run.process import Process, ProcessError
+from testbed.run.programs import repository_root
+from testbed.run.scratch import scratch_folder
 
 PACKAGE = "parsing-bench"
 MEASURE = "measure"
@@ -35,7 +35,7 @@ _TIMER = {"criterion": 1, "oorandom": 1}
 # Of the gate in a check what draws frames, and the kernels, somewhat: with them come the libraries' own, as released.
 _GATE_QUICK = {"getrandom": 0, "parsing-bench": 1, "proptest": 1, "regex-syntax": 0, **_AROUND}
 
-# Is told of a compiler that was started, so that it can be ended.
+# Is notified of a compiler that was started, so that it can be ended.
 Watch = Callable[[Process], None]
 
 
@@ -62,7 +62,7 @@ def target_folder() -> Path:
 
 
 def build_variant(variant: Variant, fresh: bool, log_dir: Path, watch: Watch) -> Built:
-    """The program `measure` of a variant; `fresh` from nothing, which tells how long that takes.
+    """Builds the program `measure` of a variant; with `fresh` from scratch, which gives the build time.
 
     Raises `BuildError` and `BinaryError`.
     """
@@ -146,23 +146,23 @@ def build_program(
 
 
 def release_program() -> Path:
-    """Where cargo puts the program `measure` of the release profile."""
-    return repository_root() / "target" / "release" / "examples" / MEASURE
+    """Where cargo puts the program `measure` of the profile `dist`."""
+    return repository_root() / "target" / "dist" / "examples" / MEASURE
 
 
 def build_release(log_dir: Path) -> Path:
-    """The program `measure` of the release profile, where cargo builds everything else.
+    """The program `measure` of the profile `dist`, where cargo builds everything else.
 
     Raises `BuildError`.
     """
-    return _run_cargo(["--example", MEASURE], {}, log_dir, "build-release", lambda _: None)[0]
+    return _run_cargo(["--example", MEASURE], {}, log_dir, "build-dist", lambda _: None, profile="dist")[0]
 
 
 def _run_cargo(
-    words: list[str], environment: dict[str, str], log_dir: Path, name: str, watch: Watch
+    words: list[str], environment: dict[str, str], log_dir: Path, name: str, watch: Watch, profile: str = "release"
 ) -> tuple[Path, int]:
     """The program that was built, and of how many crates."""
-    argv = ["cargo", "build", "--release", "-p", PACKAGE, *words]
+    argv = ["cargo", "build", "--profile", profile, "-p", PACKAGE, *words]
     argv += ["--manifest-path", str(repository_root() / "Cargo.toml"), "--message-format=json"]
     try:
         with Process(name, argv, log_dir, environment) as cargo:

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Self
 
 from testbed.parsing.build import Built, Watch
-from testbed.process import Process
+from testbed.run.process import Process
 
 
 class Builds:
@@ -38,7 +38,7 @@ class Builds:
         return self._futures[name].result()
 
     def is_ready(self, name: str) -> bool:
-        """Whether nobody need wait for it."""
+        """Whether it has ended."""
         return name in self._futures and self._futures[name].done()
 
     def _begin(self, name: str) -> None:

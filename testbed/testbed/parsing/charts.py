@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The charts of the comparison: the article's Figures 7 to 13 made anew, and what it did not have."""
+"""The charts of the comparison: the article's Figures 7 to 13, and further charts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 import matplotlib.ticker
 from matplotlib.axes import Axes
 
-from testbed.charts import COLOURS, MUTED, SERIES, TEXT, draw
+from testbed.page.charts import COLOURS, MUTED, SERIES, TEXT, draw
 from testbed.parsing.comparison import (
     C_KERNELS,
     INSTRUCTIONS,
@@ -25,7 +25,6 @@ from testbed.parsing.comparison import (
 from testbed.parsing.record import (
     LTO_FAT,
     LTO_OFF,
-    WORKLOADS,
     Build,
     Library,
     ParsingRecord,
@@ -47,7 +46,7 @@ _LTO_COLOURS = {LTO_OFF: SERIES[1], LTO_FAT: SERIES[0]}
 _LTO_WORDS = {LTO_OFF: "no LTO", LTO_FAT: "fat LTO"}
 _SMALL = 9.5
 
-# What a library is, with a colour and a mark each, so that nobody has to tell them by colour alone.
+# The kinds of libraries, each with a colour and a mark, so that colour is not the only distinction.
 _KINDS: list[tuple[str, Callable[[Library], bool], str, str]] = [
     ("the limit", lambda library: library.name == LIMIT, TEXT, "|"),
     ("C", lambda library: library.name in C_KERNELS, COLOURS["C"], "o"),
@@ -191,7 +190,7 @@ def _place(build: Build, library: Library, workload: Workload, quantity: Quantit
 
 
 def _interval(axes: Axes, place: Place, quantity: Quantity, row: float, colour: str = TEXT) -> float:
-    """Draws the interval of a time; where it ends, for what is to be written behind it."""
+    """Draws the interval of a time; where it ends, for text that follows it."""
     low, high = _ends(place, quantity)
     if low < high:
         axes.plot([low, high], [row, row], color=colour, linewidth=2, solid_capstyle="butt")
@@ -207,15 +206,10 @@ def _ends(place: Place, quantity: Quantity) -> tuple[float, float]:
 def _logarithmic(axes: Axes, values: list[float]) -> None:
     """An axis on which 6 and 1,900 are both seen, labelled with plain numbers."""
     axes.set_xscale("log")
-    # Room on the right for the figure behind the largest value.
+    # Room on the right for the figure after the largest value.
     span = max(values) / min(values)
     axes.set_xlim(min(values) / 1.25, max(values) * span**0.16 * 1.25)
     subs = (1, 2, 5) if span < 30 else (1, 3) if span < 250 else (1,)
     axes.xaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=subs))
     axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
     axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
-
-
-def titles(record: ParsingRecord) -> dict[Workload, str]:
-    """The workloads of a record with their titles."""
-    return {workload: f"{workload}: {WORKLOADS[workload]}" for workload in record.workloads}

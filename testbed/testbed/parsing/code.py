@@ -9,8 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from testbed.bench.binary import BinaryError, Symbol, index_at, run_tool, symbols
-from testbed.bench.loop import PANIC, Instruction, disassemble
+from testbed.bench.count.binary import BinaryError, Symbol, index_at, run_tool, symbols
+from testbed.bench.count.loop import PANIC, Instruction, disassemble
 from testbed.parsing.record import MachineCode
 
 # A slot of the global offset table, as `readelf --relocs --wide` lists it: what it holds is an address of this program,

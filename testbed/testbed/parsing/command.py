@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The run of `./x bench parsing`: measures, and writes down what there is, also when it is cut short."""
+"""The run of `./x bench parsing`: measures, and records each result at once."""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from testbed.bench.binary import BinaryError
-from testbed.demo import signals_as_interrupt
-from testbed.environment import record_environment
+from testbed.bench.count.binary import BinaryError
+from testbed.command_line.console import say, say_warning
 from testbed.parsing.build import BuildError
 from testbed.parsing.libraries import LibraryError
 from testbed.parsing.matrix import variants
@@ -23,8 +23,10 @@ from testbed.parsing.report import write_report
 from testbed.parsing.source import SourceError, source_digest
 from testbed.parsing.tables import print_record
 from testbed.parsing.versions import memory, tool_versions
-from testbed.progress import Steps
-from testbed.results import ResultsError, Status, new_results_folder
+from testbed.run.environment import record_environment
+from testbed.run.progress import Steps
+from testbed.run.results_folder import ResultsError, Status, new_results_folder
+from testbed.run.signals import signals_as_interrupt
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class ParsingOptions:
     out: Path
     json: Path | None
     command: str
-    # The folder of a run to go on with, as it was begun, whatever else is said here.
+    # The folder of a run to resume with its own settings; the other options are ignored.
     resume: Path | None = None
 
 
@@ -50,7 +52,7 @@ class Parsing:
     """One run into one results folder."""
 
     def __init__(self, options: ParsingOptions, console: Console) -> None:
-        """Begins a run, or goes on with one.
+        """Starts a run, or resumes one.
 
         Raises `BinaryError`, `SourceError`, and `ResultsError`, also if the run cannot be gone on with.
         """
@@ -76,14 +78,14 @@ class Parsing:
                 environment=record_environment([], hugepages=False),
                 versions=versions,
                 sources=sources,
-                # The pools that are wanted are told the programs; the record says what came of it.
+                # The programs get the requested pool size; the record has the actual size.
                 memory=self.memory.model_copy(update={"pool_bytes": {}}),
             )
         else:
             self.folder = options.resume
             self.record = read_record(self.folder)
             if reason := refusal(self.record, versions, sources):
-                raise ResultsError(f"cannot go on with '{self.folder}': {reason}")
+                raise ResultsError(f"cannot continue '{self.folder}': {reason}")
             self.record.status, self.record.reason = Status.INTERRUPTED, "it did not reach its end"
             self.record.resumed.append(datetime.now(UTC))
         self.raw = self.folder / "raw"
@@ -99,12 +101,14 @@ class Parsing:
         with signals_as_interrupt():
             try:
                 with Steps(self.console, 3 * len(self.variants)) as steps:
-                    measurement = Measurement(self.record, self.memory, self.raw, steps, self._save, self._warn)
+                    measurement = Measurement(
+                        self.record, self.memory, self.raw, steps, self._save, partial(say_warning, self.console)
+                    )
                     measurement.run(self.variants, self.options.fresh)
             except KeyboardInterrupt:
-                self._warn("interrupted: reporting what there is")
+                say_warning(self.console, "interrupted: reporting the results so far")
                 go_on = shlex.join(["./x", "bench", "parsing", "--resume", str(self.folder)])
-                self.record.reason = f"interrupted: what was measured until then is below; go on with {go_on}"
+                self.record.reason = f"interrupted: the results so far are below; continue with {go_on}"
             except (BinaryError, BuildError, LibraryError, SourceError) as error:
                 self.record.status, self.record.reason = Status.FAILED, str(error)
                 self._save()
@@ -119,19 +123,15 @@ class Parsing:
         self._save()
         print_record(self.console, self.record)
         page = write_report(self.folder)
-        self.console.print(f"\nResults: {self.folder}\nReport: {page}", highlight=False, soft_wrap=True)
+        say(self.console, f"\nResults: {self.folder}\nReport: {page}")
         if self.record.status is Status.INTERRUPTED:
-            self.console.print(self.record.reason, highlight=False, markup=False, soft_wrap=True)
+            say(self.console, self.record.reason or "")
         return self.record.status
 
     def _save(self) -> None:
         write_record(self.folder / "summary.json", self.record)
         if self.options.json:
             write_record(self.options.json, self.record)
-
-    def _warn(self, message: str) -> None:
-        self.console.print("[yellow]warning:[/]", end=" ")
-        self.console.print(message, highlight=False, markup=False, soft_wrap=True)
 
 
 def refusal(record: ParsingRecord, versions: Versions, sources: str) -> str | None:
@@ -146,5 +146,5 @@ def refusal(record: ParsingRecord, versions: Versions, sources: str) -> str | No
     if record.versions.crates != versions.crates:
         return "it was begun with other versions of the crates in Cargo.lock: begin a new run"
     if record.sources != sources:
-        return "what its programs are built from has changed since: begin a new run"
+        return "the sources of its programs have changed: start a new run"
     return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from testbed.parsing.record import Build, Kernel, Library, ParsingRecord, Residency, Timing, Way, Workload
 
-# What nothing in Rust is expected to be faster than, and the C kernels that the others are held against.
+# The expected limit of Rust code, and the C kernels that the others are compared with.
 LIMIT = "unsafe-rust"
 C_KERNELS = ("c-gcc", "c-clang")
 
@@ -79,7 +79,7 @@ def ranking(record: ParsingRecord, build: Build | None, workload: Workload, quan
 
 
 def is_crate(library: Library) -> bool:
-    """Whether it can be had from a registry, rather than being written here by hand."""
+    """Whether it is available from a registry, rather than being written here by hand."""
     return bool(library.package)
 
 

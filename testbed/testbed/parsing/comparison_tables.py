@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from testbed.page.tables import ABSENT, Row, Table, figure, without_empty_columns
 from testbed.parsing.comparison import (
     C_KERNELS,
     HOT,
@@ -28,7 +29,6 @@ from testbed.parsing.record import (
     Timing,
     Workload,
 )
-from testbed.tables import ABSENT, Row, Table, figure, without_empty_columns
 
 # As parsing-gate counts them. The first two are allowed.
 BEHAVIOURS = {

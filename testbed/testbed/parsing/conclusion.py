@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What follows from a record, in sentences that claim no more than it holds; where it lacks something, they do too."""
+"""The conclusions of a record, in sentences. A sentence whose figures are missing is left out."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ from testbed.parsing.record import (
     Workload,
 )
 
-# Libraries whose figures differ by less are called equal: other compilers move them about by as much.
+# Libraries whose figures differ by less are called equal: another compiler changes figures by as much.
 NEAR = 1.05
-# Beyond this, link-time optimisation is said to matter.
+# Above this ratio, link-time optimisation counts as relevant.
 LTO_MATTERS = 1.05
-# More names are no sentence; the tables have all.
+# A sentence lists at most so many names; the tables have all.
 _MOST_LISTED = 6
-# What the fastest safe kernel may cost more than the one in C.
+# How much more than the C kernel the fastest safe kernel may cost.
 SAFE_AGAINST_C = 1.15
 
 
 def conclusion(record: ParsingRecord) -> list[tuple[str, str]]:
-    """(question, answer) of what the record can answer."""
+    """(question, answer) for each question that the record can answer."""
     answers = [
         ("For rewriting in place", _choice(record, Workload.W2, lambda one: is_crate(one) and in_place(one))),
         ("For building packets", _building(record)),
@@ -57,62 +57,62 @@ def conclusion(record: ParsingRecord) -> list[tuple[str, str]]:
 
 
 def _choice(record: ParsingRecord, workload: Workload, wanted: Callable[[Library], bool]) -> str | None:
-    """The crate that executes least, those that are as good, and of these the one with the shortest kernel."""
+    """The crate that executes the fewest instructions, the crates equal to it, and the shortest kernel of these."""
     places = _places(record, workload, wanted)
     if not places:
         return None
     best = places[0]
-    text = f"{best.library.name} executes least in {workload}: {_cost(record, best, workload)}."
+    text = f"{best.library.name} executes the fewest instructions in {workload}: {_cost(record, best, workload)}."
     near = [place for place in places[1:] if place.value < best.value * NEAR]
     if near:
         listed = _listed([f"{place.library.name} ({place.value:,.1f})" for place in near])
-        text += f" Within {100 * (NEAR - 1):.0f} % of it: {listed}."
+        text += f" Within {100 * (NEAR - 1):.0f} % of that: {listed}."
     lines = {p.library.name: p.library.kernel_lines.get(workload) for p in (best, *near)}
     known = {name: number for name, number in lines.items() if number is not None}
     if near and known:
         shortest = min(known, key=lambda name: known[name])
-        text += f" Of these the shortest kernel is that of {shortest}, {known[shortest]} lines"
+        text += f" Of these, {shortest} has the shortest kernel, {known[shortest]} lines"
         text += (
             "."
             if shortest == best.library.name or best.library.name not in known
-            else (f" against {known[best.library.name]}.")
+            else (f", compared with {known[best.library.name]}.")
         )
     text += _reservations(record, [best.library, *(place.library for place in near)])
     far = places[-1]
     if far.value >= best.value * NEAR:
-        text += f" The costliest is {far.library.name}: {_cost(record, far, workload)}."
+        text += f" {far.library.name} executes the most: {_cost(record, far, workload)}."
     return text
 
 
 def _reservations(record: ParsingRecord, libraries: Sequence[Library]) -> str:
-    """What the gate holds against them in any workload, and what the first of them leaves to its user."""
+    """The faults that the gate found in any workload, and what the first library leaves to its user."""
     faults = [
         f"{library.name} in {workload} ({verdict.outcome})"
         for library in libraries
         for workload, verdict in library.gate.items()
         if workload in record.workloads and verdict.outcome not in (Outcome.PASSES, Outcome.CANNOT)
     ]
-    text = f" The gate has found fault with {_listed(faults)}." if faults else ""
+    text = f" Faults found by the gate: {_listed(faults)}." if faults else ""
     first = libraries[0]
-    return f"{text} To know of {first.name}: {first.note}." if first.note else text
+    return f"{text} Note on {first.name}: {first.note}." if first.note else text
 
 
 def _limit(record: ParsingRecord) -> str | None:
-    """Where it is none: a compiler makes less of safe code, or somebody has thought of a better way."""
+    """Where other kernels execute fewer instructions than the limit."""
     found = []
     for workload in record.workloads:
         places = _places(record, workload, lambda _: True)
         limit = next((place.value for place in places if place.library.name == LIMIT), None)
         under = [f"{place.library.name} {place.value:,.1f}" for place in places if limit and place.value < limit]
         if under:
-            found.append(f"In {workload} less than its {limit:,.1f} instructions are executed by {_listed(under)}")
+            found.append(f"In {workload}, {_listed(under)} execute fewer than its {limit:,.1f} instructions")
     if not found:
         return None
-    return ". ".join(found) + f". There {LIMIT} is only what the others are held against."
+    return ". ".join(found) + f". There {LIMIT} is only the base of the comparison, not a limit."
 
 
 def _places(record: ParsingRecord, workload: Workload, wanted: Callable[[Library], bool]) -> list[Place]:
-    """Those that are wanted, by instructions with fat LTO."""
+    """The wanted kernels, ranked by instructions with fat LTO."""
     found = ranking(record, record.build(LTO_FAT), workload, INSTRUCTIONS)
     return [place for place in found if wanted(place.library)]
 
@@ -130,22 +130,24 @@ def _cost(record: ParsingRecord, place: Place, workload: Workload) -> str:
     return "; ".join(found)
 
 
-# In which of them building anew is looked at: the first that a library can do so.
+# The workloads in which building packets is compared: the first that such a library supports.
 _BUILT = (Workload.W2, Workload.W3, Workload.W1)
 
 
 def _building(record: ParsingRecord) -> str | None:
-    """What it costs to build the packet anew rather than to change it."""
+    """The cost of building the packet instead of rewriting it in place."""
     makers = [library for library in record.libraries if builds(library)]
     ranked = {workload: _places(record, workload, builds) for workload in _BUILT if workload in record.workloads}
     workload = next((workload for workload, places in ranked.items() if places), None)
     if workload is None:
-        return "No library that builds packets anew has a figure." if makers else None
+        return "No library that builds packets has a figure." if makers else None
     best = ranked[workload][0]
     if len(makers) == 1:
-        text = f"{best.library.name} is the only one here that builds packets anew: no choice, but what it costs"
+        text = f"{best.library.name} is the only library here that builds packets"
     else:
-        text = f"{best.library.name} executes least of the {len(makers)} that build packets anew"
+        text = (
+            f"Of the {len(makers)} libraries that build packets, {best.library.name} executes the fewest instructions"
+        )
     text += f": in {workload} {_cost(record, best, workload)}."
     code = best.kernel.code
     if code is not None and code.memory_calls:
@@ -163,22 +165,22 @@ def _against_c(record: ParsingRecord) -> str | None:
         return None
     best = safe[0]
     against = [
-        f"{100 * (best.value / place.value - 1):+.1f} % to {place.library.name} ({place.value:,.1f})"
+        f"{100 * (best.value / place.value - 1):+.1f} % against {place.library.name} ({place.value:,.1f})"
         for place in others
     ]
-    text = f"The safe kernel that executes least in W2 is that of {best.library.name}: {best.value:,.1f} instructions, "
+    text = f"The safe kernel with the fewest instructions in W2 is that of {best.library.name}: {best.value:,.1f}, "
     text += f"{_listed(against)}."
     within = all(best.value <= place.value * SAFE_AGAINST_C for place in others)
     percent = f"{100 * (SAFE_AGAINST_C - 1):.0f} %"
-    text += f" That is {'within' if within else 'not within'} the {percent} that this project asks for."
+    text += f" This is {'within' if within else 'not within'} the project's limit of {percent}."
     crates = [place for place in safe if is_crate(place.library)]
     if crates and crates[0] is not best:
-        text += f" Of the crates {crates[0].library.name} is next to it with {crates[0].value:,.1f}."
+        text += f" Of the crates, {crates[0].library.name} has the fewest, {crates[0].value:,.1f}."
     return text
 
 
 def _lto(record: ParsingRecord) -> str | None:
-    """Which libraries link-time optimisation matters to, in the workload where it does most."""
+    """The libraries for which link-time optimisation matters, each in the workload with the largest effect."""
     off, fat = record.build(LTO_OFF), record.build(LTO_FAT)
     most: dict[str, tuple[float, str]] = {}
     several = False
@@ -195,36 +197,39 @@ def _lto(record: ParsingRecord) -> str | None:
         return None
     percent = f"{100 * (LTO_MATTERS - 1):.0f} %"
     if not most:
-        return f"Without it no library executes {percent} more than with it."
+        return f"Without it, no library executes {percent} more instructions than with it."
     listed = [text for _, text in sorted(most.values(), reverse=True)]
     listed = [*listed[:_MOST_LISTED], *([f"{len(listed) - _MOST_LISTED} others"] if len(listed) > _MOST_LISTED else [])]
-    return f"Without it these execute more than {percent} more, each where it matters most: {_listed(listed)}."
+    return (
+        f"Without it, these execute more than {percent} more instructions, each in the workload with the largest "
+        f"effect: {_listed(listed)}."
+    )
 
 
 def _residency(record: ParsingRecord) -> str | None:
-    """Whether the parser still shows where frames come from memory, as behind a NIC."""
+    """How much parsers differ if frames come from memory, as after a NIC."""
     cold = time_in(Residency.COLD)
     spans = []
-    for quantity, words in ((HOT, "hot"), (cold, "from memory")):
+    for quantity, words in ((HOT, "with frames in the cache"), (cold, "with frames in memory")):
         places = [place for place in ranking(record, record.build(LTO_FAT), Workload.W2, quantity) if _rewrites(place)]
         if len(places) < 2:
             return None
         first, last = places[0], places[-1]
         spans.append(
-            f"{words} from {first.value:,.1f} ns ({first.library.name}) to {last.value:,.1f} ns ({last.library.name}), "
+            f"{first.value:,.1f} ns ({first.library.name}) to {last.value:,.1f} ns ({last.library.name}) {words}, "
             f"{last.value / first.value:.2f} times as much"
         )
     return f"The crates that write in place take {spans[0]}; {spans[1]}. {_added(record, cold)}".strip()
 
 
 def _added(record: ParsingRecord, quantity: Quantity) -> str:
-    """What a cold frame costs beside what the parser does."""
+    """The part of the time of a cold frame that is not the parser's."""
     fat = record.build(LTO_FAT)
     timings = fat.loop_timings.get(Workload.W2, []) if fat else []
     loop = next((timing for timing in timings if timing.residency is quantity.residency), None)
     if loop is None:
         return ""
-    return f"Of this a kernel that does nothing takes {loop.ns_per_frame:,.1f} ns."
+    return f"Of this, an empty kernel takes {loop.ns_per_frame:,.1f} ns."
 
 
 def _rewrites(place: Place) -> bool:
@@ -232,7 +237,7 @@ def _rewrites(place: Place) -> bool:
 
 
 def _gate(record: ParsingRecord) -> str | None:
-    """Who passes, and who does not."""
+    """The kernels that pass the gate, and those that do not."""
     verdicts = [
         (library.name, workload, library.gate[workload].outcome)
         for library in record.libraries
@@ -243,8 +248,8 @@ def _gate(record: ParsingRecord) -> str | None:
     if not tried:
         return None
     bad = [f"{name} in {workload} ({outcome})" for name, workload, outcome in tried if outcome is not Outcome.PASSES]
-    text = f"{len(tried) - len(bad)} of {len(tried)} kernels do what the reference does on all frames"
-    return f"{text}; not {_listed(bad)}." if bad else f"{text}."
+    text = f"{len(tried) - len(bad)} of {len(tried)} kernels agree with the reference on all frames"
+    return f"{text}. Exceptions: {_listed(bad)}." if bad else f"{text}."
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -253,12 +258,12 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def tiles(record: ParsingRecord) -> list[tuple[str, str, str]]:
-    """(label, figure, detail) of what is to be seen first."""
+    """(label, figure, detail) of the main results."""
     found: list[tuple[str, str, str]] = []
     fat = record.build(LTO_FAT)
     for title, workload, wanted in (
         ("Rewriting in place", Workload.W2, lambda one: is_crate(one) and in_place(one)),
-        *(("Building anew", workload, builds) for workload in _BUILT),
+        *(("Building", workload, builds) for workload in _BUILT),
         ("Reading", Workload.W4, is_crate),
     ):
         places = _places(record, workload, wanted)

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed.bench.callgrind import CallgrindError, Profile, read_profile
+from testbed.bench.count.callgrind import CallgrindError, Profile, read_profile
 from testbed.parsing.record import Workload
-from testbed.process import ProcessError, completed
+from testbed.run.process import ProcessError, completed
 
 # Valgrind makes a program some fifty times slower, and other programs may be running.
 _PATIENCE_S = 600.0

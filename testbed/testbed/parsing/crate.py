@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What the files of a crate tell, which cargo has fetched: when it was released, and how much of it is unsafe.
+"""Facts from the files of a crate, as fetched by cargo: its release date, and how often it says unsafe.
 
 Releases are in cargo's copy of the registry's index, which has an entry in JSON for each version. `unsafe` is counted
 as a word of the language, with tree-sitter: blocks, functions, traits, impls and what macros make of them, but neither
@@ -23,7 +23,7 @@ from tree_sitter import Language, Node, Parser
 
 from testbed.parsing.record import Crate
 from testbed.parsing.source import SourceError
-from testbed.programs import repository_root
+from testbed.run.programs import repository_root
 
 _PARSER = Parser(Language(tree_sitter_rust.language()))
 _COMMENTS = ("line_comment", "block_comment")

@@ -16,7 +16,7 @@ from testbed.parsing.crate import crate_facts, locked_version
 from testbed.parsing.matrix import cargo_environment
 from testbed.parsing.record import LTO_FAT, Alone, GateVerdict, Library, Versions, Way, Workload
 from testbed.parsing.source import kernel_lines
-from testbed.process import Process, ProcessError, completed
+from testbed.run.process import Process, ProcessError, completed
 
 # To list takes no time, the gate at most minutes.
 _PATIENCE_S = 900.0
@@ -72,11 +72,11 @@ def _listed(event: dict[str, Any], versions: Versions) -> Listed:
 def chosen_libraries(listed: Sequence[Listed], names: Sequence[str]) -> list[Listed]:
     """Those of these names; all if none is given.
 
-    Raises `LibraryError` for a name that is none.
+    Raises `LibraryError` for an unknown name.
     """
     known = [one.library.name for one in listed]
     if strange := [name for name in names if name not in known]:
-        raise LibraryError(f"there is no library '{strange[0]}': there are {', '.join(known)}")
+        raise LibraryError(f"no library '{strange[0]}': choose from {', '.join(known)}")
     return [one for one in listed if not names or one.library.name in names]
 
 
@@ -101,7 +101,7 @@ def take_verdicts(text: str, libraries: Sequence[Library]) -> None:
             for workload, verdict in verdicts.items():
                 by_name[name].gate[Workload(workload)] = GateVerdict.model_validate(verdict)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise LibraryError(f"{GATE} --json is not as it should be: {error}") from error
+        raise LibraryError(f"unexpected output of {GATE} --json: {error}") from error
 
 
 def weigh_alone(listed: Sequence[Listed], folder: Path, tell: Callable[[str], None], done: Callable[[], None]) -> None:

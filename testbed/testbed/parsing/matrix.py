@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The variants of a run, and what cargo is told to build each."""
+"""The variants of a run, and the arguments with which cargo builds each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed.bench.binary import BinaryError, run_tool
+from testbed.bench.count.binary import BinaryError, run_tool
 from testbed.parsing.record import LTO_FAT, LTO_OFF, Lto, Panic, Target, Variant
 
 MATRICES = ("default", "full")

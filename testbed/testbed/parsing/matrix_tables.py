@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
+from testbed.page.tables import ABSENT, Row, Table, figure
 from testbed.parsing.comparison import INSTRUCTIONS, value_of
 from testbed.parsing.record import Build, Panic, ParsingRecord, Target, Workload
-from testbed.tables import ABSENT, Row, Table, figure
 
 # Fewer say nothing that the tables of the workloads do not.
 _FEWEST = 3
@@ -26,7 +26,7 @@ def variant_table(record: ParsingRecord) -> Table:
 
 
 def matrix_tables(record: ParsingRecord) -> list[Table]:
-    """Instructions by variant; none of fewer than three variants. Of the full matrix an overview, a table for each
+    """Instructions by variant, if there are at least three variants. For the full matrix an overview, a table for each
     workload and target, and one of what panics that abort change.
     """
     builds = [build for build in record.builds if any(k.instructions_per_frame is not None for k in build.kernels)]

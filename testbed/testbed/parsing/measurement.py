@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from testbed.bench.binary import BinaryError
+from testbed.bench.count.binary import BinaryError
 from testbed.parsing.build import BuildError, Built, Watch, build_gate, build_timer, build_variant, kept_program
 from testbed.parsing.builds import Builds
 from testbed.parsing.code import Program
@@ -21,7 +21,7 @@ from testbed.parsing.matrix import refusal
 from testbed.parsing.plan import gate_frames, protocol, residencies
 from testbed.parsing.record import Build, CrossLanguage, Kernel, Memory, ParsingRecord, Variant, Workload
 from testbed.parsing.timing import NOTHING, Pool, TimingError, time_kernels
-from testbed.progress import Steps
+from testbed.run.progress import Steps
 
 # What the linker is to have made part of Rust's functions.
 _CLANG_KERNELS = "c_clang_"
@@ -107,7 +107,7 @@ class Measurement:
             self.steps.done()
 
     def _built(self, build: Build, fresh: bool, watch: Watch) -> Built:
-        """That of a run that was cut short, if it is still there."""
+        """The build of an interrupted run, if it still exists."""
         kept = None if fresh else kept_program(build.variant, build.sha256, self.raw)
         return kept or build_variant(build.variant, fresh, self.raw, watch)
 
@@ -126,7 +126,7 @@ class Measurement:
         build.binary_bytes, build.sha256 = built.stripped_bytes, built.sha256
         if not self.listed:
             listed = list_libraries(built.program, self.record.versions, self.raw)
-            # Of a run that was cut short, with what is known of them.
+            # Results of an interrupted run.
             known = {library.name: library for library in self.record.libraries}
             self.listed = [
                 replace(one, library=known.get(one.library.name, one.library))

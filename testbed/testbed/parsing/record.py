@@ -17,9 +17,9 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from testbed import results
-from testbed.environment import Environment
-from testbed.results import Record, Status, write_atomically
+from testbed.run import results_folder
+from testbed.run.environment import Environment
+from testbed.run.results_folder import Record, Status, write_atomically
 
 SCHEMA_VERSION = 1
 KIND: Literal["bench-parsing"] = "bench-parsing"
@@ -37,7 +37,7 @@ class Workload(StrEnum):
 WORKLOADS = {
     Workload.W1: "the article's: both MAC addresses and an IPv4 address",
     Workload.W2: "NAT: validated, checksums updated (RFC 1624)",
-    Workload.W3: "NAT: validated, checksums computed anew",
+    Workload.W3: "NAT: validated, checksums recomputed",
     Workload.W4: "reading: the 5-tuple over a mixed trace",
 }
 
@@ -75,7 +75,7 @@ class Panic(StrEnum):
 
 
 class Variant(Record):
-    """A point of the matrix. The C compiler is no field: gcc's and clang's code are two libraries of every program."""
+    """A point of the matrix. It has no C compiler: every program contains the code of gcc and of clang."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -104,7 +104,7 @@ class Variant(Record):
         return ", ".join(words)
 
 
-# What cargo does in its release profile when nobody asks for anything; and what this project builds with.
+# Cargo's default release profile, and the profile of this project.
 LTO_OFF = Variant(lto=Lto.OFF, codegen_units=16)
 LTO_FAT = Variant(lto=Lto.FAT, codegen_units=1)
 
@@ -223,7 +223,7 @@ class Way(StrEnum):
 
 
 class Crate(Record):
-    """What a library's own files tell, as cargo has fetched them."""
+    """Facts from a library's own files, as fetched by cargo."""
 
     released: date | None = Field(None, description="when the version that is used was published")
     newest: str | None = Field(None, description="the newest version that this machine's index of the registry knows")
@@ -333,9 +333,11 @@ def write_record(path: Path, record: ParsingRecord) -> None:
 
 
 def read_record(path: Path) -> ParsingRecord:
-    """Reads it; `path` may be the results folder.
+    """Reads it; `path` may be the results folder, and the file may be compressed (`.json.xz`).
 
     Raises `ResultsError`.
     """
     file = path / "summary.json" if path.is_dir() else path
-    return results.read_record(file, ParsingRecord, "a record of 'bench parsing'", "a run", SCHEMA_VERSION)
+    if path.is_dir() and not file.exists() and (packed := path / "summary.json.xz").exists():
+        file = packed
+    return results_folder.read_record(file, ParsingRecord, "a record of 'bench parsing'", "a run", SCHEMA_VERSION)

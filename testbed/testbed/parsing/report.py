@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from testbed import __version__
+from testbed.page.skeleton import page_templates
 from testbed.parsing import comparison_tables as tables
 from testbed.parsing import conclusion
 from testbed.parsing.comparison import HOT, INSTRUCTIONS, Quantity
 from testbed.parsing.matrix_tables import matrix_tables, variant_table
 from testbed.parsing.plan import briefly, left_out
 from testbed.parsing.record import LTO_FAT, LTO_OFF, ParsingRecord, Workload, read_record
-from testbed.report import page_templates
-from testbed.results import write_atomically
+from testbed.run.results_folder import write_atomically
 
 
 def write_report(folder: Path) -> Path:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""`parsing-bench/RESULTS.md`, with its charts and its data beside it: made from a record, never written by hand."""
+"""Generates `parsing-bench/RESULTS.md` with its charts and data from a record."""
 
 from __future__ import annotations
 
@@ -9,32 +9,34 @@ import re
 import shutil
 from pathlib import Path
 
+from testbed.page.tables import markdown_table, markdown_text
 from testbed.parsing import comparison_tables as tables
-from testbed.parsing.comparison import INSTRUCTIONS
 from testbed.parsing.conclusion import conclusion
 from testbed.parsing.matrix import variants
 from testbed.parsing.matrix_tables import matrix_tables, variant_table
 from testbed.parsing.record import LTO_FAT, LTO_OFF, ParsingRecord, Workload, read_record, write_record
-from testbed.parsing.report import command, render, shown_quantity
-from testbed.programs import repository_root
-from testbed.results import ResultsError, write_atomically
-from testbed.tables import markdown_table, markdown_text
+from testbed.parsing.report import command, shown_quantity
+from testbed.run.programs import repository_root
+from testbed.run.results_folder import ResultsError, write_atomically
 
 PAGE = "RESULTS.md"
 # Beside the page.
 FOLDER = "results"
-# In it the record of the full matrix, which is counted only.
-MATRIX = "matrix.json"
+# In this folder: the record of the full matrix, which is only counted.
+MATRIX = "matrix.json.xz"
+# In this folder: the record of the measurement, from which `./x bench parsing --from` makes the page with all charts.
+SUMMARY = "summary.json.xz"
 IN_FORWARDER = "./x bench overload --wire net_pcap rewrite:none rewrite:raw rewrite:smoltcp"
+SHOW = "./x bench parsing --from parsing-bench/results"
 RENEW = "./x bench parsing --renew-results"
 
-# In charts that stand alone; the page's own.
+# For charts in files of their own: the font of the page.
 _FONT = 'system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 
 
 def renew_results(record: ParsingRecord, home: Path | None = None) -> Path:
-    """Writes the page of a record that is a measurement, its charts and its data; returns the page's path. A record of
-    the full matrix without times takes its place beside the measurement that is there.
+    """Writes the page, charts and data of a measurement; returns the path of the page. A record of the full matrix
+    without times is stored beside the present measurement.
 
     Raises `ResultsError` for a record that is neither.
     """
@@ -45,21 +47,19 @@ def renew_results(record: ParsingRecord, home: Path | None = None) -> Path:
     kept = folder / MATRIX
     matrix = read_record(kept) if kept.is_file() else None
     if not record.times:
-        measured = folder / "summary.json"
+        measured = folder / SUMMARY
         if not measured.is_file():
-            raise ResultsError(f"{PAGE} has no measurement yet, which comes first: {RENEW}")
+            raise ResultsError(f"{PAGE} has no measurement yet: run {RENEW} first")
         record, matrix = read_record(measured), record
     drawn = figures(record)
     try:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
     except OSError as error:
-        raise ResultsError(f"cannot make '{folder}': {error.strerror}") from error
-    write_record(folder / "summary.json", record)
+        raise ResultsError(f"cannot create '{folder}': {error.strerror}") from error
+    write_record(folder / SUMMARY, record)
     if matrix is not None:
-        # All that is in it for each of 26 programs: without the lines that make it easy to read.
         write_atomically(kept, matrix.model_dump_json(exclude_none=True) + "\n")
-    write_atomically(folder / "report.html", render(record))
     for name, (_, chart) in drawn.items():
         write_atomically(folder / name, chart)
     captions = {name: caption for name, (caption, _) in drawn.items()}
@@ -68,15 +68,15 @@ def renew_results(record: ParsingRecord, home: Path | None = None) -> Path:
 
 
 def refusal(record: ParsingRecord) -> str | None:
-    """Why a record is not to be quoted; None if it may be."""
+    """Why a record must not be published; None if it may be."""
     if record.quick:
-        return "a quick run is no measurement: leave out --quick"
+        return "a quick run is not a measurement: omit --quick"
     if missing := [workload for workload in Workload if workload not in record.workloads]:
-        return f"it has nothing of {', '.join(missing)}: leave out --workload"
+        return f"it lacks {', '.join(missing)}: omit --workload"
     if record.only:
-        return "it has not all libraries: leave out --libs"
+        return "it lacks some libraries: omit --libs"
     if not record.times and record.matrix != "full":
-        return "it has no times: leave out --no-times"
+        return "it has no times: omit --no-times"
     wanted = (LTO_OFF, LTO_FAT) if record.times else variants("full", quick=False)
     for variant in wanted:
         build = record.build(variant)
@@ -86,25 +86,21 @@ def refusal(record: ParsingRecord) -> str | None:
 
 
 def figures(record: ParsingRecord) -> dict[str, tuple[str, str]]:
-    """By the name of its file, caption and chart: the article's Figures 7 to 13, and instructions by workload."""
-    # Imported here: matplotlib takes a second, which the command line's own errors need not.
+    """Caption and chart by file name: the article's Figures 12 and 13, which show all libraries."""
+    # Importing matplotlib takes a second, which errors of the command line avoid.
     from testbed.parsing import charts
 
     quantity = shown_quantity(record)
-    found: dict[str, tuple[str, str] | None] = {}
-    for name, number in charts.ARTICLE_FIGURES.items():
-        library = record.library(name)
-        found[f"figure-{number:02d}.svg"] = charts.lto_chart(record, library, quantity) if library else None
-    for variant, number in charts.ARTICLE_OF_ALL.items():
-        found[f"figure-{number:02d}.svg"] = charts.all_chart(record, variant, Workload.W1, quantity)
-    for workload in record.workloads:
-        found[f"instructions-{workload.lower()}.svg"] = charts.all_chart(record, LTO_FAT, workload, INSTRUCTIONS)
+    found = {
+        f"figure-{number}.svg": charts.all_chart(record, variant, Workload.W1, quantity)
+        for variant, number in charts.ARTICLE_OF_ALL.items()
+    }
     return {name: (drawn[0], stand_alone(drawn[1])) for name, drawn in found.items() if drawn}
 
 
 def stand_alone(chart: str) -> str:
-    """A chart of the page as a file of its own, which brings the page's colours with it, light and dark."""
-    css = importlib.resources.files("testbed").joinpath("templates/report.css").read_text(encoding="utf-8")
+    """A chart of the page as a file of its own, with the light and dark colours of the page."""
+    css = importlib.resources.files("testbed.page").joinpath("templates/page.css").read_text(encoding="utf-8")
     light = re.search(r"^:root \{.*?^\}", css, flags=re.DOTALL | re.MULTILINE)
     dark = re.search(r"^@media \(prefers-color-scheme: dark\) \{.*?^\}", css, flags=re.DOTALL | re.MULTILINE)
     colours = "\n".join(found[0] for found in (light, dark) if found)
@@ -114,36 +110,37 @@ def stand_alone(chart: str) -> str:
 
 
 def markdown(record: ParsingRecord, captions: dict[str, str], matrix: ParsingRecord | None = None) -> str:
-    """The page; `captions` are those of the charts by the names of their files, `matrix` has more variants."""
+    """The page; `captions` has the captions of the charts by file name, `matrix` more variants."""
     blocks = [
         "# Results",
-        f"Made from a run by `{RENEW}`; change what makes it, not this page. The same as a page with all charts: "
-        f"[{FOLDER}/report.html]({FOLDER}/report.html). All figures: [{FOLDER}/summary.json]({FOLDER}/summary.json).",
+        f"Generated by `{RENEW}`; do not edit this page. `{SHOW}` writes the same results with all charts to "
+        f"`report.html`. All figures: [{FOLDER}/{SUMMARY}]({FOLDER}/{SUMMARY}).",
         _machine(record),
     ]
     if answers := conclusion(record):
-        blocks += ["## What follows", "\n".join(f"- **{question}.** {answer}" for question, answer in answers)]
+        blocks += ["## Conclusions", "\n".join(f"- **{question}.** {answer}" for question, answer in answers)]
         blocks.append(
-            "By instructions with fat LTO and one codegen unit unless it says otherwise. *The limit* is unsafe Rust "
-            "that checks a length and writes through a pointer. A parser's ratio is not a forwarder's: receiving and "
-            f"sending a frame takes more than parsing it. In a live forwarder: `{IN_FORWARDER}`."
+            "Figures are instructions with fat LTO and one codegen unit, unless stated otherwise. *The limit* is "
+            "unsafe Rust that checks a length and writes through a pointer. The ratio of a parser is not that of a "
+            "forwarder, in which receiving and sending a frame takes more than parsing it. In a live forwarder: "
+            f"`{IN_FORWARDER}`."
         )
     blocks += _figures(record, captions)
     for workload in record.workloads:
         table = tables.workload_table(record, workload)
-        blocks += [f"## {table.title}", _chart(captions, f"instructions-{workload.lower()}.svg"), markdown_table(table)]
+        blocks += [f"## {table.title}", markdown_table(table)]
         blocks.append(_repeat(command(record, workload)))
     blocks.append(
         "Instructions: executed per frame, counted by callgrind. Times: median with half of its interval, in bursts of "
-        "32 frames with alternating rules, the loop around the kernel included."
+        "32 frames with alternating rules, including the loop around the kernel."
     )
     blocks += _code(record)
     blocks += _bad_input(record)
     blocks += ["## Ease of use", markdown_table(tables.ease_table(record)), _repeat("./x bench parsing --alone")]
     blocks += ["### The packages", markdown_table(tables.crate_table(record))]
     blocks.append(
-        "Version: from Cargo.lock. Released, newest: from cargo's copy of the registry's index. unsafe: how often the "
-        "package's source says that word, without comments, strings and tests; dependencies are not counted."
+        "Version: from Cargo.lock. Released, newest: from cargo's copy of the registry index. unsafe: how often the "
+        "word occurs in the package's source, without comments, strings, tests and dependencies."
     )
     blocks += _variants(record, matrix)
     blocks += ["## Tools and caches", "\n".join(f"- {name}: {version}" for name, version in tables.tools(record))]
@@ -156,14 +153,15 @@ def _variants(record: ParsingRecord, matrix: ParsingRecord | None) -> list[str]:
     if matrix is not None:
         versions = f"rustc {matrix.versions.rustc}, gcc {matrix.versions.gcc}, clang {matrix.versions.clang}"
         blocks.append(
-            f"Counted apart, without times, with {versions}: {_machine(matrix)} All of it: "
+            f"Counted separately, without times, with {versions}: {_machine(matrix)} All figures: "
             f"[{FOLDER}/{MATRIX}]({FOLDER}/{MATRIX})."
         )
     blocks.append(markdown_table(variant_table(shown)))
     for table in matrix_tables(shown):
         blocks += [f"### {table.title}", markdown_table(table)]
     blocks.append(
-        "Variants: LTO and codegen units; v3: x86-64-v3; abort: panics abort; cross: C by clang is linked as bitcode."
+        "Variants: LTO and codegen units; v3: x86-64-v3; abort: panics abort; cross: C compiled by clang is linked as "
+        "bitcode."
     )
     words = f"./x bench parsing --matrix {shown.matrix}" + ("" if shown.times else " --no-times")
     return [*blocks, _repeat(words)]
@@ -180,20 +178,16 @@ def _machine(record: ParsingRecord) -> str:
 
 
 def _figures(record: ParsingRecord, captions: dict[str, str]) -> list[str]:
-    names = [name for name in captions if name.startswith("figure-")]
-    if not names:
+    if not captions:
         return []
     quantity = shown_quantity(record)
-    blocks = ["## Link-time optimisation: the article's Figures 7 to 13", *(_chart(captions, name) for name in names)]
+    blocks = ["## Link-time optimisation: the article's Figures 12 and 13"]
+    blocks += [f"**{caption}**\n\n![{caption}]({FOLDER}/{name})" for name, caption in captions.items()]
     for workload in record.workloads:
         table = tables.lto_table(record, workload, quantity)
         if table.rows:
             blocks += [f"### {workload}: {quantity.title}", markdown_table(table)]
     return [*blocks, _repeat(command(record))]
-
-
-def _chart(captions: dict[str, str], name: str) -> str:
-    return f"**{captions[name]}**\n\n![{captions[name]}]({FOLDER}/{name})" if name in captions else ""
 
 
 def _code(record: ParsingRecord) -> list[str]:
@@ -202,7 +196,7 @@ def _code(record: ParsingRecord) -> list[str]:
         return []
     blocks = [
         "## Machine code",
-        "With fat LTO: the kernel's function, and with all that it may call.",
+        "With fat LTO: the kernel's function, and the function with everything that it may call.",
     ]
     for table in contents:
         blocks += [f"### {table.title}", markdown_table(table)]
@@ -229,4 +223,4 @@ def _bad_input(record: ParsingRecord) -> list[str]:
 
 
 def _repeat(words: str) -> str:
-    return f"Repeat it: `{words}`"
+    return f"Repeat: `{words}`"

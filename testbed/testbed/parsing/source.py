@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What the source tells: versions from Cargo.lock, and how many lines a kernel takes its author.
+"""Facts from the source: versions from Cargo.lock, and the number of lines of a kernel.
 
 Lines of a kernel are those of its function and of the functions in the same file that it uses, directly or not, without
 blank lines and comments. What several libraries share, such as the checksum for those that have none, stands in files
@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from testbed.parsing.record import Workload
-from testbed.programs import repository_root
+from testbed.run.programs import repository_root
 
 _RUST_FUNCTION = re.compile(r"( *)(?:pub(?:\([a-z ]+\))? )?(?:(?:const|unsafe|extern \"C\") )*fn (\w+)")
 # Nothing else that begins a line in C has a parenthesis and no semicolon. A kernel is named by a macro: KERNEL(w2).

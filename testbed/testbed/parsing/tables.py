@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from testbed.command_line.console import say
+from testbed.page.tables import ABSENT, Row, Table, figure
 from testbed.parsing.plan import left_out
 from testbed.parsing.record import (
     LTO_FAT,
@@ -20,9 +22,8 @@ from testbed.parsing.record import (
     Timing,
     Workload,
 )
-from testbed.tables import ABSENT, Row, Table, figure
 
-# What the others are held against: the twin's language by the compiler that builds it.
+# What the others are compared with: the twin's language, by its compiler.
 REFERENCE = "c-gcc"
 
 _COLUMNS = [
@@ -134,5 +135,4 @@ def print_record(console: Console, record: ParsingRecord) -> None:
     for workload in record.workloads:
         console.print(workload_table(record, workload).rich(console.width))
     console.print(build_table(record).rich(console.width))
-    for line in remarks(record):
-        console.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
+    say(console, *(f"  {line}" for line in remarks(record)))

@@ -15,9 +15,9 @@ from typing import Any
 
 from testbed.parsing.count import selection
 from testbed.parsing.record import Memory, Residency, Timing, Workload
-from testbed.process import Process, ProcessError
+from testbed.run.process import Process, ProcessError
 
-# The kernels that do nothing, which tell what the loop costs.
+# The empty kernels, which give the time of the loop.
 NOTHING = "nothing"
 # For one kernel in one residency, beside the time that was asked for: criterion's analysis, and a machine that is busy.
 _PATIENCE_S = 120.0
@@ -102,7 +102,7 @@ def time_kernels(
 
 
 def _events(process: Process, patience_s: float) -> Iterator[dict[str, Any]]:
-    """What the program tells, up to its last word."""
+    """The lines that the program prints, up to its last."""
     for number in itertools.count():
         event = process.wait_until(partial(_numbered, process, number), "its last kernel", patience_s)
         if event["type"] == "end":

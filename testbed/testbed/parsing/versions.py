@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from testbed.bench.binary import BinaryError, run_tool
+from testbed.bench.count.binary import BinaryError, run_tool
 from testbed.parsing.record import Memory, Residency, Versions
 from testbed.parsing.source import crate_versions
 
@@ -16,13 +16,13 @@ _HUGEPAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 _MEMINFO = Path("/proc/meminfo")
 _SUFFIXES = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
-# Where caches and memory are not told: what most servers have.
+# Typical of servers, if caches and memory are unknown.
 _USUAL_L2 = 512 << 10
 _USUAL_L3 = 32 << 20
 _USUAL_MOST = 2 << 30
 # A pool of so many times the L3 cache finds next to nothing of a round in it at the next one.
 COLD_FACTOR = 4
-# Never more than this share of the memory that can be had.
+# Never more than this share of the available memory.
 _MEMORY_SHARE = 0.4
 
 
@@ -63,7 +63,7 @@ def _version(*argv: str) -> str | None:
 
 
 def caches(folder: Path = _CACHES) -> dict[str, int]:
-    """The first CPU's caches in bytes: 'l1d', 'l2', 'l3', as far as the kernel tells them."""
+    """The first CPU's caches in bytes: 'l1d', 'l2', 'l3', as far as the kernel reports them."""
     found = {}
     for index in sorted(folder.glob("index*")):
         try:

@@ -15,11 +15,12 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 use lexopt::Arg;
 use std::ffi::OsString;
+pub(crate) use values::Then;
 use values::{ip_range, macs, number, port_range, ports, rate, seconds, sizes, then};
 
 pub(crate) use usage::USAGE;
 
-/// What the user wants.
+/// What the command line requests.
 #[derive(Debug)]
 pub(crate) enum Command {
     Help,
@@ -35,25 +36,17 @@ pub(crate) enum Length {
     Count(u64),
 }
 
-/// A load that follows another one without a pause.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Then {
-    /// Frames a second on each sending port.
-    pub(crate) rate_pps: f64,
-    pub(crate) duration: Duration,
-}
-
-/// The options of a run, checked as far as that can be done without the machine.
+/// The options of a run, checked as far as possible without the EAL.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Options {
     pub(crate) ports: Vec<u16>,
     pub(crate) bidirectional: bool,
-    /// Bytes of the frames with FCS, in the order in which they are sent again and again; at least one.
+    /// Frame sizes in bytes with FCS: the sequence that is sent repeatedly, at least one.
     pub(crate) sizes: Vec<u16>,
-    /// Frames a second on each sending port; `None` is as fast as possible.
+    /// Frames per second on each sending port; `None` means as fast as possible.
     pub(crate) rate_pps: Option<f64>,
     pub(crate) length: Length,
-    /// A second load right behind the first.
+    /// A second load right after the first.
     pub(crate) then: Option<Then>,
     pub(crate) ranges: Ranges,
     pub(crate) dst_macs: Vec<MacAddr>,
@@ -61,14 +54,14 @@ pub(crate) struct Options {
     pub(crate) expect_dst: Vec<MacAddr>,
     pub(crate) wait: Duration,
     pub(crate) wait_link: Duration,
-    /// How long to wait for a probe to come back; zero is not to probe.
+    /// How long to wait for a probe to come back; zero: no probes.
     pub(crate) probe: Duration,
-    /// How long to wait after that, before the run.
+    /// How long to wait after the probes.
     pub(crate) before: Duration,
     pub(crate) burst: usize,
-    /// Queues each way on each port.
+    /// RX queues, and TX queues, on each port.
     pub(crate) queues: u16,
-    /// The most frames of a stream under way at once; `None` is no limit.
+    /// The maximum number of frames of a stream in flight; `None`: no limit.
     pub(crate) window: Option<u64>,
     pub(crate) rx_descriptors: u16,
     pub(crate) tx_descriptors: u16,
@@ -86,7 +79,7 @@ impl Options {
         }
     }
 
-    /// Bytes of every frame, with FCS; `None` of a mixture.
+    /// Bytes of every frame, with FCS; `None` for a mixture.
     pub(crate) fn only_size(&self) -> Option<u16> {
         let (first, rest) = self.sizes.split_first()?;
         rest.iter().all(|size| size == first).then_some(*first)
@@ -97,7 +90,7 @@ impl Options {
         self.sizes.iter().copied().max().unwrap_or_default()
     }
 
-    /// Bytes of the frames in memory, where they have no FCS, in the order of `sizes`.
+    /// Bytes of the frames in memory, without FCS, in the order of `sizes`.
     pub(crate) fn lens(&self) -> Vec<usize> {
         self.sizes.iter().map(|size| usize::from(*size) - FCS_LEN).collect()
     }
@@ -130,7 +123,7 @@ impl Options {
     }
 }
 
-/// Reads a command line, the program's name included. A request for help wins over any error.
+/// Parses a command line that starts with the program's name. `--help` takes precedence over errors.
 pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
     let mut args = args.into_iter();
     let mut eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").map(lossy).collect();
@@ -155,7 +148,7 @@ fn asks_for(arg: &str) -> Option<Command> {
     }
 }
 
-/// What is no text fits nowhere but in the name of a file, and shows in the error.
+/// An argument as text. Only a file name may contain bytes that are not UTF-8; an error shows replacements for them.
 fn lossy(argument: OsString) -> String {
     argument.to_string_lossy().into_owned()
 }
@@ -316,20 +309,20 @@ mod tests {
     fn errors_name_the_value_and_the_remedy() {
         for (line, message) in [
             ("", "no ports: give the ports to use with --ports, for example --ports 0,1"),
-            ("--ports 0,0", "port 0 is named twice in --ports 0,0: give one port, or two different ones"),
+            ("--ports 0,0", "port 0 appears twice in --ports 0,0: give one port, or two different ports"),
             ("--ports 0,1,2", "invalid value '0,1,2' for --ports: give one port number or two, for example 0,1"),
             ("--ports=", "invalid value '' for --ports: give one port number or two, for example 0,1"),
             (
                 "--ports 0 --rate 0",
-                "invalid value '0' for --rate: give frames a second up to 1G, for example 2.5M, or max",
+                "invalid value '0' for --rate: give frames per second up to 1G, for example 2.5M, or max",
             ),
             (
                 "--ports 0 --rate 2G",
-                "invalid value '2G' for --rate: give frames a second up to 1G, for example 2.5M, or max",
+                "invalid value '2G' for --rate: give frames per second up to 1G, for example 2.5M, or max",
             ),
             (
                 "--ports 0 --rate nan",
-                "invalid value 'nan' for --rate: give frames a second up to 1G, for example 2.5M, or max",
+                "invalid value 'nan' for --rate: give frames per second up to 1G, for example 2.5M, or max",
             ),
             ("--ports 0 --duration 0", "invalid value '0' for --duration: give seconds from 0.001 to 31536000"),
             ("--ports 0 --duration inf", "invalid value 'inf' for --duration: give seconds from 0.001 to 31536000"),
@@ -337,22 +330,22 @@ mod tests {
             ("--ports 0 --before 3601", "invalid value '3601' for --before: give seconds from 0 to 3600"),
             (
                 "--ports 0 --rate 1 --then 5",
-                "invalid value '5' for --then: give frames a second and seconds, for example 2.5M:30",
+                "invalid value '5' for --then: give frames per second and seconds, for example 2.5M:30",
             ),
             (
                 "--ports 0 --rate 1 --then max:5",
-                "invalid value 'max:5' for --then: give frames a second and seconds, for example 2.5M:30",
+                "invalid value 'max:5' for --then: give frames per second and seconds, for example 2.5M:30",
             ),
             (
                 "--ports 0 --then 1k:5",
-                "--then is a load behind another one: give that with --rate and --duration, for example --rate 1M",
+                "--then needs a first load with a rate and a duration: give --rate, for example --rate 1M, and no --count",
             ),
             (
                 "--ports 0 --rate 1k --count 5 --then 1k:5",
-                "--then is a load behind another one: give that with --rate and --duration, for example --rate 1M",
+                "--then needs a first load with a rate and a duration: give --rate, for example --rate 1M, and no --count",
             ),
             ("--ports 0 --count 0", "invalid value '0' for --count: give a number from 1 to 281474976710656"),
-            ("--ports 0 --count 1 --duration 1", "--duration and --count exclude each other: give one of them"),
+            ("--ports 0 --count 1 --duration 1", "--duration and --count exclude each other: give only one of them"),
             ("--ports 0 --burst 513", "invalid value '513' for --burst: give a number from 1 to 512"),
             ("--ports 0 --rxd 65536", "invalid value '65536' for --rxd: give a number from 1 to 65535"),
             (

@@ -3,7 +3,6 @@
 
 //! The values of options.
 
-use super::Then;
 use crate::{
     addresses::{IpRange, PortRange},
     error::UsageError,
@@ -12,19 +11,27 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 
 const RATE_MAX_PPS: f64 = 1e9;
-/// More would make a command line that no shell takes.
+/// A longer sequence would not fit on a command line.
 const FRAMES_OF_A_MIXTURE: usize = 10_000;
+
+/// A load that follows another without a pause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Then {
+    /// Frames per second on each sending port.
+    pub(crate) rate_pps: f64,
+    pub(crate) duration: Duration,
+}
 
 fn invalid(option: &'static str, value: &str, expected: impl Into<String>) -> UsageError {
     UsageError::Value { option, value: value.to_owned(), expected: expected.into() }
 }
 
-/// Digits only: `parse` would take a sign too.
+/// Digits only: `parse` would also accept a sign.
 fn decimal(text: &str) -> Option<u64> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
-/// Digits with at most one point: `parse` would take signs, exponents, infinities and NaN too.
+/// Digits with at most one point: `parse` would also accept signs, exponents, infinities and NaN.
 fn fraction(text: &str) -> Option<f64> {
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') { text.parse().ok() } else { None }
 }
@@ -59,32 +66,32 @@ pub(super) fn seconds(option: &'static str, text: &str, min: f64, max: f64) -> R
     value.ok_or_else(|| invalid(option, text, format!("seconds from {min} to {max}")))
 }
 
-/// Frames a second, or `None` for `max`.
+/// Frames per second, or `None` for `max`.
 pub(super) fn rate(text: &str) -> Result<Option<f64>, UsageError> {
     if text == "max" {
         return Ok(None);
     }
-    match frames_a_second(text) {
+    match frames_per_second(text) {
         Some(rate) => Ok(Some(rate)),
-        None => Err(invalid("--rate", text, "frames a second up to 1G, for example 2.5M, or max")),
+        None => Err(invalid("--rate", text, "frames per second up to 1G, for example 2.5M, or max")),
     }
 }
 
-/// A rate, and for how long.
+/// A rate and a duration.
 pub(super) fn then(text: &str) -> Result<Then, UsageError> {
     let parts = text.split_once(':').and_then(|(rate, duration)| {
         let duration = fraction(duration).filter(|value| (0.001..=31_536_000.0).contains(value))?;
-        Some(Then { rate_pps: frames_a_second(rate)?, duration: Duration::from_secs_f64(duration) })
+        Some(Then { rate_pps: frames_per_second(rate)?, duration: Duration::from_secs_f64(duration) })
     });
-    parts.ok_or_else(|| invalid("--then", text, "frames a second and seconds, for example 2.5M:30"))
+    parts.ok_or_else(|| invalid("--then", text, "frames per second and seconds, for example 2.5M:30"))
 }
 
-fn frames_a_second(text: &str) -> Option<f64> {
+fn frames_per_second(text: &str) -> Option<f64> {
     let (digits, unit) = [("k", 1e3), ("M", 1e6), ("G", 1e9)]
         .into_iter()
         .find_map(|(suffix, unit)| Some((text.strip_suffix(suffix)?, unit)))
         .unwrap_or((text, 1.0));
-    // Slower than one frame in a thousand seconds is no rate.
+    // The lowest rate is one frame in a thousand seconds.
     fraction(digits).map(|value| value * unit).filter(|rate| (1e-3..=RATE_MAX_PPS).contains(rate))
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Frames of several lengths in one stream (IMIX), in an order that repeats (RFC 6985): a frame's number says which
-//! length it must have, so that the receiver knows it as well as the sender.
+//! Frames of several lengths in one stream (IMIX), in an order that repeats (RFC 6985). The number of a frame determines
+//! its length, so the receiver knows the length too.
 
 use super::{Macs, Template};
 
@@ -11,14 +11,14 @@ use super::{Macs, Template};
 pub(crate) struct Mixture {
     /// One of each length.
     templates: Vec<Template>,
-    /// Which of them the frames have, from number 0 on, again and again.
+    /// The template of each frame from number 0 on, repeated.
     order: Vec<usize>,
     /// The one with the longest frames, whose pattern begins with those of all others.
     longest: Template,
 }
 
 impl Mixture {
-    /// Frames of these lengths in this order; `None` if there are no two that differ. The lengths are those that
+    /// Frames of these lengths in this order; `None` if all lengths are equal. The lengths are those that
     /// [`Template::new`] takes.
     pub(crate) fn new(lens: &[usize], macs: Macs, session: u8, stream: u8) -> Option<Self> {
         let mut known = lens.to_vec();
@@ -36,7 +36,7 @@ impl Mixture {
         &self.longest
     }
 
-    /// What frame `sequence` looks like.
+    /// The template of frame `sequence`.
     #[inline]
     pub(crate) fn template_of(&self, sequence: u64) -> &Template {
         let place = sequence.checked_rem(self.order.len() as u64).unwrap_or(0) as usize;

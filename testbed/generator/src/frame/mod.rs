@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What a test frame looks like: Ethernet, IPv4, UDP, and a payload that identifies it.
+//! The test frames: Ethernet, IPv4, UDP, and a payload that identifies the frame.
 //!
 //! | bytes | what | varies |
 //! |---|---|---|
@@ -13,10 +13,10 @@
 //! | 46..60 | sequence number (48 bits), time stamp (64 bits) | yes |
 //! | 60.. | a fixed pattern | no |
 //!
-//! All in network byte order, without the FCS. Bytes 12..60 are handled as six 64-bit words: the sender writes them, the
-//! receiver works out what they must be and compares, so that a change of any byte shows. Checksums are not taken over
-//! the frame but derived from those of its constant parts (RFC 1071, section 2), and in a [`Series`] words and checksums
-//! are derived from those of the frame before. The pattern of a shorter frame is the beginning of that of a longer one.
+//! All fields are in network byte order; there is no FCS. Bytes 12..60 are handled as six 64-bit words: the sender writes
+//! them, and the receiver computes the expected words and compares, which detects a change of any byte. A checksum is not
+//! computed over the frame but derived from the sums of its constant parts (RFC 1071, section 2). In a [`Series`], words and
+//! checksums are derived from those of the frame before. The pattern of a shorter frame is a prefix of that of a longer one.
 
 mod mixture;
 mod series;
@@ -50,7 +50,7 @@ const TTL_PROTOCOL: u64 = 0x4011;
 /// The bytes 12..60 as words in network byte order.
 type Words = [u64; 6];
 
-/// What identifies a frame, read from its payload.
+/// The identity of a frame, read from its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) sequence: u64,
@@ -82,7 +82,7 @@ impl Template {
     pub(crate) fn new(len: usize, macs: Macs, session: u8, stream: u8) -> Self {
         let ip_len = (len - ETHERNET_LEN) as u64;
         let udp_len = ip_len - IPV4_LEN as u64;
-        // Any pattern would do; this one repeats nowhere at a power of two, as cache lines and buffers do.
+        // This pattern does not repeat at a power of two, as cache lines and buffers do.
         let pattern: Vec<u8> = (0..len - HEAD_LEN).map(|index| (index % 251) as u8 ^ 0x5a).collect();
         let identity = u64::from(session) << 56 | u64::from(stream) << 48;
         let mut addresses = [0; WORDS_AT];
@@ -93,7 +93,7 @@ impl Template {
             macs: addresses,
             first_word: (ETHERTYPE_VERSION << 32 | ip_len << 16).to_be(),
             ip_sum: (ETHERTYPE_VERSION & 0xffff) + ip_len + FRAGMENT + TTL_PROTOCOL,
-            // The pseudo header has the protocol and the length once more.
+            // The pseudo header contains the protocol and the length again.
             udp_sum: 2 * udp_len + 0x11 + u64::from(MAGIC) + (identity >> 48) + sum_of(&pattern),
             udp_len,
             identity,
@@ -102,7 +102,7 @@ impl Template {
         }
     }
 
-    /// The same frames as probes, which are sent before a run and do not count.
+    /// The same frames as probes, which are sent before a run and not counted.
     pub(crate) fn probe(&self) -> Self {
         let (identity, udp_sum) = (self.identity | u64::from(PROBE) << 48, self.udp_sum + u64::from(PROBE));
         Self { identity, udp_sum, ..self.clone() }
@@ -128,7 +128,7 @@ impl Template {
         self.udp_sum + fields.src_ip as u64 + fields.dst_ip as u64 + ports
     }
 
-    /// Those of the words that hold fields, as numbers, without checksums.
+    /// The words that hold fields, as numbers, without checksums.
     #[inline(always)]
     const fn words_of_fields(&self, fields: Fields) -> [u64; 3] {
         let [src, dst] = [fields.src_ip as u64, fields.dst_ip as u64];
@@ -154,7 +154,7 @@ impl Template {
         ]
     }
 
-    /// Writes the first [`HEAD_LEN`] bytes of a frame, whatever came before it.
+    /// Writes the first [`HEAD_LEN`] bytes of any frame.
     #[inline]
     pub(crate) fn write_head(&self, head: &mut [u8; HEAD_LEN], fields: Fields, stamp: Stamp) {
         head.split_at_mut(WORDS_AT).0.copy_from_slice(&self.macs);
@@ -165,13 +165,13 @@ impl Template {
         }
     }
 
-    /// The bytes behind the head.
+    /// The bytes after the head.
     #[inline]
     pub(crate) fn pattern(&self) -> &[u8] {
         &self.pattern
     }
 
-    /// The sequence number and time of a frame; `None` if it is not one of this stream and session.
+    /// The sequence number and time of a frame; `None` if it does not belong to this stream and session.
     #[inline]
     pub(crate) fn identify(&self, head: &[u8; HEAD_LEN]) -> Option<Stamp> {
         let [_, _, _, magic, identity, time] = words_of(head);
@@ -179,7 +179,7 @@ impl Template {
         ours.then_some(Stamp { sequence: identity & SEQUENCE_MASK, time })
     }
 
-    /// Whether bytes 12..60 are what they must be.
+    /// Whether bytes 12..60 are the expected ones.
     #[inline]
     pub(crate) fn head_matches(&self, head: &[u8; HEAD_LEN], fields: Fields, stamp: Stamp) -> bool {
         are_words_of(head, self.words(fields, stamp))
@@ -203,7 +203,7 @@ fn words_of(head: &[u8; HEAD_LEN]) -> Words {
     words
 }
 
-/// The internet checksum (RFC 1071) whose sum, not yet folded, is given.
+/// The internet checksum (RFC 1071) of a sum that is not yet folded.
 #[inline(always)]
 const fn checksum(sum: u64) -> u64 {
     let sum = (sum >> 32) + (sum & 0xffff_ffff);
@@ -213,7 +213,7 @@ const fn checksum(sum: u64) -> u64 {
     !sum & 0xffff
 }
 
-/// The checksum of UDP, where 0 would mean that there is none (RFC 768).
+/// The checksum of UDP, in which 0 means no checksum (RFC 768).
 #[inline(always)]
 const fn udp_checksum(sum: u64) -> u64 {
     match checksum(sum) {
@@ -236,7 +236,7 @@ fn sum_of(bytes: &[u8]) -> u64 {
         .sum()
 }
 
-/// Which MAC addresses frames must come back with; `None` is not checked.
+/// The MAC addresses that received frames must have; `None` is not checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExpectedMacs {
     expected: u128,

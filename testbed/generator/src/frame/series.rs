@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Frames in a row with one time stamp: each is derived from the one before, by four additions.
+//! Consecutive frames with one time stamp: four additions derive each frame from the one before.
 //!
-//! As long as no range of [`Ranges`](crate::addresses::Ranges) starts again, every field goes up by the same from frame to
-//! frame. So do the sums over them, and checksums go down by the same (RFC 1624, section 3, with its differences known
-//! beforehand). Fields and checksums are places in the words of a head, so each word changes by a constant, until a
-//! checksum would go below zero.
+//! As long as no range of [`Ranges`](crate::addresses::Ranges) starts again, every field increases by a constant from frame
+//! to frame. So do the sums over the fields, and the checksums decrease by the same (RFC 1624, section 3, with differences
+//! known beforehand). Fields and checksums are parts of the words of a head, so each word changes by a constant, until a
+//! checksum would fall below zero.
 
 use super::{HEAD_LEN, Stamp, Template, WORDS_AT, Words, are_words_of, checksum, sum_of_time, udp_checksum};
 use crate::addresses::FieldSequence;
@@ -14,21 +14,21 @@ use crate::addresses::FieldSequence;
 /// The addresses and the first word.
 const START_LEN: usize = WORDS_AT + 8;
 
-/// The frames of a stream one after the other.
+/// The frames of a stream, in order.
 #[derive(Debug)]
 pub(crate) struct Series {
     fields: FieldSequence,
     template: Template,
     start: [u8; START_LEN],
-    /// The number of the frame at hand.
+    /// The number of the current frame.
     sequence: u64,
-    /// For how many frames from there all goes up by the strides below.
+    /// For how many frames from the current one the strides below apply.
     left: u64,
-    /// The words of the frame at hand that hold addresses and ports, as numbers, without checksums.
+    /// The words of the current frame that hold addresses and ports, as numbers, without checksums.
     fragment: u64,
     addresses: u64,
     ports: u64,
-    /// The sums that the checksums are made of, without the time.
+    /// The sums from which the checksums are computed, without the time.
     ip_sum: u64,
     udp_sum: u64,
     addresses_stride: u64,
@@ -37,14 +37,14 @@ pub(crate) struct Series {
     udp_stride: u64,
 }
 
-/// The heads of frames of one time stamp: the one at hand, and how to come to the next.
+/// The heads of frames with one time stamp: the current head, and the steps to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heads {
-    /// What never changes: the addresses, and the first word.
+    /// The constant part: the addresses, and the first word.
     start: [u8; START_LEN],
     /// The first and the last never change, and are in network byte order; the others are numbers.
     words: Words,
-    /// What those others go up by.
+    /// The increments of the other words.
     strides: [u64; 4],
 }
 
@@ -70,7 +70,7 @@ impl Series {
             addresses_stride: src_ip << 48 | dst_ip << 16 | src_udp,
             ports_stride: dst_udp << 48,
             ip_stride: src_ip + dst_ip,
-            // The sequence number goes up as well.
+            // The sequence number increases too.
             udp_stride: strides.iter().sum::<u64>() + 1,
         }
     }
@@ -84,9 +84,9 @@ impl Series {
         &self.template
     }
 
-    /// The heads of the frame of `stamp` and those behind it, and of how many of them: at least 1.
+    /// The heads of the frame of `stamp` and the frames after it, and their number, at least 1.
     ///
-    /// Fast for frames not far behind those asked for last, right for all.
+    /// Correct for every frame, and fast for frames close to the previous request.
     #[inline]
     pub(crate) fn heads(&mut self, stamp: Stamp) -> (Heads, u64) {
         let steps = stamp.sequence.wrapping_sub(self.sequence);
@@ -118,7 +118,7 @@ impl Series {
         (heads, self.left.min(ip_checksum.min(udp_checksum - 1) / 8 + 1))
     }
 
-    /// Goes on by so many frames, fewer than are left.
+    /// Advances by `steps` frames, fewer than are left.
     #[inline(always)]
     const fn skip(&mut self, steps: u64) {
         self.sequence += steps;
@@ -129,7 +129,7 @@ impl Series {
         self.udp_sum += steps * self.udp_stride;
     }
 
-    /// Begins anew, where additions do not lead.
+    /// Starts again at a frame that additions do not reach.
     #[inline(never)]
     fn begin(&mut self, sequence: u64) {
         let fields = self.fields.go_to(sequence);
@@ -141,13 +141,13 @@ impl Series {
 }
 
 impl Heads {
-    /// Writes the first [`HEAD_LEN`] bytes of the frame at hand.
+    /// Writes the first [`HEAD_LEN`] bytes of the current frame.
     #[inline(always)]
     pub(crate) fn write(&self, head: &mut [u8; HEAD_LEN]) {
         let [_, fragment, addresses, ports, identity, time] = self.words;
         let (start, rest) = head.split_at_mut(START_LEN);
         start.copy_from_slice(&self.start);
-        // Word by word, compilers make vectors of them, whose bytes are dear to swap.
+        // Word by word: compilers would otherwise use vectors, in which swapping bytes is expensive.
         let (pairs, last) = rest.as_chunks_mut();
         for (place, pair) in pairs.iter_mut().zip([pair(fragment, addresses), pair(ports, identity)]) {
             *place = pair.to_be_bytes();
@@ -155,18 +155,18 @@ impl Heads {
         last.copy_from_slice(&time.to_ne_bytes());
     }
 
-    /// Whether bytes 12..60 are those of the frame at hand.
+    /// Whether bytes 12..60 are those of the current frame.
     #[inline(always)]
     pub(crate) fn matches(&self, head: &[u8; HEAD_LEN]) -> bool {
         let [first, fragment, addresses, ports, identity, time] = self.words;
         are_words_of(head, [first, fragment.to_be(), addresses.to_be(), ports.to_be(), identity.to_be(), time])
     }
 
-    /// Goes on to the next frame.
+    /// Advances to the next frame.
     #[inline(always)]
     pub(crate) fn step(&mut self) {
         for (word, stride) in self.words.iter_mut().skip(1).zip(self.strides) {
-            // Behind the last frame what overflows belongs to none.
+            // After the last frame an overflow has no effect.
             *word = word.wrapping_add(stride);
         }
     }

@@ -40,7 +40,7 @@ fn a_signal_ends_the_wait_for_a_link() -> Result {
 fn a_wire_that_takes_nothing_ends_a_run_by_count() -> Result {
     // Nobody empties the first ring, which holds fewer frames than are to be sent.
     let outcome = run(&["net_ring0", "net_ring1"], "--ports 0,1 --count 5000 --wait 0 --probe 0 --json - --quiet")?;
-    assert!(outcome.stderr.contains("generator: warning: gave up: no frame was taken for 5 s"), "{outcome:?}");
+    assert!(outcome.stderr.contains("generator: warning: stopped: the device took no frame for 5 s"), "{outcome:?}");
     let result = outcome.result()?;
     let sent = result["total"]["sent"].as_u64();
     assert!(sent.is_some_and(|sent| (1..5000).contains(&sent)), "{result}");
@@ -66,8 +66,8 @@ fn a_wire_that_takes_nothing_does_not_hold_up_a_paced_run() -> Result {
 fn a_way_that_stays_closed_is_an_error_before_the_run() -> Result {
     // Port 1 is a ring of its own: nothing comes back to it.
     let outcome = run(&["net_ring0", "net_ring1"], "--ports 0,1 --count 5000 --probe 0.2 --json -")?;
-    let message = "generator: no frame came back from port 0 to port 1 within 0.2 s: see whether the device under test \
-                   forwards, wait longer with --probe, or start blindly with --probe 0";
+    let message = "generator: no frame came back from port 0 to port 1 within 0.2 s: check whether the device under \
+                   test forwards, wait longer with --probe, or start without a check with --probe 0";
     assert!(outcome.stderr.contains(message), "{outcome:?}");
     assert_eq!((outcome.status.code(), outcome.stdout.as_str()), (Some(1), ""));
     Ok(())

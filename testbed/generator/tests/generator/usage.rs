@@ -19,10 +19,10 @@ fn wrong_use_is_status_2_and_shows_before_the_eal_starts() -> Result {
         ("--ports 0 --burst 0", "invalid value '0' for --burst: give a number from 1 to 512"),
         (
             "--ports 0 --rate fast",
-            "invalid value 'fast' for --rate: give frames a second up to 1G, for example 2.5M, or max",
+            "invalid value 'fast' for --rate: give frames per second up to 1G, for example 2.5M, or max",
         ),
-        ("--ports 0,0", "port 0 is named twice in --ports 0,0: give one port, or two different ones"),
-        ("--ports 0 --count 1 --duration 1", "--duration and --count exclude each other: give one of them"),
+        ("--ports 0,0", "port 0 appears twice in --ports 0,0: give one port, or two different ports"),
+        ("--ports 0 --count 1 --duration 1", "--duration and --count exclude each other: give only one of them"),
         ("--ports 0 --unknown", "unknown option '--unknown'"),
     ] {
         let outcome = run(&NO_DEVICES, options)?;
@@ -46,14 +46,14 @@ fn what_the_machine_lacks_is_status_1() -> Result {
         (
             &NO_DEVICES[..],
             "--ports 0".to_owned(),
-            "generator: no Ethernet ports: bind a NIC to a DPDK driver, or give a virtual device such as \
+            "generator: no Ethernet ports: bind a NIC to a DPDK driver, or add a virtual device such as \
              --vdev=net_ring0 before the --"
                 .to_owned(),
         ),
         (
             &["net_null0", "net_null1"],
             "--ports 0,2".to_owned(),
-            "generator: port 2 does not exist: give ports out of 0, 1 with --ports".to_owned(),
+            "generator: port 2 does not exist: choose from 0, 1 with --ports".to_owned(),
         ),
         (
             &["net_null0"],
@@ -83,7 +83,7 @@ fn a_link_that_stays_down_is_named() -> Result {
     assert_eq!(outcome.status.code(), Some(1));
     assert_eq!(
         message(&outcome.stderr),
-        "generator: port 0 (net_memif0): its link is still down after 0.2 s: start its peer, or wait longer with \
+        "generator: port 0 (net_memif0): the link is still down after 0.2 s: start the peer, or wait longer with \
          --wait-link"
     );
     Ok(())

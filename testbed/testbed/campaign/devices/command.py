@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""Any program, given as a command line with placeholders for what the testbed decides."""
+"""Any program, given as a command line with placeholders for the values that the testbed chooses."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.campaign.devices.device import Counts, Joint, Macs
-from testbed.campaign.devices.ground import Ground
-from testbed.eal import EalOptions, unique_file_prefix
-from testbed.process import ProcessError, Watched, describe_status
+from testbed.campaign.devices.program_host import ProgramHost
+from testbed.run.eal import EalOptions, unique_file_prefix
+from testbed.run.process import ProcessError, Watched, describe_status
 
 _STOP_S = 10.0
-NO_PORT_RESET = "nobody knows how a command is told to reset its ports: take l2fwd-c or l2fwd-rs"
+NO_PORT_RESET = "a command has no known way to reset its ports: use l2fwd-c or l2fwd-rs"
 
 
 class CommandError(ValueError):
@@ -46,10 +46,10 @@ frame with FCS."""
 
 @dataclass(frozen=True)
 class Command:
-    """A program that is not known here: it tells no counters, and which addresses it writes must be said."""
+    """Any other program. It reports no counters, and the scenario must state which addresses it writes."""
 
     words: tuple[str, ...]
-    ground: Ground
+    host: ProgramHost
     # Of a line of its output that says that it forwards; None: the links say so.
     ready: re.Pattern[str] | None = None
     # With which it may end, negative for a signal.
@@ -61,12 +61,12 @@ class Command:
 
     def begin(self, joint: Joint, name: str) -> RunningCommand:
         """Starts it."""
-        hugepages = joint.hugepages if self.ground.hugepages is None else self.ground.hugepages
+        hugepages = joint.hugepages if self.host.hugepages is None else self.host.hugepages
         program, *rest = self.words
         # A path is a file of this machine, and goes along; a mere name is in the other machine's PATH.
-        path = self.ground.install(Path(program)) if "/" in program else program
+        path = self.host.install(Path(program)) if "/" in program else program
         argv = [path, *(word for part in rest for word in expand(part, joint, hugepages))]
-        process = self.ground.process(name, argv, joint.log_dir)
+        process = self.host.process(name, argv, joint.log_dir)
         process.start()
         return RunningCommand(process, self.ready, self.statuses)
 
@@ -101,7 +101,7 @@ class RunningCommand:
 
     def counts(self, timeout_s: float) -> Counts:
         """It has none."""
-        raise ProcessError(f"{self.process.name}: it tells no counters")
+        raise ProcessError(f"{self.process.name}: it reports no counters")
 
     def reset_ports(self, timeout_s: float) -> float:
         """It has none."""
@@ -145,7 +145,7 @@ def expand(word: str, joint: Joint, hugepages: bool) -> list[str]:
         return [word.format(**values)]
     except (KeyError, IndexError, ValueError) as error:
         listed = ", ".join(f"{{{key}}}" for key in PLACEHOLDERS)
-        raise CommandError(f"cannot fill in '{word}' ({error}): there are {listed}") from error
+        raise CommandError(f"cannot fill in '{word}' ({error}): the placeholders are {listed}") from error
 
 
 def status_number(name: str | int) -> int:
@@ -158,4 +158,4 @@ def status_number(name: str | int) -> int:
     try:
         return -signal.Signals[name]
     except KeyError:
-        raise CommandError(f"'{name}' is no signal: give a number, or a name such as SIGTERM") from None
+        raise CommandError(f"'{name}' is not a signal: give a number, or a name such as SIGTERM") from None

@@ -10,9 +10,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from testbed.campaign.devices.ground import Ground
+from testbed.campaign.devices.program_host import ProgramHost
 from testbed.campaign.trial import Frames, Record
-from testbed.process import ProcessError, Watched
+from testbed.run.process import ProcessError, Watched
 
 # Setting up without hugepages on a loaded machine takes seconds. It is only the limit of a wait.
 START_TIMEOUT_S = 30.0
@@ -21,7 +21,7 @@ _LOOK_S = 0.1
 
 
 class Counts(Record):
-    """A device's own counters at one time; what it cannot tell is absent."""
+    """A device's own counters at one time; counters that it lacks are absent."""
 
     received: Frames = 0
     sent: Frames = 0
@@ -45,7 +45,7 @@ class Macs(StrEnum):
     SWAPPED = "swapped"
     # As they came.
     KEPT = "kept"
-    # Nobody knows: they are not checked.
+    # Unknown: the addresses are not checked.
     ANY = "any"
 
 
@@ -64,7 +64,7 @@ class Joint:
     longest: int
     # For its output.
     log_dir: Path
-    # Of an RX and of a TX queue; without a word as many as the device takes by itself.
+    # Of an RX and of a TX queue; None: the device's default.
     descriptors: tuple[int, int] | None = None
 
     @property
@@ -84,7 +84,7 @@ class RunningDevice(Protocol):
         ...
 
     def ready(self, timeout_s: float, peer: Watched | None = None) -> None:
-        """Returns when it forwards, as far as it tells; asked for each trial: the generator was away meanwhile.
+        """Waits until it forwards, as far as it reports this. Called for each trial, since the generator restarts.
 
         `peer` is the generator, if it waits for one.
         """
@@ -110,7 +110,7 @@ class DeviceKind(Protocol):
     """A device as a scenario describes it, to be started as often as wanted."""
 
     @property
-    def ground(self) -> Ground:
+    def host(self) -> ProgramHost:
         """Where it runs."""
         ...
 
@@ -121,7 +121,7 @@ class DeviceKind(Protocol):
 
     @property
     def counts_frames(self) -> bool:
-        """Whether it tells its counters."""
+        """Whether it reports its counters."""
         ...
 
     @property
@@ -151,7 +151,7 @@ def wait_for_load(device: RunningDevice, timeout_s: float, peer: Watched | None 
     device.ready(timeout_s, peer)
     before = device.counts(timeout_s).received
     while time.monotonic() < deadline:
-        # Some devices tell once a second, others at once.
+        # Some devices report once a second, others at once.
         time.sleep(_LOOK_S)
         now = device.counts(timeout_s).received
         if now > before:
@@ -159,4 +159,4 @@ def wait_for_load(device: RunningDevice, timeout_s: float, peer: Watched | None 
         before = now
         if peer is not None and (death := peer.death()) is not None:
             raise peer.failure(f"{death} while frames of it were waited for")
-    raise ProcessError(str(device.process.failure(f"no frame came to it within {timeout_s:g} s")))
+    raise ProcessError(str(device.process.failure(f"it received no frame within {timeout_s:g} s")))

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from testbed.campaign.devices.command import Command, status_number
 from testbed.campaign.devices.device import DeviceKind, Macs
-from testbed.campaign.devices.ground import Ground, Here
 from testbed.campaign.devices.l2fwd import L2fwd
+from testbed.campaign.devices.program_host import LocalHost, ProgramHost
+from testbed.campaign.devices.settings import TESTPMD, Device
 from testbed.campaign.devices.testpmd import PROGRAM, Testpmd
 from testbed.campaign.remote.host import RemoteHost
-from testbed.campaign.scenario import TESTPMD, Device
-from testbed.programs import Program, ProgramMissing, find_program
+from testbed.run.programs import Program, ProgramMissing, find_program
 
 
 def find_device_program(device: Device, folders: list[Path]) -> Program | None:
@@ -38,18 +38,18 @@ def find_device_program(device: Device, folders: list[Path]) -> Program | None:
 
 def device_kind(device: Device, program: Program | None) -> DeviceKind:
     """The device, ready to be started with the program that `find_device_program` has found."""
-    ground: Ground = Here() if device.host is None else RemoteHost(device.host)
+    host: ProgramHost = LocalHost() if device.host is None else RemoteHost(device.host)
     options = tuple(device.options)
     if device.command is not None:
         return Command(
             words=(str(program.path) if program else device.command[0], *device.command[1:]),
-            ground=ground,
+            host=host,
             ready=re.compile(device.ready) if device.ready else None,
             statuses=tuple(status_number(one) for one in device.exit_status),
             macs=device.macs or Macs.ANY,
             restart_each_trial=device.restart_each_trial is not False,
         )
     if device.program == TESTPMD:
-        return Testpmd(device.mode or "mac", options, ground)
+        return Testpmd(device.mode or "mac", options, host)
     assert program is not None, "it was looked for"
-    return L2fwd(program, options, ground)
+    return L2fwd(program, options, host)

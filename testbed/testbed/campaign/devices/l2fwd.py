@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The twins, l2fwd-c and l2fwd-rs, which tell their counters once a second as JSON."""
+"""The twins, l2fwd-c and l2fwd-rs, which report their counters once a second as JSON."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from testbed.campaign.devices.device import Counts, Joint, Macs
-from testbed.campaign.devices.ground import Ground
-from testbed.eal import EalOptions, unique_file_prefix
-from testbed.forwarder import Forwarder, Period, imbalance
-from testbed.process import ProcessError, Watched
-from testbed.programs import Program
+from testbed.campaign.devices.program_host import ProgramHost
+from testbed.run.eal import EalOptions, unique_file_prefix
+from testbed.run.process import ProcessError, Watched
+from testbed.run.programs import Program
+from testbed.wire.forwarder import Forwarder, Period, imbalance
 
 # Longer frames need an MTU that allows them: Ethernet's header and FCS come on top of it.
 STANDARD_BYTES = 1518
@@ -23,9 +23,9 @@ class L2fwd:
     """One of the twins."""
 
     program: Program
-    # Its own options, behind those that every run has.
+    # Its own options, after those that every run has.
     options: tuple[str, ...]
-    ground: Ground
+    host: ProgramHost
     macs: Macs = Macs.L2FWD
     counts_frames: bool = True
     no_port_reset: str | None = None
@@ -33,7 +33,7 @@ class L2fwd:
 
     def begin(self, joint: Joint, name: str) -> RunningL2fwd:
         """Starts it."""
-        hugepages = joint.hugepages if self.ground.hugepages is None else self.ground.hugepages
+        hugepages = joint.hugepages if self.host.hugepages is None else self.host.hugepages
         eal = EalOptions(joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics)
         options = ["-p", joint.port_mask, "-q", str(joint.ports), f"--portmap=(0,{joint.ports - 1})"]
         options += ["--mtu", str(joint.longest - BESIDE_MTU_BYTES)] if joint.longest > STANDARD_BYTES else []
@@ -45,8 +45,8 @@ class L2fwd:
             [*options, *self.options],
             joint.log_dir,
             name,
-            path=self.ground.install(self.program.path),
-            make=self.ground.process,
+            path=self.host.install(self.program.path),
+            make=self.host.process,
         )
         forwarder.process.start()
         return RunningL2fwd(forwarder)
@@ -65,7 +65,7 @@ class RunningL2fwd:
         return self._forwarder.is_started
 
     def ready(self, timeout_s: float, peer: Watched | None = None) -> None:
-        """Waits for its start message, which comes once; it looks for a new generator by itself."""
+        """Waits for its start message, which is printed once. The forwarder reconnects to a new generator by itself."""
         self._forwarder.started(timeout_s, peer)
 
     def counts(self, timeout_s: float) -> Counts:
@@ -73,7 +73,7 @@ class RunningL2fwd:
         return counts_of(self._forwarder.next_period(timeout_s))
 
     def reset_ports(self, timeout_s: float) -> float:
-        """By SIGUSR1; it tells when it is done, and how long its ports were down."""
+        """Resets the ports by SIGUSR1. The forwarder reports the end, and how long its ports were down."""
         return self._forwarder.reset_ports(timeout_s).down_s
 
     def stop(self) -> None:

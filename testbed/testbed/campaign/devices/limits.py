@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from testbed.host import pci
 from testbed.host.files import Host
 from testbed.nics import profile_of
-from testbed.process import ProcessError
+from testbed.run.process import ProcessError
 
 if TYPE_CHECKING:
+    from testbed.campaign.devices.settings import Device
     from testbed.campaign.remote.environment import HostEnvironment
-    from testbed.campaign.scenario import Device
 
-# Of the twins and of testpmd, and how many descriptors the twins have without them, as testpmd is told.
+# Options of the twins and of testpmd; and the twins' default numbers of descriptors, which testpmd gets too.
 _OPTIONS = {"--rxd": 1024, "--txd": 1024}
 
 
@@ -59,7 +59,7 @@ def ids_there(nics: Sequence[str], environment: HostEnvironment) -> dict[str, st
 
 
 def _number(options: Sequence[str], name: str, default: int) -> int | None:
-    """What an option says, the last one if there are several; None if that is no number, which the program tells."""
+    """The value of an option, the last one if it repeats; None if it is not a number, which the program reports."""
     value = str(default)
     for at, word in enumerate(options):
         if word == name and at + 1 < len(options):

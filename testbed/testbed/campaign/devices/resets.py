@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from testbed.campaign.trial import ResetKind
 
-NO_COUNTERS = "the device tells no counters, in which a reset would be seen to be over"
+NO_COUNTERS = "the device reports no counters, which would show the end of a reset"
 NO_HOST = "nothing here resets the host of the device"
 
 

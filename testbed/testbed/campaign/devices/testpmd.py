@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""DPDK's testpmd, told what to do through its prompt, and read by what it shows there."""
+"""DPDK's testpmd, controlled through its prompt, whose output is parsed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from testbed.campaign.devices.device import Counts, Joint, Macs
-from testbed.campaign.devices.ground import Ground
 from testbed.campaign.devices.l2fwd import STANDARD_BYTES
-from testbed.eal import EalOptions, unique_file_prefix
-from testbed.process import ProcessError, Watched, describe_status
+from testbed.campaign.devices.program_host import ProgramHost
+from testbed.run.eal import EalOptions, unique_file_prefix
+from testbed.run.process import ProcessError, Watched, describe_status
 
 PROGRAM = "dpdk-testpmd"
 NO_PORT_RESET = "testpmd is told nothing here that resets its ports while it runs: take l2fwd-c or l2fwd-rs"
@@ -42,9 +42,9 @@ class Testpmd:
     __test__ = False
 
     mode: TestpmdMode
-    # Its own options, behind those that every run has.
+    # Its own options, after those that every run has.
     options: tuple[str, ...]
-    ground: Ground
+    host: ProgramHost
     counts_frames: bool = True
     no_port_reset: str | None = NO_PORT_RESET
     restart_each_trial: bool = False
@@ -56,7 +56,7 @@ class Testpmd:
 
     def begin(self, joint: Joint, name: str) -> RunningTestpmd:
         """Starts it."""
-        process = self.ground.process(name, self.argv(joint), joint.log_dir, interactive=True)
+        process = self.host.process(name, self.argv(joint), joint.log_dir, interactive=True)
         process.start()
         # It reads that when it has met the generator.
         process.write("start\n")
@@ -64,7 +64,7 @@ class Testpmd:
 
     def argv(self, joint: Joint) -> list[str]:
         """Its command line."""
-        hugepages = joint.hugepages if self.ground.hugepages is None else self.ground.hugepages
+        hugepages = joint.hugepages if self.host.hugepages is None else self.host.hugepages
         # The main lcore only reads the prompt: it sleeps on the CPU where the other one forwards.
         lcores = (f"--lcores=0@{joint.lcore},1@{joint.lcore}",)
         eal = EalOptions(joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics, lcores)
@@ -108,7 +108,7 @@ class RunningTestpmd:
             time.sleep(_ASK_AGAIN_S)
 
     def _links(self, timeout_s: float) -> list[str]:
-        """What it says of its ports, asked anew."""
+        """Its current port information."""
         seen = len(self.process.stdout_lines)
 
         def told() -> list[str] | None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from testbed.campaign.backend import Capabilities, GeneratorError, NotCapable
-from testbed.campaign.embedded import EmbeddedGenerator, EmbeddedSetup
+from testbed.campaign.embedded.generator import EmbeddedGenerator
+from testbed.campaign.embedded.setup import EmbeddedSetup
 from testbed.campaign.guest.machine import RunningGuest
+from testbed.campaign.traffic_generator import Capabilities, GeneratorError, NotCapable
 from testbed.campaign.trial import (
     AnyPlan,
     ResetPlan,
@@ -19,13 +20,13 @@ from testbed.campaign.trial import (
     TrialPlan,
     TrialResult,
 )
-from testbed.process import ProcessError
+from testbed.run.process import ProcessError
 
 T = TypeVar("T")
 
 
 class GuestGenerator:
-    """As `EmbeddedGenerator`, whose errors also tell what has become of the guest."""
+    """As `EmbeddedGenerator`; its errors also report the state of the guest."""
 
     def __init__(self, setup: EmbeddedSetup, guest: RunningGuest) -> None:
         self._guest = guest
@@ -41,7 +42,7 @@ class GuestGenerator:
         return self._told(lambda: self._inner.run(plan))
 
     def step(self, plan: StepPlan) -> StepResult:
-        """Two loads, one right behind the other."""
+        """Two loads, back to back."""
         return self._told(lambda: self._inner.step(plan))
 
     def reset(self, plan: ResetPlan) -> ResetResult:

@@ -13,9 +13,9 @@ from pathlib import Path
 import asyncssh
 
 from testbed.campaign.guest.settings import Guest
-from testbed.programs import Program
-from testbed.vm import Initramfs, Kernel, VmMissing, needs
-from testbed.vm_python import add_python
+from testbed.run.programs import Program
+from testbed.vm.guest import Initramfs, Kernel, VmMissing, needs
+from testbed.vm.python import add_python
 
 # The second NIC, over which SSH goes, is always virtio.
 _MODULES = ("virtio_net", "vfio-pci", "vfio_iommu_type1")
@@ -92,7 +92,7 @@ def build_image(folder: Path, kernel: Kernel, guest: Guest, programs: Sequence[P
 
 
 def _plugins(programs: Sequence[Program]) -> list[Path]:
-    """DPDK's drivers, from where its library looks for them; none of programs that have them inside."""
+    """DPDK's drivers, from the folder where its library looks for them; none for statically linked programs."""
     libraries = {library.resolve() for program in programs for library in needs(program.path)}
     eal = next((library for library in libraries if library.name.startswith("librte_eal.so")), None)
     found = eal and re.search(rb"DPDK_PLUGIN_PATH=([^\0]+)\0", eal.read_bytes())

@@ -18,16 +18,16 @@ from testbed.campaign.guest.settings import Guest as GuestSettings
 from testbed.campaign.guest.tap import Tap
 from testbed.campaign.guest.wire import GuestWire
 from testbed.campaign.remote.settings import Host
-from testbed.process import ProcessError
-from testbed.scratch import scratch_folder
-from testbed.vm import Guest, VmMissing, find_kernel, need_tools
-from testbed.vm_nics import EmulatedNic, kernel_driver, nic_addresses, nic_devices
-from testbed.vm_python import PYTHON
-from testbed.vm_qmp import Qmp
+from testbed.run.process import ProcessError
+from testbed.run.scratch import scratch_folder
+from testbed.vm.guest import Guest, VmMissing, find_kernel, need_tools
+from testbed.vm.nics import EmulatedNic, kernel_driver, nic_addresses, nic_devices
+from testbed.vm.python import PYTHON
+from testbed.vm.qmp import Qmp
 
 if TYPE_CHECKING:
     from testbed.campaign.scenario import Scenario
-    from testbed.programs import Program
+    from testbed.run.programs import Program
 
 _HERE = "127.0.0.1"
 _USER = "root"
@@ -132,7 +132,7 @@ def _open_tap(stack: ExitStack) -> Tap:
 
 
 def _netdevs(taps: list[Tap], nics: list[EmulatedNic]) -> list[str]:
-    """QEMU's other ends: of each NIC a TAP interface, of the one for SSH this machine, and nothing behind it.
+    """QEMU's back ends: a TAP interface for each NIC, and this machine alone for the NIC of SSH.
 
     Port 0 becomes one that is free.
     """

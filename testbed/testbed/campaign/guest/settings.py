@@ -12,7 +12,7 @@ from testbed.campaign.trial import Record
 
 # Free ones are what a forwarder on another host takes (`remote.host`).
 HUGEPAGES_MB = 512
-# What packet sockets take, as long as nobody raises the MTU of the interface that QEMU reads.
+# The longest frame of packet sockets, with the default MTU of the interface that QEMU reads.
 MOST_BYTES = 1518
 
 

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Self
 
-from testbed.process import ProcessError
+from testbed.run.process import ProcessError
 
 _TUN = Path("/dev/net/tun")
 # linux/if_tun.h
@@ -25,7 +25,7 @@ _QUEUE_FRAMES = 1024
 
 
 class TapError(ProcessError):
-    """There is no TAP interface to be had; the message says what to do."""
+    """No TAP interface is available; the message says what to do."""
 
 
 class Tap:

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pydantic import Field
 
 from testbed.campaign import grade
-from testbed.campaign.backend import NotCapable, Pauses
 from testbed.campaign.grade import Clause, Finding, Level
-from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, burst
+from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, burst
 from testbed.campaign.sizes import is_mixture
+from testbed.campaign.traffic_generator import NotCapable, Pauses
 from testbed.campaign.trial import Stream
 from testbed.campaign.validity import Trials
 

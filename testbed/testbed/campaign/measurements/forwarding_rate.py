@@ -14,7 +14,7 @@ from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Level
-from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, continuous
+from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, continuous
 from testbed.campaign.trial import Place, Stream
 from testbed.campaign.validity import Trials
 

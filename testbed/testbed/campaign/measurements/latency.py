@@ -17,9 +17,9 @@ from enum import StrEnum
 from pydantic import Field
 
 from testbed.campaign import grade
-from testbed.campaign.backend import NotCapable
 from testbed.campaign.grade import Clause, Finding, Level, at_least
-from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, check_rate, continuous
+from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, check_rate, continuous
+from testbed.campaign.traffic_generator import NotCapable
 from testbed.campaign.trial import Latency, Stream
 from testbed.campaign.validity import NotMeasured, Trials
 

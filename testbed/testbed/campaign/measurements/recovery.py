@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""System recovery (RFC 2544, section 26.5): how long the device goes on losing frames after an overload.
+"""System recovery (RFC 2544, section 26.5): how long the device keeps losing frames after an overload.
 
 At 110 % of the throughput, or the highest rate if that is lower, for 60 s; then at half of that rate. The time between
 the change and the last frame lost is the recovery time.
@@ -11,9 +11,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from testbed.campaign import grade
-from testbed.campaign.backend import NotCapable
 from testbed.campaign.grade import Clause, Level
-from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, check_rate, frames
+from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, check_rate, frames
+from testbed.campaign.traffic_generator import NotCapable
 from testbed.campaign.trial import StepPlan, Stream
 from testbed.campaign.validity import NotMeasured, Trials
 

@@ -16,10 +16,10 @@ from __future__ import annotations
 from pydantic import Field, field_validator
 
 from testbed.campaign import grade
-from testbed.campaign.backend import NotCapable
 from testbed.campaign.grade import Clause, Level
-from testbed.campaign.measurements.finding import Account, Measured, Sample, Settings, check_rate, continuous, frames
+from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, check_rate, continuous, frames
 from testbed.campaign.sizes import size_in_words
+from testbed.campaign.traffic_generator import NotCapable
 from testbed.campaign.trial import Record, ResetKind, ResetPlan, Stream
 from testbed.campaign.validity import Trials
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pydantic import Field
 
 from testbed.campaign import grade
-from testbed.campaign.measurements.finding import Account, Measured, Settings, check_rate, continuous
+from testbed.campaign.measurements.result import Account, Measured, Settings, check_rate, continuous
 from testbed.campaign.trial import Record, Stream
 from testbed.campaign.validity import Trials
 
@@ -53,7 +53,7 @@ class Trend(Record):
     # Of the line through the trials, from the first to the last.
     first: float
     last: float
-    # (last - first) / first; None of a first figure of zero.
+    # (last - first) / first; None if the first figure is zero.
     change: float | None
     p: float
     drifts: bool
@@ -68,7 +68,7 @@ class Soak(Measured):
     lost: int
     # The longest time without loss, in whole trials.
     lossless_s: float
-    # None of too few trials.
+    # None if there are too few trials.
     trends: list[Trend] | None
 
     @property

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Finding, Level
-from testbed.campaign.measurements.finding import Account, Measured, Settings, continuous
+from testbed.campaign.measurements.result import Account, Measured, Settings, continuous
 from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, mean_bytes
 from testbed.campaign.trial import Record, Stream, TrialResult
 from testbed.campaign.validity import NotMeasured, Trials

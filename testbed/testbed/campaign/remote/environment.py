@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from testbed.environment import boot_parameters
+from testbed.run.environment import boot_parameters
 
 _UNKNOWN = "unknown"
 _SMT = {"0": "off", "1": "on"}
@@ -34,7 +34,7 @@ class Nic(BaseModel):
 
 
 class HostEnvironment(BaseModel):
-    """A host; what it does not tell is 'unknown'."""
+    """A host; values that it does not report are 'unknown'."""
 
     host: str
     system: str

@@ -17,7 +17,7 @@ from testbed.campaign.remote.environment import HostEnvironment, parse_environme
 from testbed.campaign.remote.process import RemoteProcess
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.remote.ssh import RemoteChannel, RemoteError, Ssh
-from testbed.campaign.trex_settings import Trex
+from testbed.campaign.trex.settings import Trex
 
 if TYPE_CHECKING:
     from testbed.campaign.scenario import Scenario
@@ -34,7 +34,7 @@ GENERATOR = "(generator)"
 
 
 class RemoteHost:
-    """A `Ground` on another host; use it in a `with`, again and again if wanted."""
+    """A `ProgramHost` on another host; use it in a `with`, again and again if wanted."""
 
     hugepages: bool | None = False
 
@@ -65,14 +65,14 @@ class RemoteHost:
         self._keeper = ssh.start(f"exec {shlex.join(words)}", self._keeper_says)
         self._keeper.ended.add_done_callback(lambda _: self._ready.set())
         if not self._ready.wait(_READY_S) or not self._said or not self._said[0].startswith("ready "):
-            raise RemoteError(f"{self.host}: no folder can be made there: {'; '.join(self._said) or 'it says nothing'}")
+            raise RemoteError(f"{self.host}: cannot create a folder: {'; '.join(self._said) or 'reason unknown'}")
         _, self.folder, free, taken = self._said[0].split()
         self.hugepages = int(free) >= _HUGEPAGES_LEAST
         threading.Thread(target=self._beat, args=(self._keeper,), daemon=True).start()
         if int(taken) < self.host.hugepages:
             self._leave()
             raise RemoteError(
-                f"{self.host}: only {taken} of {self.host.hugepages} hugepages could be reserved: ask for fewer in the "
+                f"{self.host}: only {taken} of {self.host.hugepages} hugepages could be reserved: request fewer in the "
                 "scenario, let the user be root, or reserve them there at boot"
             )
 
@@ -82,7 +82,7 @@ class RemoteHost:
             self._ready.set()
 
     def _beat(self, keeper: RemoteChannel) -> None:
-        """Tells the keeper now and then that somebody is there."""
+        """Sends the keeper a sign of life at intervals."""
         with contextlib.suppress(RemoteError):
             while not self._done.wait(_BEAT_S) and not keeper.ended.done():
                 keeper.write(".\n")
@@ -141,7 +141,7 @@ class RemoteHost:
             status = None
         if status != 0 or "left" not in self._said:
             raise RemoteError(
-                f"{self.host}: it may not have been left as it was found: look there for {self.folder} and hugepages"
+                f"{self.host}: it may not be fully restored: check there for {self.folder} and hugepages"
                 + "".join(f"\n    {line}" for line in self._said[1:])
             )
 
@@ -177,7 +177,7 @@ def record_hosts(scenario: Scenario) -> dict[str, HostEnvironment]:
 def _environment(ssh: Ssh) -> HostEnvironment:
     done = ssh.run(shlex.join(["sh", "-c", _script("environment.sh")]), _ENVIRONMENT_S)
     if done.status != 0:
-        raise RemoteError(f"{ssh.host}: cannot find out what it is: {done.stderr.strip()}")
+        raise RemoteError(f"{ssh.host}: cannot examine the host: {done.stderr.strip()}")
     return parse_environment(ssh.host.name, done.stdout)
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
 #
-# Runs on a host for as long as the testbed uses it, and leaves it as it was found: when its input ends, be it that the
+# Runs on a host for as long as the testbed uses it, and leaves it as it was found: when its input ends, whether because the
 # testbed is done or that the connection is lost, it ends the programs that were started in its folder and all that they
 # have begun, removes the folder, and gives back the hugepages that it took. The testbed types a line every few seconds;
 # without one for a minute, it counts as gone too.

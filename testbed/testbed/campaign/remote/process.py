@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Self
 
 from testbed.campaign.remote.ssh import RemoteChannel, RemoteError, Ssh
-from testbed.process import Watched
+from testbed.run.process import Watched
 
 _SIGNAL_S = 10.0
 _KILLED_S = 10.0
@@ -20,7 +20,7 @@ _BEGIN = 'echo $$ >"$1/pids/$2" && cd "$1" && shift 2 && exec "$@"'
 
 
 class RemoteProcess(Watched):
-    """A program that works in the folder of its host (`host.RemoteHost`), whose keeper ends it if nobody else does."""
+    """A program in the folder of its host (`host.RemoteHost`). The keeper of the host ends it if nothing else does."""
 
     def __init__(
         self, name: str, argv: Sequence[str], log_dir: Path, interactive: bool, host: Callable[[], tuple[Ssh, str]]

@@ -35,7 +35,7 @@ class Host(Record):
     def _is_a_name(cls, value: str) -> str:
         # What begins with a dash would be an option to other programs.
         if not _NAME.fullmatch(value) or value.startswith("-"):
-            raise ValueError(f"'{value}' is no name of a host: give a name or an address")
+            raise ValueError(f"'{value}' is not a host name: give a name or an address")
         return value
 
     def __str__(self) -> str:

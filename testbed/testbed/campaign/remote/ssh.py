@@ -21,12 +21,12 @@ from typing import Any, TypeVar
 import asyncssh
 
 from testbed.campaign.remote.settings import Host
-from testbed.watched import ProcessError
+from testbed.run.supervision import ProcessError
 
 T = TypeVar("T")
 
 _CONNECT_S = 20.0
-# A peer that answers none of so many questions is gone.
+# A peer that answers none of so many requests is lost.
 _ALIVE_EVERY_S = 10
 _ALIVE_QUESTIONS = 3
 
@@ -84,7 +84,7 @@ class RemoteChannel:
 
     @staticmethod
     async def _lines(stream: asyncssh.SSHReader[str], on_line: Callable[[str, bool], None], is_stdout: bool) -> None:
-        # A lost connection ends the stream, or is an error of it; which, the missing status tells.
+        # A lost connection ends the stream or raises an error; the missing status shows that it was lost.
         with contextlib.suppress(asyncssh.Error, OSError):
             async for line in stream:
                 on_line(line, is_stdout)
@@ -166,7 +166,7 @@ class Ssh:
         try:
             return future.result(timeout_s)
         except BaseException:
-            # An interrupt too ends what nobody waits for any more.
+            # After an interrupt, too, end processes that are no longer awaited.
             future.cancel()
             raise
 
@@ -184,7 +184,7 @@ async def _connected(host: Host) -> asyncssh.SSHClientConnection:
     """
     options: dict[str, Any] = {"connect_timeout": _CONNECT_S, "login_timeout": _CONNECT_S}
     options |= {"keepalive_interval": _ALIVE_EVERY_S, "keepalive_count_max": _ALIVE_QUESTIONS}
-    # Nobody is there to type a password.
+    # Nobody can type a password.
     options |= {"preferred_auth": "publickey", "password": None}
     if host.key is not None:
         options |= {"client_keys": [str(_readable(host.key, "key"))], "agent_path": None}

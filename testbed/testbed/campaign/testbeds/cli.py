@@ -10,75 +10,96 @@ from typing import Annotated
 
 import typer
 
-from testbed.campaign import cli
-from testbed.programs import repository_root
+from testbed.campaign.options import (
+    DevicesOption,
+    PresetOption,
+    ResetsOption,
+    ScenarioOption,
+    SeedOption,
+    SizesOption,
+    TestsOption,
+    chosen_scenario,
+    read_testbeds,
+)
+from testbed.campaign.run_and_report import report_campaign
+from testbed.command_line.console import fail, new_console, say
+from testbed.command_line.options import BinDirOption, OutOption, absolute, command_words, results_parent
 
 
 def run(
-    inventory: Annotated[Path, typer.Option(metavar="FILE", help="Which testbeds there are.", dir_okay=False)],
-    scenario: cli.ScenarioOption = Path("virtual-wire"),
-    preset: cli.PresetOption = None,
-    sizes: cli.SizesOption = None,
-    devices: cli.DevicesOption = None,
-    tests: cli.TestsOption = None,
-    resets: cli.ResetsOption = None,
-    out: cli.OutOption = None,
-    bin_dir: cli.BinDirOption = None,
-    seed: cli.SeedOption = None,
+    inventory: Annotated[Path, typer.Option(metavar="FILE", help="The testbeds.", dir_okay=False)],
+    scenario: ScenarioOption = Path("virtual-wire"),
+    preset: PresetOption = None,
+    sizes: SizesOption = None,
+    devices: DevicesOption = None,
+    tests: TestsOption = None,
+    resets: ResetsOption = None,
+    out: OutOption = None,
+    bin_dir: BinDirOption = None,
+    seed: SeedOption = None,
 ) -> None:
-    """A campaign over several testbeds: each idle one is given the next frames to measure."""
-    from testbed.campaign.campaign import Campaign, Settings
-    from testbed.campaign.journal import JournalError
-    from testbed.campaign.scenario import ScenarioError
-    from testbed.campaign.testbeds.controller import Controller
-    from testbed.campaign.timeplan import print_plan
-    from testbed.campaign.workshop import find_programs, workshop
-    from testbed.process import ProcessError
-    from testbed.programs import ProgramMissing
-    from testbed.results import ResultsError
+    """Run a campaign on several testbeds.
 
-    chosen, text = cli._chosen(scenario, preset, sizes, devices, tests, seed, resets)
-    folders = [folder.absolute() for folder in bin_dir or []]
-    console = cli._console()
+    Each idle testbed gets the next frame size.
+    """
+    from testbed.campaign.campaign import Campaign
+    from testbed.campaign.campaign_settings import CampaignSettings
+    from testbed.campaign.journal import JournalError
+    from testbed.campaign.real_equipment import find_programs, real_equipment
+    from testbed.campaign.scenario_error import ScenarioError
+    from testbed.campaign.testbeds.campaign import SpreadCampaign
+    from testbed.campaign.timeplan import print_plan
+    from testbed.run.process import ProcessError
+    from testbed.run.programs import ProgramMissing
+    from testbed.run.results_folder import ResultsError
+
+    chosen, text = chosen_scenario(scenario, preset, sizes, devices, tests, seed, resets)
+    folders = absolute(bin_dir)
+    console = new_console()
     try:
-        read = cli._read_inventory(inventory, chosen)
+        read = read_testbeds(inventory, chosen)
         programs = find_programs(chosen, folders)
-        settings = Settings(
+        settings = CampaignSettings(
             kind="rfc2544",
-            command=shlex.join(["./x", "testbed", *cli._words_after("run")]),
+            command=shlex.join(command_words("testbed", "run")),
             scenario=chosen,
             bin_dirs=folders,
             programs=programs.hashes(),
         )
         print_plan(chosen, console)
-        console.print(f"That is on one testbed; there are {len(read.testbeds)}.", highlight=False)
-        parent = (out or repository_root() / "results").absolute()
-        shop = workshop(programs)
-        campaign = Campaign.create(parent, settings, text, shop)
-        console.print(f"Results: {campaign.folder}", highlight=False, soft_wrap=True)
-        cli._report(Controller.create(campaign, read, shop, console).run())
+        say(console, f"This is for one testbed; there are {len(read.testbeds)}.")
+        parent = results_parent(out)
+        equipment = real_equipment(programs)
+        campaign = Campaign.create(parent, settings, text, equipment)
+        say(console, f"Results: {campaign.folder}")
+        report_campaign(SpreadCampaign.create(campaign, read, equipment, console).run())
     except (ResultsError, JournalError, ProgramMissing, ProcessError, ScenarioError) as error:
-        cli._fail(str(error))
+        fail(str(error))
 
 
 def worker(
-    scheduler: Annotated[str, typer.Option(metavar="ADDRESS", help="Of Dask's scheduler: tcp://lab:8786.")],
-    name: Annotated[str, typer.Option(metavar="NAME", help="Of the testbed, as the inventory has it.")],
+    scheduler: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="Address of the Dask scheduler, such as tcp://lab:8786.")
+    ],
+    name: Annotated[str, typer.Option(metavar="NAME", help="Name of this testbed in the inventory.")],
     wait: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, help="How long the scheduler may be unreachable at the start.")
+        float, typer.Option(metavar="SECONDS", min=0.1, help="How long to wait for the scheduler at the start.")
     ] = 30,
-    bin_dir: cli.BinDirOption = None,
+    bin_dir: BinDirOption = None,
 ) -> None:
-    """Makes this machine a testbed: waits for parts of campaigns and measures them, one at a time."""
+    """Make this machine a testbed.
+
+    It waits for jobs of campaigns and runs them, one at a time.
+    """
     from testbed.campaign.testbeds.worker import work
 
     try:
-        work(scheduler, name, [folder.absolute() for folder in bin_dir or []], wait)
+        work(scheduler, name, absolute(bin_dir), wait)
     except (OSError, TimeoutError, ValueError) as error:
-        cli._fail(f"cannot work for the scheduler at {scheduler}: {error or 'no answer'}: see that it runs")
+        fail(f"cannot work for the scheduler at {scheduler}: {error or 'no answer'}: check that it runs")
 
 
 def add_commands(app: typer.Typer) -> None:
-    """Makes the commands known."""
+    """Adds the commands to `app`."""
     app.command()(run)
     app.command()(worker)

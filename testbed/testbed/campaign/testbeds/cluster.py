@@ -16,10 +16,10 @@ from distributed import wait as dask_wait
 from distributed.security import Security
 
 from testbed.campaign.testbeds.inventory import Inventory
-from testbed.campaign.testbeds.part import Job, Part
+from testbed.campaign.testbeds.job import Job, JobResult
 from testbed.campaign.testbeds.worker import RESOURCE, do
-from testbed.process import Process, ProcessError
-from testbed.programs import repository_root
+from testbed.run.process import Process, ProcessError
+from testbed.run.programs import repository_root
 
 _CONNECT_S = 30.0
 _WORKERS_S = 120.0
@@ -72,22 +72,22 @@ class Cluster:
             dask_wait(futures, timeout=_LOOK_S, return_when="FIRST_COMPLETED")
 
 
-def part_of(future: Future, job: Job) -> Part | None:
+def result_of(future: Future, job: Job) -> JobResult | None:
     """What has come of a job that is done; None if its worker was lost before it could hand that over."""
     try:
         error = future.exception(timeout=_FETCH_S)
         if error is None:
-            return Part.model_validate_json(future.result(timeout=_FETCH_S))
+            return JobResult.model_validate_json(future.result(timeout=_FETCH_S))
     except (TimeoutError, CancelledError):
         return None
-    return Part(testbed=job.testbed, frames=job.frames, error=f"{type(error).__name__}: {error}")
+    return JobResult(testbed=job.testbed, frames=job.frames, error=f"{type(error).__name__}: {error}")
 
 
 @contextlib.contextmanager
 def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[Cluster]:
     """The workers of an inventory: those of its scheduler, or else some that are started on this machine.
 
-    Raises `ProcessError` if they cannot be had.
+    Raises `ProcessError` if they are unavailable.
     """
     with contextlib.ExitStack() as cleanup:
         cleanup.enter_context(library_logs(logs))
@@ -97,7 +97,7 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
         else:
             # Whoever can reach the scheduler can run programs as this user: only those with its certificate may.
             security = Security.temporary()
-            # Its warnings are of workers that end when all is done; of one that is lost the dispatcher tells.
+            # It warns of workers that end after the last job. The dispatcher reports lost workers.
             local = LocalCluster(
                 n_workers=0,
                 host="127.0.0.1",
@@ -130,7 +130,7 @@ def _connected(address: str, security: Security | None) -> Client:
 
 
 def _environment(security: Security) -> dict[str, str]:
-    """What tells a worker of this machine how to speak to the scheduler."""
+    """The settings with which a worker of this machine connects to the scheduler."""
     worker = security.get_tls_config_for_role("worker")
     prefix = "DASK_DISTRIBUTED__COMM__"
     return {

@@ -10,21 +10,20 @@ from pathlib import Path
 
 from rich.console import Console
 
-from testbed.campaign.campaign import Workshop
-from testbed.campaign.compare import at_size
-from testbed.campaign.comparison import ComparisonRun, ComparisonSettings, ComparisonVerdict, broken_blocks
-from testbed.campaign.journal import JOURNAL, JournalError
+from testbed.campaign.compare.run import ComparisonRun, broken_blocks
+from testbed.campaign.compare.schedule import at_size
+from testbed.campaign.compare.settings import ComparisonSettings
+from testbed.campaign.compare.verdict_file import ComparisonVerdict
+from testbed.campaign.equipment import Equipment
+from testbed.campaign.journal import JOURNAL
 from testbed.campaign.points import Point
 from testbed.campaign.sizes import Size
-from testbed.campaign.testbeds.cluster import cluster
-from testbed.campaign.testbeds.controller import nothing_starts
+from testbed.campaign.testbeds.campaign import nothing_starts
 from testbed.campaign.testbeds.dispatch import Dispatcher
 from testbed.campaign.testbeds.inventory import INVENTORY, Inventory, InventoryRecord
+from testbed.campaign.testbeds.job import Job
 from testbed.campaign.testbeds.merge import merged
-from testbed.campaign.testbeds.part import Job
-from testbed.demo import signals_as_interrupt
-from testbed.process import ProcessError
-from testbed.results import ResultsError, Status, read_record, write_atomically
+from testbed.run.results_folder import Status, read_record, write_atomically, write_model
 
 
 class SpreadComparison:
@@ -35,14 +34,14 @@ class SpreadComparison:
         folder: Path,
         settings: ComparisonSettings,
         inventory: Inventory,
-        workshop: Workshop,
+        equipment: Equipment,
         console: Console,
         retry_failed: bool = False,
     ) -> None:
         self.folder = folder
         self.settings = settings
         self._inventory = inventory
-        self._workshop = workshop
+        self._equipment = equipment
         self._sizes = {self._frames(size): size for size in settings.compare.sizes}
         self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
         broken = broken_blocks(folder, settings) if retry_failed else {}
@@ -51,54 +50,41 @@ class SpreadComparison:
 
     @classmethod
     def create(
-        cls, comparison: ComparisonRun, inventory: Inventory, workshop: Workshop, console: Console
+        cls, comparison: ComparisonRun, inventory: Inventory, equipment: Equipment, console: Console
     ) -> SpreadComparison:
         """Spreads a comparison whose folder was just made.
 
         Raises `ResultsError`.
         """
         record = InventoryRecord(inventory=inventory)
-        write_atomically(comparison.folder / INVENTORY, record.model_dump_json(indent=2) + "\n")
-        # From now on the parts count, of which the journal is made.
+        write_model(comparison.folder / INVENTORY, record)
+        # From now on the testbeds' results count, of which the journal is made.
         comparison.close()
-        return cls(comparison.folder, comparison.settings, inventory, workshop, console)
+        return cls(comparison.folder, comparison.settings, inventory, equipment, console)
 
     @classmethod
     def resume(
         cls,
         folder: Path,
         settings: ComparisonSettings,
-        workshop: Workshop,
+        equipment: Equipment,
         console: Console,
         retry_failed: bool = False,
     ) -> SpreadComparison:
-        """Goes on with the comparison of a folder; blocks that are not whole can be measured again, each where it was.
+        """Resumes the comparison of a folder. Incomplete blocks can be repeated, each on its testbed.
 
         Raises `ResultsError`.
         """
         record = read_record(folder / INVENTORY, InventoryRecord, "an inventory", "a comparison over several testbeds")
         settings.runs.append(datetime.now(UTC))
-        return cls(folder, settings, record.inventory, workshop, console, retry_failed)
+        return cls(folder, settings, record.inventory, equipment, console, retry_failed)
 
     def run(self) -> ComparisonVerdict:
         """Measures what is missing, and judges if all is there.
 
         Raises `ResultsError`, `JournalError`.
         """
-        status, reason = Status.INTERRUPTED, "interrupted"
-        try:
-            with (
-                signals_as_interrupt(),
-                cluster(self._inventory, self.settings.bin_dirs, self.folder / "raw") as testbeds,
-            ):
-                self._dispatcher.measure(testbeds)
-        except KeyboardInterrupt:
-            self._dispatcher.tell("interrupted: the sizes that are done are kept")
-        except (ProcessError, ResultsError, JournalError) as error:
-            status, reason = Status.FAILED, str(error)
-        else:
-            if self._dispatcher.missing:
-                status, reason = Status.FAILED, self._dispatcher.why_missing()
+        status, reason = self._dispatcher.run(self._inventory, self.settings.bin_dirs)
         return self._gathered(status, reason)
 
     def _frames(self, size: Size) -> str:
@@ -116,12 +102,12 @@ class SpreadComparison:
         )
 
     def _gathered(self, status: Status, reason: str) -> ComparisonVerdict:
-        """One comparison: its journal put together of the parts, and its figures found again from that."""
-        parts, settings = self._dispatcher.ordered(), self.settings
-        settings.testbeds = {self._sizes[frames]: part.testbed for frames, part in parts.items()}
+        """One comparison: its journal put together of the testbeds' results, and its figures found again from that."""
+        results, settings = self._dispatcher.ordered(), self.settings
+        settings.testbeds = {self._sizes[frames]: result.testbed for frames, result in results.items()}
         self._dispatcher.write_environments()
-        write_atomically(self.folder / JOURNAL, merged(settings.comparison, settings.runs[0], parts))
-        comparison = ComparisonRun.gather(self.folder, settings, replace(self._workshop, start=nothing_starts))
+        write_atomically(self.folder / JOURNAL, merged(settings.comparison, settings.runs[0], results))
+        comparison = ComparisonRun.gather(self.folder, settings, replace(self._equipment, start=nothing_starts))
         # All figures were measured elsewhere: only the verdict is new.
         quiet = Console(quiet=True)
         return comparison.ends(quiet, status, reason) if self._dispatcher.missing else comparison.run(quiet)

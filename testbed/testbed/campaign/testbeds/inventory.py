@@ -10,7 +10,10 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from testbed.campaign.scenario import Device, Scenario, ScenarioError, parse_model, read_text
+from testbed.campaign.devices.settings import Device
+from testbed.campaign.scenario import Scenario
+from testbed.campaign.scenario_error import ScenarioError
+from testbed.campaign.scenario_file import parse_model, read_text
 from testbed.campaign.trial import Record
 
 INVENTORY = "inventory.json"
@@ -44,7 +47,7 @@ class Testbed(Record):
         known = [device.name for device in scenario.devices]
         if strange := [name for name in own if name not in known]:
             raise ScenarioError(
-                f"testbed '{self.name}': the scenario has no device '{strange[0]}': there are {', '.join(known)}"
+                f"testbed '{self.name}': the scenario has no device '{strange[0]}': choose from {', '.join(known)}"
             )
         changes: dict[str, Any] = {}
         changes |= {"generator": self.generator} if self.generator is not None else {}

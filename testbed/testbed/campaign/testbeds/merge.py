@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The parts that testbeds have measured, on the disk, and one journal made of them."""
+"""The results of the testbeds' jobs, on the disk, and one journal made of them."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from itertools import count
 from pathlib import Path, PurePosixPath
 
 from testbed.campaign.journal import Entry, Head, Joined, as_text, read_entries
-from testbed.campaign.testbeds.part import Part
-from testbed.results import ResultsError, read_record, write_atomically
+from testbed.campaign.testbeds.job import JobResult
+from testbed.run.results_folder import ResultsError, read_record, write_atomically
 
-_PARTS = "parts"
-# The name of the part that has the repeated measurement.
+# The folder of the results.
+_RESULTS = "parts"
+# The name of the job that has the repeated measurement.
 AGAIN = "again"
 
 
-def keep(folder: Path, name: str, part: Part) -> None:
-    """Writes a part down, with the output of what was started and what its testbed is.
+def keep(folder: Path, name: str, result: JobResult) -> None:
+    """Writes a result down, with the output of what was started and what its testbed is.
 
     One that is measured again takes the place of the earlier one, whose journal it has; the output of both is kept.
 
     Raises `ResultsError`.
     """
     own = name.replace("/", "-")
-    raw = folder / "raw" / part.testbed
+    raw = folder / "raw" / result.testbed
     output = raw / own
     if _file(folder, name).exists():
         output = next(path for number in count(2) if not (path := raw / f"{own}-{number}").exists())
     try:
-        (folder / _PARTS).mkdir(exist_ok=True)
-        for log, text in part.logs.items():
+        (folder / _RESULTS).mkdir(exist_ok=True)
+        for log, text in result.logs.items():
             path = PurePosixPath(log)
             # What comes over the network does not choose where it is written.
             if path.is_absolute() or ".." in path.parts:
@@ -40,37 +41,35 @@ def keep(folder: Path, name: str, part: Part) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
     except OSError as error:
-        raise ResultsError(
-            f"cannot write into '{folder}': {error.strerror}: make room, then go on by resume"
-        ) from error
-    write_atomically(_file(folder, name), part.model_copy(update={"logs": {}}).model_dump_json() + "\n")
+        raise ResultsError(f"cannot write into '{folder}': {error.strerror}: free some space, then resume") from error
+    write_atomically(_file(folder, name), result.model_copy(update={"logs": {}}).model_dump_json() + "\n")
 
 
-def kept(folder: Path, name: str) -> Part | None:
-    """The part of this name, if it was measured.
+def kept(folder: Path, name: str) -> JobResult | None:
+    """The result of the job of this name, if it was done.
 
     Raises `ResultsError`.
     """
     path = _file(folder, name)
-    return read_record(path, Part, "what a testbed has measured", "a campaign") if path.exists() else None
+    return read_record(path, JobResult, "what a testbed has measured", "a campaign") if path.exists() else None
 
 
 def _file(folder: Path, name: str) -> Path:
-    return folder / _PARTS / f"{name.replace('/', '-')}.json"
+    return folder / _RESULTS / f"{name.replace('/', '-')}.json"
 
 
-def merged(campaign: str, begun: datetime, parts: dict[str, Part]) -> str:
-    """The journal of the campaign: its parts in this order, as if one testbed had measured them one by one.
+def merged(campaign: str, begun: datetime, results: dict[str, JobResult]) -> str:
+    """The journal of the campaign: its results in this order, as if one testbed had measured them one by one.
 
     Raises `JournalError`.
     """
     entries: list[Entry] = [Head(campaign=campaign, begun=begun)]
     joined: set[str] = set()
-    for name, part in parts.items():
-        for entry in read_entries(part.journal, f"{_PARTS}/{name}"):
-            if isinstance(entry, Head) or (isinstance(entry, Joined) and entry.rig in joined):
+    for name, result in results.items():
+        for entry in read_entries(result.journal, f"{_RESULTS}/{name}"):
+            if isinstance(entry, Head) or (isinstance(entry, Joined) and entry.setup in joined):
                 continue
             if isinstance(entry, Joined):
-                joined.add(entry.rig)
+                joined.add(entry.setup)
             entries.append(entry)
     return as_text(entries)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""A testbed's worker: it waits for the scheduler of Dask to give it parts, and measures one at a time."""
+"""A testbed's worker: it waits for the scheduler of Dask to give it jobs, and does one at a time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 from distributed import Worker, get_worker
 
-from testbed.campaign.testbeds.part import Job, measure_part
+from testbed.campaign.testbeds.job import Job, run_job
 
-# One trial at a time, whoever asks: each part takes the token.
+# One trial at a time, whoever asks: each job takes the token.
 RESOURCE = "testbed"
 
 
@@ -43,7 +43,7 @@ async def _work(scheduler: str, name: str, bin_dirs: list[Path], wait_s: float) 
 
 
 def do(job_json: str) -> str:
-    """What a worker is asked for: a `Job` becomes a `Part`, both as JSON."""
+    """What a worker is asked for: a `Job` becomes a `JobResult`, both as JSON."""
     worker = get_worker()
     bin_dirs = worker.bin_dirs if isinstance(worker, TestbedWorker) else []
-    return measure_part(Job.model_validate_json(job_json), bin_dirs).model_dump_json()
+    return run_job(Job.model_validate_json(job_json), bin_dirs).model_dump_json()

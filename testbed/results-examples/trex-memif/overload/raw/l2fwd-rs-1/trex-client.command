@@ -1,1 +1,0 @@
-python -u testbed/trex/bridge.py /opt/trex/v3.08

@@ -1,1 +1,0 @@
-target/release/l2fwd-rs -l 1 --no-pci --no-telemetry --file-prefix=testbed-29913-4-dut --in-memory --single-file-segments --vdev=net_memif0,role=client,id=0,socket-abstract=no,socket=/run/l2fwd-trex/memif.sock --vdev=net_memif1,role=client,id=1,socket-abstract=no,socket=/run/l2fwd-trex/memif.sock -- -p 0x3 -q 2 '--portmap=(0,1)' -T 1 --stats-json -

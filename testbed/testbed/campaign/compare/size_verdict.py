@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Which of two forwarders is faster, size by size, from the figures of all runs of the schedule.
+
+The margin within which two count as equally fast, 1 %, is that of `comparison/pair_verdict.py`, as are the interval and
+the test; since every size is judged, their p is corrected by Holm's method.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from statistics import median
+
+from testbed.campaign.compare.schedule import TURNS, CompareSettings, DutRun, Figure, Phase, Side, schedule
+from testbed.campaign.sizes import Size, size_in_words, size_order, sizes_in_words
+from testbed.campaign.trial import Record
+from testbed.campaign.validity import NotMeasured
+from testbed.comparison.pair_verdict import Verdict, in_words, judge
+from testbed.comparison.statistics import PairRatio, Ratio, pair_ratio, paired_ratio
+
+
+class Failure(Record):
+    """Why a figure is absent."""
+
+    place: str
+    size: Size
+    figure: Figure
+    reason: str
+
+
+class SizeVerdict(Record):
+    """How the two compare at one size."""
+
+    figure: Figure
+    size: Size
+    # Of the first to the second, and above 1 where the first is better.
+    floor: PairRatio | None
+    ratio: PairRatio | None
+    # The geometric mean and its interval, of the same blocks.
+    mean: Ratio | None
+    # Medians of the same blocks: frames a second, or of latency nanoseconds.
+    a: float | None = None
+    b: float | None = None
+    # Holm's, over all sizes of this figure; what `ratio` has is uncorrected.
+    corrected_p: float | None
+    verdict: Verdict
+    # Half the width of A against itself: a smaller difference cannot be detected.
+    noise: float | None
+
+    def __str__(self) -> str:
+        if self.ratio is None or self.ratio.ci95 is None:
+            return f"{size_in_words(self.size)}, {self.figure}: {self.verdict}, too few blocks"
+        low, high = self.ratio.ci95
+        return (
+            f"{size_in_words(self.size)}, {self.figure}: {self.verdict}, "
+            f"{self.ratio.median:.4f} [{low:.4f}, {high:.4f}], p {self.corrected_p:.4f}"
+        )
+
+
+class Comparison(Record):
+    """The whole."""
+
+    settings: CompareSettings
+    verdicts: list[SizeVerdict]
+    failures: list[Failure]
+    # Figures and sizes at which A differs from itself: the testbed itself is not fair there.
+    unfair: list[tuple[Figure, Size]]
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one sentence."""
+        return " ".join(self._sentence(figure) for figure in self.settings.figures)
+
+    @property
+    def not_measured(self) -> list[str]:
+        """What there are no figures of, each reason once."""
+        places: dict[tuple[Figure, Size, str], list[str]] = {}
+        for one in self.failures:
+            places.setdefault((one.figure, one.size, one.reason), []).append(one.place)
+        runs = 2 * TURNS * self.settings.blocks
+        figures = self.settings.figures
+        ordered = sorted(places.items(), key=lambda one: (figures.index(one[0][0]), *size_order(one[0][1])))
+        return [
+            f"{figure.replace('_', ' ')} at {size_in_words(size)}, in {len(where)} of {runs} runs, the "
+            f"first {where[0]}: {reason}"
+            for (figure, size, reason), where in ordered
+        ]
+
+    def _sentence(self, figure: Figure) -> str:
+        mine = [verdict for verdict in self.verdicts if verdict.figure is figure]
+        parts = []
+        for verdict in Verdict:
+            sizes = [found.size for found in mine if found.verdict is verdict]
+            if sizes:
+                where = "all sizes" if len(sizes) == len(mine) else sizes_in_words(sizes)
+                words = in_words(verdict, self.settings.a, self.settings.b, better="better", worse="worse")
+                parts.append(f"{words} at {where}{_by_how_much(mine, verdict)}")
+        unfair = [size for which, size in self.unfair if which is figure]
+        if unfair:
+            parts.append(f"but {self.settings.a} differs from itself at {sizes_in_words(unfair)}")
+        return f"By {figure.replace('_', ' ')}, {'; '.join(parts)}."
+
+
+def _by_how_much(found: Sequence[SizeVerdict], verdict: Verdict) -> str:
+    """', by 3.1 to 4.0 %', where there is a difference."""
+    if verdict not in (Verdict.FASTER, Verdict.SLOWER):
+        return ""
+    shares = [100 * abs(1 - one.ratio.median) for one in found if one.verdict is verdict and one.ratio is not None]
+    least, most = (f"{edge:.1f}" for edge in (min(shares), max(shares)))
+    return f", by {least} %" if least == most else f", by {least} to {most} %"
+
+
+# Starts a device for a dut_run, and gives what measures a figure at a size. Raises `NotMeasured`.
+Measure = Callable[[Figure, Size], float]
+Start = Callable[[DutRun], AbstractContextManager[Measure]]
+
+
+def compare(settings: CompareSettings, start: Start, dut_runs: Iterable[DutRun] | None = None) -> Comparison:
+    """Makes all DUT runs and judges."""
+    figures: dict[tuple[Phase, Figure, Size, int, Side], list[float]] = {}
+    failures: list[Failure] = []
+    for dut_run in schedule(settings) if dut_runs is None else dut_runs:
+        try:
+            with start(dut_run) as measure:
+                for size, figure in itertools.product(dut_run.sizes, settings.figures):
+                    try:
+                        value = measure(figure, size)
+                        if value <= 0:
+                            raise NotMeasured(f"it is {value:g}, which has no ratio")
+                    except NotMeasured as error:
+                        failures.append(Failure(place=dut_run.place, size=size, figure=figure, reason=str(error)))
+                    else:
+                        key = (dut_run.phase, figure, size, dut_run.block, dut_run.side)
+                        figures.setdefault(key, []).append(value)
+        except NotMeasured as error:
+            failures += [
+                Failure(place=dut_run.place, size=size, figure=figure, reason=str(error))
+                for size, figure in itertools.product(dut_run.sizes, settings.figures)
+            ]
+    pairs = {
+        (phase, figure, size): _pairs(figures, settings.blocks, phase, figure, size)
+        for phase, figure, size in itertools.product(Phase, settings.figures, settings.sizes)
+    }
+    verdicts = [verdict for figure in settings.figures for verdict in _judged(pairs, figure, settings.sizes)]
+    unfair = [
+        (verdict.figure, verdict.size)
+        for verdict in verdicts
+        if judge(verdict.floor) in (Verdict.FASTER, Verdict.SLOWER)
+    ]
+    return Comparison(settings=settings, verdicts=verdicts, failures=failures, unfair=unfair)
+
+
+# (block, first, second): the geometric means of both turns.
+_Pair = tuple[int, float, float]
+
+
+def _pairs(
+    figures: dict[tuple[Phase, Figure, Size, int, Side], list[float]],
+    blocks: int,
+    phase: Phase,
+    figure: Figure,
+    size: Size,
+) -> list[_Pair]:
+    """Of the blocks that are whole: one that lacks a turn is not balanced."""
+    found = []
+    for block in range(1, blocks + 1):
+        first, second = (figures.get((phase, figure, size, block, side), []) for side in Side)
+        if len(first) == len(second) == 2:
+            found.append((block, _mean(first), _mean(second)))
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def _judged(
+    pairs: dict[tuple[Phase, Figure, Size], list[_Pair]], figure: Figure, sizes: Sequence[Size]
+) -> Iterator[SizeVerdict]:
+    def ratio(phase: Phase, size: Size) -> PairRatio | None:
+        quotients = [first / second for _, first, second in pairs[phase, figure, size]]
+        return pair_ratio([1 / quotient for quotient in quotients] if figure.less_is_better else quotients)
+
+    ratios = {size: ratio(Phase.PAIR, size) for size in sizes}
+    known = {size: found.p for size, found in ratios.items() if found is not None and found.p is not None}
+    corrected = dict(zip(known, holm(list(known.values())), strict=True))
+    for size in sizes:
+        found, floor, p = ratios[size], ratio(Phase.FLOOR, size), corrected.get(size)
+        mine = pairs[Phase.PAIR, figure, size]
+        # The better one's figure stands above: of rates the first's, of latencies the second's.
+        upwards = [
+            (block, first, second) if figure.less_is_better else (block, second, first) for block, first, second in mine
+        ]
+        yield SizeVerdict(
+            figure=figure,
+            size=size,
+            floor=floor,
+            ratio=found,
+            mean=paired_ratio(upwards),
+            a=median(first for _, first, _ in mine) if mine else None,
+            b=median(second for _, _, second in mine) if mine else None,
+            corrected_p=p,
+            verdict=judge(None if found is None else found.model_copy(update={"p": p}), floor),
+            noise=max(abs(1 - edge) for edge in floor.ci95) if floor and floor.ci95 else None,
+        )
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's correction: the smallest p times their number, the next times one less, and none below an earlier one."""
+    corrected = [0.0] * len(ps)
+    least = 0.0
+    for rank, index in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
+        least = max(least, min(1.0, (len(ps) - rank) * ps[index]))
+        corrected[index] = least
+    return corrected

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What the embedded generator is joined to, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.campaign.devices.device import DeviceKind
+from testbed.campaign.sizes import Size
+from testbed.campaign.traffic_generator import Pauses
+from testbed.run.lcores import LcorePlan
+from testbed.run.programs import Program
+from testbed.wire.virtual_wire import Wire
+
+
+@dataclass(frozen=True)
+class EmbeddedSetup:
+    """What is joined, and how."""
+
+    device: str
+    kind: DeviceKind
+    generator: Program
+    # Of all trials to come: their highest rates are found out before the first.
+    sizes: tuple[Size, ...]
+    directions: int
+    lcores: LcorePlan
+    hugepages: bool
+    pauses: Pauses
+    raw: Path
+    # Without a word the virtual wire.
+    wire: Wire | None = None
+    # The highest rate to ask for, if not all that it keeps.
+    most_fps: float | None = None
+    # Whether bursts are to come.
+    bursts: bool = True
+
+    @property
+    def ports(self) -> int:
+        """One port there and back, or two with traffic both ways."""
+        return self.directions
+
+
+def free_folder(parent: Path, name: str) -> Path:
+    """A new folder for the logs of one start of a device: a resumed campaign keeps those of before."""
+    number = 1
+    while True:
+        folder = parent / f"{name}-{number}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+        else:
+            return folder

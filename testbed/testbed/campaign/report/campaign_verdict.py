@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The head of a report: the verdict in one sentence, the grade, and the figures that are missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from testbed.campaign.diff.outcome import Outcome, outcome
+from testbed.campaign.diff.values import Unit, Value, drift_of
+from testbed.campaign.folder import CampaignFolder
+from testbed.campaign.grade import Grade
+from testbed.campaign.measurements.forwarding_rate import ForwardingRate
+from testbed.campaign.measurements.throughput import Throughput
+from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement
+from testbed.campaign.sizes import Size, size_in_words, size_order
+from testbed.campaign.summary import CampaignSummary, kind_in_words
+from testbed.run.results_folder import Status
+
+# From the best to the worst.
+_GRADES = (Grade.UNCONDITIONAL, Grade.CONDITIONAL, Grade.NON_COMPLIANT)
+# Figures of one device by (directions, flows, size).
+_Key = tuple[int, int, Size]
+_Rates = dict[_Key, Value]
+
+
+def sentence(record: CampaignFolder) -> str:
+    """The verdict. If the campaign is not finished, the sentence begins with that."""
+    summary = record.summary
+    found = _rates_sentence(record) or _headline_sentence(summary)
+    if summary.status is Status.PASSED:
+        return found
+    failed = sum(finding.status == "failed" for finding in summary.findings)
+    if failed and len(summary.findings) == summary.planned:
+        return f"Failed in {failed} of {summary.planned} measurements: {found}"
+    word = {Status.FAILED: "Failed", Status.INTERRUPTED: "Unfinished"}.get(summary.status, summary.status.value)
+    return f"{word}, with {len(summary.findings)} of {summary.planned} measurements: {found}"
+
+
+def _rates_sentence(record: CampaignFolder) -> str | None:
+    """The verdict by throughput, or else by forwarding rate."""
+    drift = drift_of(record)
+    rates: dict[str, _Rates] = {}
+    for finding, result in record.found(Throughput):
+        key = (finding.directions, finding.flows, finding.size)
+        lower, upper = result.goals[0].lower, result.goals[0].upper
+        rates.setdefault(finding.device, {})[key] = Value(
+            value=result.throughput_fps,
+            unit=Unit.FRAMES_PER_SECOND,
+            low=lower.load_fps if lower else 0.0,
+            high=upper.load_fps if upper else None,
+            noise=drift,
+        )
+    # A device that reaches the rate of the medium leaves no doubt.
+    limits = sum(
+        result.at_max and result.max_fps < (result.line_rate_fps or math.inf) for _, result in record.found(Throughput)
+    )
+    how, limited = "without loss", "the highest rate tried"
+    if not rates:
+        for finding, rate in record.found(ForwardingRate):
+            key = (finding.directions, finding.flows, finding.size)
+            sample = rate.forwarded_fps
+            rates.setdefault(finding.device, {})[key] = Value(
+                value=sample.median, unit=Unit.FRAMES_PER_SECOND, low=sample.least, high=sample.most, noise=drift
+            )
+        limits = sum(not result.overloaded for _, result in record.found(ForwardingRate))
+        how, limited = "under the highest load", "everything that was offered"
+    if not rates:
+        return None
+    count = sum(len(one) for one in rates.values())
+    doubt = f" ({limits} of {count} figures are {limited}, so the device may be faster)" if limits else ""
+    changed = record.summary.drift
+    if changed is not None and changed.matters and len(rates) > 1:
+        # The text below reports this too, but readers stop at a ratio.
+        why = changed.in_words().partition(":")[0]
+        return f"{_listed(rates, how)}{doubt}; the machine changed meanwhile ({why}), so they are not compared."
+    return f"{_compared(record, rates, how) or _listed(rates, how)}{doubt}."
+
+
+def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str) -> str | None:
+    """The ratio of two devices, if this run can distinguish them."""
+    if len(rates) != 2:
+        return None
+    reference = record.reference
+    other = next(name for name in rates if name != reference)
+    common = [key for key in sorted(rates[other], key=_order) if key in rates.get(reference, {})]
+    common = [key for key in common if rates[reference][key].value]
+    if not common:
+        return None
+    ratios = [rates[other][key].value / rates[reference][key].value for key in common]
+    low, high = (f"{edge:.3f}" for edge in (min(ratios), max(ratios)))
+    times = f"{low} times" if low == high else f"{low} to {high} times"
+    first = common[0]
+    figures = f"{rates[other][first].value / 1e6:.4f} against {rates[reference][first].value / 1e6:.4f} Mpps"
+    where = f"at {_words(first)} {figures}" if len(common) > 1 else figures
+    kinds = f"at {len(common)} kinds of frames" if len(common) > 1 else f"at {_words(first)}"
+    apart = sum(outcome(rates[other][key], rates[reference][key]) is Outcome.APART for key in common)
+    if not apart:
+        return (
+            f"{how.capitalize()}, this run does not distinguish {other} and {reference} {kinds}: {where}, {times} as "
+            "many frames"
+        )
+    same = len(common) - apart
+    some = f", {same} of which do not distinguish them" if same else ""
+    return (
+        f"{how.capitalize()}, {other} forwards {times} as many frames as {reference} in this run {kinds}{some}: {where}"
+    )
+
+
+def _listed(rates: dict[str, _Rates], how: str) -> str:
+    parts = []
+    for device, mine in rates.items():
+        keys = sorted(mine, key=_order)
+        ends = keys if len(keys) == 1 else [keys[0], keys[-1]]
+        figures = " and ".join(f"{mine[key].value / 1e6:.4f} Mpps at {_words(key)}" for key in ends)
+        parts.append(f"{device} forwards {figures}")
+    return f"{how.capitalize()}, {'; '.join(parts)}"
+
+
+def _order(key: _Key) -> tuple[int, int, float, str]:
+    directions, flows, size = key
+    return directions, flows, *size_order(size)
+
+
+def _words(key: _Key) -> str:
+    directions, flows, size = key
+    return ", ".join([size_in_words(size), *kind_in_words(directions, flows)])
+
+
+def _headline_sentence(summary: CampaignSummary) -> str:
+    """The verdict of a campaign without a rate."""
+    done = next((one for one in summary.findings if one.status == "done" and one.headline), None)
+    if done is None:
+        return "nothing was measured." if summary.findings else "no measurement was completed."
+    return f"{done.device}, {size_in_words(done.size)}, {done.measurement.replace('_', ' ')}: {done.headline}."
+
+
+def overall_grade(summary: CampaignSummary) -> Grade | None:
+    """The worst grade in the campaign; None if there is no grade."""
+    grades = [finding.grade for finding in summary.findings if finding.grade is not None]
+    if not grades:
+        return None
+    grades += [summary.frames.grade] if summary.frames else []
+    return max(grades, key=_GRADES.index)
+
+
+def gravest(summary: CampaignSummary) -> str | None:
+    """The first unmet clause of the measurements with the worst grade."""
+    worst = overall_grade(summary)
+    clauses = [clause for finding in summary.findings if finding.grade is worst for clause in finding.missing]
+    if summary.frames and summary.frames.grade is worst:
+        clauses += map(str, summary.frames.missing)
+    return clauses[0] if clauses else None
+
+
+def absent(summary: CampaignSummary, asked: Sequence[Measurement]) -> list[str]:
+    """The missing figures with their reasons, each reason once."""
+    lines = []
+    not_asked = [test for test in RFC_MEASUREMENTS if test not in asked]
+    if not_asked:
+        lines.append(f"Not among the tests of this campaign: {', '.join(map(_test_words, not_asked))}.")
+    reasons: dict[tuple[Measurement, str, str], list[str]] = {}
+    for finding in summary.findings:
+        if finding.status != "done":
+            key = (finding.measurement, finding.status, finding.reason or "reason unknown")
+            reasons.setdefault(key, []).append(finding.place.rpartition("/")[0])
+    for (test, status, reason), places in reasons.items():
+        where = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+        lines.append(f"{_test_words(test).capitalize()}, {where}: {status}: {reason}")
+    if waiting := summary.planned - len(summary.findings):
+        lines.append(f"Not reached: {waiting} of {summary.planned} measurements.")
+    return lines
+
+
+def _test_words(test: Measurement) -> str:
+    return test.value.replace("_", " ")

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""`report.html` and `report.md` of a campaign or a comparison, made of what lies in its folder.
+
+Both are made of the same sections. What was not measured is not there, and a line says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from testbed import __version__
+from testbed.campaign.diff.surroundings import Difference, between, flat
+from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence, read_folder
+from testbed.campaign.report.campaign_verdict import gravest, overall_grade, sentence
+from testbed.campaign.report.evidence import waiting_caution
+from testbed.campaign.report.sections import Section, campaign_sections, comparison_sections
+from testbed.campaign.scenario import Preset, Simulated
+from testbed.page.skeleton import page_templates
+from testbed.page.tables import Row, Table, markdown_table, markdown_text
+from testbed.run.environment import Environment
+from testbed.run.results_folder import Status, write_atomically
+
+REPORT = "report.html"
+MARKDOWN = "report.md"
+# Fields of `environment.json` that the page has words for; the rest is listed as it is.
+_WORDED = frozenset(
+    {"recorded", "cpu", "memory_mb", "hugepages", "kernel", "boot_parameters", "system", "dpdk", "commit"}
+    | {"uncommitted_changes", "binaries", "python"}
+)
+
+
+@dataclass
+class Report:
+    """All that both forms say."""
+
+    title: str
+    started: datetime | None
+    status: Status
+    reason: str | None
+    verdict: str
+    # The grade, and what it lacks first.
+    grade: str | None
+    shortcoming: str | None
+    cautions: list[str]
+    sections: list[Section]
+    environment: Environment
+    further: dict[str, str]
+    others: dict[str, list[Difference]]
+    command: str
+    files: list[str]
+
+
+def write_report(folder: Path) -> Path:
+    """Writes both forms and returns the path of the page.
+
+    Raises `ResultsError`.
+    """
+    report = make_report(read_folder(folder))
+    # Both are made before either is written.
+    page, text = as_page(report), as_markdown(report)
+    write_atomically(folder / MARKDOWN, text)
+    write_atomically(folder / REPORT, page)
+    return folder / REPORT
+
+
+def make_report(record: CampaignFolder | ComparisonFolder) -> Report:
+    """What there is to say."""
+    return _of_comparison(record) if isinstance(record, ComparisonFolder) else _of_campaign(record)
+
+
+def _of_campaign(record: CampaignFolder) -> Report:
+    summary = record.summary
+    grade = overall_grade(summary)
+    kind = "Overload" if summary.kind == "overload" else "RFC 2544"
+    cautions = []
+    if summary.preset is Preset.QUICK:
+        cautions.append("Preset quick: a quick look, never to be called RFC 2544.")
+    if summary.drift is not None:
+        place = summary.drift.place
+        cautions.append(f"Drift ({place}, measured again at the end): {summary.drift.in_words()}.")
+    return Report(
+        title=f"{kind} campaign: {', '.join(summary.devices)}",
+        started=summary.started,
+        status=summary.status,
+        reason=summary.reason,
+        verdict=sentence(record),
+        grade=grade,
+        shortcoming=gravest(summary),
+        cautions=[*cautions, *_cautions(record)],
+        sections=campaign_sections(record),
+        command=summary.command,
+        files=_files(record.folder),
+        **_surroundings(record.evidence),
+    )
+
+
+def _of_comparison(record: ComparisonFolder) -> Report:
+    verdict, told = record.verdict, record.settings.compare
+    runs = record.settings.runs
+    quick = f"Preset {verdict.preset}: a quick look; the ratios count, the rates are no RFC 2544 figures."
+    return Report(
+        title=f"Comparison: {told.a} and {told.b}",
+        started=runs[0] if runs else None,
+        status=verdict.status,
+        reason=verdict.reason,
+        verdict=verdict.sentence or "Unfinished: there is no verdict yet.",
+        grade=None,
+        shortcoming=None,
+        cautions=[*([quick] if verdict.preset == Preset.QUICK else []), *_cautions(record)],
+        sections=comparison_sections(record),
+        command=verdict.command,
+        files=_files(record.folder),
+        **_surroundings(record.evidence),
+    )
+
+
+def _cautions(record: CampaignFolder | ComparisonFolder) -> list[str]:
+    machine = record.evidence.environment
+    if isinstance(record.settings.scenario.generator, Simulated):
+        return ["Simulated devices: the figures are those of a model, and say nothing of any machine."]
+    waiting = waiting_caution(record.evidence)
+    cautions = [waiting] if waiting else []
+    if machine.is_virtual:
+        cautions.append(
+            f"Measured on a virtual machine ({machine.cpu.hypervisor}) that may share its processor with others: the "
+            "absolute figures describe this machine at that time."
+        )
+    return cautions
+
+
+def _surroundings(found: Evidence) -> dict[str, object]:
+    """The fields of `Report` that say what it was measured on."""
+    further = {key: value for key, value in found.machine.items() if key not in _WORDED}
+    changed = {name: between(found.machine, later) for name, later in found.others.items()}
+    return {"environment": found.environment, "further": flat(further), "others": changed}
+
+
+def _files(folder: Path) -> list[str]:
+    """What lies beside the report, for whoever wants to reckon again."""
+    known = ("summary.json", "summary.csv", "verdict.json", "verdict.csv", "journal.jsonl", "campaign.json")
+    return [
+        name for name in (*known, "comparison.json", "scenario.yaml", "environment.json") if (folder / name).exists()
+    ]
+
+
+def as_page(report: Report) -> str:
+    """The HTML."""
+    return page_templates().get_template("campaign.html").render(report=report, version=__version__)
+
+
+def as_markdown(report: Report) -> str:
+    """The same without charts."""
+    when = f"{report.started:%Y-%m-%d %H:%M} UTC, " if report.started else ""
+    blocks = [f"# {markdown_text(report.title)}", f"**{markdown_text(report.verdict)}**"]
+    if report.grade:
+        blocks.append(f"Grade: **{report.grade}**. {markdown_text(report.shortcoming or '')}".rstrip())
+    blocks.append(f"{when}{report.status}{f': {markdown_text(report.reason)}' if report.reason else ''}")
+    blocks += [markdown_text(caution) for caution in report.cautions]
+    for section in report.sections:
+        blocks.append(f"## {markdown_text(section.title)}")
+        blocks += [markdown_text(line) for line in section.text]
+        if section.charts:
+            blocks.append(f"Charts in {REPORT}: {markdown_text('; '.join(caption for caption, _ in section.charts))}.")
+        blocks += [_titled(table, len(section.tables) > 1) for table in section.tables]
+        blocks += [markdown_text(section.note)] if section.note else []
+        if section.remarks:
+            blocks.append("\n".join(f"- {markdown_text(remark)}" for remark in section.remarks))
+    blocks += _environment_blocks(report)
+    blocks += ["## Repeat the measurement", f"```sh\n{report.command}\n```"]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _titled(table: Table, several: bool) -> str:
+    return f"### {table.title}\n\n{markdown_table(table)}" if several else markdown_table(table)
+
+
+def _environment_blocks(report: Report) -> list[str]:
+    fields = flat(report.environment.model_dump(mode="json", include=set(_WORDED))) | report.further
+    table = Table("", ["Field", "Value"], [Row([name, value]) for name, value in fields.items()], text_columns=2)
+    blocks = ["## Environment", markdown_table(table)]
+    for name, differences in report.others.items():
+        words = "; ".join(f"{one.what}: {one.a}, there {one.b}" for one in differences) or "nothing"
+        blocks.append(f"Differences in {markdown_text(name)}: {markdown_text(words)}.")
+    return blocks

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The sections of a report, for the page and for Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from testbed.campaign.compare.schedule import Figure
+from testbed.campaign.compare.size_verdict import Comparison
+from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence
+from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.report import evidence, tables
+from testbed.campaign.report.campaign_verdict import absent
+from testbed.campaign.sizes import size_in_words, sizes_in_words
+from testbed.campaign.summary import Trials, count_trials, kind_in_words
+from testbed.page.tables import ABSENT, Row, Table, figure
+
+
+@dataclass
+class Section:
+    """A section of the report. A section without content is left out."""
+
+    title: str
+    text: list[str] = field(default_factory=list)
+    charts: list[tuple[str, str]] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    # What to know when reading the tables.
+    note: str | None = None
+    remarks: list[str] = field(default_factory=list)
+    # Whether its text alone justifies the section.
+    text_alone: bool = False
+
+
+def campaign_sections(record: CampaignFolder) -> list[Section]:
+    """The sections of a campaign: the article's figures, then each test, then the evidence."""
+    # Importing matplotlib takes a second, which errors of the command line avoid.
+    from testbed.campaign.report import charts, curves
+
+    sections = []
+    for kind in record.frame_kinds:
+        drawn = charts.article_charts(record, kind)
+        words = ", ".join(kind_in_words(*kind))
+        text = [
+            "The same figures as in the article. Rates are per direction. A hollow mark is the highest rate tried: "
+            "the device may be faster. Bars span the repetitions."
+        ]
+        missing = charts.missing_figures(drawn)
+        if missing and drawn:
+            text.append(f"Not measured: {'; '.join(missing)}.")
+        if drawn:
+            sections.append(Section(f"By frame size{f': {words}' if words else ''}", text, drawn))
+    sizes = [finding.size for finding in record.summary.findings]
+    few = curves.left_out(sizes)
+    fewer = [f"No curve is drawn for {sizes_in_words(few)}; summary.csv has all points."] if few else []
+    overload = [chart for kind in record.frame_kinds if (chart := charts.forwarding_chart(record, kind))]
+    sections += [
+        Section("Throughput", tables=[tables.throughput_table(record)], note=_THROUGHPUT_NOTE),
+        Section("Forwarding rate under overload", charts=overload, tables=[tables.forwarding_table(record)]),
+        Section(
+            "Frame loss",
+            [*fewer, *tables.lossless_curves(record)],
+            curves.loss_curves(record),
+            [tables.loss_table(record)],
+        ),
+        Section(
+            "Latency",
+            fewer,
+            curves.percentile_curves(record),
+            [tables.latency_table(record)],
+            _latency_note(record),
+            tables.lossy_streams(record),
+        ),
+        Section("Back-to-back frames", tables=[tables.back_to_back_table(record)], note=_BURST_NOTE),
+        Section("System recovery", tables=[tables.recovery_table(record)]),
+        Section("Reset", tables=[tables.reset_table(record)], remarks=tables.resets_left_out(record)),
+        Section("Soak", tables.soak_losses(record), curves.soak_curves(record), [tables.soak_table(record)]),
+        Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
+        Section("Frame format", record.summary.frame_format, text_alone=bool(record.summary.frame_format)),
+        Section("Grades", tables=[tables.grade_table(record)]),
+        *_trial_sections(record.evidence, record.summary.trials, record.summary.devices, record.summary.seconds),
+    ]
+    return _kept(sections)
+
+
+_THROUGHPUT_NOTE = (
+    "The highest rate at which every frame came back, found by FD.io's MLRsearch: the bounds are the highest rate that "
+    "meets the goal and the lowest that does not. Frames: bits of frames with FCS; on the wire: with 20 bytes of "
+    "preamble and gap for each."
+)
+_BURST_NOTE = "The corrected buffer is that of RFC 9004, without the part of the burst that was forwarded meanwhile."
+
+
+def _latency_note(record: CampaignFolder) -> str:
+    definitions = sorted({str(result.definition) for _, result in record.found(LatencyFound)})
+    return (
+        "At the rate in the third column. Average and jitter are means over the repetitions; percentiles and PDV, the "
+        "packet delay variation of RFC 8219, are medians. "
+        f"Definition: {' and '.join(definitions)} latency (RFC 1242)."
+    )
+
+
+def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds: float | None) -> list[Section]:
+    reasons = evidence.reasons_table(trials.reasons)
+    lost = evidence.loss_places_table(found, devices)
+    ran = [f"The campaign ran for {evidence.in_words(seconds)}, including pauses and starts."] if seconds else []
+    return [
+        Section(
+            "Validity of the trials",
+            evidence.validity_lines(found),
+            tables=[reasons, lost],
+            text_alone=True,
+        ),
+        Section("Time", ran, tables=[evidence.time_table(found)]),
+    ]
+
+
+def comparison_sections(record: ComparisonFolder) -> list[Section]:
+    """The sections of a comparison: for each figure the ratios over the noise floor."""
+    from testbed.campaign.report import charts
+
+    found, told = record.verdict.comparison, record.settings.compare
+    trials = count_trials(record.evidence.trials)
+    behind = _trial_sections(record.evidence, trials, [], None)
+    if found is None:
+        return _kept(behind)
+    sections = []
+    for one in told.figures:
+        chart = charts.ratio_chart(found, one)
+        text = [
+            f"Ratios of {told.a} to {told.b}, above 1 where {told.a} is better: medians of {told.blocks} interleaved "
+            f"blocks with 95 % intervals. The noise is the apparent difference of {told.a} from itself in as many "
+            "blocks; dotted lines mark the range that counts as equal."
+        ]
+        title = one.replace("_", " ").capitalize()
+        sections.append(Section(title, text, [chart] if chart else [], [_ratio_table(record, found, one)]))
+    missing = [line[0].upper() + line[1:] for line in found.not_measured]
+    return _kept([*sections, Section("Not measured", remarks=missing), *behind])
+
+
+def _ratio_table(record: ComparisonFolder, comparison: Comparison, figure_name: Figure) -> Table:
+    told, testbeds = record.settings.compare, record.settings.testbeds
+    unit, scale = ("µs", 1e3) if figure_name is Figure.LATENCY else ("Mpps", 1e6)
+    # The verdict comes first: on a phone the columns on the right are out of view.
+    columns = ["Frames", "Verdict", f"{told.a} [{unit}]", f"{told.b} [{unit}]", "Ratio", "Interval", "p, corrected"]
+    columns += ["Noise floor [%]", "Blocks", *(["Testbed"] if testbeds else [])]
+    table = Table("Ratios", columns, text_columns=2)
+    for found in comparison.verdicts:
+        if found.figure is figure_name:
+            ratio = found.ratio
+            cells = [
+                size_in_words(found.size),
+                str(found.verdict),
+                *(figure(value / scale if value is not None else None, ".4f") for value in (found.a, found.b)),
+                figure(ratio.median if ratio else None, ".4f"),
+                f"{ratio.ci95[0]:.4f} to {ratio.ci95[1]:.4f}" if ratio and ratio.ci95 else ABSENT,
+                figure(found.corrected_p, ".4f"),
+                figure(100 * found.noise if found.noise is not None else None, ".2f"),
+                str(len(ratio.samples)) if ratio else "0",
+                *([testbeds[found.size]] if testbeds else []),
+            ]
+            table.rows.append(Row(cells, kind=str(found.verdict)))
+    return table
+
+
+def _kept(sections: list[Section]) -> list[Section]:
+    """The sections with content, without their empty tables."""
+    for section in sections:
+        section.tables = [table for table in section.tables if table.rows]
+    return [one for one in sections if one.charts or one.tables or one.remarks or one.text_alone]

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The tables of a campaign's report, for the page and for Markdown. A table without measurements is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from testbed.campaign.folder import CampaignFolder
+from testbed.campaign.grade import Clause, Finding, Graded
+from testbed.campaign.measurements.back_to_back import BackToBack
+from testbed.campaign.measurements.forwarding_rate import ForwardingRate
+from testbed.campaign.measurements.frame_loss import FrameLoss
+from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.measurements.recovery import Recovery
+from testbed.campaign.measurements.reset import Reset
+from testbed.campaign.measurements.result import Measured
+from testbed.campaign.measurements.soak import Soak
+from testbed.campaign.measurements.throughput import GoalFound, Throughput
+from testbed.campaign.summary import frames_in_words
+from testbed.campaign.trial import Latency, Place
+from testbed.comparison.statistics import spread
+from testbed.page.tables import ABSENT, Row, Table, figure, without_empty_columns
+
+M = TypeVar("M", bound=Measured)
+_HEAD = ["Frames", "Device"]
+
+
+def throughput_table(record: CampaignFolder) -> Table:
+    """RFC 2544, section 26.1, with the final bounds of the search."""
+    columns = [*_HEAD, "Loss of at most", "Throughput [Mpps]", "Frames [Gbit/s]", "On the wire [Gbit/s]"]
+    columns += ["Of the theoretical [%]", "Upper bound [Mpps]", "Trials there", "Longest without loss [s]"]
+    table = Table("Throughput", columns, text_columns=2)
+    for finding, result in record.found(Throughput):
+        for number, goal in enumerate(result.goals):
+            cells = _throughput_cells(result, goal, first=number == 0)
+            table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
+    return without_empty_columns(table)
+
+
+def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[str]:
+    lower, upper, line = goal.lower, goal.upper, result.line_rate_fps
+    load = lower.load_fps if lower else None
+    scale = load / result.throughput_fps if load and result.throughput_fps else None
+    return [
+        f"{100 * goal.goal.loss_ratio:g} %",
+        _mega(load) if load else "0 (the lowest rate loses frames)",
+        figure(result.throughput_bps * scale / 1e9 if scale else None, ".3f"),
+        figure(result.wire_bps * scale / 1e9 if scale and line else None, ".3f"),
+        figure(100 * load / line if load and line else None, ".2f"),
+        _mega(upper.load_fps) if upper else "none: highest rate tried",
+        str(lower.trials) if lower else ABSENT,
+        f"{lower.lossless_s:g}" if lower else ABSENT,
+    ]
+
+
+def latency_table(record: CampaignFolder) -> Table:
+    """RFC 2544, section 26.2, and the percentiles of RFC 8219: medians over the repetitions."""
+    columns = [*_HEAD, "Load [Mpps]", "Least [µs]", "Average [µs]", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]
+    columns += ["Most [µs]", "Jitter [µs]", "PDV [µs]", "Streams", "with loss"]
+    table = Table("Latency", columns, text_columns=2)
+    for finding, result in record.found(LatencyFound):
+        each = result.repetitions
+        cells = [_mega(result.load_fps), _micro(_over(each, lambda one: one.min, min)), _micro(result.average_ns.mean)]
+        cells += [_micro(median_of(each, name)) for name in PERCENTILES]
+        cells.append(_micro(_over(each, lambda one: one.max, max)))
+        cells.append(_micro(result.jitter_ns.mean if result.jitter_ns else None))
+        cells.append(_micro(result.pdv_ns.median if result.pdv_ns else None))
+        cells += [str(len(each)), str(result.lossy)]
+        table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
+    return without_empty_columns(table)
+
+
+# The fields of `Latency`, and the share of frames below them.
+PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
+
+
+def median_of(repetitions: list[Latency], name: str) -> float | None:
+    """Over the repetitions that have the figure; in nanoseconds."""
+    found = spread([value for one in repetitions if (value := getattr(one, name)) is not None])
+    return found.median if found else None
+
+
+def _over(
+    repetitions: list[Latency], value: Callable[[Latency], float | None], choose: Callable[[list[float]], float]
+) -> float | None:
+    known = [found for one in repetitions if (found := value(one)) is not None]
+    return choose(known) if known else None
+
+
+def lossy_streams(record: CampaignFolder) -> list[str]:
+    """The streams whose latency is that of a full buffer."""
+    return [
+        f"{finding.device}, {frames_in_words(finding)}: frames were lost in {result.lossy} of "
+        f"{len(result.repetitions)} streams, whose latency is that of a full buffer."
+        for finding, result in record.found(LatencyFound)
+        if result.lossy
+    ]
+
+
+def lossless_curves(record: CampaignFolder) -> list[str]:
+    """The measurements without a loss curve, since no load lost a frame."""
+    lossy = {frames_in_words(one) for one, result in record.found(FrameLoss) if any(p.lost for p in result.points)}
+    frames = dict.fromkeys(frames_in_words(one) for one, _ in record.found(FrameLoss))
+    whole = [words for words in frames if words not in lossy]
+    return [f"No load lost a frame, so there is no curve: {'; '.join(whole)}."] if whole else []
+
+
+def loss_table(record: CampaignFolder) -> Table:
+    """RFC 2544, section 26.3: the ends of each curve; the curve itself is a chart."""
+    columns = [*_HEAD, "Highest load [Mpps]", "Of the theoretical [%]", "Loss there [%]", "Lost at"]
+    columns += ["Highest load without loss [Mpps]", "Trials"]
+    table = Table("Frame loss rate", columns, text_columns=2)
+    for finding, result in record.found(FrameLoss):
+        top, line = result.points[0], result.line_rate_fps
+        lossless = [point.load_fps for point in result.points if point.lost == 0]
+        cells = [
+            _mega(top.load_fps),
+            figure(100 * top.load_fps / line if line else None, ".1f"),
+            f"{top.loss_percent:.4g}",
+            places_in_words(top.lost_at) or ABSENT,
+            _mega(max(lossless)) if lossless else "none",
+            str(len(result.points)),
+        ]
+        table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
+    return without_empty_columns(table)
+
+
+def back_to_back_table(record: CampaignFolder) -> Table:
+    """RFC 2544, section 26.4, with the figures that RFC 9004 requires."""
+    columns = [*_HEAD, "Average [frames]", "Least", "Most", "Deviation", "Repetitions", "Step", "Limit"]
+    columns += ["Implied buffer [µs]", "Corrected buffer [µs]"]
+    table = Table("Back-to-back frames", columns, text_columns=2)
+    for finding, result in record.found(BackToBack):
+        head = [frames_in_words(finding), finding.device]
+        sample = result.frames
+        if sample is None:
+            table.rows.append(_spanning(f"{head[0]}, {head[1]}", result.headline, len(columns)))
+            continue
+        least = "≥ " if result.at_limit else ""
+        cells = [f"{least}{sample.mean:,.0f}", f"{sample.least:,.0f}", f"{sample.most:,.0f}"]
+        cells += [figure(sample.deviation, ",.1f"), str(len(sample.values))]
+        cells += [f"{result.step_frames:,}", f"{result.limit_frames:,}"]
+        for seconds in (result.implied_buffer_s, result.corrected_buffer_s):
+            cells.append(ABSENT if seconds is None else f"{least}{1e6 * seconds:,.1f}")
+        table.rows.append(Row([*head, *cells]))
+    return table
+
+
+def recovery_table(record: CampaignFolder) -> Table:
+    """RFC 2544, section 26.5."""
+    columns = [*_HEAD, "Overload [Mpps]", "Of the throughput [%]", "Then [Mpps]", "Recovery [s]", "Least", "Most"]
+    table = Table("System recovery", [*columns, "Repetitions", "Frames lost under overload"], text_columns=2)
+    for finding, result in record.found(Recovery):
+        sample = result.recovery_s
+        cells = [_mega(result.overload_fps), f"{100 * result.overload_share:.1f}", _mega(result.relief_fps)]
+        cells += [f"{sample.mean:.4g}", f"{sample.least:.4g}", f"{sample.most:.4g}", str(len(sample.values))]
+        cells.append("yes" if result.overloaded else "no: no overload")
+        table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
+    return table
+
+
+def reset_table(record: CampaignFolder) -> Table:
+    """RFC 2544, section 26.6, and RFC 6201: the time by both methods."""
+    columns = ["Frames", "Device", "Reset of the", "Load [Mpps]", "Gap [s]", "Least", "Most", "By lost frames [s]"]
+    table = Table("Reset", [*columns, "Repetitions"], text_columns=3)
+    for finding, result in record.found(Reset):
+        head = [frames_in_words(finding), finding.device]
+        for time in result.times:
+            gap = time.gap_s
+            cells = [str(time.kind), _mega(result.load_fps), f"{gap.mean:.4g}", f"{gap.least:.4g}", f"{gap.most:.4g}"]
+            table.rows.append(Row([*head, *cells, f"{time.by_loss_s.mean:.4g}", str(len(gap.values))]))
+    return table
+
+
+def resets_left_out(record: CampaignFolder) -> list[str]:
+    """The resets without a figure, with the reasons."""
+    return [
+        f"{finding.device}, {frames_in_words(finding)}: no reset of the {kind}: "
+        + result.why_left_out.get(kind, "the generator does not support it")
+        for finding, result in record.found(Reset)
+        for kind in result.left_out
+    ]
+
+
+def forwarding_table(record: CampaignFolder) -> Table:
+    """The article's table of the overload test, and where frames were lost."""
+    columns = [*_HEAD, "Offered [Mpps]", "Forwarded [Mpps]", "Least", "Most", "Sent [M]", "Received [M]", "Lost [%]"]
+    table = Table("Forwarding rate", [*columns, "Lost at", "Repetitions"], text_columns=2)
+    for finding, result in record.found(ForwardingRate):
+        rate = result.forwarded_fps
+        lost = result.sent - result.received
+        cells = [_mega(result.offered_fps.median), _mega(rate.median), _mega(rate.least), _mega(rate.most)]
+        cells += [f"{result.sent / 1e6:,.3f}", f"{result.received / 1e6:,.3f}"]
+        cells.append(f"{100 * lost / result.sent:.3f}" if result.sent else ABSENT)
+        cells += [places_in_words(result.lost_at) or "none: not overloaded", str(len(rate.values))]
+        table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
+    return table
+
+
+_TRENDS = {
+    "forwarded_fps": ("forwarded [Mpps]", 1e6),
+    "latency_avg_ns": ("average latency [µs]", 1e3),
+    "latency_p99_9_ns": ("latency of 99.9 % [µs]", 1e3),
+}
+
+
+def soak_table(record: CampaignFolder) -> Table:
+    """The trend of each figure over the soak."""
+    columns = ["Frames", "Device", "Figure", "At first", "At last", "Change [%]", "p", "Drifts"]
+    table = Table("Soak", columns, text_columns=3)
+    for finding, result in record.found(Soak):
+        head = [frames_in_words(finding), finding.device]
+        if result.trends is None:
+            table.rows.append(_spanning(", ".join(head), "too few trials for a trend", len(columns)))
+        for trend in result.trends or []:
+            words, unit = _TRENDS.get(trend.figure, (trend.figure, 1.0))
+            cells = [words, f"{trend.first / unit:.4f}", f"{trend.last / unit:.4f}"]
+            cells += [figure(None if trend.change is None else 100 * trend.change, "+.2f"), f"{trend.p:.3g}"]
+            table.rows.append(Row([*head, *cells, "yes" if trend.drifts else "no"]))
+    return table
+
+
+def soak_losses(record: CampaignFolder) -> list[str]:
+    """A sentence for each soak."""
+    return [f"{one.device}, {frames_in_words(one)}: {result.headline}." for one, result in record.found(Soak)]
+
+
+def grade_table(record: CampaignFolder) -> Table:
+    """The grade of each test, and the clauses that it does not meet, one row each."""
+    table = Table("Grades", ["Test", "Grade", "Clauses not met"], text_columns=2, ends_in_text=True)
+    grades: dict[str, list[Graded]] = {}
+    if record.summary.frames is not None:
+        grades["the choice of frames"] = [record.summary.frames]
+    for finding in record.summary.findings:
+        if finding.place in record.results:
+            grades.setdefault(finding.measurement.replace("_", " "), []).append(record.results[finding.place].graded)
+    for test, graded in grades.items():
+        words = ", ".join(dict.fromkeys(str(one.grade) for one in graded))
+        for number, clause in enumerate(_missing_in_words(graded) or ["none"]):
+            table.rows.append(Row([test, words, clause] if number == 0 else ["", "", clause]))
+    return table
+
+
+def _missing_in_words(graded: list[Graded]) -> list[str]:
+    """Each clause once, with what was observed; for several results, with the first."""
+    seen: dict[Clause, list[str]] = {}
+    for finding in (finding for one in graded for finding in one.missing):
+        seen.setdefault(finding.clause, []).append(finding.seen)
+    lines = []
+    for clause, all_seen in seen.items():
+        different = list(dict.fromkeys(all_seen))
+        more = f", and {len(different) - 1} more" if len(different) > 1 else ""
+        lines.append(f"{Finding(clause=clause, met=False, seen=different[0])}{more}")
+    return lines
+
+
+def places_in_words(lost_at: dict[Place, int]) -> str:
+    """'imissed 12, tx_queue 3': the places of loss, the largest first."""
+    known = sorted(((count, place) for place, count in lost_at.items() if count), reverse=True)
+    return ", ".join(f"{place} {count:,}" for count, place in known)
+
+
+def _mega(fps: float) -> str:
+    return f"{fps / 1e6:.4f}"
+
+
+def _micro(nanoseconds: float | None) -> str:
+    return figure(None if nanoseconds is None else nanoseconds / 1e3, ",.2f")
+
+
+def _spanning(head: str, reason: str, columns: int) -> Row:
+    return Row([head, *[ABSENT] * (columns - 1)], kind="without", reason=reason)

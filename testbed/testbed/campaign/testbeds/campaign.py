@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""A campaign over several testbeds: its frames go to idle ones, and one campaign is made of what comes back."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from testbed.campaign.campaign import Campaign, Extent, nothing_failed
+from testbed.campaign.campaign_settings import CampaignSettings
+from testbed.campaign.equipment import Equipment
+from testbed.campaign.journal import JOURNAL, Joined, read_entries
+from testbed.campaign.points import Point, ordered_points, setup_name
+from testbed.campaign.scenario import Scenario
+from testbed.campaign.summary import SUMMARY, read_campaign_summary
+from testbed.campaign.testbeds.cluster import Cluster, result_of
+from testbed.campaign.testbeds.dispatch import Dispatcher
+from testbed.campaign.testbeds.inventory import INVENTORY, Inventory, InventoryRecord
+from testbed.campaign.testbeds.job import Again, Job
+from testbed.campaign.testbeds.merge import AGAIN, kept, merged
+from testbed.campaign.traffic_generator import Generator, GeneratorError
+from testbed.run.results_folder import ResultsError, Status, read_record, write_atomically, write_model
+
+
+class SpreadCampaign:
+    """One campaign over several testbeds, in one results folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: CampaignSettings,
+        inventory: Inventory,
+        equipment: Equipment,
+        console: Console,
+        retry_failed: bool = False,
+    ) -> None:
+        self.folder = folder
+        self.settings = settings
+        self._inventory = inventory
+        self._equipment = equipment
+        self._console = console
+        frames = list(dict.fromkeys(point.frames for point in ordered_points(settings.scenario)))
+        self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
+        retries = _failed(folder, frames) if retry_failed else {}
+        self._dispatcher = Dispatcher(folder, frames, self._scenarios, self._job, console, retries)
+
+    @classmethod
+    def create(cls, campaign: Campaign, inventory: Inventory, equipment: Equipment, console: Console) -> SpreadCampaign:
+        """Spreads a campaign whose folder was just made.
+
+        Raises `ResultsError`.
+        """
+        record = InventoryRecord(inventory=inventory)
+        write_model(campaign.folder / INVENTORY, record)
+        # From now on the testbeds' results count, of which the journal is made.
+        campaign.journal.close()
+        return cls(campaign.folder, campaign.settings, inventory, equipment, console)
+
+    @classmethod
+    def resume(
+        cls,
+        folder: Path,
+        settings: CampaignSettings,
+        equipment: Equipment,
+        console: Console,
+        retry_failed: bool = False,
+    ) -> SpreadCampaign:
+        """Resumes the campaign of a folder. Failed measurements can be repeated, each on its testbed.
+
+        Raises `ResultsError`.
+        """
+        record = read_record(folder / INVENTORY, InventoryRecord, "an inventory", "a campaign over several testbeds")
+        settings.runs.append(datetime.now(UTC))
+        return cls(folder, settings, record.inventory, equipment, console, retry_failed)
+
+    def run(self) -> Campaign:
+        """Measures what is missing, and returns the campaign with all that there is."""
+        begin = time.monotonic()
+        status, reason = self._dispatcher.run(self._inventory, self.settings.bin_dirs, self._again)
+        return self._gathered(time.monotonic() - begin, status, reason)
+
+    def _job(self, testbed: str, frames: str, again: Again | None = None) -> Job:
+        return Job(
+            campaign=self.settings.campaign,
+            testbed=testbed,
+            scenario=self._scenarios[testbed],
+            frames=frames,
+            programs=self.settings.programs,
+            again=again,
+        )
+
+    def _again(self, testbeds: Cluster) -> None:
+        """The campaign's first rate once more, on the testbed that it is from, if that is still there."""
+        job = None if self._dispatcher.missing else self._job_again()
+        if job is None or job.again is None:
+            return
+        earlier = kept(self.folder, AGAIN)
+        if earlier is not None:
+            if job.again.place in [finding.place for finding in earlier.findings]:
+                return
+            # Another rate is the first one now that what had failed has been measured.
+            job.earlier = earlier.journal
+        address = testbeds.testbeds().get(job.testbed)
+        if address is None:
+            return
+        future = testbeds.submit(job, address)
+        while not future.done():
+            if job.testbed not in testbeds.testbeds():
+                future.cancel()
+                self._dispatcher.tell(f"{job.testbed} is gone: nothing is measured again, so drift is not known")
+                return
+            testbeds.wait_for([future])
+        self._dispatcher.take(job, result_of(future, job))
+
+    def _job_again(self) -> Job | None:
+        for frames, result in self._dispatcher.ordered().items():
+            for finding in result.findings:
+                if finding.status == "done" and self._equipment.methods[finding.measurement].rate is not None:
+                    point = Point(finding.device, finding.size, finding.directions, finding.flows)
+                    name = setup_name(point, result.testbed)
+                    entries = read_entries(result.journal, frames)
+                    limits = next(one.capabilities for one in entries if isinstance(one, Joined) and one.setup == name)
+                    again = Again(
+                        place=f"{finding.place}/again",
+                        device=finding.device,
+                        measurement=finding.measurement,
+                        capabilities=limits,
+                    )
+                    return self._job(result.testbed, frames, again)
+        return None
+
+    def _gathered(self, seconds: float, status: Status, reason: str) -> Campaign:
+        """One campaign: its journal put together of the testbeds' results, and its findings found again from that."""
+        again = kept(self.folder, AGAIN)
+        if (self.folder / SUMMARY).exists():
+            seconds += read_campaign_summary(self.folder).seconds
+        ordered, settings = self._dispatcher.ordered(), self.settings
+        settings.testbeds = {frames: result.testbed for frames, result in ordered.items()}
+        self._dispatcher.write_environments()
+        results = {**ordered, **({AGAIN: again} if again is not None else {})}
+        write_atomically(self.folder / JOURNAL, merged(settings.campaign, settings.runs[0], results))
+        campaign = Campaign.gather(self.folder, settings, replace(self._equipment, start=nothing_starts), seconds)
+        extent = Extent(frozenset(ordered), again is not None, reason if self._dispatcher.missing else None, status)
+        campaign.run(self._console, extent)
+        return campaign
+
+
+def nothing_starts(scenario: Scenario, device: str, directions: int, raw: Path) -> Generator:
+    """In place of the equipment's start, where everything is in the journal.
+
+    Raises `GeneratorError`.
+    """
+    raise GeneratorError(f"the results of the testbeds lack a trial with {device}")
+
+
+def _failed(folder: Path, frames: list[str]) -> dict[str, list[str]]:
+    """The places of the measurements that have failed, by the job that had them.
+
+    Raises `ResultsError` if there are none.
+    """
+    results = {one: result for one in frames if (result := kept(folder, one)) is not None}
+    found = {
+        one: [found.place for found in result.findings if found.status == "failed"] for one, result in results.items()
+    }
+    if not any(found.values()):
+        raise ResultsError(nothing_failed(folder))
+    return {one: places for one, places in found.items() if places}

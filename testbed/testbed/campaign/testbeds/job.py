@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a testbed is given to measure, and what comes of it.
+
+A job is one kind of frames with all devices: those that are compared are always measured on the same testbed. Of a
+comparison it is all blocks at one size, with those of A against itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from testbed.campaign.compare.dut_runs import DutRunner, both, place_of, setup_at
+from testbed.campaign.compare.schedule import CompareSettings, DutRun
+from testbed.campaign.compare.size_verdict import Measure, compare
+from testbed.campaign.equipment import Equipment
+from testbed.campaign.journal import JOURNAL, Journal, JournalError
+from testbed.campaign.method import measure
+from testbed.campaign.points import Point, measurements_at, ordered_points, setup_name
+from testbed.campaign.real_equipment import find_programs, real_equipment
+from testbed.campaign.recorder import RecordedSetup, Watcher
+from testbed.campaign.scenario import Measurement, Scenario
+from testbed.campaign.summary import Finding
+from testbed.campaign.traffic_generator import Capabilities, GeneratorError
+from testbed.run.process import ProcessError
+from testbed.run.programs import ProgramMissing
+from testbed.run.results_folder import ResultsError, write_atomically
+from testbed.run.scratch import scratch_folder
+
+_MOST_LOG_BYTES = 4 << 20
+
+
+class Again(BaseModel):
+    """A measurement that is repeated at the end of the campaign, for drift."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    place: str
+    device: str
+    measurement: Measurement
+    # The limits that the search had for the first time.
+    capabilities: Capabilities
+
+
+class Job(BaseModel):
+    """A job, as sent to a testbed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    campaign: str
+    testbed: str
+    # As it is on this testbed.
+    scenario: Scenario
+    # `Point.frames`: one of the scenario's.
+    frames: str
+    # SHA-256 of each program, by name.
+    programs: dict[str, str] = Field(default_factory=dict)
+    again: Again | None = None
+    # Of a comparison: at one size, that of the frames.
+    compare: CompareSettings | None = None
+    # The journal of what the testbed has measured of this before, which counts, and the places of it that do not.
+    earlier: str = ""
+    retry: list[str] = Field(default_factory=list)
+
+    def points(self) -> list[Point]:
+        """What is to be measured, in the campaign's order."""
+        mine = [point for point in ordered_points(self.scenario) if point.frames == self.frames]
+        return [point for point in mine if self.again is None or point.device == self.again.device]
+
+
+class JobResult(BaseModel):
+    """What came of a job."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: int = 1
+    testbed: str
+    frames: str
+    # Why there is nothing more.
+    error: str | None = None
+    findings: list[Finding] = Field(default_factory=list)
+    journal: str = ""
+    environment: dict[str, Any] = Field(default_factory=dict)
+    logs: dict[str, str] = Field(default_factory=dict, description="text by the path below raw/")
+
+
+def run_job(job: Job, bin_dirs: list[Path], make: Callable[..., Equipment] = real_equipment) -> JobResult:
+    """Does a job on this machine."""
+    result = JobResult(testbed=job.testbed, frames=job.frames)
+    with scratch_folder() as folder:
+        try:
+            programs = find_programs(job.scenario, bin_dirs)
+            _check_programs(job, programs.hashes())
+            equipment = make(programs)
+            result.environment = equipment.environment(job.scenario).model_dump(mode="json")
+            _measure_points(job, equipment, folder, result)
+        except (GeneratorError, JournalError, ProcessError, ProgramMissing, ResultsError) as error:
+            result.error = str(error)
+        if result.error is None:
+            result.journal = (folder / JOURNAL).read_text(encoding="utf-8")
+        result.logs = _logs(folder / "raw")
+    return result
+
+
+def _check_programs(job: Job, hashes: dict[str, str]) -> None:
+    others = sorted(name for name, wanted in job.programs.items() if hashes.get(name) != wanted)
+    if others:
+        raise ProgramMissing(
+            f"testbed '{job.testbed}': {', '.join(others)} differs from the campaign's: build the same there"
+        )
+
+
+def _measure_points(job: Job, equipment: Equipment, folder: Path, result: JobResult) -> None:
+    raw = folder / "raw"
+    raw.mkdir()
+    with _journal(job, folder / JOURNAL) as journal:
+        if job.compare is not None:
+            _compare(job, job.compare, DutRunner(job.scenario, job.compare, equipment, journal, raw, Watcher()))
+            return
+        for point in job.points():
+            start = partial(equipment.start, job.scenario, point.device, point.directions, raw)
+            name = setup_name(point, job.testbed)
+            if job.again is not None and journal.capabilities(name) is None:
+                journal.join(name, job.again.capabilities)
+            setup = RecordedSetup(name, start, journal, Watcher())
+            try:
+                result.findings += _measured(job, equipment, setup, point)
+            finally:
+                setup.close()
+
+
+def _journal(job: Job, path: Path) -> Journal:
+    """A new one, or that of what is gone on with."""
+    if not job.earlier:
+        return Journal.create(path, job.campaign)
+    write_atomically(path, job.earlier)
+    journal = Journal.open(path, job.campaign)
+    if job.retry:
+        journal.measure_again(job.retry)
+    return journal
+
+
+def _compare(job: Job, told: CompareSettings, runner: DutRunner) -> None:
+    """All DUT runs of a comparison at one size. The figures are found again from the journal."""
+
+    @contextlib.contextmanager
+    def start(dut_run: DutRun) -> Iterator[Measure]:
+        with runner.start(dut_run, setup_at(both(job.scenario), dut_run.sizes[0], job.testbed)) as figure_at:
+            yield lambda figure, size: figure_at(place_of(dut_run, figure, size), figure, size)
+
+    compare(told, start)
+
+
+def _measured(job: Job, equipment: Equipment, setup: RecordedSetup, point: Point) -> list[Finding]:
+    settings = job.scenario.measured_with
+    if job.again is not None:
+        return [measure(equipment.methods, settings, setup.at(job.again.place), point, job.again.measurement, {})]
+    earlier: dict[Measurement, Any] = {}
+    return [
+        measure(equipment.methods, settings, setup.at(f"{point.place}/{test}"), point, test, earlier)
+        for test in measurements_at(job.scenario, point)
+    ]
+
+
+def _logs(raw: Path) -> dict[str, str]:
+    """The output of what was started, for the reader of the results."""
+    files = [path for path in sorted(raw.rglob("*")) if path.is_file() and path.stat().st_size <= _MOST_LOG_BYTES]
+    return {str(path.relative_to(raw)): path.read_text(errors="replace") for path in files}

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The protocol of a block: all contestants freshly started, all but one stopped at any time, short slices in turn.
+
+A shared machine gets slower and faster by tens of per cent within seconds. Slices of a tenth of a second, each next to
+one of every other contestant, meet the same machine; starting everything anew in each block averages over what a start
+decides once: the places of code and memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from testbed.comparison.condition import Condition
+from testbed.comparison.contestants import Contestant
+from testbed.comparison.instance import Instance
+from testbed.comparison.noise_floor import again
+from testbed.comparison.order import rounds
+from testbed.comparison.platform import Platform
+from testbed.comparison.record import Block, Run
+from testbed.comparison.telemetry import Reading, TelemetryError
+from testbed.run import environment
+from testbed.run.process import ProcessError
+
+# After a program resumes, caches are cold and, on the wire, queues empty: wait this long before reading counters.
+_SETTLE_S = 0.003
+# Discarded at the beginning of a block, for each instance.
+_WARM_UP_S = 0.2
+# A reading that took longer than this share of a slice is tried again.
+_CLOCK_ERROR_SHARE = 0.002
+_CLOCK_TRIES = 5
+# By CPU time, a slice lasts until it has had this share of its length, but not longer than so many lengths.
+_LEAST_CPU_SHARE = 0.5
+_LONGEST_SLICE = 5
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How much is measured, and in which way."""
+
+    rounds: int
+    slice_s: float
+    # One contestant at a time, as NICs need: each run starts a new process.
+    one_at_a_time: bool = False
+    # A slice lasts until the program has had enough CPU time, if other programs use the CPU too.
+    by_cpu_time: bool = False
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A contestant's place in a block."""
+
+    label: str
+    # What it is given sets apart the files of several starts.
+    make: Callable[[str], Instance]
+
+
+def run_block(
+    number: int,
+    contestants: Sequence[Contestant],
+    condition: Condition,
+    platform: Platform,
+    protocol: Protocol,
+    chance: random.Random,
+    on_step: Callable[[str], None],
+    prefix: str = "",
+) -> tuple[Block, int | None]:
+    """One block, and the frequency of the TSC if a program reported it. Errors become reasons in the block."""
+    block = Block(number=number)
+    ticks = environment.steal_ticks()
+    runner = _one_at_a_time if protocol.one_at_a_time else interleaved
+    tsc_hz = None
+    try:
+        tsc_hz = runner(block, _instances(number, contestants, condition, platform, prefix), protocol, chance, on_step)
+    except (ProcessError, TelemetryError) as error:
+        block.reasons.append(str(error))
+    block.steal_percent = environment.steal_percent(ticks, environment.steal_ticks())
+    return block, tsc_hz
+
+
+def _instances(
+    number: int, contestants: Sequence[Contestant], condition: Condition, platform: Platform, prefix: str
+) -> list[Entrant]:
+    """All contestants, and the first one again."""
+    first = contestants[0]
+    named = [*((contestant, contestant.name) for contestant in contestants), (first, again(first.name))]
+
+    def entrant(contestant: Contestant, label: str) -> Entrant:
+        file = label.replace(" (again)", "-again").replace(":", "-")
+        name = f"{prefix}block{number}-{file}"
+        # One block is enough to learn the TSC's frequency.
+        return Entrant(
+            label, lambda suffix: Instance(contestant, condition, platform, label, name + suffix, number == 1)
+        )
+
+    return [entrant(contestant, label) for contestant, label in named]
+
+
+def interleaved(
+    block: Block,
+    entrants: list[Entrant],
+    protocol: Protocol,
+    chance: random.Random,
+    on_step: Callable[[str], None],
+) -> int | None:
+    """Fills `block` with a run of each entrant; returns the TSC's frequency, if a program reported it.
+
+    Raises `ProcessError` and `TelemetryError`.
+    """
+    with contextlib.ExitStack() as stack:
+        instances = []
+        # Not all in the same order: a first one may find other memory than a last one.
+        for entrant in chance.sample(entrants, len(entrants)):
+            instance = stack.enter_context(entrant.make(""))
+            on_step(f"starting {instance.label}")
+            instance.start()
+            instance.pause()
+            instances.append(instance)
+        runs = {instance.label: _run(instance) for instance in instances}
+        on_step("warming up")
+        for instance in instances:
+            instance.resume()
+            time.sleep(_WARM_UP_S)
+            instance.pause()
+        on_step("measuring")
+        for turn, order in enumerate(rounds(instances, protocol.rounds, chance), start=1):
+            for instance in order:
+                instance.resume()
+                _slice(instance, runs[instance.label], turn, protocol)
+                instance.pause()
+        for instance in instances:
+            instance.resume()
+            _count_polls(instance, runs[instance.label], protocol.slice_s)
+            _finish(instance, runs[instance.label])
+        block.runs = [runs[entrant.label] for entrant in entrants]
+        return instances[0].tsc_hz()
+
+
+def _one_at_a_time(
+    block: Block,
+    entrants: list[Entrant],
+    protocol: Protocol,
+    chance: random.Random,
+    on_step: Callable[[str], None],
+) -> int | None:
+    """ABBA of whole runs: two runs, each with half of the slices."""
+    runs: dict[str, Run] = {}
+    tsc_hz = None
+    (order,) = rounds(entrants, 1, chance)
+    for number, entrant in enumerate(order):
+        second = number >= len(entrants)
+        with entrant.make("-second" if second else "") as instance:
+            on_step(f"{instance.label}, {'second' if second else 'first'} run")
+            instance.start()
+            time.sleep(_WARM_UP_S)
+            run = runs.setdefault(instance.label, _run(instance))
+            for turn in range(1, protocol.rounds + 1):
+                _slice(instance, run, turn, protocol)
+            _count_polls(instance, run, protocol.slice_s)
+            tsc_hz = instance.tsc_hz()
+            _finish(instance, run)
+    block.runs = [runs[entrant.label] for entrant in entrants]
+    return tsc_hz
+
+
+def _run(instance: Instance) -> Run:
+    return Run(label=instance.label, start_s=instance.start_s, rss_kb=0, hugepages_kb=0)
+
+
+def _slice(instance: Instance, run: Run, turn: int, protocol: Protocol) -> None:
+    seconds = protocol.slice_s
+    time.sleep(_SETTLE_S)
+    first, generator_first = _exact_reading(instance, seconds), instance.generator_cpu_ns()
+    time.sleep(seconds)
+    if protocol.by_cpu_time:
+        deadline = time.monotonic() + (_LONGEST_SLICE - 1) * seconds
+        while instance.cpu_ns() - first.cpu_ns < _LEAST_CPU_SHARE * seconds * 1e9 and time.monotonic() < deadline:
+            time.sleep(seconds / 10)
+    last, generator_last = _exact_reading(instance, seconds), instance.generator_cpu_ns()
+    slices = run.slices
+    slices.round.append(turn)
+    slices.seconds.append((last.time_ns - first.time_ns) / 1e9)
+    slices.rx_packets.append(last.rx_packets - first.rx_packets)
+    slices.tx_packets.append(last.tx_packets - first.tx_packets)
+    slices.cpu_seconds.append((last.cpu_ns - first.cpu_ns) / 1e9)
+    slices.clock_error_s.append((first.error_ns + last.error_ns) / 1e9)
+    if generator_first is not None and generator_last is not None:
+        slices.generator_cpu_seconds.append((generator_last - generator_first) / 1e9)
+    run.lost.device_rx += last.rx_missed - first.rx_missed + last.rx_no_mbuf - first.rx_no_mbuf
+    # May be less than nothing: what was on its way at the one moment or the other.
+    run.lost.forwarder += slices.rx_packets[-1] - slices.tx_packets[-1]
+
+
+def _exact_reading(instance: Instance, slice_s: float) -> Reading:
+    """A reading whose time is known well enough; after some tries, as it is."""
+    for _ in range(_CLOCK_TRIES):
+        reading = instance.read()
+        if reading.error_ns / 1e9 <= _CLOCK_ERROR_SHARE * slice_s:
+            break
+    return reading
+
+
+def _count_polls(instance: Instance, run: Run, seconds: float) -> None:
+    """Average burst and empty polls, in a slice of their own: counting them costs time."""
+    if not instance.has_plugin:
+        return
+    time.sleep(_SETTLE_S)
+    instance.ask("/bench/count,1")
+    time.sleep(seconds)
+    found = instance.ask("/bench/polls")
+    if found["polls"] > 0:
+        run.rx_burst_avg = found["frames"] / found["polls"]
+        run.empty_poll_share = found["empty"] / found["polls"]
+
+
+def _finish(instance: Instance, run: Run) -> None:
+    memory = instance.memory()
+    run.rss_kb, run.hugepages_kb = memory.rss_kb, memory.hugepages_kb
+    account = instance.end()
+    if account is not None:
+        run.lost.wire_to_forwarder = max(0, account.sent - account.forwarder_received)
+        run.lost.wire_to_generator = max(0, account.forwarder_sent - account.received)
