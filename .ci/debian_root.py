@@ -38,7 +38,7 @@ CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 INNER_CERTIFICATES = "/etc/ssl/machine.crt"
 APT_OPTIONS = re.compile(r"^Acquire::(http|https|Check-|Retries|Force).*$", re.MULTILINE)
 ENVIRONMENT = re.compile(
-    r"(?i:https?|ftp|all|no)_proxy|TERM|CI|RUST_BACKTRACE|RUSTFLAGS|PROPTEST_\w+|DPDK_RS_TEST_PATIENCE"
+    r"(?i:https?|ftp|all|no)_proxy|TERM|CI|RUST_BACKTRACE|RUSTFLAGS|PROPTEST_\w+|DPDK_RS_TEST_PATIENCE|DPDK_HUGEPAGES"
     r"|CARGO_(?!HOME|TARGET_DIR|INSTALL_ROOT)\w+|PIP_(?!FIND_LINKS|CACHE_DIR|CERT)\w+"
 )
 
@@ -61,7 +61,7 @@ def say(text: str) -> None:
 
 
 class RootError(Exception):
-    """Something that the Debian needs cannot be had; the message says what, and what to do."""
+    """Something that the Debian needs is unavailable; the message says what, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Root:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise RootError(f"another run uses {self.path}: wait for its end") from None
+            raise RootError(f"another run uses {self.path}: wait until it has ended") from None
         os.set_inheritable(file, True)
 
     def usable(self) -> bool:
@@ -159,14 +159,14 @@ class Root:
         part = self.path.with_name(f"{self.path.name}.part")
         remove(self.path)
         remove(part)
-        say(f"making a Debian {self.suite} in {self.path}, which takes a few minutes")
+        say(f"creating a Debian {self.suite} in {self.path}, which takes a few minutes")
         command = ["unshare", "--mount", "debootstrap", "--variant=minbase", self.suite, str(part), origin.main]
         with self.log.open("w") as log:
             done = subprocess.run(command, stdout=log, stderr=log, env=os.environ | proxies(), check=False)
         if done.returncode != 0:
             self.show_log()
             remove(part)
-            raise RootError(f"debootstrap cannot make a Debian {self.suite} from {origin.main}: is the network there?")
+            raise RootError(f"debootstrap cannot create a Debian {self.suite} from {origin.main}: check the network")
         self.configure(part, origin)
         part.rename(self.path)
 
@@ -213,14 +213,14 @@ class Root:
                 self.inside("apt-get", "-qq", "-y", "full-upgrade")
         except RootError as error:
             self.show_log()
-            say(f"{error}: going on with what is there")
+            say(f"{error}: continuing with the present packages")
 
     def dpdk(self) -> str:
-        """The version, as 24.11, that is to be had in there; fails if it is another than the one asked for."""
+        """The version, as 24.11, that is available in it; fails if it is another than the one asked for."""
         policy = self.inside("apt-cache", "policy", "libdpdk-dev")
         found = re.search(r"Candidate: (?:\d+:)?((\d+)\.(\d+)[^-\s]*)", policy)
         if found is None:
-            raise RootError(f"there is no package libdpdk-dev in {self.path}: is the network there?")
+            raise RootError(f"the package libdpdk-dev is not available in {self.path}: check the network")
         line = f"{found[2]}.{found[3]}"
         if self.version == "newest":
             if (int(found[2]), int(found[3])) <= NEWEST_NAMED:

@@ -19,7 +19,7 @@ from pathlib import Path
 FIRST, LAST = 15, 50
 # Of the log, since the stage may have ended in a way that no runner tells.
 END = 25
-NAMED_BY_THE_SUM = ("not repeated:", "skipped:", "failed, but does not count:")
+NAMED_BY_THE_SUM = ("not repeated:", "skipped:")
 
 # A section starts at the first pattern, and ends where the next starts or at the second.
 SECTIONS = (
@@ -51,7 +51,7 @@ def not_ended(lines: list[str]) -> list[str]:
 
 
 def failures(lines: list[str]) -> Iterator[list[str]]:
-    """The sections of `lines` that tell of a failure, each with its heading first."""
+    """The sections of `lines` that report a failure, each with its heading first."""
     section: list[str] = []
     end: re.Pattern[str] | None = None
     passed = False

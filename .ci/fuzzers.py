@@ -169,7 +169,7 @@ def build(targets: Sequence[Target]) -> None:
     argv = ["cargo", "build", "--quiet", "--profile", "fuzz", "--bins", "--target", host(), "--target-dir", str(WORK)]
     for crate in crates:
         argv += ["-p", crate, "--features", f"{crate}/libfuzzer"]
-    print("fuzz: building, which takes minutes at first", flush=True)
+    print("fuzz: building, which takes minutes the first time", flush=True)
     if subprocess.run(argv, env={**os.environ, "RUSTFLAGS": " ".join(RUST_FLAGS)}, check=False).returncode != 0:
         raise FuzzError("the targets do not build: see cargo's messages above")
 
@@ -290,7 +290,7 @@ def report(runs: Sequence[Run], interrupted: bool) -> int:
     total = f"{sum(run.executions for run in runs):,} executions"
     if bad:
         names = ", ".join(run.target.name for run, _ in bad)
-        print(f"fuzz: {len(bad)} of {count(len(runs))} failed ({names}): see above")
+        print(f"fuzz: {len(bad)} of {count(len(runs))} failed ({names}): details are above")
         return 1
     if interrupted:
         print(f"fuzz: interrupted; found nothing until then in {total}")
@@ -327,7 +327,7 @@ def keep(targets: Sequence[Target]) -> int:
             shutil.copyfile(path, target.corpus / path.name)
         size = sum(path.stat().st_size for path in target.corpus.glob("*"))
         print(f"  {target.name}: {len(old)} inputs before, {len(list(target.corpus.glob('*')))} now, {size} bytes")
-    print("fuzz: the corpora are renewed: look at them with git status")
+    print("fuzz: the corpora are updated: review them with git status")
     return 0
 
 
@@ -349,11 +349,13 @@ def signals_as_interrupt() -> Iterator[None]:
 def arguments(words: Sequence[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="./x fuzz", description="Fuzz targets, run for a bounded time.")
-    parser.add_argument("targets", nargs="*", metavar="TARGET", help="which targets; all unless named")
-    parser.add_argument("--seconds", type=int, default=30, metavar="N", help="for each target, 30 unless given")
-    parser.add_argument("--jobs", type=int, metavar="N", help="targets at a time; as many as processors unless given")
-    parser.add_argument("--input", type=Path, metavar="FILE", help="run the one target named on this input only")
-    parser.add_argument("--keep", action="store_true", help="renew the checked-in corpora by what runs have found")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help="targets to run; default: all")
+    parser.add_argument("--seconds", type=int, default=30, metavar="N", help="seconds per target; default: 30")
+    parser.add_argument("--jobs", type=int, metavar="N", help="targets at a time; default: the number of CPUs")
+    parser.add_argument("--input", type=Path, metavar="FILE", help="run the one named target on this input only")
+    parser.add_argument(
+        "--keep", action="store_true", help="update the checked-in corpora with the inputs that runs have found"
+    )
     parser.add_argument("--list", action="store_true", help="print the names of the targets")
     given = parser.parse_args(words)
     if given.seconds < 1 or (given.jobs is not None and given.jobs < 1):

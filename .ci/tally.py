@@ -2,15 +2,14 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Adds up what the test runners reported: failures and skips by name, then `N passed, N failed[, N skipped]`.
 
-    python3 .ci/tally.py DIR RUN... [--shown RUN...]
+    python3 .ci/tally.py DIR RUN...
 
 RUN is NAME:KIND, and KIND is step, cargo, meson, pytest, tally or elsewhere.
 
 DIR holds NAME.status (the exit status) and NAME.log (the output) of each run, and the runner's own record where it
 has one: NAME.json (meson's testlog.json) or NAME.xml (pytest's JUnit file). A step that exits with 77 is skipped, and
 the last line of its output says why. A tally is the output of another `./x test`. What is elsewhere was not run, since
-it is run where DPDK has another version: it is named, as is a test of cargo's that says `not repeated: REASON`. What
-comes after `--shown` is told, but neither its sum nor its failures count.
+it is run where DPDK has another version: it is named, as is a test of cargo's that says `not repeated: REASON`.
 
 No runner is believed on one account alone. One that exits non-zero without naming a failure, leaves no record, ends
 in the middle of a suite or ran nothing counts as a failure, so that the sum can only be green if everything ran.
@@ -207,7 +206,9 @@ def run(folder: Path, name: str, kind: str) -> Tally:
     if kind == "step":
         if status == "77":
             return Tally(skips=[f"{name}: {last_line(folder / f'{name}.log')}"])
-        return Tally(passed=1) if status == "0" else Tally(failures=[f"{name}: exit status {status}"])
+        if status == "0":
+            return Tally(passed=1)
+        return Tally(failures=[f"{name}: exit status {status}: {last_line(folder / f'{name}.log')}"])
     suffix, reader = READERS[kind]
     try:
         total = reader((folder / f"{name}{suffix}").read_text(errors="replace"))
@@ -222,32 +223,24 @@ def run(folder: Path, name: str, kind: str) -> Tally:
 
 def main(arguments: list[str]) -> int:
     """Prints the tally of the named runs; the exit status is 1 if anything that counts failed."""
-    counted = arguments.index("--shown") if "--shown" in arguments else len(arguments)
-    runs = [argument.partition(":") for argument in arguments[1:] if argument != "--shown"]
-    if counted < 2 or any(kind not in ("step", "elsewhere", *READERS) for _, _, kind in runs):
-        print("usage: tally.py DIR NAME:step|cargo|meson|pytest|tally|elsewhere ... [--shown ...]", file=sys.stderr)
+    runs = [argument.partition(":") for argument in arguments[1:]]
+    if not runs or any(kind not in ("step", "elsewhere", *READERS) for _, _, kind in runs):
+        print("usage: tally.py DIR NAME:step|cargo|meson|pytest|tally|elsewhere ...", file=sys.stderr)
         return 2
     total = Tally()
-    shown: list[str] = []
     print()
     width = max(len(name) for name, _, _ in runs) + 1
-    for number, (name, _, kind) in enumerate(runs, start=1):
+    for name, _, kind in runs:
         part = run(Path(arguments[0]), name, kind)
         if kind == "tally":
             # The same tests ran elsewhere too.
             part.skips = [f"{name}: {text}" for text in part.skips]
             part.failures = [f"{name}: {text}" for text in part.failures]
             part.elsewhere = [f"{name}: {text}" for text in part.elsewhere]
-        if kind == "elsewhere":
-            total.add(part)
-        elif number < counted:
-            total.add(part)
+        total.add(part)
+        if kind != "elsewhere":
             print(f"{name + ':':<{width}} {part.line()}")
-        else:
-            shown += part.failures
-            print(f"{name + ':':<{width}} {part.line()}; this does not count")
     for word, texts in (
-        ("failed, but does not count:", shown),
         ("not repeated:", total.elsewhere),
         ("skipped:", total.skips),
         ("FAILED: ", total.failures),

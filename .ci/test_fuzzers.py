@@ -71,7 +71,7 @@ def test_nothing_found(capsys, target):
 
 def test_a_finding_comes_with_its_reason_and_the_command_that_repeats_it(capsys, target):
     status, text = run(capsys, target("finds"), target("works", "texts"))
-    assert (status, text.splitlines()[-1]) == (1, "fuzz: 1 of 2 targets failed (frames): see above")
+    assert (status, text.splitlines()[-1]) == (1, "fuzz: 1 of 2 targets failed (frames): details are above")
     assert "the twins differ" in text
     assert "reproduce: ./x fuzz --input target/fuzz/findings/frames/crash-1 frames" in text
     # What an earlier run found is not found again.

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The lists of stages: what `./x test` runs in each of its forms, and what `.ci/run` runs.
+
+python3 .ci/suites.py [--no-hugepages] SUITE
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import machine_state
+from hugepages import DECISION, reserved
+from stages import TREE, Record, Stage
+
+LINES = ("22.11", "24.11")
+# The programs whose figures are published; the profile `dist` is for them alone.
+SHIPPED = ("-p", "l2fwd-rs", "-p", "testbed-generator", "-p", "testbed-handicaps")
+# What a version of DPDK can change.
+OVER_DPDK = ("-p", "dpdk-rs-sys", "-p", "dpdk-rs", "-p", "l2fwd-rs", "-p", "testbed-generator")
+FEATURES = ("--features", "parsing-bench/timer")
+# Two workers, a file each: more would need more hugepages and memory than are asked for. Each says when it begins a
+# test, so that one that hangs is known.
+WORKERS = ("-v", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-rs")
+VM_TESTS = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehearsal_campaign", "rehearsal_service")
+# What is built for one user is the same for the other.
+SHARED_BUILD = {"CARGO_BUILD_BUILD_DIR": "target"}
+# So that a report comes at all, in seconds since the beginning of `.ci/run`.
+CI_LIMIT_S = 4500.0
+# On two quiet cores, in minutes, from nothing.
+MINUTES = {"dpdk-here": 20, "dpdk-other": 25, "dpdk-newest": 30, "builds": 39, "asan": 9, "valgrind": 6}
+
+
+def shell(script: str, *words: str) -> tuple[str, ...]:
+    """A stage of several commands, of which each must succeed."""
+    return ("sh", "-ec", script, "sh", *words)
+
+
+def cargo_test(*words: str) -> tuple[str, ...]:
+    """Shows the output of what passed, since it may say that it was skipped."""
+    return ("cargo", "test", *words, "--no-fail-fast", "--", "--show-output")
+
+
+def pytest(record: Path, name: str, *words: str) -> tuple[str, ...]:
+    """Python tests that leave a record for the tally."""
+    return (
+        *("env", "-C", "testbed", ".venv/bin/python", "-m", "pytest", "-c", "pyproject.toml"),
+        *(*WORKERS, "--junitxml", str(record / f"{name}.xml"), *words),
+    )
+
+
+def elsewhere(*names: str) -> list[Stage]:
+    """What is not run here; the sum names it."""
+    return [Stage(name, "elsewhere") for name in names]
+
+
+def c_stages(record: Path) -> list[Stage]:
+    """The forwarder in C and its tests, whose record meson leaves in its own place."""
+    script = (
+        "rm -f build/meson-logs/testlog.json; status=0; meson test -C build --print-errorlogs || status=$?; "
+        'cp build/meson-logs/testlog.json "$1"; exit $status'
+    )
+    return [Stage("build-c", "step", BUILD_C), Stage("c", "meson", shell(script, str(record / "c.json")))]
+
+
+BUILD_C = shell("[ -f build/build.ninja ] || meson setup build; ninja -C build")
+BUILD_STATIC = Stage("build-static", "step", ("./x", "build", "--static"))
+REWRITING = ("--workspace", "--features", "parsing-bench/timer,l2fwd-rs/rewrite", "--bin", "l2fwd-rs")
+BUILD_REWRITE = Stage(
+    "build-rewrite",
+    "step",
+    # With the features of the whole workspace, those of an example included, so that only the forwarder is built anew.
+    ("cargo", "build", *REWRITING, "--example", "rx_tx", "--target-dir", "target/rewrite"),
+    SHARED_BUILD,
+)
+GUEST_KERNEL = Stage("guest-kernel", "step", (".ci/guest-kernel",))
+
+
+def whole(record: Path) -> list[Stage]:
+    """Every test on this machine's DPDK."""
+    return [
+        Stage("build-programs", "step", ("cargo", "build", "--profile", "dist", *SHIPPED)),
+        BUILD_STATIC,
+        # Debug, for its assertions and overflow checks. Criterion's program is not built by default.
+        Stage("rust-examples", "step", ("cargo", "build", "--workspace", *FEATURES, "--examples")),
+        Stage("rust", "cargo", cargo_test("--workspace", *FEATURES, "--tests")),
+        *c_stages(record),
+        BUILD_REWRITE,
+        Stage("rust-rewrite", "cargo", cargo_test(*REWRITING)),
+        # Apart, since the output of a passing compile-fail test is a compile error.
+        Stage("rust-docs", "cargo", ("cargo", "test", "--workspace", *FEATURES, "--doc", "--no-fail-fast")),
+        Stage("packages", "step", (".ci/packages",)),
+        # What the kernels of the parsers execute is counted as it is published.
+        Stage(
+            "parsing-measure",
+            "step",
+            ("cargo", "build", "--profile", "dist", "-p", "parsing-bench", "--example", "measure"),
+        ),
+        GUEST_KERNEL,
+        Stage("python", "pytest", pytest(record, "python", "tests", "../.ci")),
+    ]
+
+
+def varying(record: Path) -> list[Stage]:
+    """What a version of DPDK can change: EAL tests, C tests, and end-to-end runs of the twins, as the debug profile
+    builds them.
+    """
+    programs = {"TESTBED_BIN_DIRS": f"{TREE}/target/debug:{TREE}/build/l2fwd-c"}
+    # What is left out is named in the sum; the tests of dpdk-rs say so themselves.
+    marked = {"DPDK_RS_TEST_VARYING": "1"}
+    return [
+        Stage("rust-examples", "step", ("cargo", "build", *OVER_DPDK, "--bins", "--examples"), marked),
+        Stage("rust", "cargo", cargo_test(*OVER_DPDK, "--tests"), marked),
+        *c_stages(record),
+        Stage("python", "pytest", pytest(record, "python", "-m", "twins", "tests"), programs),
+        *elsewhere(
+            "parsing-bench", "rewrite", "rust-docs", "packages", "static", "python-but-twins", "virtual-machines"
+        ),
+    ]
+
+
+def virtual_machines(record: Path) -> list[Stage]:
+    """The start-up diagnosis, and the way from a PCI NIC to a running forwarder and back, on emulated NICs."""
+    return [
+        Stage("build-programs", "step", ("cargo", "build", "--profile", "dist", *SHIPPED)),
+        BUILD_STATIC,
+        Stage("rust-examples", "step", ("cargo", "build", "-p", "dpdk-rs", "--examples")),
+        GUEST_KERNEL,
+        Stage("python", "pytest", pytest(record, "python", *(f"tests/test_{name}.py" for name in VM_TESTS))),
+    ]
+
+
+def builds(record: Path, shared_hugepages: str) -> list[Stage]:
+    """What is quick to run, in each way to link and build it, and the statically linked forwarders in a Debian without
+    DPDK.
+    """
+    ways = [
+        (link, profile, cpu)
+        for cpu in ("x86-64", "x86-64-v3")
+        for link in ("shared", "static")
+        for profile in ("debug", "release")
+    ]
+    stages = [Stage(f"build-{'-'.join(way)}", "step", (".ci/build-kind", "build", *way)) for way in ways]
+    stages.append(Stage("debian-without-dpdk", "step", (".ci/build-kind", "debian", "static", "release", "x86-64")))
+    for way in ways:
+        name = "-".join(way)
+        built = f"build-{name}"
+        # Only processes that share memory need hugepages.
+        shared = {DECISION: shared_hugepages}
+        stages.append(Stage(f"rust-{name}", "cargo", (".ci/build-kind", "rust", *way), shared, needs=built))
+        command = (".ci/build-kind", "run", *way, str(record / f"run-{name}.xml"))
+        stages.append(Stage(f"run-{name}", "pytest", command, {DECISION: "0"}, needs=built))
+    return stages
+
+
+def tool(name: str) -> list[Stage]:
+    """What a tool says of the tests: first that it finds what is wrong on purpose, then that it finds nothing else."""
+    ready = f"{name}-ready"
+    return [
+        Stage(ready, "step", (f".ci/{name}", "ready")),
+        Stage(f"{name}-mistakes", "cargo", (f".ci/{name}", "mistakes"), needs=ready),
+        Stage(f"{name}-tests", "cargo", (f".ci/{name}", "tests"), needs=ready),
+    ]
+
+
+def _test(name: str, stages_of: Callable[[Path], list[Stage]], wanted: bool = True) -> int:
+    folder = TREE / f"target/{name}-record"
+    record = Record(folder)
+    with reserved(wanted):
+        stages = stages_of(folder)
+        record.run(stages)
+    return record.sum(stages)
+
+
+def test_builds(wanted: bool) -> int:
+    """`./x test --builds`."""
+    folder = TREE / "target/builds-record"
+    record = Record(folder)
+    with reserved(wanted):
+        stages = builds(folder, os.environ[DECISION])
+        ways = next(at for at, stage in enumerate(stages) if stage.name == "debian-without-dpdk") + 1
+        record.run(stages[:ways])
+        if record.status("debian-without-dpdk") == 0:
+            os.environ["TESTBED_DEBIAN"] = str(TREE / "target/debian/dpdk-none")
+        record.run(stages[ways:])
+    return record.sum(stages)
+
+
+def other_line() -> str:
+    """The long-term line of DPDK that this machine has not."""
+    told = subprocess.run(["pkg-config", "--modversion", "libdpdk"], capture_output=True, text=True, check=False)
+    here = ".".join(told.stdout.strip().split(".")[:2])
+    return LINES[1] if here == LINES[0] else LINES[0]
+
+
+def in_a_debian(name: str, *words: str, until_s: float | None = None) -> Stage:
+    """A stage in a Debian of its own, which only root can make."""
+    if os.geteuid() != 0:
+        return Stage(name, "step", shell("echo creating a Debian with debootstrap needs root; exit 77"))
+    return Stage(name, "tally" if words[0] == "test" else "step", ("./x", *words), until_s=until_s)
+
+
+def test_all(wanted: bool) -> int:
+    """`./x test --all`: everything there is, one after the other."""
+    other = other_line()
+    stages = [
+        Stage("dpdk-here", "tally", ("./x", "test")),
+        in_a_debian("dpdk-other", "test", "--dpdk", other),
+        in_a_debian("dpdk-newest", "test", "--dpdk", "newest"),
+        *(Stage(name, "tally", ("./x", "test", f"--{name}")) for name in ("builds", "asan", "valgrind")),
+    ]
+    for stage in stages:
+        print(f"x: {stage.name} takes about {MINUTES[stage.name]} min on two quiet cores")
+    print(f"x: together about {sum(MINUTES.values())} min")
+    record = Record(TREE / "target/all-record", quiet=True)
+    with reserved(wanted):
+        record.run(stages)
+    return record.sum(stages)
+
+
+def ci(wanted: bool) -> int:
+    """`.ci/run`: what must be green before a change goes in, and the machine left as it was."""
+    folder = TREE / "target/ci-record"
+    before = machine_state.state()
+    record = Record(folder, quiet=True)
+    # First, since two that install packages at a time would be in each other's way.
+    setup = Stage("setup", "step", ("./x", "setup"))
+    with reserved(wanted):
+        record.run([setup])
+        other = other_line()
+        here = [Stage("dpdk-here", "tally", ("./x", "test"), until_s=CI_LIMIT_S)]
+        there = [
+            in_a_debian("debian", "setup", "--dpdk", other),
+            in_a_debian(f"dpdk-{other}", "test", "--dpdk", other, "--varying", until_s=CI_LIMIT_S),
+            # Last, when cargo builds nothing more on the other lane, which would wait for it.
+            Stage("lint", "step", ("./x", "lint")),
+        ]
+        record.run(here, there)
+    changed = folder / "changed"
+    changed.write_text("; ".join(machine_state.differences(before, machine_state.state())))
+    script = '[ ! -s "$1" ] || { echo "the machine is not as it was: $(cat "$1")"; exit 1; }'
+    as_it_was = Stage("machine-as-it-was", "step", shell(script, str(changed)))
+    record.run([as_it_was])
+    return record.sum([setup, *here, *there, as_it_was])
+
+
+SUITES: dict[str, Callable[..., int]] = {
+    "whole": lambda wanted: _test("test", whole, wanted),
+    "varying": lambda wanted: _test("test", varying, wanted),
+    # The guests have hugepages of their own.
+    "vm": lambda _: _test("vm", virtual_machines, wanted=False),
+    "builds": test_builds,
+    "asan": lambda wanted: _test("asan", lambda _: tool("asan"), wanted),
+    "valgrind": lambda wanted: _test("valgrind", lambda _: tool("valgrind"), wanted),
+    "all": test_all,
+    "ci": ci,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Runs a suite; the exit status is 1 if anything failed, 130 after Ctrl-C."""
+    wanted = arguments[:1] != ["--no-hugepages"]
+    return SUITES[arguments[-1]](wanted)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
