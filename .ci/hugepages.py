@@ -21,7 +21,7 @@ from types import FrameType
 
 # 2-MB pages: below the first figure DPDK goes without, more than the second is never taken.
 LEAST = 256
-MOST = 512
+MOST = 768
 POOL = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
 MOUNTS = Path("/proc/mounts")
 MEMORY = Path("/proc/meminfo")

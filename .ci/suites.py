@@ -23,9 +23,9 @@ SHIPPED = ("-p", "l2fwd-rs", "-p", "testbed-generator", "-p", "testbed-handicaps
 # What a version of DPDK can change.
 OVER_DPDK = ("-p", "dpdk-rs-sys", "-p", "dpdk-rs", "-p", "l2fwd-rs", "-p", "testbed-generator")
 FEATURES = ("--features", "parsing-bench/timer")
-# Two workers, a file each: more would need more hugepages and memory than are asked for. Each says when it begins a
-# test, so that one that hangs is known.
-WORKERS = ("-v", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "-rs")
+# Three workers, a file each: a worker waits a fifth of its time. Each says when it begins a test, so that one that
+# hangs is known.
+WORKERS = ("-v", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "-rs")
 VM_TESTS = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehearsal_campaign", "rehearsal_service")
 # What is built for one user is the same for the other.
 SHARED_BUILD = {"CARGO_BUILD_BUILD_DIR": "target"}

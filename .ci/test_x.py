@@ -266,7 +266,7 @@ def test_taken_hugepages_are_given_back_whatever_the_outcome(tree, status):
     tree.set_hugepages(total=100, free=10, available_mb=8192)
     tree.answers("python", f"echo hugepages=$DPDK_HUGEPAGES total=$(cat pool/nr_hugepages); exit {status}", tree.python)
     done = tree.x("testbed")
-    assert f"hugepages=1 total={100 + 512 - 10}" in done.stdout
+    assert f"hugepages=1 total={100 + 768 - 10}" in done.stdout
     assert done.returncode == status
     assert tree.total == 100
 
@@ -275,7 +275,7 @@ def test_taken_hugepages_are_given_back_whatever_the_outcome(tree, status):
 def test_taken_hugepages_are_given_back_after_a_signal(tree, signal, status):
     tree.answers("python", f"echo total=$(cat pool/nr_hugepages); kill -{signal} $PPID", tree.python)
     done = tree.x("testbed")
-    assert "total=512" in done.stdout
+    assert "total=768" in done.stdout
     assert done.returncode == status
     assert tree.total == 0
 
