@@ -138,6 +138,10 @@ def _number(name: str) -> int:
 def main(arguments: list[str]) -> int:
     """Runs the command. A signal ends this only after the command, so that pages in use are not given back."""
     wanted = arguments[:1] != ["--no-hugepages"]
+    command = arguments[0 if wanted else 1 :]
+    if not command or command[0].startswith("-"):
+        print(__doc__)
+        return 0 if command[:1] in (["-h"], ["--help"]) else 2
     received: list[int] = []
 
     def remember(number: int, _: FrameType | None) -> None:
@@ -146,7 +150,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
         signal.signal(number, remember)
     with reserved(wanted):
-        status = subprocess.run(arguments[0 if wanted else 1 :], check=False).returncode
+        status = subprocess.run(command, check=False).returncode
     if received:
         return 128 + received[0]
     return status if status >= 0 else 128 - status

@@ -79,8 +79,8 @@ diagnose_init(int eal_argc, char *const eal_argv[], struct error *error)
 	read_process_name(pid, name, sizeof(name));
 	return set_error(error, STATUS_FAILED,
 		"cannot initialize the EAL: process %d (%s) runs under the file prefix "
-		"'%s' and holds %s: give this one another, as in --file-prefix=%s2, or "
-		"end that one",
+		"'%s' and holds %s: choose another prefix, such as --file-prefix=%s2, or "
+		"end that process",
 		(int)pid, name, slash + 1, path, slash + 1);
 }
 

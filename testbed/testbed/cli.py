@@ -11,11 +11,9 @@ import typer
 
 from testbed.bench.cli import bench
 from testbed.campaign.cli import add_commands
-from testbed.campaign.schema import schema
 from testbed.campaign.testbeds.cli import add_commands as add_testbed_commands
 from testbed.command_line.console import fail, new_app
 from testbed.demo.cli import demo
-from testbed.demo.report import write_report
 from testbed.doctor.command import doctor
 from testbed.host.command import app as host
 from testbed.nics.command import profile
@@ -29,9 +27,24 @@ app.add_typer(host, name="host")
 app.command()(demo)
 app.command()(doctor)
 app.command()(profile)
-app.command()(schema)
 add_commands(app)
 add_testbed_commands(app)
+
+
+@app.command()
+def schema(folder: Annotated[Path, typer.Argument(help="Where to write the schemas; created if missing.")]) -> None:
+    """Write the JSON schemas of the results.
+
+    These are summary.json, verdict.json, the lines of journal.jsonl, and the output of diff --json.
+    """
+    # Late, here and below: it loads every model of a campaign.
+    from testbed.campaign.schema import write_schemas
+
+    try:
+        for path in write_schemas(folder):
+            typer.echo(path)
+    except OSError as error:
+        fail(f"cannot write the schemas into {folder}: {error.strerror}")
 
 
 @app.command()
@@ -39,6 +52,7 @@ def report(folder: Annotated[Path, typer.Argument(help="A results folder.", file
     """Rebuild report.html from the folder of a demo or a campaign, finished or not."""
     from testbed.campaign.folder import is_campaign_folder
     from testbed.campaign.report import document as campaign_report
+    from testbed.demo.report import write_report
 
     try:
         print(campaign_report.write_report(folder) if is_campaign_folder(folder) else write_report(folder))

@@ -73,6 +73,8 @@ def test_a_short_run(program: Callable[[str], Program], tmp_path: Path, words: l
                 assert all(seconds >= 0.19 for seconds in slices.seconds)
                 assert run.rss_kb > 0
                 assert run.start_s > 0
+                if not with_generator:
+                    assert (run.lost.forwarder > 0) is (refused > 0)
                 if refused:
                     assert sum(slices.tx_packets) / sum(slices.rx_packets) == pytest.approx(1 - refused / 100, abs=0.02)
                 if run.rx_burst_avg is not None and not with_generator:

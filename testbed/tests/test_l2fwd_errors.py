@@ -217,7 +217,7 @@ def test_a_file_prefix_that_another_process_has(name: str, tmp_path: Path) -> No
     own = Path("/proc/self/comm").read_text().strip()
     assert own_lines(result.stderr) == [
         f"l2fwd: cannot initialize the EAL: process {os.getpid()} ({own}) runs under the file prefix 'mine' and holds "
-        f"{config}: give this one another, as in --file-prefix=mine2, or end that one"
+        f"{config}: choose another prefix, such as --file-prefix=mine2, or end that process"
     ]
     assert result.returncode == 1
 

@@ -149,8 +149,8 @@ pub enum Finding {
     },
     /// Another process is running with the same prefix.
     #[error(
-        "process {} ({}) runs under the file prefix '{prefix}' and holds {}: give this one another, as in \
-         --file-prefix={prefix}2, or end that one",
+        "process {} ({}) runs under the file prefix '{prefix}' and holds {}: choose another prefix, such as \
+         --file-prefix={prefix}2, or end that process",
         .process.pid, .process.name, .file.display()
     )]
     PrefixInUse {

@@ -8,10 +8,10 @@ A file's name has the schema's version, which is raised when an older reader wou
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
@@ -19,7 +19,6 @@ from testbed.campaign import journal, summary
 from testbed.campaign.compare.verdict_file import ComparisonVerdict
 from testbed.campaign.diff import outcome as diff
 from testbed.campaign.folder import RESULTS
-from testbed.command_line.console import fail
 from testbed.run.results_folder import SCHEMA_VERSION, write_atomically
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -42,18 +41,15 @@ def as_text(schema: dict[str, Any]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-def schema(folder: Annotated[Path, typer.Argument(help="Where to write the schemas; created if missing.")]) -> None:
-    """Write the JSON schemas of the results.
+def write_schemas(folder: Path) -> Iterator[Path]:
+    """Writes all into the folder, which is created if missing; each path when it is written.
 
-    These are summary.json, verdict.json, the lines of journal.jsonl, and the output of diff --json.
+    Raises `OSError`.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in schemas().items():
-            write_atomically(folder / name, as_text(content))
-            typer.echo(folder / name)
-    except OSError as error:
-        fail(f"cannot write the schemas into {folder}: {error.strerror}")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in schemas().items():
+        write_atomically(folder / name, as_text(content))
+        yield folder / name
 
 
 def _summary() -> dict[str, Any]:

@@ -191,8 +191,6 @@ def _slice(instance: Instance, run: Run, turn: int, protocol: Protocol) -> None:
     if generator_first is not None and generator_last is not None:
         slices.generator_cpu_seconds.append((generator_last - generator_first) / 1e9)
     run.lost.device_rx += last.rx_missed - first.rx_missed + last.rx_no_mbuf - first.rx_no_mbuf
-    # May be less than nothing: what was on its way at the one moment or the other.
-    run.lost.forwarder += slices.rx_packets[-1] - slices.tx_packets[-1]
 
 
 def _exact_reading(instance: Instance, slice_s: float) -> Reading:
@@ -220,6 +218,8 @@ def _count_polls(instance: Instance, run: Run, seconds: float) -> None:
 def _finish(instance: Instance, run: Run) -> None:
     memory = instance.memory()
     run.rss_kb, run.hugepages_kb = memory.rss_kb, memory.hugepages_kb
+    last = instance.read()
+    run.lost.forwarder += max(0, last.rx_packets - last.tx_packets - instance.condition.most_in_flight)
     account = instance.end()
     if account is not None:
         run.lost.wire_to_forwarder = max(0, account.sent - account.forwarder_received)

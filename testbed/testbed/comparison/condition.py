@@ -59,6 +59,11 @@ class Condition(BaseModel):
         """Bytes of a frame in memory."""
         return self.size - _FCS_BYTES
 
+    @property
+    def most_in_flight(self) -> int:
+        """So many frames can be received and not yet sent at one moment: a burst in each buffer, and the queues behind."""
+        return self.ports * self.queues * (self.burst + self.descriptors)
+
     def check(self) -> None:
         """Raises `ConditionError` for what cannot be."""
         if not all(_PCI.fullmatch(nic) for nic in self.nics):

@@ -25,11 +25,13 @@ class Slices(Record):
 
 
 class Lost(Record):
-    """Frames that did not get through in the measured slices, by place."""
+    """Frames that did not get through, by place; in the measured slices where a field says nothing else."""
 
     wire_to_forwarder: int | None = Field(None, description="sent by the generator, not received; the whole run")
     device_rx: int = Field(0, description="missed by the device, or without an mbuf")
-    forwarder: int = Field(0, description="received and not sent: refused by the transmit side, or too short")
+    forwarder: int = Field(
+        0, description="received and not sent, beyond what buffers and queues can hold; the whole run"
+    )
     wire_to_generator: int | None = Field(None, description="sent by the forwarder, not come back; the whole run")
 
 
