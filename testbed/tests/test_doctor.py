@@ -100,7 +100,7 @@ WRONG = {
         all_of(NO_GROUPS, put("/sys/module/vfio/parameters/enable_unsafe_noiommu_mode", "Y")),
         "IOMMU",
         "warn",
-        "VFIO goes without",
+        "VFIO is set to work without it",
         "turn the IOMMU on",
     ),
     "interrupts": (
@@ -141,7 +141,7 @@ WRONG = {
         put("/proc/cpuinfo", f"model name : QEMU Virtual CPU\nflags : {FLAGS_V2.replace('sse4_2 ', '')}"),
         "SIMD level",
         "fail",
-        "it lacks sse4_2",
+        "the CPU lacks sse4_2",
         "DPDK needs SSE 4.2",
     ),
     "governor": (
@@ -160,7 +160,7 @@ WRONG = {
         ),
         "C-states",
         "warn",
-        "down to C6, 133 µs",
+        "deepest state C6, 133 µs",
         "idle-set",
     ),
     "isolcpus": (put(f"{CPUS}/isolated", "2"), "isolcpus", "warn", "CPU 2", "add isolcpus=2-3"),
@@ -178,7 +178,7 @@ WRONG = {
     "sibling": (put(f"{CPUS}/cpu2/topology/thread_siblings_list", "2,6"), "SMT", "warn", "online: 6", "isolcpus"),
     "core offline": (put(f"{CPUS}/online", "0-2,4-7"), "cores", "fail", "CPU 3 is not online", "online"),
     "other node": (put(f"{DEVICES}/{NIC}/numa_node", "1"), NIC, "warn", "on node 1, the cores on node 0", "CPU 4-7"),
-    "no node": (put(f"{DEVICES}/{NIC}/numa_node", "-1"), NIC, "warn", "does not tell", "firmware"),
+    "no node": (put(f"{DEVICES}/{NIC}/numa_node", "-1"), NIC, "warn", "does not report its node", "firmware"),
     "narrow slot": (
         put(f"{DEVICES}/{NIC}/current_link_width", "4"),
         f"bus of {NIC}",
@@ -228,7 +228,7 @@ def test_nic_that_is_vital_or_not_there_fails(tree: Tree) -> None:
     check = found(tree, Question(nics=("0000:99:00.0",)))["0000:99:00.0"]
     assert (check.verdict, check.found) == ("fail", "the device does not exist")
     assert NIC in check.remedy
-    assert found(tree, Question())[UPLINK].found.endswith("carries the default route, left alone")
+    assert found(tree, Question())[UPLINK].found.endswith("carries the default route, not used")
 
 
 def test_shared_driver_needs_no_vfio(tree: Tree) -> None:

@@ -61,7 +61,7 @@ class Condition(BaseModel):
 
     @property
     def most_in_flight(self) -> int:
-        """So many frames can be received and not yet sent at one moment: a burst in each buffer, and the queues behind."""
+        """Frames that can be received and not yet sent at one moment: a burst in each buffer, and full queues."""
         return self.ports * self.queues * (self.burst + self.descriptors)
 
     def check(self) -> None:

@@ -57,7 +57,7 @@ def plugin_folder(host: Host) -> str | None:
 
 
 def _driver(host: Host, folder: str, address: str, driver: str, plugin: str) -> Check:
-    name, why = f"driver for {address}", "DPDK has a port only where one of its drivers knows the NIC"
+    name, why = f"driver for {address}", "DPDK makes a port of a NIC only if one of its drivers supports the NIC"
     if any(file.startswith(f"librte_{plugin}.so") for file in host.names(folder)):
         return ok(name, f"{driver} in {folder}", why)
     package = plugin.replace("_", "-")
@@ -66,7 +66,7 @@ def _driver(host: Host, folder: str, address: str, driver: str, plugin: str) -> 
 
 
 def _runtime_folders(host: Host) -> Check:
-    name, why = "run-time folders", "what a killed process left confuses the next one of the same --file-prefix"
+    name, why = "run-time folders", "a process with the same --file-prefix may read what an earlier one left"
     # A primary process holds a lock on its configuration.
     locked = {
         line.split()[5].rpartition(":")[2]
@@ -85,7 +85,7 @@ def _runtime_folders(host: Host) -> Check:
         return ok(name, "none without its process", why)
     return warn(
         name,
-        f"left by killed processes: {', '.join(left)}",
+        f"left by processes that have ended: {', '.join(left)}",
         why,
         "rm -r " + " ".join(f"{_RUNTIME}/{prefix}" for prefix in left),
     )

@@ -32,15 +32,15 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
 
 
 def _iommu(host: Host, question: Question) -> Check:
-    name, why = "IOMMU", "vfio-pci takes no NIC without one: a device could write anywhere"
+    name, why = "IOMMU", "without an IOMMU a device can write anywhere, so vfio-pci refuses NICs"
     if iommu.is_on(host):
         return ok(name, f"on, {len(host.names(iommu.GROUPS))} groups", why)
     if iommu.is_yes(host, iommu.NO_IOMMU_MODE):
-        remedy = "turn the IOMMU on where there is one"
-        return warn(name, "off, and VFIO goes without: a NIC can write anywhere", why, remedy)
+        remedy = "turn the IOMMU on, if the machine has one"
+        return warn(name, "off, and VFIO is set to work without it: a NIC can write anywhere", why, remedy)
     reason, remedy = iommu.why_off(host)
     if host.exists(iommu.NO_IOMMU_MODE):
-        remedy += f"; to go without, so that a NIC can write anywhere: echo 1 >{iommu.NO_IOMMU_MODE}"
+        remedy += f"; to work without it, although a NIC can then write anywhere: echo 1 >{iommu.NO_IOMMU_MODE}"
     return question.judge(name, f"off: {reason}", why, remedy)
 
 
@@ -68,13 +68,13 @@ def _is_available(host: Host, folder: str) -> bool:
 
 
 def _remapping(host: Host, question: Question) -> Check:
-    name, why = "interrupt remapping", "without it a NIC can forge interrupts, so VFIO hands none out"
+    name, why = "interrupt remapping", "without it a NIC can forge interrupts, so VFIO refuses NICs"
     if iommu.remaps_interrupts(host):
         return ok(name, "on", why)
     if iommu.is_yes(host, iommu.UNSAFE_INTERRUPTS):
         return warn(
             name,
-            "off, and VFIO is told to go without",
+            "off, and VFIO is set to work without it",
             why,
             "turn it on: in the firmware (x2APIC), without intremap=off",
         )
@@ -85,7 +85,10 @@ def _remapping(host: Host, question: Question) -> Check:
 
 
 def _group(host: Host, question: Question, nic: pci.Device) -> Check:
-    name, why = f"group of {nic.address}", "VFIO hands out whole groups, and only if no driver of the kernel has a part"
+    name, why = (
+        f"group of {nic.address}",
+        "VFIO gives a program whole groups only, and only if no kernel driver uses a device of the group",
+    )
     if nic.group is None:
         return question.judge(name, "in no group", why, "use a slot behind the IOMMU")
     members = [address for address in host.names(f"{iommu.GROUPS}/{nic.group}/devices") if address != nic.address]
@@ -101,8 +104,8 @@ def _group(host: Host, question: Question, nic: pci.Device) -> Check:
 def _rights(host: Host, question: Question, nics: list[pci.Device]) -> Iterator[Check]:
     bound = [nic for nic in nics if nic.is_vfio and nic.group]
     files = ["/dev/vfio/vfio", *(f"/dev/vfio/{nic.group}" for nic in bound)] if bound else []
-    why = "an ordinary user opens the group's file"
+    why = "an ordinary user must be able to open the group's file"
     for file in files:
         if host.exists(file) and not os.access(host.path(file), os.R_OK | os.W_OK):
-            remedy = f"as root: chown {os.geteuid()} {file}; for good the udev rule in l2fwd-rs/packaging"
-            yield question.judge(file, f"user {os.geteuid()} may not open it", why, remedy)
+            remedy = f"as root: chown {os.geteuid()} {file}; for a permanent rule see l2fwd-rs/packaging (udev)"
+            yield question.judge(file, f"user {os.geteuid()} has no permission to open it", why, remedy)

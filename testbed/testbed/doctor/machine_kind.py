@@ -22,7 +22,7 @@ _HERE = (
 def checks(host: Host, question: Question) -> Iterator[Check]:
     """All checks of this group."""
     kernel = host.text("/proc/sys/kernel/osrelease") or "unknown"
-    why = "a hypervisor takes cores away unseen: rates are its own, ratios of interleaved runs still hold"
+    why = "a hypervisor interrupts the cores unseen: rates are disturbed, ratios of interleaved runs still hold"
     if is_virtual(host):
         maker = host.text("/sys/class/dmi/id/sys_vendor") or "unknown maker"
         remedy = "publish figures from a machine of your own; pin the virtual CPUs and give it a whole NIC"
@@ -31,7 +31,9 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
         yield ok("kind", f"a real machine, kernel {kernel}", why)
     there = candidates(host, question)
     if not there:
-        found = "none but those that carry the default route or your connection" if pci.nics(host) else "none"
-        yield warn("NICs to measure with", found, "the figure of a NIC needs a NIC", _HERE)
+        found = "only those that carry the default route or your connection" if pci.nics(host) else "none"
+        yield warn("NICs to measure with", found, "only a NIC shows what a NIC forwards", _HERE)
     else:
-        yield ok("NICs to measure with", ", ".join(nic.address for nic in there), "the figure of a NIC needs a NIC")
+        yield ok(
+            "NICs to measure with", ", ".join(nic.address for nic in there), "only a NIC shows what a NIC forwards"
+        )

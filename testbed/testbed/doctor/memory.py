@@ -30,7 +30,7 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
         yield _locks(host, question)
 
 
-_WHY = "DPDK's memory lies in them: without, each access costs more, and with vfio-pci nothing starts"
+_WHY = "DPDK keeps its memory in them: without them each access costs more, and vfio-pci does not start"
 
 
 def wanted_nodes(host: Host, question: Question) -> set[int]:
@@ -55,7 +55,7 @@ def _node(host: Host, question: Question, node: int, there: list[Pool]) -> Check
 
 
 def _mount(host: Host) -> Check:
-    name, why = "hugetlbfs", "programs with files of their own in it share memory; with --in-memory none is needed"
+    name, why = "hugetlbfs", "programs share memory through files in it; with --in-memory it is not needed"
     there = mounts(host)
     if there:
         return ok(name, ", ".join(f"{place} ({size // 1024} MB)" for place, size in there.items()), why)
@@ -65,7 +65,7 @@ def _mount(host: Host) -> Check:
 
 
 def _locks(host: Host, question: Question) -> Check:
-    name, why = "memory locks", "VFIO locks all memory that a NIC may write to, and counts it against the user's limit"
+    name, why = "memory locks", "VFIO locks all memory that a NIC may write to, and the user's limit applies"
     line = next(
         (line for line in (host.text("/proc/self/limits") or "").splitlines() if line.startswith("Max locked memory")),
         "",

@@ -38,7 +38,11 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
         for nic in pci.nics(host):
             use = vital_use(host, nic)
             if use is not None:
-                yield ok(nic.address, f"{_title(nic)}: carries {use}, left alone", "whoever takes it is cut off")
+                yield ok(
+                    nic.address,
+                    f"{_title(nic)}: carries {use}, not used",
+                    "a program that takes it cuts your connection",
+                )
     for nic in candidates(host, question):
         if nic.is_nic:
             yield from _nic(host, question, nic)
@@ -70,7 +74,9 @@ def _driver(host: Host, question: Question, nic: pci.Device) -> Check:
     found = f"{_title(nic)}: {nic.driver or 'none'}"
     use = vital_use(host, nic)
     if use is not None:
-        return fail(name, f"{found}; it carries {use}", "whoever takes it is cut off", "name another NIC")
+        return fail(
+            name, f"{found}; it carries {use}", "a program that takes it cuts your connection", "name another NIC"
+        )
     prepare = f"./x testbed host prepare --nic {nic.address}"
     if is_bifurcated(nic.ids):
         profile = profile_of(nic.ids)
@@ -85,7 +91,7 @@ def _driver(host: Host, question: Question, nic: pci.Device) -> Check:
     if nic.driver is None:
         return question.judge(name, found, why, prepare)
     up = [name for name in nic.interfaces if (host.number(f"/sys/class/net/{name}/flags") or 0) & 1]
-    lost = f"; its interface {', '.join(up)} is up: what uses it loses it" if up else ""
+    lost = f"; its interface {', '.join(up)} is up, and programs that use it lose it" if up else ""
     return question.judge(name, f"{found} of the kernel, not {VFIO}", why, prepare + lost)
 
 
@@ -95,7 +101,7 @@ def _firmware(host: Host, nic: pci.Device) -> Check:
         found = re.search(r"^firmware-version: *(\S.*)$", host.output("ethtool", "-i", interface) or "", re.MULTILINE)
         if found:
             return ok(name, found[1].strip(), why)
-    asked = "the forwarder has it" if nic.is_vfio else "the driver tells none, or ethtool is not installed"
+    asked = "the forwarder has it" if nic.is_vfio else "the driver does not report it, or ethtool is not installed"
     return ok(name, f"unknown: {asked}", why)
 
 
@@ -139,11 +145,14 @@ def port_speed_gbps(host: Host, nic: pci.Device) -> float | None:
 
 
 def _link(host: Host, nic: pci.Device, interface: str) -> Check:
-    name, why = f"link of {interface}", "no link, no frame; a lower speed than the port's is a cable or a switch"
+    name, why = (
+        f"link of {interface}",
+        "without a link no frame passes; a speed below the port's points to the cable or the switch",
+    )
     folder = f"/sys/class/net/{interface}"
     if not (host.number(f"{folder}/flags") or 0) & 1:
         return ok(name, "unknown: the interface is down", why)
     if host.number(f"{folder}/carrier") != 1:
-        return warn(name, "down", why, "look at the cable, the module and the other end")
+        return warn(name, "down", why, "check the cable, the module and the other end")
     speed = host.number(f"{folder}/speed")
     return ok(name, "up" + (f", {speed} Mbit/s" if speed and speed > 0 else ""), why)

@@ -31,8 +31,8 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
         yield warn("cores", found, _WHY, "take cores of the node that the NICs are on")
     for nic in candidates(host, question):
         if nic.node < 0:
-            remedy = "look up the slot in the board's manual, and update its firmware"
-            yield warn(nic.address, "the firmware does not tell its node", _WHY, remedy)
+            remedy = "find the slot in the board's manual, and update the firmware"
+            yield warn(nic.address, "the firmware does not report its node", _WHY, remedy)
         elif core_nodes and nic.node not in core_nodes:
             found = f"on node {nic.node}, the cores on node {', '.join(map(str, sorted(core_nodes)))}"
             yield warn(nic.address, found, _WHY, f"take cores of node {nic.node}: CPU {cpus.get(nic.node, 'none')}")

@@ -45,11 +45,11 @@ def _model(host: Host) -> Check:
 def _simd(host: Host, question: Question) -> Check:
     name, why = (
         "SIMD level",
-        "a program compiled for more ends with 'Illegal instruction'; drivers choose their path by it",
+        "a program compiled for a higher level ends with 'Illegal instruction'; drivers choose their code by it",
     )
     flags = cpu_flags(host)
     if not flags:
-        return ok(name, "not told by this kind of CPU", why)
+        return ok(name, "this kind of CPU does not report it", why)
     wanted = max([_FLOOR, *(_MARCHES.get(march, _FLOOR) for march in question.marches)])
     level = 1
     for number, names in _LEVELS.items():
@@ -61,7 +61,7 @@ def _simd(host: Host, question: Question) -> Check:
     found = f"x86-64-v{level}; {built}"
     if level >= wanted:
         return ok(name, found, why)
-    lacking = f"it lacks {', '.join(missing)}"
+    lacking = f"the CPU lacks {', '.join(missing)}"
     if wanted == _FLOOR:
         return fail(
             name, f"{found}; {lacking}", why, "use another machine, or in QEMU -cpu host or max: DPDK needs SSE 4.2"
@@ -90,7 +90,7 @@ def _smt(host: Host, question: Question) -> Check:
     off = "echo off >/sys/devices/system/cpu/smt/control, or nosmt on the kernel's command line"
     if not question.cores:
         return warn(
-            name, f"on: {len(pairs)} cores have two threads", why, f"name cores with --cores; to be rid of it: {off}"
+            name, f"on: {len(pairs)} cores have two threads", why, f"name cores with --cores; to turn it off: {off}"
         )
     for threads in sorted(pairs):
         both = [cpu for cpu in threads if cpu in question.cores]

@@ -34,7 +34,7 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
 
 
 def _governor(host: Host, question: Question) -> Check:
-    name, why = "governor", "a core that clocks down forwards less, and differently each time"
+    name, why = "governor", "a core that clocks down forwards less, and at a different rate each time"
     governors = {cpu: host.text(f"{CPUS}/cpu{cpu}/cpufreq/scaling_governor") for cpu in question.cores or online(host)}
     slow = {cpu: governor for cpu, governor in governors.items() if governor not in (None, "performance")}
     if slow:
@@ -47,7 +47,7 @@ def _governor(host: Host, question: Question) -> Check:
             f"./x testbed host prepare --cores {cpus}, or cpupower -c {cpus} frequency-set -g performance",
         )
     if None in governors.values():
-        return ok(name, "not in the hands of this system" + (", a virtual machine" if is_virtual(host) else ""), why)
+        return ok(name, "this system does not control it" + (", a virtual machine" if is_virtual(host) else ""), why)
     return ok(name, "performance", why)
 
 
@@ -56,7 +56,7 @@ def _turbo(host: Host) -> Check:
     off = host.number(f"{CPUS}/intel_pstate/no_turbo")
     boost = host.number(f"{CPUS}/cpufreq/boost")
     if off is None and boost is None:
-        return ok(name, "not in the hands of this system", why)
+        return ok(name, "this system does not control it", why)
     if off == 1 or boost == 0:
         return ok(name, "off", why)
     file, value = ("intel_pstate/no_turbo", 1) if off is not None else ("cpufreq/boost", 0)
@@ -66,7 +66,7 @@ def _turbo(host: Host) -> Check:
 def _sleep(host: Host, question: Question) -> Check:
     name, why = (
         "C-states",
-        "a core that sleeps wakes up late; a polling core does not sleep, its neighbours and the uncore do",
+        "a core in a deep state wakes up late; a polling core does not sleep, but its neighbours and the uncore do",
     )
     cpu = (question.cores or (0,))[0]
     folder = f"{CPUS}/cpu{cpu}/cpuidle"
@@ -77,8 +77,10 @@ def _sleep(host: Host, question: Question) -> Check:
             deepest = (host.text(f"{folder}/{state}/name") or state, latency)
     if deepest[1] > _SLEEP_LATENCY_US:
         remedy = f"cpupower idle-set -D {_SLEEP_LATENCY_US}, or intel_idle.max_cstate=1 processor.max_cstate=1 at boot"
-        return warn(name, f"down to {deepest[0]}, {deepest[1]} µs to wake up", why, remedy)
-    return ok(name, "none visible" if deepest[1] == 0 else f"down to {deepest[0]}, {deepest[1]} µs to wake up", why)
+        return warn(name, f"deepest state {deepest[0]}, {deepest[1]} µs to wake up", why, remedy)
+    return ok(
+        name, "no state visible" if deepest[1] == 0 else f"deepest state {deepest[0]}, {deepest[1]} µs to wake up", why
+    )
 
 
 def _isolation(name: str, cpus: list[int], question: Question) -> Check:
@@ -92,11 +94,11 @@ def _isolation(name: str, cpus: list[int], question: Question) -> Check:
     if cpus and not missing:
         return ok(name, found, why)
     wanted = cpu_list(question.cores) if question.cores else "<cores>"
-    return warn(name, found, why, f"add {name}={wanted} to the kernel's command line and start the machine again")
+    return warn(name, found, why, f"add {name}={wanted} to the kernel's command line and reboot")
 
 
 def _irqbalance(host: Host) -> Check:
-    name, why = "irqbalance", "it moves interrupts onto the forwarding cores, and undoes what was set by hand"
+    name, why = "irqbalance", "it moves interrupts to the forwarding cores, and undoes settings made by hand"
     running = host.processes("irqbalance")
     if running:
         return warn(

@@ -67,14 +67,14 @@ def _access_platform(host: Host, nic: pci.Device) -> tuple[bool, str, str] | Non
             if features[_ACCESS_PLATFORM] == "1":
                 return False, "the device goes through the IOMMU", ""
             remedy = "give the device to the virtual machine with disable-legacy=on,iommu_platform=on"
-            return True, "the device passes the IOMMU by (iommu_platform is off): the forwarder would hang", remedy
+            return True, "the device bypasses the IOMMU (iommu_platform is off): the forwarder would hang", remedy
     return None
 
 
 def _no_iommu(host: Host, _: pci.Device) -> tuple[bool, str, str]:
     if iommu.is_on(host) or iommu.is_yes(host, iommu.NO_IOMMU_MODE):
         return False, "vfio-pci can take it", ""
-    return True, "no IOMMU, and VFIO is not told to go without", f"echo 1 >{iommu.NO_IOMMU_MODE}"
+    return True, "no IOMMU, and VFIO is not set to work without one", f"echo 1 >{iommu.NO_IOMMU_MODE}"
 
 
 # By the name in the profile.

@@ -26,7 +26,10 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
     server = home / _SERVER
     if not server.is_file() or not os.access(server, os.X_OK):
         yield fail(
-            "tree", f"{server} is not there, or no program", why, "name the folder that a release of TRex unpacks to"
+            "tree",
+            f"{server} does not exist, or is not executable",
+            why,
+            "name the folder that a release of TRex unpacks to",
         )
         return
     if not (home / _CLIENT).is_dir():
