@@ -156,7 +156,7 @@ def test_everything_runs_on_this_machines_dpdk():
     assert told["rust"].startswith("cargo test --workspace ")
     assert told["rust-docs"] == "cargo test --workspace --features parsing-bench/timer --doc --no-fail-fast"
     assert told["python"].endswith(" tests ../.ci")
-    assert " -n 2 --dist loadfile " in told["python"]
+    assert " -n 3 --dist loadfile " in told["python"]
     assert "l2fwd-rs/rewrite" in told["rust-rewrite"]
     assert told["packages"] == ".ci/packages"
     # What is counted is what is shipped.
