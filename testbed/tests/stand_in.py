@@ -206,7 +206,7 @@ def generate(wish: dict) -> int:
         "tx_pps": sent / seconds,
         "rx_pps": received / seconds,
     }
-    latency = {"min": 1000, "avg": 2000.5, "max": 9000, "jitter": 10.5, "p50": 1900, "p90": 3000, "p99": 4000}
+    latency = {"min": 1000, "avg": 2000.5, "max": 9000, "ipdv": 10.5, "p50": 1900, "p90": 3000, "p99": 4000}
     latency |= {"p99_9": 5000, "p99_99": 6000, "count": received}
     say(
         {

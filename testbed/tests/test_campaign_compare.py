@@ -22,7 +22,7 @@ from testbed.campaign.compare.schedule import (
     least_blocks,
     schedule,
 )
-from testbed.campaign.compare.size_verdict import Comparison, Measure, compare, holm
+from testbed.campaign.compare.size_verdict import Comparison, DutFigure, Measure, compare, holm
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
@@ -38,7 +38,7 @@ def bench(rate: Callable[[DutRun, Figure, int], float]):
 
     @contextlib.contextmanager
     def start(dut_run: DutRun) -> Iterator[Measure]:
-        yield lambda figure, size: rate(dut_run, figure, size)
+        yield lambda figure, size: DutFigure(value=rate(dut_run, figure, size))
 
     return start
 
@@ -131,7 +131,9 @@ def test_simulated_forwarders_are_told_apart():
     def start(dut_run: DutRun) -> Iterator[Measure]:
         generator = SimulatedGenerator(devices[dut_run.device], name=dut_run.place)
         trials = Trials(generator)
-        yield lambda figure, size: measure_forwarding_rate(trials, Stream(size=size)).forwarded_fps.median
+        yield lambda figure, size: DutFigure(
+            value=measure_forwarding_rate(trials, Stream(size=size)).forwarded_fps.median
+        )
 
     found = compare(SETTINGS.model_copy(update={"sizes": (64,)}), start)
     assert found.verdicts[0].verdict is Verdict.FASTER
@@ -188,11 +190,38 @@ def test_a_device_that_does_not_start_leaves_nothing_to_judge():
     def start(dut_run: DutRun) -> Iterator[Measure]:
         if dut_run.device == "rust":
             raise NotMeasured("rust does not start")
-        yield lambda figure, size: 1e6
+        yield lambda figure, size: DutFigure(value=1e6)
 
     found = compare(SETTINGS, start)
     assert verdicts(found) == {Verdict.INCONCLUSIVE}
     assert len(found.failures) == 20 * 7
+
+
+@pytest.mark.parametrize(
+    ("able", "expected", "bounds"),
+    [
+        ((10e6, 5e6), Verdict.GENERATOR_LIMIT, (True, True)),
+        ((4.02e6, 3.99e6), Verdict.GENERATOR_LIMIT, (True, False)),
+        ((5e6, 3e6), Verdict.FASTER, (True, False)),
+        ((3e6, 5e6), Verdict.SLOWER, (False, True)),
+        ((3e6, 3e6), Verdict.EQUIVALENT, (False, False)),
+    ],
+)
+def test_of_a_device_that_the_generator_cannot_saturate_only_a_lower_bound_is_known(able, expected, bounds):
+    offered, (a, b) = 4e6, able
+
+    def measure(dut_run: DutRun) -> DutFigure:
+        fps = b if dut_run.device == "rust" else a
+        return DutFigure(value=min(fps, offered), at_least=fps >= offered)
+
+    @contextlib.contextmanager
+    def start(dut_run: DutRun) -> Iterator[Measure]:
+        yield lambda figure, size: measure(dut_run)
+
+    found = compare(SETTINGS, start)
+    assert verdicts(found) == {expected}
+    assert {(one.a_at_least, one.b_at_least) for one in found.verdicts} == {bounds}
+    assert ("the generator was the limit" in found.sentence) is (expected is Verdict.GENERATOR_LIMIT)
 
 
 def test_holm_by_hand():

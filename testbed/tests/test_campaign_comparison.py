@@ -109,6 +109,18 @@ def test_both_devices_get_the_same_load(tmp_path: Path) -> None:
     assert {result.plan.load_fps for _, result in trials} == {20e6}
 
 
+def test_two_devices_that_the_generator_cannot_saturate_are_not_called_equal(tmp_path: Path) -> None:
+    def start(*arguments) -> Tape:
+        return Tape(EQUIPMENT.start(*arguments), max_fps_by_size={64: 4e6})
+
+    run = begin(tmp_path, sizes=(64,), figures=(Figure.FORWARDING_RATE, Figure.THROUGHPUT))
+    verdict = ComparisonRun(run.folder, run.settings, run._journal, replace(EQUIPMENT, start=start)).run(console())
+    assert {one.verdict for one in verdict.comparison.verdicts} == {Verdict.GENERATOR_LIMIT}
+    text = (run.folder / "verdict.md").read_text()
+    assert "cannot be compared, since the generator was the limit, at all sizes" in text
+    assert "≥ 4.0000 Mpps" in text
+
+
 def test_a_cut_at_any_place_changes_nothing(undisturbed: Path, tmp_path: Path) -> None:
     lines = (undisturbed / JOURNAL).read_text().splitlines(keepends=True)
     chance = random.Random(1)

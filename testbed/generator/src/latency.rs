@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Latencies of frames: a histogram, and the jitter of RFC 3550.
+//! Latencies of frames: a histogram, and how much they differ from frame to frame.
 //!
 //! A latency starts when the burst of the frame is offered to the TX queue, and ends when the receive call that returns the
 //! frame ends. Frames that leave in one burst and come back in one burst have the same latency and are recorded together.
@@ -22,7 +22,8 @@ pub(crate) struct LatencyRecorder {
     min: u64,
     max: u64,
     last: Option<u64>,
-    jitter: f64,
+    /// Of the differences between frames that came one after the other.
+    steps: u128,
 }
 
 /// The latencies of one stream, in nanoseconds.
@@ -31,7 +32,8 @@ pub(crate) struct LatencySummary {
     pub(crate) min: Option<f64>,
     pub(crate) avg: Option<f64>,
     pub(crate) max: Option<f64>,
-    pub(crate) jitter: Option<f64>,
+    /// The mean of |IPDV| (RFC 5481, section 4.1) over all frames.
+    pub(crate) ipdv: Option<f64>,
     pub(crate) p50: Option<f64>,
     pub(crate) p90: Option<f64>,
     pub(crate) p99: Option<f64>,
@@ -51,7 +53,7 @@ impl LatencyRecorder {
             min: u64::MAX,
             max: 0,
             last: None,
-            jitter: 0.0,
+            steps: 0,
         })
     }
 
@@ -66,11 +68,8 @@ impl LatencyRecorder {
         self.sum += u128::from(cycles) * u128::from(count);
         self.min = self.min.min(cycles);
         self.max = self.max.max(cycles);
-        // RFC 3550, section 6.4.1: J += (|D| - J) / 16 for each frame but the first; D is 0 within the run.
-        if let Some(last) = self.last {
-            self.jitter += (cycles.abs_diff(last) as f64 - self.jitter) / 16.0;
-        }
-        self.jitter *= (15.0_f64 / 16.0).powi(i32::try_from(count - 1).unwrap_or(i32::MAX));
+        // Within the run frames do not differ.
+        self.steps += u128::from(self.last.map_or(0, |last| cycles.abs_diff(last)));
         self.last = Some(cycles);
     }
 
@@ -87,7 +86,7 @@ impl LatencyRecorder {
             min: nanos(self.min as f64),
             avg: nanos(self.sum as f64 / self.count as f64),
             max: nanos(self.max as f64),
-            jitter: nanos(self.jitter),
+            ipdv: (self.count > 1).then(|| nanos(self.steps as f64 / (self.count - 1) as f64)).flatten(),
             p50: percentile(50.0),
             p90: percentile(90.0),
             p99: percentile(99.0),
@@ -115,16 +114,13 @@ mod tests {
                     all.push(cycles);
                 }
             }
-            prop_assert!((together.jitter - one_by_one.jitter).abs() <= together.jitter * 1e-9);
+            prop_assert_eq!(together.steps, one_by_one.steps);
             prop_assert_eq!(&together.histogram, &one_by_one.histogram);
             prop_assert_eq!(together.sum, all.iter().map(|cycles| u128::from(*cycles)).sum::<u128>());
             prop_assert_eq!(Some(&together.min), all.iter().min());
             prop_assert_eq!(Some(&together.max), all.iter().max());
 
-            // RFC 3550 over the list.
-            let steps = all.windows(2).map(|pair| (pair[0] as f64 - pair[1] as f64).abs());
-            let jitter = steps.fold(0.0, |jitter, step| jitter + (step - jitter) / 16.0);
-            prop_assert!((together.jitter - jitter).abs() <= jitter * 1e-9);
+            prop_assert_eq!(together.steps, all.windows(2).map(|pair| u128::from(pair[0].abs_diff(pair[1]))).sum::<u128>());
 
             // The percentile of the sorted list, to three digits.
             all.sort_unstable();

@@ -191,14 +191,14 @@ impl Report {
                 min: Some(min),
                 avg: Some(avg),
                 max: Some(max),
-                jitter: Some(jitter),
+                ipdv: Some(ipdv),
                 p50: Some(p50),
                 p99: Some(p99),
                 ..
             } = latency_ns
             {
                 write!(out, "  latency us  min {:.1}, average {:.1}, max {:.1}", min / 1e3, avg / 1e3, max / 1e3)?;
-                writeln!(out, ", jitter {:.1}, p50 {:.1}, p99 {:.1}", jitter / 1e3, p50 / 1e3, p99 / 1e3)?;
+                writeln!(out, ", mean |IPDV| {:.1}, p50 {:.1}, p99 {:.1}", ipdv / 1e3, p50 / 1e3, p99 / 1e3)?;
             }
         }
         if self.streams.len() > 1 {

@@ -55,7 +55,8 @@ def _method(
         stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
         rates = [task.earlier[need].throughput_fps for need in needs]
         settings = getattr(task.settings, name)
-        return _judged(name, measure(Trials(task.generator), stream, *rates, settings), task)
+        more = {"above_fps": task.earlier[needs[0]].above_fps} if name is Measurement.BACK_TO_BACK else {}
+        return _judged(name, measure(Trials(task.generator), stream, *rates, settings, **more), task)
 
     return Method(run, headline=_headline, graded=lambda result: result.graded, needs=needs, rate=rate)
 

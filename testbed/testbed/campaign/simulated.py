@@ -231,9 +231,9 @@ class SimulatedGenerator:
             return Latency(count=0)
         quantiles = {name: base - rest * math.log(1 - share) for name, share in _PERCENTILES.items()}
         # The mean difference of two values of an exponential distribution is its mean.
-        jitter = rest
+        ipdv = rest
         return Latency(
-            count=count, min=base, avg=base + rest, max=base + rest * math.log(count + 1), jitter=jitter, **quantiles
+            count=count, min=base, avg=base + rest, max=base + rest * math.log(count + 1), ipdv=ipdv, **quantiles
         )
 
     def _takes(self, seconds: float) -> None:

@@ -83,7 +83,8 @@ class Latency(Record):
     min: float | None = None
     avg: float | None = None
     max: float | None = None
-    jitter: float | None = None
+    ipdv: float | None = Field(None, description="mean of |IPDV| (RFC 5481, section 4.1) over all frames")
+    jitter: float | None = Field(None, description="RFC 3550's running estimate: mostly of the last 16 frames")
     p50: float | None = None
     p90: float | None = None
     p99: float | None = None

@@ -24,6 +24,8 @@ class Verdict(StrEnum):
     EQUIVALENT = "equivalent"
     SLOWER = "slower"
     INCONCLUSIVE = "inconclusive"
+    # The generator could offer no more than a device forwarded, so that its figure is a lower bound.
+    GENERATOR_LIMIT = "generator was the limit"
 
 
 def judge(ratio: PairRatio | None, floor: PairRatio | None = None, *, disturbed: bool = False) -> Verdict:
@@ -54,6 +56,7 @@ def in_words(verdict: Verdict, a: str, b: str, better: str = "faster", worse: st
         Verdict.EQUIVALENT: f"{a} and {b} are equal within {100 * EQUIVALENCE:g} %",
         Verdict.SLOWER: f"{a} is {worse} than {b}",
         Verdict.INCONCLUSIVE: f"{a} against {b} is inconclusive",
+        Verdict.GENERATOR_LIMIT: f"{a} and {b} cannot be compared, since the generator was the limit,",
     }[verdict]
 
 

@@ -26,7 +26,8 @@ class Latency(Message):
     min: float | None = None
     avg: float | None = None
     max: float | None = None
-    jitter: float | None = None
+    # The mean of |IPDV| (RFC 5481) over all frames.
+    ipdv: float | None = None
     p50: float | None = None
     p90: float | None = None
     p99: float | None = None

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from testbed.campaign.compare.schedule import TURNS, CompareSettings, DutRun, Figure, Phase
+from testbed.campaign.compare.size_verdict import DutFigure
 from testbed.campaign.devices.settings import Device
 from testbed.campaign.equipment import Equipment
 from testbed.campaign.journal import Journal
@@ -23,7 +24,7 @@ from testbed.campaign.trial import Stream
 from testbed.campaign.validity import NotMeasured, Trials
 
 # Of a figure at a size, at the place in the journal that it is given.
-Figures = Callable[[str, Figure, int], float]
+Figures = Callable[[str, Figure, int], DutFigure]
 
 
 def both(scenario: Scenario) -> str:
@@ -87,17 +88,26 @@ class DutRunner:
 
         return self._scenario.model_copy(update={"devices": [seeded(device) for device in self._scenario.devices]})
 
-    def _figure(self, generator: RecordedGenerator, figure: Figure, size: Size) -> float:
+    def _figure(self, generator: RecordedGenerator, figure: Figure, size: Size) -> DutFigure:
         frames, settings = self._scenario.frames, self._scenario.measured_with
         trials = Trials(generator)
         stream = Stream(size=size, directions=frames.directions[0], flows=frames.flows[0])
         if figure is Figure.FORWARDING_RATE:
             once = settings.forwarding_rate.model_copy(update={"repeats": 1})
-            return measure_forwarding_rate(trials, stream, once).forwarded_fps.mean
+            rate = measure_forwarding_rate(trials, stream, once)
+            limited = not rate.overloaded and not _is_line_rate(rate.max_fps, rate.line_rate_fps)
+            return DutFigure(value=rate.forwarded_fps.mean, at_least=limited)
         if figure is Figure.THROUGHPUT:
-            return measure_throughput(trials, stream, settings.throughput).throughput_fps
+            found = measure_throughput(trials, stream, settings.throughput)
+            limited = found.at_max and not _is_line_rate(found.max_fps, found.line_rate_fps)
+            return DutFigure(value=found.throughput_fps, at_least=limited)
         load = self._told.latency_share * trials.capabilities().max_fps(size)
-        found = measure_latency(trials, stream, load, settings.latency.model_copy(update={"repeats": 1, "share": 1.0}))
-        if found.lossy:
+        delay = measure_latency(trials, stream, load, settings.latency.model_copy(update={"repeats": 1, "share": 1.0}))
+        if delay.lossy:
             raise NotMeasured(f"frames were lost at {load:.0f} frames/s: compare latency with a lower --latency-share")
-        return found.average_ns.mean
+        return DutFigure(value=delay.average_ns.mean)
+
+
+def _is_line_rate(fps: float, line_rate_fps: float | None) -> bool:
+    """Whether no device could be offered more on this medium."""
+    return line_rate_fps is not None and fps >= line_rate_fps

@@ -17,7 +17,7 @@ from testbed.campaign.campaign import nothing_failed, resumable
 from testbed.campaign.compare.dut_runs import DutRunner, both, place_of, setup_at
 from testbed.campaign.compare.schedule import DutRun, Figure
 from testbed.campaign.compare.settings import SETTINGS, ComparisonSettings, read_comparison_settings
-from testbed.campaign.compare.size_verdict import Measure, compare
+from testbed.campaign.compare.size_verdict import DutFigure, Measure, compare
 from testbed.campaign.compare.verdict_file import VERDICT, ComparisonVerdict, as_markdown, figures_in_words, in_words
 from testbed.campaign.csv_files import comparison_csv
 from testbed.campaign.equipment import Equipment
@@ -159,7 +159,7 @@ class ComparisonRun:
         frames = self.settings.scenario.frames
         with runner.start(dut_run, self._setup_name(dut_run)) as figure_at:
 
-            def measure(figure: Figure, size: Size) -> float:
+            def measure(figure: Figure, size: Size) -> DutFigure:
                 place = place_of(dut_run, figure, size)
                 view.measurement_begins(place, times[figure, size])
                 finding = Finding(
@@ -172,9 +172,10 @@ class ComparisonRun:
                     status="failed",
                 )
                 try:
-                    value = figure_at(place, figure, size)
-                    finding.status, finding.headline = "done", in_words(figure, value)
-                    return value
+                    found = figure_at(place, figure, size)
+                    finding.status = "done"
+                    finding.headline = in_words(figure, found.value, at_least=found.at_least)
+                    return found
                 except (NotMeasured, GeneratorError) as error:
                     finding.reason = str(error)
                     raise

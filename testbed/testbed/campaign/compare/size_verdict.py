@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from statistics import median
+from typing import NamedTuple
 
 from testbed.campaign.compare.schedule import TURNS, CompareSettings, DutRun, Figure, Phase, Side, schedule
 from testbed.campaign.sizes import Size, size_in_words, size_order, sizes_in_words
@@ -20,6 +21,14 @@ from testbed.campaign.trial import Record
 from testbed.campaign.validity import NotMeasured
 from testbed.comparison.pair_verdict import Verdict, in_words, judge
 from testbed.comparison.statistics import PairRatio, Ratio, pair_ratio, paired_ratio
+
+
+class DutFigure(Record):
+    """What one DUT run measured: frames a second, or nanoseconds of latency."""
+
+    value: float
+    # The generator offered no more than the device forwards: the value is a lower bound.
+    at_least: bool = False
 
 
 class Failure(Record):
@@ -44,6 +53,9 @@ class SizeVerdict(Record):
     # Medians of the same blocks: frames a second, or of latency nanoseconds.
     a: float | None = None
     b: float | None = None
+    # Whether the figure is a lower bound in any of these blocks.
+    a_at_least: bool = False
+    b_at_least: bool = False
     # Holm's, over all sizes of this figure; what `ratio` has is uncorrected.
     corrected_p: float | None
     verdict: Verdict
@@ -113,28 +125,29 @@ def _by_how_much(found: Sequence[SizeVerdict], verdict: Verdict) -> str:
     return f", by {least} %" if least == most else f", by {least} to {most} %"
 
 
+_Figures = dict[tuple[Phase, Figure, Size, int, Side], list[DutFigure]]
 # Starts a device for a dut_run, and gives what measures a figure at a size. Raises `NotMeasured`.
-Measure = Callable[[Figure, Size], float]
+Measure = Callable[[Figure, Size], DutFigure]
 Start = Callable[[DutRun], AbstractContextManager[Measure]]
 
 
 def compare(settings: CompareSettings, start: Start, dut_runs: Iterable[DutRun] | None = None) -> Comparison:
     """Makes all DUT runs and judges."""
-    figures: dict[tuple[Phase, Figure, Size, int, Side], list[float]] = {}
+    figures: _Figures = {}
     failures: list[Failure] = []
     for dut_run in schedule(settings) if dut_runs is None else dut_runs:
         try:
             with start(dut_run) as measure:
                 for size, figure in itertools.product(dut_run.sizes, settings.figures):
                     try:
-                        value = measure(figure, size)
-                        if value <= 0:
-                            raise NotMeasured(f"it is {value:g}, which has no ratio")
+                        found = measure(figure, size)
+                        if found.value <= 0:
+                            raise NotMeasured(f"it is {found.value:g}, which has no ratio")
                     except NotMeasured as error:
                         failures.append(Failure(place=dut_run.place, size=size, figure=figure, reason=str(error)))
                     else:
                         key = (dut_run.phase, figure, size, dut_run.block, dut_run.side)
-                        figures.setdefault(key, []).append(value)
+                        figures.setdefault(key, []).append(found)
         except NotMeasured as error:
             failures += [
                 Failure(place=dut_run.place, size=size, figure=figure, reason=str(error))
@@ -153,12 +166,18 @@ def compare(settings: CompareSettings, start: Start, dut_runs: Iterable[DutRun] 
     return Comparison(settings=settings, verdicts=verdicts, failures=failures, unfair=unfair)
 
 
-# (block, first, second): the geometric means of both turns.
-_Pair = tuple[int, float, float]
+class _Pair(NamedTuple):
+    """A block: the geometric means of both turns, and whether any of them is a lower bound."""
+
+    block: int
+    first: float
+    second: float
+    first_at_least: bool
+    second_at_least: bool
 
 
 def _pairs(
-    figures: dict[tuple[Phase, Figure, Size, int, Side], list[float]],
+    figures: _Figures,
     blocks: int,
     phase: Phase,
     figure: Figure,
@@ -169,19 +188,27 @@ def _pairs(
     for block in range(1, blocks + 1):
         first, second = (figures.get((phase, figure, size, block, side), []) for side in Side)
         if len(first) == len(second) == 2:
-            found.append((block, _mean(first), _mean(second)))
+            bounds = [any(one.at_least for one in side) for side in (first, second)]
+            found.append(_Pair(block, _mean(first), _mean(second), *bounds))
     return found
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
+def _mean(figures: Sequence[DutFigure]) -> float:
+    return math.exp(sum(math.log(one.value) for one in figures) / len(figures))
+
+
+def _told(verdict: Verdict, *, a_at_least: bool, b_at_least: bool) -> Verdict:
+    """Of a lower bound only one thing can be said: that it is above the other device's figure, which is none."""
+    stands = {Verdict.FASTER: not b_at_least, Verdict.SLOWER: not a_at_least}
+    bounded = a_at_least or b_at_least
+    return Verdict.GENERATOR_LIMIT if bounded and not stands.get(verdict, False) else verdict
 
 
 def _judged(
     pairs: dict[tuple[Phase, Figure, Size], list[_Pair]], figure: Figure, sizes: Sequence[Size]
 ) -> Iterator[SizeVerdict]:
     def ratio(phase: Phase, size: Size) -> PairRatio | None:
-        quotients = [first / second for _, first, second in pairs[phase, figure, size]]
+        quotients = [one.first / one.second for one in pairs[phase, figure, size]]
         return pair_ratio([1 / quotient for quotient in quotients] if figure.less_is_better else quotients)
 
     ratios = {size: ratio(Phase.PAIR, size) for size in sizes}
@@ -192,18 +219,24 @@ def _judged(
         mine = pairs[Phase.PAIR, figure, size]
         # The better one's figure stands above: of rates the first's, of latencies the second's.
         upwards = [
-            (block, first, second) if figure.less_is_better else (block, second, first) for block, first, second in mine
+            (one.block, one.first, one.second) if figure.less_is_better else (one.block, one.second, one.first)
+            for one in mine
         ]
+        bounds = {
+            "a_at_least": any(one.first_at_least for one in mine),
+            "b_at_least": any(one.second_at_least for one in mine),
+        }
         yield SizeVerdict(
             figure=figure,
             size=size,
             floor=floor,
             ratio=found,
             mean=paired_ratio(upwards),
-            a=median(first for _, first, _ in mine) if mine else None,
-            b=median(second for _, _, second in mine) if mine else None,
+            a=median(one.first for one in mine) if mine else None,
+            b=median(one.second for one in mine) if mine else None,
+            **bounds,
             corrected_p=p,
-            verdict=judge(None if found is None else found.model_copy(update={"p": p}), floor),
+            verdict=_told(judge(None if found is None else found.model_copy(update={"p": p}), floor), **bounds),
             noise=max(abs(1 - edge) for edge in floor.ci95) if floor and floor.ci95 else None,
         )
 

@@ -40,9 +40,10 @@ def figures_in_words(figures: Sequence[Figure]) -> str:
     return " and ".join(figure.replace("_", " ") for figure in figures)
 
 
-def in_words(figure: Figure, value: float) -> str:
-    """'2.3457 Mpps', or '12.34 µs'."""
-    return f"{value / 1e3:.2f} µs" if figure is Figure.LATENCY else f"{mega(value)} Mpps"
+def in_words(figure: Figure, value: float, *, at_least: bool = False) -> str:
+    """'2.3457 Mpps', or '12.34 µs'; a lower bound is '≥ 2.3457 Mpps'."""
+    words = f"{value / 1e3:.2f} µs" if figure is Figure.LATENCY else f"{mega(value)} Mpps"
+    return f"≥ {words}" if at_least else words
 
 
 def as_markdown(verdict: ComparisonVerdict) -> str:
@@ -57,6 +58,8 @@ def as_markdown(verdict: ComparisonVerdict) -> str:
         f"noise is how far {told.a} seemed to differ from itself.",
         "",
     ]
+    if any(found.a_at_least or found.b_at_least for found in verdict.comparison.verdicts):
+        lines += ["≥: the generator offered no more than this, and the device forwarded it: a lower bound.", ""]
     for figure in told.figures:
         columns = ["bytes", told.a, told.b, "ratio", "interval", "p", "noise", "verdict"]
         columns += ["testbed"] if verdict.testbeds else []
@@ -76,7 +79,10 @@ def _row(found: SizeVerdict, testbeds: Mapping[int, str]) -> str:
     ratio = found.ratio
     cells = [
         str(found.size),
-        *(in_words(found.figure, value) if value is not None else "–" for value in (found.a, found.b)),
+        *(
+            in_words(found.figure, value, at_least=at_least) if value is not None else "–"
+            for value, at_least in ((found.a, found.a_at_least), (found.b, found.b_at_least))
+        ),
         f"{ratio.median:.4f}" if ratio else "–",
         f"{ratio.ci95[0]:.4f} to {ratio.ci95[1]:.4f}" if ratio and ratio.ci95 else "–",
         f"{found.corrected_p:.4f}" if found.corrected_p is not None else "–",

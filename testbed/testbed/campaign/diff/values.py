@@ -106,7 +106,8 @@ def _latency(result: LatencyFound, drift: float | None) -> _Named:
     samples = {
         "average": result.average_ns,
         "99.9 %": result.worst_ns,
-        "jitter": result.jitter_ns,
+        "mean |IPDV|": result.ipdv_ns,
+        "jitter of RFC 3550": result.jitter_ns,
         "PDV": result.pdv_ns,
     }
     for name, sample in samples.items():

@@ -194,5 +194,5 @@ def latency(streams: Sequence[StreamLatency | None]) -> Latency:
         count=count,
         min=min(lowest, default=None),
         avg=sum((stream.avg or 0.0) * stream.count for stream in known) / count,
-        **{name: worst(name) for name in ("max", "jitter", "p50", "p90", "p99", "p99_9", "p99_99")},
+        **{name: worst(name) for name in ("max", "ipdv", "p50", "p90", "p99", "p99_9", "p99_99")},
     )

@@ -5,6 +5,10 @@
 Only where the throughput is below the medium's rate does a burst say anything: it fills the device's buffer by what
 the device does not forward meanwhile. RFC 9004, section 6.4, makes a time of it: the burst's length at the medium's
 rate, less the part that the device forwarded (throughput / rate).
+
+That difference is small where the throughput is close to the medium's rate, and wrong where a device forwards less in a
+burst than its throughput. So the time has bounds: by the bounds of the throughput, and by what the device forwarded of
+the longest burst that lost frames. It is withheld if the bounds are far apart.
 """
 
 from __future__ import annotations
@@ -60,6 +64,11 @@ CLAUSES = (
     SEARCHED_ANEW,
 )
 
+# Of the corrected time: with bounds further apart, in shares of it, it is withheld.
+_MOST_SPAN = 0.25
+# A burst with loss must be longer than the longest without by so many steps of the search, to show what the device
+# forwards in it.
+_LEAST_EXCESS_STEPS = 20
 _LEAST_TRIAL_S = 2.0
 _LEAST_IDLE_S = 2.0
 _REPEATS = 50
@@ -88,15 +97,31 @@ class BackToBack(Measured):
     # None where there was nothing to search for.
     frames: Sample | None = None
     implied_buffer_s: float | None = None
-    corrected_buffer_s: float | None = None
+    corrected_buffer_s: float | None = Field(None, description="absent if the bounds are too far apart")
+    corrected_buffer_bounds_s: tuple[float, float] | None = Field(
+        None, description="by the throughput's bounds, and by what came back of the longest burst with loss"
+    )
+    served_fps: float | None = Field(
+        None, description="forwarded behind the longest burst without loss, in a longer one; in each direction"
+    )
 
     @property
     def headline(self) -> str:
         """The average and the buffer."""
-        if self.frames is None or self.corrected_buffer_s is None:
+        if self.frames is None:
             return "the throughput is the medium's rate"
         more = "at least " if self.at_limit else ""
-        return f"{more}{self.frames.mean:.0f} frames, buffer of {more}{1e6 * self.corrected_buffer_s:.1f} µs"
+        return f"{more}{self.frames.mean:.0f} frames, {self.buffer_in_words}"
+
+    @property
+    def buffer_in_words(self) -> str:
+        """'buffer of 504.0 µs (501.2 to 506.9)', or that it is unknown, and between which bounds it lies."""
+        bounds = self.corrected_buffer_bounds_s
+        between = "" if bounds is None else " to ".join(f"{1e6 * bound:.1f}" for bound in bounds)
+        if self.corrected_buffer_s is None:
+            return f"buffer unknown, between {between.replace(' to ', ' and ')} µs"
+        more = "at least " if self.at_limit else ""
+        return f"buffer of {more}{1e6 * self.corrected_buffer_s:.1f} µs" + (f" ({between})" if between else "")
 
 
 class _Bursts:
@@ -107,10 +132,25 @@ class _Bursts:
         self._stream = stream
         self._rate = rate_fps
         self.limit = limit
+        # The longest burst with loss: its frames, and those that came back, in each direction.
+        self._longest_lossy = (0, 0.0)
 
     def passes(self, count: int) -> bool:
         """Whether a burst comes back whole."""
-        return self._trials.run(burst(self._stream, self._rate, count)).lost == 0
+        result = self._trials.run(burst(self._stream, self._rate, count))
+        if result.lost and count > self._longest_lossy[0]:
+            self._longest_lossy = (count, result.received / result.plan.directions)
+        return result.lost == 0
+
+    def served_fps(self, longest: float, step: int) -> float | None:
+        """What the device forwards in a burst once its buffer is full; None if no burst shows it.
+
+        Of the frames behind the longest burst without loss, those that came back.
+        """
+        count, received = self._longest_lossy
+        if count - longest < _LEAST_EXCESS_STEPS * step:
+            return None
+        return self._rate * max(0.0, received - longest) / (count - longest)
 
     def first(self, relative_step: float, most: int) -> tuple[int, int]:
         """The longest burst, and the step with which it was found.
@@ -168,8 +208,12 @@ def measure_back_to_back(
     throughput_fps: float,
     settings: BackToBackSettings | None = None,
     on_step: Callable[[str], None] = lambda _: None,
+    *,
+    above_fps: float | None = None,
 ) -> BackToBack:
     """Searches for the longest burst, again and again.
+
+    `above_fps` is the lowest rate that is known to be above the throughput.
 
     Raises `NotMeasured`, `NotCapable`.
     """
@@ -208,7 +252,8 @@ def measure_back_to_back(
         on_step(f"repetition {len(found) + 1} of {settings.repeats}")
         found.append(bursts.again(found[0], step))
     sample = Sample.of(found)
-    implied = sample.mean / rate
+    served = bursts.served_fps(sample.mean, step)
+    corrected, bounds = _corrected(sample, step, rate, (throughput_fps, above_fps, served), at_limit=at_limit)
     stored = sample.mean * (1 - throughput_fps / rate)
     trial_s = sample.least / rate + capabilities.pauses.residual_s
     findings = [
@@ -230,9 +275,32 @@ def measure_back_to_back(
         below_line_rate=True,
         at_limit=at_limit,
         frames=sample,
-        implied_buffer_s=implied,
-        corrected_buffer_s=implied - implied * throughput_fps / rate,
+        implied_buffer_s=sample.mean / rate,
+        corrected_buffer_s=corrected,
+        corrected_buffer_bounds_s=bounds,
+        served_fps=served,
     )
+
+
+def _corrected(
+    frames: Sample,
+    step: int,
+    rate_fps: float,
+    services_fps: tuple[float, float | None, float | None],
+    *,
+    at_limit: bool,
+) -> tuple[float | None, tuple[float, float] | None]:
+    """The time of RFC 9004, section 6.4, by the first of the services, and its bounds by all that are known.
+
+    A burst at the search's limit gives a lower bound only. The time is None if the bounds are too far apart.
+    """
+    services = [service for service in services_fps if service is not None]
+    low = frames.least / rate_fps * (1 - min(max(services) / rate_fps, 1.0))
+    if at_limit:
+        return low, None
+    high = (frames.most + step) / rate_fps * (1 - min(services) / rate_fps)
+    corrected = frames.mean / rate_fps * (1 - services[0] / rate_fps)
+    return corrected if high - low <= _MOST_SPAN * corrected else None, (low, high)
 
 
 def _emptied(pauses: Pauses, drain_s: float, longest_s: float) -> Finding:

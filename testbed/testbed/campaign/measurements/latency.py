@@ -100,7 +100,10 @@ class LatencyFound(Measured):
     lossy: int
     # RFC 2544: of the means of the repetitions.
     average_ns: Sample
-    jitter_ns: Sample | None
+    # The mean difference between frames that came one after the other.
+    ipdv_ns: Sample | None = None
+    # What TRex reports in its place: RFC 3550's running estimate.
+    jitter_ns: Sample | None = None
     # RFC 8219: typical and worst-case latency and packet delay variation, of which the medians count.
     typical_ns: Sample | None
     worst_ns: Sample | None
@@ -154,6 +157,7 @@ def measure_latency(
         repetitions=measured,
         lossy=sum(result.lost > 0 for result in results),
         average_ns=Sample.of([latency.avg for latency in measured if latency.avg is not None]),
+        ipdv_ns=_sample([latency.ipdv for latency in measured]),
         jitter_ns=_sample([latency.jitter for latency in measured]),
         typical_ns=typical,
         worst_ns=worst,

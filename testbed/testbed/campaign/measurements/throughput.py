@@ -108,6 +108,12 @@ class Throughput(Measured):
     throughput_fps: float
 
     @property
+    def above_fps(self) -> float | None:
+        """The lowest rate that loses more than the first goal allows; None if no such rate was found."""
+        upper = self.goals[0].upper
+        return None if upper is None else upper.load_fps
+
+    @property
     def throughput_bps(self) -> float:
         """Bits of frames a second in each direction, without preamble and gap."""
         return self.throughput_fps * 8 * mean_bytes(self.stream.size)

@@ -127,8 +127,8 @@ def _latency_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
 def _jitter_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
     lines = device_lines(record)
     for finding, result in record.found(LatencyFound):
-        if (finding.directions, finding.flows) == kind and result.jitter_ns:
-            sample = result.jitter_ns
+        sample = result.ipdv_ns or result.jitter_ns
+        if (finding.directions, finding.flows) == kind and sample:
             lines[finding.device].points[finding.size] = sample.mean / 1e3
             lines[finding.device].ranges[finding.size] = (sample.least / 1e3, sample.most / 1e3)
     return _by_size("jitter", kind, _RATE_TITLES[3], "µs", lines)

@@ -94,8 +94,9 @@ _BURST_NOTE = "The corrected buffer is that of RFC 9004, without the part of the
 def _latency_note(record: CampaignFolder) -> str:
     definitions = sorted({str(result.definition) for _, result in record.found(LatencyFound)})
     return (
-        "At the rate in the third column. Average and jitter are means over the repetitions; percentiles and PDV, the "
-        "packet delay variation of RFC 8219, are medians. "
+        "At the rate in the third column. The average and the jitter are means over the repetitions; percentiles and "
+        "PDV, the packet delay variation of RFC 8219, are medians. Jitter is the mean |IPDV| of RFC 5481, the "
+        "difference between frames that came one after the other; from TRex, the running estimate of RFC 3550. "
         f"Definition: {' and '.join(definitions)} latency (RFC 1242)."
     )
 

@@ -58,14 +58,14 @@ def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[
 def latency_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.2, and the percentiles of RFC 8219: medians over the repetitions."""
     columns = [*_HEAD, "Load [Mpps]", "Least [µs]", "Average [µs]", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]
-    columns += ["Most [µs]", "Jitter [µs]", "PDV [µs]", "Streams", "with loss"]
+    columns += ["Most [µs]", "Mean |IPDV| [µs]", "Jitter of RFC 3550 [µs]", "PDV [µs]", "Streams", "with loss"]
     table = Table("Latency", columns, text_columns=2)
     for finding, result in record.found(LatencyFound):
         each = result.repetitions
         cells = [_mega(result.load_fps), _micro(_over(each, lambda one: one.min, min)), _micro(result.average_ns.mean)]
         cells += [_micro(median_of(each, name)) for name in PERCENTILES]
         cells.append(_micro(_over(each, lambda one: one.max, max)))
-        cells.append(_micro(result.jitter_ns.mean if result.jitter_ns else None))
+        cells += [_micro(sample.mean if sample else None) for sample in (result.ipdv_ns, result.jitter_ns)]
         cells.append(_micro(result.pdv_ns.median if result.pdv_ns else None))
         cells += [str(len(each)), str(result.lossy)]
         table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
@@ -130,7 +130,7 @@ def loss_table(record: CampaignFolder) -> Table:
 def back_to_back_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.4, with the figures that RFC 9004 requires."""
     columns = [*_HEAD, "Average [frames]", "Least", "Most", "Deviation", "Repetitions", "Step", "Limit"]
-    columns += ["Implied buffer [µs]", "Corrected buffer [µs]"]
+    columns += ["Implied buffer [µs]", "Corrected buffer [µs]", "Its bounds [µs]"]
     table = Table("Back-to-back frames", columns, text_columns=2)
     for finding, result in record.found(BackToBack):
         head = [frames_in_words(finding), finding.device]
@@ -144,6 +144,8 @@ def back_to_back_table(record: CampaignFolder) -> Table:
         cells += [f"{result.step_frames:,}", f"{result.limit_frames:,}"]
         for seconds in (result.implied_buffer_s, result.corrected_buffer_s):
             cells.append(ABSENT if seconds is None else f"{least}{1e6 * seconds:,.1f}")
+        bounds = result.corrected_buffer_bounds_s
+        cells.append(ABSENT if bounds is None else " to ".join(f"{1e6 * bound:,.1f}" for bound in bounds))
         table.rows.append(Row([*head, *cells]))
     return table
 
