@@ -156,7 +156,8 @@ def test_longest_burst_is_the_model_s_for_any_device():
         assert low - 2 / line <= truth <= high + 2 / line, f"model {number}"
         if found.corrected_buffer_s is not None:
             assert found.corrected_buffer_s == pytest.approx(truth, rel=0.25, abs=2 / line), f"model {number}"
-        if model.collapse == 0:
+        # A step of one frame is much of a burst of few.
+        if model.collapse == 0 and known > 8 * found.step_frames:
             assert found.corrected_buffer_s == pytest.approx(truth, rel=0.006, abs=2 / line), f"model {number}"
         assert missing(found) == [back_to_back.REPEATED]
     assert bounded > 40
