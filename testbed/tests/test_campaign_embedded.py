@@ -85,6 +85,15 @@ def test_each_lost_frame_has_its_place() -> None:
     assert (result.latency.avg, result.latency.p99_9, result.latency.p90) == (2.0, 8.0, None)
 
 
+def test_foreign_frames_that_the_device_counted_are_no_loss() -> None:
+    """Of three, one came from the device itself, and two were forwarded."""
+    counts = AFTER.model_copy(update={"received": AFTER.received + 2, "sent": AFTER.sent + 3})
+    result = account(PLAN, told(foreign=3), NONE_BEFORE, counts, {})
+    assert result.lost_at == account(PLAN, told(), NONE_BEFORE, AFTER, {}).lost_at
+    # Of 1,000 frames, 3 are more than a share that could be somebody else's.
+    assert judged(result).reasons == ["frames came back that were not sent: 3"]
+
+
 def test_only_what_happened_since_the_last_trial_counts() -> None:
     before = Counts(received=100, sent=90, dropped=8, short=2)
     after = Counts(received=1093, sent=1077, dropped=13, short=3)

@@ -182,16 +182,16 @@ def test_the_plan_has_the_kinds_of_reset_that_the_device_can_do() -> None:
     """Each after a load of its own, twice."""
     told = {"name": "s", "generator": {"kind": "embedded"}, "frames": {"sizes": [64]}, "preset": "quick"}
     both = Scenario.model_validate(told | {"devices": [{"name": "l2fwd-c"}]})
-    assert "reset, 1 times: 6 trials" in planned(both)
-    assert "reset, 1 times: 3 trials" in planned(both.changed(settings={"reset": {"kinds": ["port"]}}))
+    assert "reset, 1 times: 8 trials" in planned(both)
+    assert "reset, 1 times: 4 trials" in planned(both.changed(settings={"reset": {"kinds": ["port"]}}))
     neither = both.changed(devices=[{"name": "mine", "command": ["l2fwd"]}])
     assert "reset, 1 times skipped: the device reports no counters" in planned(neither)
     process = both.changed(devices=[{"name": "testpmd", "program": "testpmd"}])
-    assert "reset, 1 times: 3 trials" in planned(process)
+    assert "reset, 1 times: 4 trials" in planned(process)
 
 
 def test_the_plan_counts_what_trex_can_do() -> None:
     plan = told(memif("client"))
     assert "skipped" not in plan
     assert "recovery, 1 times: 2 trials" in plan
-    assert "reset, 1 times: 3 trials" in plan
+    assert "reset, 1 times: 4 trials" in plan

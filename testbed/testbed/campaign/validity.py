@@ -31,8 +31,9 @@ from testbed.campaign.trial import (
 # Where `raw` has the account of what came back, the counts of it that no valid trial has. Frames in another order than
 # they were sent are reported, but are no fault of the trial.
 CHECKS = "checks"
+# RFC 2544, section 10, disregards frames that are not those of the test; they are counted.
+FOREIGN = "foreign"
 _FAULTS = {
-    "foreign": "frames came back that were not sent",
     "duplicated": "frames came back more than once",
     "corrupted": "frames came back changed",
     "wrong_mac": "frames came back with wrong MAC addresses",
@@ -57,6 +58,8 @@ class Rules(Record):
     rate_tolerance: float = Field(0.005, gt=0, lt=1)
     count_tolerance: float = Field(0.005, gt=0, lt=1)
     duration_tolerance: float = Field(0.02, gt=0, lt=1)
+    # Frames that were not sent, as a share of those that were: with more, the others may have lost their marks.
+    foreign_tolerance: float = Field(0.001, ge=0, lt=1)
     # How often a trial is tried before the measurement is given up.
     attempts: int = Field(6, ge=1, le=20)
     # Whose loss is not the device's.
@@ -72,7 +75,7 @@ def judged(result: R, rules: Rules | None = None) -> R:
         found = _step_reasons(result, rules)
     else:
         found = _reset_reasons(result)
-    found += _check_reasons(result.raw)
+    found += _check_reasons(result, rules)
     return result.invalidated([reason for reason in found if reason not in result.reasons])
 
 
@@ -141,11 +144,28 @@ def _reset_reasons(result: ResetResult) -> list[str]:
     return []
 
 
-def _check_reasons(raw: Mapping[str, Any]) -> list[str]:
-    checks = raw.get(CHECKS)
-    if not isinstance(checks, Mapping):
-        return []
-    return [f"{what}: {checks[name]}" for name, what in _FAULTS.items() if checks.get(name)]
+def _check_reasons(result: AnyResult, rules: Rules) -> list[str]:
+    found = [f"{what}: {count}" for name, what in _FAULTS.items() if (count := checked(result, name))]
+    sent = result.sent if isinstance(result.sent, int) else sum(result.sent)
+    if (foreign := checked(result, FOREIGN)) > rules.foreign_tolerance * sent:
+        found.insert(0, f"frames came back that were not sent: {foreign}")
+    return found
+
+
+def checked(result: AnyResult, name: str) -> Any:
+    """What a trial's checks counted under this name; 0 if they do not have it."""
+    checks = result.raw.get(CHECKS)
+    return (checks.get(name) or 0) if isinstance(checks, Mapping) else 0
+
+
+def without_foreign(places: Mapping[Place, int], foreign: int) -> dict[Place, int]:
+    """Places of loss by counters that have counted `foreign` frames too: those that the device received or sent."""
+    found = dict(places)
+    received = min(foreign, max(0, -found.get(Place.WIRE, 0)))
+    sent = min(foreign, max(0, found.get(Place.RECEIVER, 0)))
+    found[Place.WIRE] = found.get(Place.WIRE, 0) + received
+    found[Place.RECEIVER] = found.get(Place.RECEIVER, 0) - sent
+    return found
 
 
 class Trials:

@@ -19,6 +19,7 @@ from testbed.campaign.trial import (
     TrialPlan,
     TrialResult,
 )
+from testbed.campaign.validity import without_foreign
 from testbed.wire.generator import Latency as StreamLatency
 from testbed.wire.generator import Result
 
@@ -95,7 +96,7 @@ def _places(result: Result, received: int, before: Counts | None, after: Counts 
         Place.RECEIVER: after.sent - before.sent - received - probes.received,
     }
     _take_out_probes(places, probes.sent - probes.received)
-    return places
+    return without_foreign(places, result.foreign)
 
 
 def _rise(before: int | None, after: int | None) -> int:

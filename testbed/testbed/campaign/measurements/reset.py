@@ -108,9 +108,11 @@ def measure_reset(
     check_rate(throughput_fps, "at which the device is reset")
     times = []
     for kind in able:
-        trials.run(continuous(stream, throughput_fps, settings.before_s))
         plan = ResetPlan(**frames(stream), kind=kind, load_fps=throughput_fps, patience_s=settings.patience_s)
-        results = [trials.reset(plan) for _ in range(settings.repeats)]
+        results = []
+        for _ in range(settings.repeats):
+            trials.run(continuous(stream, throughput_fps, settings.before_s))
+            results.append(trials.reset(plan))
         times.append(
             ResetTime(
                 kind=kind,

@@ -12,6 +12,7 @@ from statistics import median
 
 from testbed.campaign.folder import Evidence
 from testbed.campaign.trial import AnyResult, Place, StepPlan, TrialPlan, TrialResult
+from testbed.campaign.validity import FOREIGN, checked
 from testbed.page.tables import ABSENT, Row, Table, without_empty_columns
 
 _AGAIN = "again"
@@ -36,6 +37,8 @@ def validity_lines(evidence: Evidence) -> list[str]:
         lines.append(
             "An invalid trial is repeated. Its frames never count, not even as loss. It may have several reasons."
         )
+    if foreign := sum(checked(result, FOREIGN) for _, result in evidence.trials if result.valid):
+        lines.append(f"{foreign:,} frames that were not sent came back in valid trials; they are not counted.")
     for words in dict.fromkeys(_generator_words(evidence, setup) for setup in sorted(evidence.joined)):
         lines.append(words)
     return lines

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.trex.latency import latency
 from testbed.campaign.trial import Place, ResetPlan, ResetResult, TrialPlan, TrialResult
+from testbed.campaign.validity import without_foreign
 
 # By its own schedule the server ends a trial on time unless it ran late; its client hears of the end this much later.
 _HEARD_S = 0.1
@@ -85,7 +86,13 @@ def account(plan: TrialPlan, ran: Ran, route: Route, before: Counts | None, afte
         sent=sent,
         received=received,
         lost=sent - received,
-        lost_at=_places(sent - received, dropped, sent, received, route.virtual, before, after),
+        lost_at={
+            place: count
+            for place, count in without_foreign(
+                _places(sent - received, dropped, sent, received, route.virtual, before, after), arrived - received
+            ).items()
+            if count
+        },
         offered_fps=sent / plan.directions / duration_s if duration_s > 0 else 0.0,
         duration_s=duration_s,
         latency=latency(ran.latency, ran.flow_stats) if plan.latency else None,
@@ -164,7 +171,7 @@ def _places(
             Place.TX_QUEUE: after.dropped - before.dropped,
             Place.RECEIVER: after.sent - before.sent - received,
         }
-    return {place: count for place, count in places.items() if count}
+    return places
 
 
 def port_checks(ran: Ran, unmarked: int) -> dict[str, int]:
