@@ -263,6 +263,18 @@ def test_over_memif_the_client_can_be_reset(
     generator.close()
 
 
+def test_the_socket_of_a_server_that_somebody_else_runs_stays(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    socket = tmp_path / "run" / "wire"
+    socket.parent.mkdir()
+    socket.touch()
+    vdevs = [f"net_memif{port},id={port},role=client,socket-abstract=no,socket={socket}" for port in (0, 1)]
+    generator = make({"forwarder": {"lcore": 0, "vdevs": vdevs}}, {"joined": rising(tmp_path, monkeypatch, vdevs)})
+    generator.close()
+    assert socket.exists()
+
+
 def test_the_device_is_started_counted_and_ended(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = stand_in.install(tmp_path / "bin")
     wire = tmp_path / "run" / "wire"

@@ -27,6 +27,8 @@ class JoinedDevice:
     def __init__(self, kind: DeviceKind, settings: TrexForwarder, hugepages: bool, longest: int, log_dir: Path) -> None:
         self._kind = kind
         self._sockets = _memif_sockets(settings.vdevs)
+        # Those that are removed at the end.
+        self._own_sockets: set[Path] = set()
         self._joint = Joint(
             lcore=settings.lcore,
             hugepages=hugepages,
@@ -50,7 +52,8 @@ class JoinedDevice:
         return self._kind.counts_frames
 
     def prepare(self) -> None:
-        """Makes room for the sockets of memif wires, whoever will listen there."""
+        """Makes room for the sockets of memif wires: this device, or a TRex that is yet to start, will listen there."""
+        self._own_sockets = self._sockets
         for socket in self._sockets:
             # One that a killed device has left: a new one could not listen there.
             socket.parent.mkdir(parents=True, exist_ok=True)
@@ -130,7 +133,7 @@ class JoinedDevice:
             raise GeneratorError(str(error)) from error
         finally:
             self._cleanup.close()
-            for socket in self._sockets:
+            for socket in self._own_sockets:
                 socket.unlink(missing_ok=True)
                 with contextlib.suppress(OSError):
                     socket.parent.rmdir()

@@ -214,7 +214,9 @@ class TrexGenerator:
         bridge.ask("load")
         joined = setup.joined
         if joined is not None:
-            joined.prepare()
+            # On the socket of a client listens TRex; one that somebody else runs listens there already.
+            if settings.launch is not None or not joined.comes_second:
+                joined.prepare()
             if not joined.comes_second:
                 self._begin_device(joined)
         if settings.launch is not None:
