@@ -198,7 +198,7 @@ def _mean(figures: Sequence[DutFigure]) -> float:
 
 
 def _told(verdict: Verdict, *, a_at_least: bool, b_at_least: bool) -> Verdict:
-    """Of a lower bound only one thing can be said: that it is above the other device's figure, which is none."""
+    """A lower bound allows one verdict: that it is above the figure of the other device, which is no lower bound."""
     stands = {Verdict.FASTER: not b_at_least, Verdict.SLOWER: not a_at_least}
     bounded = a_at_least or b_at_least
     return Verdict.GENERATOR_LIMIT if bounded and not stands.get(verdict, False) else verdict
