@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! How to use this crate, in seven chapters. The same texts are the files in the crate's folder `docs/`.
+//! How to use this crate, in eight chapters. The same texts are the files in the crate's folder `docs/`.
 
 // What the chapters name: rustdoc makes a link of [`Port`], while a Markdown viewer shows it as code.
 use crate::{
@@ -14,6 +14,7 @@ use std::sync::Arc;
 /// two definitions of a link the first one applies.
 macro_rules! chapter {
     ($name:ident, $file:literal) => {
+        #[doc = "[contracts]: crate::guide::contracts"]
         #[doc = "[features]: crate::guide::features"]
         #[doc = "[forwarder]: crate::guide::forwarder"]
         #[doc = "[from_c]: crate::guide::from_c"]
@@ -27,6 +28,7 @@ macro_rules! chapter {
     };
 }
 
+chapter!(contracts, "../docs/contracts.md");
 chapter!(features, "../docs/features.md");
 chapter!(forwarder, "../docs/forwarder.md");
 chapter!(from_c, "../docs/from-c.md");

@@ -9,6 +9,8 @@
 mod chapters;
 #[path = "guide/commands.rs"]
 mod commands;
+#[path = "guide/contracts.rs"]
+mod contracts;
 #[path = "guide/features.rs"]
 mod features;
 #[path = "guide/snippets.rs"]

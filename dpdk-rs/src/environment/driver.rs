@@ -159,8 +159,13 @@ pub(crate) fn frees_twice(info: &sys::rte_eth_dev_info) -> bool {
 }
 
 /// An argument with which the driver would access memory outside an mbuf: the argument, its value, and the allowed
-/// values. `room` is the data room of an mbuf after the headroom. `owned`: the device is part of another.
-pub(crate) fn danger(info: &sys::rte_eth_dev_info, room: u32, owned: bool) -> Option<(&'static str, u32, String)> {
+/// values. `room` is the data room of an mbuf after the headroom, `queues` the number of queues in both directions.
+/// `owned`: the device is part of another.
+pub(crate) fn danger(
+    info: &sys::rte_eth_dev_info,
+    (room, queues): (u32, u32),
+    owned: bool,
+) -> Option<(&'static str, u32, String)> {
     if owned && frees_twice(info) {
         // If its set-up fails, `net_failsafe` calls a function that the driver does not have.
         return Some(("argument 'infinite_rx' of net_pcap in another device", 1, "0 only".to_owned()));
@@ -169,6 +174,7 @@ pub(crate) fn danger(info: &sys::rte_eth_dev_info, room: u32, owned: bool) -> Op
         "net_null" => null_danger,
         "net_bonding" => bonding_danger,
         "net_vhost" => vhost_danger,
+        "net_memif" => return memif_danger(&args(info)?, queues),
         _ => return None,
     };
     look(&args(info)?, room)
@@ -214,10 +220,30 @@ fn vhost_danger(args: &str, _room: u32) -> Option<(&'static str, u32, String)> {
     Some(("argument 'legacy-ol-flags' of net_vhost", legacy, "0 only".to_owned()))
 }
 
+/// `net_memif` numbers the buffers of all its queues in 16 bits, computes their bytes in a signed number of 32 bits, and
+/// maps as many. Numbers that wrap lead it past the end of that memory, or to the buffer of another frame.
+fn memif_danger(args: &str, queues: u32) -> Option<(&'static str, u32, String)> {
+    let largest = |key, default| {
+        let numbers = texts(args, key).map(|text| text.trim().parse().unwrap_or(u32::MAX));
+        numbers.max().unwrap_or(default)
+    };
+    let (bytes, log2) = (largest("bsize", 2048), largest("rsize", 10));
+    let buffers = 1_u32.checked_shl(log2).map_or(u64::MAX, u64::from);
+    let most = (1 << 16) / buffers.max(1);
+    let most = most.min(i32::MAX as u64 / u64::from(bytes.max(1)).saturating_mul(buffers).max(1));
+    let limits = format!("at most {most} with 'bsize' {bytes} and 'rsize' {log2}");
+    (u64::from(queues) > most).then_some(("queues of net_memif in both directions", queues, limits))
+}
+
 /// The values of one of a device's arguments.
 fn values<'a>(args: &'a str, key: &'a str) -> impl Iterator<Item = u32> + 'a {
+    texts(args, key).map(number)
+}
+
+/// The same as texts.
+fn texts<'a>(args: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> + 'a {
     let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
-    pairs.filter(move |(name, _)| name.trim() == key).map(|(_, value)| number(value))
+    pairs.filter(move |(name, _)| name.trim() == key).map(|(_, value)| value)
 }
 
 /// Parses a number as C's `strtoul` does. Returns the largest number for everything that is not clearly a number.
@@ -233,7 +259,9 @@ fn number(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{BUFFER_CHANGERS, bonding_danger, has_one_of, is_called, null_danger, number, vhost_danger};
+    use super::{
+        BUFFER_CHANGERS, bonding_danger, has_one_of, is_called, memif_danger, null_danger, number, vhost_danger,
+    };
 
     #[test]
     fn arguments_that_change_buffers_are_found() {
@@ -297,6 +325,24 @@ mod tests {
         }
         assert!(bonding_danger("slave=net_ring0,mode=3", 2048).is_some());
     }
+
+    #[test]
+    fn buffers_of_memif_can_be_counted() {
+        for (args, most) in [
+            ("", 64),
+            ("bsize=2048,rsize=10", 64),
+            ("rsize=14", 4),
+            ("rsize=014,bsize=32767", 4),
+            ("rsize=14,bsize=32768", 3),
+            ("rsize=1,rsize=14,bsize=65535", 2),
+            ("rsize=64", 0),
+            ("rsize=0x1", 0),
+        ] {
+            assert_eq!(memif_danger(args, most), None, "{args}");
+            assert!(memif_danger(args, most + 1).is_some(), "{args}");
+        }
+    }
+
     #[test]
     fn vhost_may_not_pass_on_its_peers_wishes() {
         for harmless in ["", "iface=/tmp/sock,queues=1", "legacy-ol-flags=0"] {

@@ -23,6 +23,9 @@ use std::{
 /// The counters are aligned to a cache line, as DPDK requires.
 const ALIGN: usize = sys::RTE_CACHE_LINE_SIZE as usize;
 
+/// DPDK computes the bytes of a bit for each reader in 32 bits, and finds no reader if their number is close to 2^32.
+const MOST_READERS: u32 = 1 << 16;
+
 /// The writing end of a hash table. A table has one writer, which cannot be cloned.
 ///
 /// ```no_run
@@ -99,15 +102,18 @@ unsafe impl<K: HashKey, V: Send + Sync> Sync for Table<K, V> {}
 unsafe impl<K: HashKey, V: Send + Sync> Send for Table<K, V> {}
 
 impl<K: HashKey, V: Send + Sync> HashBuilder<K, V> {
-    /// Creates a table that one thread changes while up to `readers` readers look up without locks and hold what they
-    /// found.
+    /// Creates a table that one thread changes while up to `readers` readers, at most 2^16, look up without locks and hold
+    /// what they found.
     ///
     /// # Errors
-    /// See [`CreateError`]: a name in use, too little memory, a number of entries that is not allowed, or a child
-    /// process created by `fork`.
+    /// See [`CreateError`]: a name in use, too little memory, a number of entries or readers that is not allowed, or a
+    /// child process created by `fork`.
     #[doc(alias = "rte_hash_create")]
     #[doc(alias = "rte_rcu_qsbr_init")]
     pub fn build_rcu(self, eal: &Eal, readers: u32) -> Result<RcuWriter<K, V>, CreateError> {
+        if readers > MOST_READERS {
+            return Err(HASH.too_large(&self.name, readers as usize, ALIGN));
+        }
         let entries = Entries::create(eal, &self, sys::RTE_HASH_EXTRA_FLAGS_RW_CONCURRENCY_LF)?;
         let lacks =
             |call| CreateError::Create { kind: HASH.name, name: self.name.clone(), call, errno: Errno::NO_MEMORY };

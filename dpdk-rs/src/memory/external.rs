@@ -43,6 +43,12 @@ pub enum RegisterError {
         /// The page size in bytes.
         page_len: usize,
     },
+    /// The memory has more pages than DPDK can describe.
+    #[error("memory of {pages} pages cannot be registered: the maximum is {MOST_PAGES}; register it in larger pages")]
+    Pages {
+        /// The number of pages.
+        pages: usize,
+    },
     /// Some of the memory is DPDK's own, or already registered.
     #[error(
         "memory at {addr:#x}, {len} bytes, cannot be registered: DPDK already knows a part of it. DPDK's own memory (Heap, Memzone) needs no \
@@ -96,6 +102,11 @@ pub enum RegisterError {
         errno: Errno,
     },
 }
+
+/// DPDK describes each page in 48 bytes, whose sum it computes in 32 bits. For more pages it reserves too little memory, and
+/// writes past its end.
+const MOST_PAGES: usize = 1 << 26;
+const _: () = assert!(MOST_PAGES as u64 * 48 <= u32::MAX as u64);
 
 const REGISTER: &str = "rte_extmem_register";
 const MAP: &str = "rte_vfio_container_dma_map";
@@ -177,7 +188,8 @@ unsafe impl<M> Sync for ExternalMemory<M> {}
 
 impl<M: AsMut<[u8]> + Send + 'static> ExternalMemory<M> {
     /// Registers `memory` in pages of `page_len` bytes: the kernel's page size (4,096), or the size of the hugepages
-    /// that contain the memory, for which DPDK's tables are shorter. The memory must begin and end at page boundaries.
+    /// that contain the memory, for which DPDK's tables are shorter. The memory must begin and end at page boundaries, and
+    /// has at most 2^26 pages.
     /// From now on NICs on VFIO can access all of it.
     ///
     /// # Errors
@@ -255,6 +267,9 @@ fn register(environment: &Environment, bytes: NonNull<[u8]>, page_len: usize) ->
     if len == 0 || !len.is_multiple_of(page_len) {
         return Err(RegisterError::Length { len, page_len });
     }
+    if len / page_len > MOST_PAGES {
+        return Err(RegisterError::Pages { pages: len / page_len });
+    }
     if !start.addr().is_multiple_of(page_len) {
         return Err(RegisterError::Address { addr: start.addr(), page_len });
     }
@@ -276,7 +291,7 @@ fn register(environment: &Environment, bytes: NonNull<[u8]>, page_len: usize) ->
     }
     let mut iovas: Vec<u64> = (0..len / page_len).map(|page| (start.addr() + page * page_len) as u64).collect();
     let refused = |action, call, errno| RegisterError::Refused { action, call, len, errno };
-    // DPDK checks that there is one address for each page. It counts at most 2^31 pages.
+    // DPDK checks that there is one address for each page.
     let pages = u32::try_from(iovas.len()).unwrap_or(0);
     // SAFETY: the EAL is initialised, the control plane is locked, and the bytes are whole pages that DPDK does not
     // know. The call copies `pages` addresses.

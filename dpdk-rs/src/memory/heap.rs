@@ -3,6 +3,7 @@
 
 //! Values in DPDK's heap.
 
+use super::MOST_BYTES;
 use crate::{Eal, SocketId, environment::Environment};
 use core::{
     alloc::Layout,
@@ -22,7 +23,7 @@ pub enum AllocError {
     /// A child process created by `fork` cannot allocate: DPDK's memory belongs to its parent.
     #[error("cannot allocate: this process is a fork of the one that initialized the EAL")]
     Forked,
-    /// The slice is longer than the address space.
+    /// The value or the slice is longer than the address space, which has 2^47 bytes.
     #[error("cannot allocate {len} elements of {size} bytes: that is more than the address space")]
     TooLong {
         /// The requested number of elements.
@@ -154,6 +155,9 @@ impl Heap {
         }
         // DPDK does not allocate 0 bytes.
         let (size, align) = (layout.size().max(1), layout.align().max(self.align));
+        if size > MOST_BYTES {
+            return Err(AllocError::TooLong { len: size, size: 1 });
+        }
         let failed = AllocError::Malloc { size, align, socket: self.socket };
         let bytes = u32::try_from(align).map_err(|_| failed)?;
         // SAFETY: the EAL is initialised, since its `Environment` is made only after that; the heap has a lock. Without a

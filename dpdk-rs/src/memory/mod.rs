@@ -26,3 +26,6 @@ pub use object_pool::{Exhausted, Object, ObjectPool, ObjectPoolBuilder};
 pub(crate) use owned::Owned;
 pub(crate) use zone::find as find_zone;
 pub use zone::{Memzone, MemzoneBuilder, MemzoneInfo};
+
+/// The most bytes in one piece, as many as a processor can address. DPDK counts pages in a signed number of 32 bits.
+const MOST_BYTES: usize = 1 << 47;

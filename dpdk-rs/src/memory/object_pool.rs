@@ -277,7 +277,7 @@ pub struct ObjectPoolBuilder<T> {
 }
 
 impl<T> ObjectPoolBuilder<T> {
-    /// The number of values, less than 2^30. Default: 1,023. One less than a power of two uses memory best.
+    /// The number of values, at most 2^27. Default: 1,023. One less than a power of two uses memory best.
     pub const fn size(mut self, values: u32) -> Self {
         self.size = values;
         self

@@ -3,6 +3,7 @@
 
 //! Memory with a name.
 
+use super::MOST_BYTES;
 use crate::{
     CreateError, Eal, SocketId, name,
     object::{Handle, Kind, refuse},
@@ -60,7 +61,7 @@ unsafe impl Send for Memzone {}
 unsafe impl Sync for Memzone {}
 
 impl Memzone {
-    /// Starts the description of a zone of `len` bytes. `name` has at most 28 bytes and is unique among the zones of
+    /// Starts the description of a zone of `len` bytes, at most 2^47. `name` has at most 28 bytes and is unique among the zones of
     /// the process.
     pub fn builder(name: impl Into<String>, len: usize) -> MemzoneBuilder {
         MemzoneBuilder { name: name.into(), len, align: 0, contiguous: false, socket: SocketId::ANY }
@@ -183,6 +184,9 @@ impl MemzoneBuilder {
     #[doc(alias = "rte_memzone_reserve")]
     #[doc(alias = "rte_memzone_reserve_aligned")]
     pub fn build(self, eal: &Eal) -> Result<Memzone, CreateError> {
+        if self.len > MOST_BYTES {
+            return Err(MEMZONE.too_large(&self.name, self.len, 1));
+        }
         let environment = eal.environment();
         let flags = if self.contiguous { sys::RTE_MEMZONE_IOVA_CONTIG } else { 0 };
         let zone = MEMZONE.create(environment, &self.name, |name| {

@@ -48,7 +48,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
         }
     }
 
-    /// The number of mbufs, less than 2^30. Default: 8,191. One less than a power of two uses memory best.
+    /// The number of mbufs, at most 2^27. Default: 8,191. One less than a power of two uses memory best.
     pub const fn size(mut self, mbufs: u32) -> Self {
         self.size = mbufs;
         self

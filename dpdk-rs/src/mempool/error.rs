@@ -75,7 +75,7 @@ pub enum MempoolError {
         size: u32,
         /// The requested NUMA node.
         socket: SocketId,
-        /// `EEXIST` for a name in use, `ENOMEM` if hugepages are short, `EINVAL` for a size of 2^30 or more or a cache
+        /// `EEXIST` for a name in use, `ENOMEM` if hugepages are short, `EINVAL` for a size above 2^27 or a cache
         /// that is too large, …
         errno: Errno,
     },

@@ -30,9 +30,9 @@ use core::{
 use dpdk_sys as sys;
 use std::sync::Arc;
 
-/// The maximum number of objects in a pool: DPDK's largest ring has room for one more. From 2^31 on, DPDK's number of
-/// slots wraps to 0, and DPDK writes the pool's objects past the end of a ring without slots.
-pub(crate) const MOST_OBJECTS: u32 = (1 << 30) - 1;
+/// The maximum number of objects in a pool. DPDK computes the bytes of a lock-free stack, 16 for each object, in 32 bits:
+/// from 2^28 objects on it reserves too few, and writes past their end.
+pub(crate) const MOST_OBJECTS: u32 = 1 << 27;
 
 /// `RTE_MEMPOOL_NAMESIZE` less the NUL byte.
 const LONGEST_NAME: usize = 25;

@@ -232,7 +232,7 @@ impl Port<Unconfigured> {
         // Without an RX queue nothing is received.
         let data_room = pools.iter().map(|pool| pool.handle().data_room).min().unwrap_or(u16::MAX);
         config.check(&self.device, data_room)?;
-        self.device.check_driver(data_room)?;
+        self.device.check_driver(data_room, u32::from(config.rx_queues) + u32::from(config.tx_queues))?;
         for pool in pools {
             self.device.check_buffers(pool.handle())?;
         }

@@ -57,9 +57,7 @@ impl<T: Send> Elements<T> {
         shared: bool,
     ) -> Result<Self, CreateError> {
         let () = Self::SUITABLE;
-        // DPDK adds 1, rounds up to a power of two, and counts the table's words of 4 bytes in 32 bits.
-        let slots = (u64::from(capacity) + 1).next_power_of_two();
-        if capacity > sys::RTE_RING_SZ_MASK || slots * u64::from(Self::LEN / 4) > u64::from(u32::MAX) {
+        if !fits(capacity, Self::LEN / 4) {
             return Err(RING.too_large(name, capacity as usize, size_of::<T>()));
         }
         let environment = eal.environment();
@@ -250,9 +248,40 @@ impl<T: Send> Drop for Elements<T> {
     }
 }
 
+/// Whether DPDK can count the words of 4 bytes in a ring of elements of `words` each. It rounds the number of slots up to a
+/// power of two, of which its largest is 2^30. To find out whether a bulk reaches past the last slot, it adds the position
+/// of one word to a number of words in 32 bits: neither may exceed half of that range.
+const fn fits(capacity: u32, words: u32) -> bool {
+    let slots = (capacity as u64 + 1).next_power_of_two();
+    slots <= 1 << 30 && slots * words as u64 <= 1 << 31
+}
+
 /// # Safety
 /// The ring is live, nobody uses it any more, and nobody else frees it.
 unsafe fn free(ring: NonNull<sys::rte_ring>) {
     // SAFETY: the caller promises a live ring that nobody uses.
     unsafe { sys::rte_ring_free(ring.as_ptr()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fits;
+
+    /// The sum that DPDK computes for a bulk of all elements but one, whose first word is the last slot's.
+    fn sum(capacity: u32, words: u32) -> Option<u32> {
+        let slots = (capacity + 1).next_power_of_two();
+        (slots - 1).checked_mul(words)?.checked_add(capacity.checked_mul(words)?)
+    }
+
+    #[test]
+    fn positions_of_words_fit_32_bits() {
+        for (most, words) in [((1 << 30) - 1, 1), ((1 << 30) - 1, 2), ((1 << 29) - 1, 3), ((1 << 21) - 1, 1024)] {
+            assert!(fits(most, words) && !fits(most + 1, words) && sum(most, words).is_some(), "{words} words");
+        }
+        for capacity in [(1 << 31) - 1, 1 << 31, u32::MAX] {
+            assert!(!fits(capacity, 1), "{capacity}");
+        }
+        // 16 GiB less 16 MiB, whose words can be counted in 32 bits, but not twice.
+        assert!(!fits((1 << 22) - 1, 1023) && sum((1 << 22) - 1, 1023).is_none());
+    }
 }

@@ -288,7 +288,8 @@ pub struct RingBuilder<T: Send> {
 }
 
 impl<T: Send> RingBuilder<T> {
-    /// The maximum number of elements. Default: 1,023. DPDK allocates memory for the next larger power of two.
+    /// The maximum number of elements, less than 2^30. Default: 1,023. DPDK allocates memory for the next larger power of
+    /// two, which is 8 GiB at most.
     pub const fn capacity(mut self, elements: u32) -> Self {
         self.capacity = elements;
         self
@@ -320,8 +321,8 @@ impl<T: Send> RingBuilder<T> {
     /// Creates a ring for any number of producers and consumers.
     ///
     /// # Errors
-    /// See [`CreateError`]: a name in use, too little memory, a capacity of 2^31 elements or more, or a child process
-    /// created by `fork`.
+    /// See [`CreateError`]: a name in use, too little memory, a capacity that is too large, or a child process created by
+    /// `fork`.
     #[doc(alias = "rte_ring_create")]
     #[doc(alias = "rte_ring_create_elem")]
     pub fn build(self, eal: &Eal) -> Result<Ring<T>, CreateError> {
@@ -332,8 +333,8 @@ impl<T: Send> RingBuilder<T> {
     /// Creates a ring for one producer and one consumer, which never wait for each other. The mode is ignored.
     ///
     /// # Errors
-    /// See [`CreateError`]: a name in use, too little memory, a capacity of 2^31 elements or more, or a child process
-    /// created by `fork`.
+    /// See [`CreateError`]: a name in use, too little memory, a capacity that is too large, or a child process created by
+    /// `fork`.
     #[doc(alias = "rte_ring_create")]
     #[doc(alias = "rte_ring_create_elem")]
     pub fn build_spsc(self, eal: &Eal) -> Result<(Producer<T>, Consumer<T>), CreateError> {

@@ -4,6 +4,7 @@
 //! What dpdk-rs does on a running EAL: on virtual devices, without root and without hugepages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod borders;
 mod buckets;
 mod bursts;
 mod capture;

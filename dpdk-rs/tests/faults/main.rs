@@ -22,6 +22,7 @@ mod interposer;
 mod kernel;
 mod lengths;
 mod namespace;
+mod pages;
 #[allow(dead_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/process.rs"]
 mod process;

@@ -7,7 +7,7 @@ use crate::chapters::{rows, text};
 use std::path::{Path, PathBuf};
 
 /// Where a file is that the page names: in this crate, or from the repository's root.
-fn find(file: &str) -> PathBuf {
+pub(crate) fn find(file: &str) -> PathBuf {
     let places = [Path::new(file).to_owned(), Path::new("..").join(file)];
     places.iter().find(|place| place.exists()).unwrap_or_else(|| panic!("there is no {file}")).clone()
 }

@@ -245,9 +245,7 @@ impl<const N: usize, const C: usize> AclBuilder<N, C> {
 
     fn create(&self, eal: &Eal, rules: usize) -> Result<Handle<sys::rte_acl_ctx>, CreateError> {
         let len = size_of::<RawRule<N>>();
-        // DPDK multiplies the two in 32 bits.
-        let size = rules.checked_mul(len).and_then(|size| u32::try_from(size).ok());
-        if size.is_none() {
+        if !fits(rules, len) {
             return Err(ACL.too_large(&self.name, rules, len));
         }
         let environment = eal.environment();
@@ -274,6 +272,11 @@ impl<const N: usize, const C: usize> AclBuilder<N, C> {
     }
 }
 
+/// Whether DPDK can compute the bytes of all rules of `len` bytes each: it multiplies the two in 32 bits.
+const fn fits(rules: usize, len: usize) -> bool {
+    matches!(rules.checked_mul(len), Some(size) if size <= u32::MAX as usize)
+}
+
 /// A mask with one bit for each category of a rule.
 fn mask<const C: usize>(categories: Option<&[usize]>) -> Result<u32, &'static str> {
     let Some(categories) = categories else { return Ok((1 << C) - 1) };
@@ -291,4 +294,20 @@ fn mask<const C: usize>(categories: Option<&[usize]>) -> Result<u32, &'static st
 unsafe fn free(context: NonNull<sys::rte_acl_ctx>) {
     // SAFETY: the caller promises a live list that nobody uses.
     unsafe { sys::rte_acl_free(context.as_ptr()) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RawRule, fits};
+
+    #[test]
+    fn rules_fit_32_bits() {
+        for len in [size_of::<RawRule<1>>(), size_of::<RawRule<64>>()] {
+            let most = u32::MAX as usize / len;
+            assert!(fits(most, len) && !fits(most + 1, len), "{len} bytes");
+            for rules in [(1 << 31) - 1, 1 << 31, u32::MAX as usize, 1 << 32, (1 << 32) + 1, usize::MAX] {
+                assert!(!fits(rules, len), "{rules} rules of {len} bytes");
+            }
+        }
+    }
 }

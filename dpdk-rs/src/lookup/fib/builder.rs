@@ -8,7 +8,7 @@ use super::{
     v4::Fib,
     v6::Fib6,
 };
-use crate::{CreateError, Eal, SocketId, object::Kind};
+use crate::{CreateError, Eal, Errno, SocketId, object::Kind};
 use core::{ffi::c_char, fmt, marker::PhantomData};
 use dpdk_sys as sys;
 
@@ -118,7 +118,12 @@ impl<T> FibBuilder<T> {
             let Some(entry_size_log2) = entry_size_log2 else { return crate::object::refuse(sys::EINVAL) };
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked. The
             // call copies its arguments.
-            unsafe { create(name, self.socket.get(), self.routes, none, entry_size_log2, tbl8s) }
+            let table = unsafe { create(name, self.socket.get(), self.routes, none, entry_size_log2, tbl8s) };
+            // If memory is short, `rte_fib6_create` frees its tree of routes by a call that leaves `EINVAL`.
+            if table.is_null() && self.routes != 0 && Errno::last().get() == sys::EINVAL.cast_signed() {
+                return crate::object::refuse(sys::ENOMEM);
+            }
+            table
         })?;
         // SAFETY: the table is new, so nobody else frees it.
         Ok(unsafe { Routes::new(table, eal, none, self.routes, (!self.tree).then_some(self.tbl8s)) })

@@ -213,7 +213,7 @@ impl Device {
     /// Rejects arguments with which the driver would exceed the mbufs' room: its own arguments and, since it may
     /// combine others, those of the devices that another one owns. Also rejects drivers, including those of parts,
     /// whose use of ports and frames is unknown.
-    pub(super) fn check_driver(&self, data_room: u16) -> Result<(), PortError> {
+    pub(super) fn check_driver(&self, data_room: u16, queues: u32) -> Result<(), PortError> {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
         let own = driver::name(&self.raw_info()?);
         let control = self.control()?;
@@ -223,7 +223,7 @@ impl Device {
                  the program has; use those ports themselves, and do without this device"
             )));
         }
-        match self.parts(&control).find_map(|(id, info)| driver::danger(&info, room, id != self.id)) {
+        match self.parts(&control).find_map(|(id, info)| driver::danger(&info, (room, queues), id != self.id)) {
             Some((what, asked, limits)) => Err(self.unsupported(what, asked, limits)),
             None => Ok(()),
         }

@@ -10,6 +10,7 @@ use crate::{
 };
 use dpdk_rs::{
     CreateError, DynField, DynFlag, Eal, Mempool, MempoolError, Ring, RxTimestamp,
+    latency::Latency,
     lookup::{Acl, AclError, AclRule, Fib, Fib6, FieldDef, FieldMatch, HashTable, Lpm, Lpm6},
     memory::{Memzone, ObjectPool},
     service::Activity,
@@ -56,6 +57,17 @@ fn timers_have_tables_of_their_own() {
             timers.manage().unwrap();
             calls.load(SeqCst) == 1
         });
+        are_untouched(&zones);
+    });
+}
+
+/// `rte_metrics_init` and `rte_latencystats_init` take their counters from zones of these names.
+#[test]
+fn latency_has_counters_of_its_own() {
+    isolated(&[], |eal| {
+        let zones = zones(&eal, &["RTE_METRICS", "rte_latencystats"], 64);
+        let latency = eal.enable_latency_stats(Duration::ZERO).unwrap();
+        assert_eq!(latency.read().unwrap(), Latency::default());
         are_untouched(&zones);
     });
 }
