@@ -9,6 +9,7 @@ use crate::{
     frames::pool,
     process::{folder, isolated, isolated_cases},
 };
+use Answer::{Made, NoMemory, Refused};
 use dpdk_rs::{
     Burst, CreateError, Eal, Mempool, MempoolError, PoolDriver, Port, PortConfig, PortError, Ring,
     fragment::FragmentTable,
@@ -21,7 +22,6 @@ use dpdk_rs::{
     timer::Timers,
 };
 use std::{num::NonZeroU32, time::Duration};
-use Answer::{Made, NoMemory, Refused};
 
 const EINVAL: i32 = 22;
 const ENOMEM: i32 = 12;
@@ -84,7 +84,8 @@ fn routes_and_groups() {
         check("groups of Fib", 1 << 20, |n| fib(&|fib| fib.tbl8s(n)));
         check("groups of Fib with entries of 8 bytes", 1 << 20, |n| fib(&|fib| fib.tbl8s(n).last_next_hop(1 << 40)));
         check("next hops of Fib", (1 << 63) - 2, |n| fib(&|fib| fib.last_next_hop(n).tree()));
-        let fib6 = |set: &dyn Fn(FibBuilder<Fib6>) -> FibBuilder<Fib6>| Answer::of(set(Fib6::builder("fib")).build(&eal));
+        let fib6 =
+            |set: &dyn Fn(FibBuilder<Fib6>) -> FibBuilder<Fib6>| Answer::of(set(Fib6::builder("fib")).build(&eal));
         check("routes of Fib6", 1 << 24, |n| fib6(&|fib| fib.routes(n).tree()));
         check("groups of Fib6", 1 << 20, |n| fib6(&|fib| fib.tbl8s(n)));
         check("groups of Fib6 with entries of 8 bytes", 1 << 20, |n| fib6(&|fib| fib.tbl8s(n).last_next_hop(1 << 40)));
@@ -201,12 +202,12 @@ fn elements_of_rings_and_pools() {
         check("elements of 8 bytes", (1 << 30) - 1, |n| ring::<u64>(&eal, n));
         check("elements of 12 bytes", (1 << 29) - 1, |n| ring::<[u32; 3]>(&eal, n));
         check("elements of 4 KiB", (1 << 21) - 1, |n| ring::<[u32; 1024]>(&eal, n));
-        let objects = |size, cache| {
-            Answer::of(ObjectPool::<u8>::builder("pool").size(size).cache(cache).build(&eal, |_| 0))
-        };
+        let objects =
+            |size, cache| Answer::of(ObjectPool::<u8>::builder("pool").size(size).cache(cache).build(&eal, |_| 0));
         check("objects", 1 << 27, |n| objects(n, 0));
         check("cached objects", 512, |n| objects(1023, n));
-        let large = |size| Answer::of(ObjectPool::<[u8; 1 << 20]>::builder("pool").size(size).build(&eal, |_| panic!()));
+        let large =
+            |size| Answer::of(ObjectPool::<[u8; 1 << 20]>::builder("pool").size(size).build(&eal, |_| panic!()));
         check("objects of 1 MiB", 1 << 27, large);
     });
 }
@@ -249,9 +250,13 @@ fn waiting_packets() {
             assert!(GroTable::<()>::builder().timeout(timeout).build(&eal).is_ok(), "{timeout:?}");
         }
         // Both factors have 16 bits: 2^20, one more, 2^20 + 2^10, 2^31 less 2^15, and the largest.
-        for (flows, packets, made) in
-            [(1024, 1024, true), (61_681, 17, false), (1025, 1024, false), (65_535, 32_768, false), (65_535, 65_535, false)]
-        {
+        for (flows, packets, made) in [
+            (1024, 1024, true),
+            (61_681, 17, false),
+            (1025, 1024, false),
+            (65_535, 32_768, false),
+            (65_535, 65_535, false),
+        ] {
             let answer = Answer::of(GroTable::<()>::builder().flows(flows).packets_per_flow(packets).build(&eal));
             assert_eq!(answer != Refused, made, "{flows} flows of {packets} packets");
         }

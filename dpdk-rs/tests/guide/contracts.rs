@@ -70,7 +70,8 @@ fn called() -> BTreeSet<String> {
     }
     let wrapper = code(&text("../dpdk-sys/src/wrapper.h"), C);
     // Our own functions have a prefix, and types are not called.
-    let of_c = names(&wrapper).filter(|(name, next)| next.starts_with('(') && name.trim_start_matches('_').starts_with("rte_"));
+    let of_c = names(&wrapper)
+        .filter(|(name, next)| next.starts_with('(') && name.trim_start_matches('_').starts_with("rte_"));
     called.extend(of_c.map(|(name, _)| name.to_owned()));
     called
 }
