@@ -39,7 +39,7 @@ def test_nics_and_cpus_are_those_of_the_scenario_and_of_trexs_configuration() ->
     assert found.nics == {NIC: "the devices", TWIN: "the devices", SHARED: "TRex", OTHER: "TRex"}
     assert found.cpus == {2: "the devices"} | dict.fromkeys(range(24, 38), "TRex")
     assert (found.trex_home, found.trex_config.name) == (Path("/opt/trex/v3.08"), "connectx-25g.cfg.yaml")
-    memif = needs(read_scenario(find_scenario(Path("memif-trex"))))
+    memif = needs(read_scenario(find_scenario(Path("trex-memif"))))
     assert (memif.nics, memif.cpus) == ({}, {1: "the devices", 0: "TRex"})
     wire = parse_scenario(
         "name: s\ngenerator: {kind: embedded, lcore: 2, forwarder_lcore: 3}\ndevices: [{name: l2fwd-c}]\n", "s.yaml"
@@ -47,7 +47,7 @@ def test_nics_and_cpus_are_those_of_the_scenario_and_of_trexs_configuration() ->
     assert needs(wire).cpus == {2: "the generator", 3: "the devices"}
 
 
-@pytest.mark.parametrize("name", ["xxv710-25g", "e810-25g", "connectx-25g", "memif-trex", "veth", "simulated"])
+@pytest.mark.parametrize("name", ["xxv710-25g", "e810-25g", "connectx-25g", "trex-memif", "veth", "simulated"])
 def test_every_scenario_is_read(name: str) -> None:
     found = needs(read_scenario(find_scenario(Path(name))))
     assert bool(found.nics) == name.endswith("-25g")
@@ -93,7 +93,7 @@ def test_nothing_is_missing_where_all_is_there(tmp_path: Path) -> None:
 
 def test_without_a_folder_of_trex_the_environment_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = server(tmp_path / "machine")
-    memif = read_scenario(find_scenario(Path("memif-trex")))
+    memif = read_scenario(find_scenario(Path("trex-memif")))
     monkeypatch.delenv("TREX_HOME", raising=False)
     assert missing(tree, memif) == ["TRex: its path is unknown: set trex_home in the scenario, or TREX_HOME"]
     monkeypatch.setenv("TREX_HOME", str(unpacked(tmp_path / "trex")))

@@ -18,9 +18,9 @@ from testbed.campaign.traffic_generator import Generator, GeneratorError, NotCap
 from testbed.campaign.trex import account as trex_account
 from testbed.campaign.trex.device import JoinedDevice
 from testbed.campaign.trex.settings import Trex, TrexForwarder, TrexLaunch
-from testbed.campaign.trex.setup import trex_home
+from testbed.campaign.trex.setup import check_trex, trex_home
 from testbed.campaign.trial import Place, ResetKind, ResetPlan, StepPlan, TrialPlan
-from testbed.run.programs import find_program
+from testbed.run.programs import ProgramMissing, find_program
 
 
 @pytest.fixture
@@ -186,8 +186,13 @@ def test_no_tree_and_no_client_in_it(make: Make, tmp_path: Path, monkeypatch: py
     with pytest.raises(GeneratorError, match=r"by Python 3\.\d+\.\d+: ModuleNotFoundError: .*python in the scenario"):
         make()
     monkeypatch.delenv("TREX_HOME", raising=False)
-    with pytest.raises(GeneratorError, match="where is TRex"):
+    with pytest.raises(GeneratorError, match="the folder of TRex is unknown"):
         trex_home(Trex(kind="trex"))
+    with pytest.raises(ProgramMissing, match="the folder of TRex is unknown"):
+        check_trex(Trex(kind="trex"))
+    with pytest.raises(ProgramMissing, match=r"has no automation.*trex: give the folder that has t-rex-64"):
+        check_trex(Trex(kind="trex", trex_home=tmp_path / "empty"))
+    check_trex(Trex(kind="trex", trex_home=tmp_path / "trex"))
     monkeypatch.setenv("TREX_HOME", "/opt/trex")
     assert trex_home(Trex(kind="trex")) == Path("/opt/trex")
 

@@ -69,7 +69,7 @@ def as_servers(settings: Trex) -> Trex:
 def generator(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TrexGenerator]:
     name, directions, role = request.param
     program: Program = request.getfixturevalue(name)
-    scenario = read_scenario(find_scenario(Path("memif-trex")))
+    scenario = read_scenario(find_scenario(Path("trex-memif")))
     settings = scenario.generator
     assert isinstance(settings, Trex)
     assert settings.forwarder is not None

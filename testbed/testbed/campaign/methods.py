@@ -66,7 +66,7 @@ def _judged(name: Measurement, result: Measured, task: Task) -> Measured:
     if name not in THROUGHPUT_FIRST:
         return result
     lacking = [finding for finding in task.earlier[Measurement.THROUGHPUT].graded.missing if finding.clause.must]
-    seen = f"of that is not met: {lacking[0].clause.text}" if lacking else "yes"
+    seen = f"the throughput does not meet: {lacking[0].clause.text}" if lacking else "yes"
     finding = THROUGHPUT_FIRST[name].found(not lacking, seen)
     return result.model_copy(update={"graded": grade([*result.graded.findings, finding])})
 

@@ -34,11 +34,15 @@ if TYPE_CHECKING:
 def started_equipment(scenario: Scenario, programs: Programs) -> Iterator[Equipment]:
     """What a campaign works with, and the virtual machine of a scenario that wants one while the `with` lasts.
 
-    Raises `VmMissing`, and `ProcessError` if the machine does not come up.
+    Raises `ProgramMissing` if TRex is, `VmMissing`, and `ProcessError` if the machine does not come up.
     """
     from testbed.campaign.guest.machine import guest_for
     from testbed.campaign.real_equipment import generator_cpu, real_equipment
+    from testbed.campaign.trex.settings import Trex
+    from testbed.campaign.trex.setup import check_trex
 
+    if isinstance(scenario.generator, Trex):
+        check_trex(scenario.generator)
     forwarders = list(programs.forwarders.values())
     with guest_for(scenario, forwarders, lambda: generator_cpu(scenario), partial(say, new_console())) as guest:
         yield real_equipment(programs, guest)

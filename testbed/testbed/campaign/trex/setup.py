@@ -12,6 +12,9 @@ from testbed.campaign.sizes import Size
 from testbed.campaign.traffic_generator import GeneratorError, Pauses
 from testbed.campaign.trex.device import JoinedDevice
 from testbed.campaign.trex.settings import Trex
+from testbed.run.programs import ProgramMissing
+
+_CLIENT = "automation/trex_control_plane/interactive/trex"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,19 @@ class TrexSetup:
     logs: Path
 
 
+def check_trex(settings: Trex) -> None:
+    """Before anything is made or started: whether its folder is known, and has its Python client.
+
+    Raises `ProgramMissing`.
+    """
+    try:
+        home = trex_home(settings)
+    except GeneratorError as error:
+        raise ProgramMissing(str(error)) from error
+    if not (home / _CLIENT).is_dir():
+        raise ProgramMissing(f"{home} has no {_CLIENT}: give the folder that has t-rex-64")
+
+
 def trex_home(settings: Trex) -> Path:
     """Where TRex lies.
 
@@ -40,6 +56,6 @@ def trex_home(settings: Trex) -> Path:
     told = settings.trex_home or os.environ.get("TREX_HOME")
     if not told:
         raise GeneratorError(
-            "where is TRex? Name its folder as trex_home in the scenario, or in the environment variable TREX_HOME"
+            "the folder of TRex is unknown: name it as trex_home in the scenario, or in the variable TREX_HOME"
         )
     return Path(told).expanduser().absolute()
