@@ -5,11 +5,14 @@
 
 use crate::{
     Eal, Errno, Port,
-    environment::{Environment, driver::is_pci_address, ports},
+    environment::{ControlGuard, Environment, Reservation, driver::is_pci_address, ports, reservation},
     port::Unconfigured,
 };
 use dpdk_sys as sys;
-use std::ffi::CString;
+use std::{
+    collections::BTreeSet,
+    ffi::{CStr, CString},
+};
 
 /// Why a device was not attached or detached.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,6 +45,13 @@ pub enum HotplugError {
         /// The driver's result.
         errno: Errno,
     },
+    /// A device that combines others has not got all of them: one exists already, or its driver has not created it. The
+    /// device was removed again.
+    #[error(
+        "device '{0}' did not get all devices that it combines: have its arguments create each of them, as in \
+         net_failsafe0,dev(net_ring5), and give each a name that no other device's name begins with"
+    )]
+    Parts(String),
     /// A child process created by `fork` has no devices: they belong to its parent.
     #[error("device '{0}': this process is a fork of the one that initialized the EAL")]
     Forked(String),
@@ -102,6 +112,9 @@ fn reason(errno: Errno) -> String {
 /// The DPDK function that creates a device.
 const ADD: &str = "rte_eal_hotplug_add";
 
+/// The DPDK function that gives the program a number as an owner of ports.
+const OWNER: &str = "rte_eth_dev_owner_new";
+
 /// The maximum length of a device's name in bytes.
 const MOST_NAME: usize = sys::RTE_ETH_NAME_MAX_LEN as usize - 1;
 
@@ -125,6 +138,7 @@ impl Eal {
     /// [`HotplugError::Exists`] for a name in use, including that of a device whose port was closed but that was not
     /// detached; [`HotplugError::NoDriver`] and [`HotplugError::NotVirtual`] if the name is not one of a virtual
     /// device; [`HotplugError::Driver`] if its driver refuses, for example because of unknown arguments;
+    /// [`HotplugError::Parts`] if it is one of `net_failsafe` and would combine devices that exist already;
     /// [`HotplugError::Name`]; [`HotplugError::Forked`]; and [`HotplugError::Refused`] with `ENOMSG` if a secondary
     /// process was not reached.
     #[doc(alias = "rte_eal_hotplug_add")]
@@ -135,21 +149,32 @@ impl Eal {
         }
         let environment = self.environment();
         with_names(environment, device, &[name, args], |[name, args]| {
-            let control = environment.control();
+            let mut control = environment.control();
             // DPDK would report success.
             if ports::has_port(&name.to_string_lossy(), &control) {
                 return Err(HotplugError::Exists(name.to_string_lossy().into_owned()));
             }
+            let refused =
+                |errno| HotplugError::Refused { device: device.to_owned(), action: "attach", call: OWNER, errno };
+            let control = Reservation::new(&mut control).map_err(refused)?;
+            let parts = ports::failsafe_parts(&control);
             // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the call copies
             // the strings.
             let add = || unsafe { sys::rte_eal_hotplug_add(BUS.as_ptr(), name.as_ptr(), args.as_ptr()) };
             let result = twice_if_unheard(add);
             environment.ports_have_changed(&control);
-            check(device, "attach", ADD, result).map_err(attach_error)?;
-            let name = name.to_string_lossy();
+            check(device, "attach", ADD, result)
+                .map_err(attach_error)
+                .inspect_err(|_| remove_rest(&parts, &control))?;
+            let own = name.to_string_lossy();
             // DPDK also creates no new port for a device whose port was closed.
-            if name.starts_with(ETHERNET) && !ports::has_port(&name, &control) {
-                return Err(HotplugError::Exists(name.into_owned()));
+            if own.starts_with(ETHERNET) && !ports::has_port(&own, &control) {
+                return Err(HotplugError::Exists(own.into_owned()));
+            }
+            if ports::is_failsafe(&own, &control) && ports::lacks_parts(&control) {
+                // The driver would look for them on a thread of its own.
+                remove(&name, &control);
+                return Err(HotplugError::Parts(device.to_owned()));
             }
             Ok(())
         })?;
@@ -171,15 +196,27 @@ impl Eal {
     pub fn detach(&self, device: &str) -> Result<(), HotplugError> {
         let environment = self.environment();
         with_names(environment, device, &[device], |[name]| {
-            let control = environment.control();
+            let mut control = environment.control();
             if let Some(port) = ports::in_use_of(device, &control) {
                 return Err(HotplugError::InUse { device: device.to_owned(), port });
             }
-            // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked. Nobody has a port of
-            // the device: none was taken, and as long as the lock is held none can be.
-            let remove = || unsafe { sys::rte_eal_hotplug_remove(BUS.as_ptr(), name.as_ptr()) };
-            check(device, "detach", "rte_eal_hotplug_remove", twice_if_unheard(remove))
+            let result = remove(&name, &control);
+            reservation::renew(&mut control);
+            check(device, "detach", "rte_eal_hotplug_remove", result)
         })
+    }
+}
+
+/// Removes a device of which nobody has a port: none was taken, and as long as the lock is held none can be.
+fn remove(name: &CStr, _control: &ControlGuard<'_>) -> i32 {
+    // SAFETY: the EAL is initialised, and its control plane is locked. Nobody has a port of the device, as the callers ensure.
+    twice_if_unheard(|| unsafe { sys::rte_eal_hotplug_remove(BUS.as_ptr(), name.as_ptr()) })
+}
+
+/// Removes what a device of `net_failsafe` has created and, since it has failed, will not use. `parts` are of others.
+fn remove_rest(parts: &BTreeSet<String>, control: &ControlGuard<'_>) {
+    for part in ports::failsafe_parts(control).difference(parts) {
+        remove(&CString::new(part.as_str()).unwrap_or_default(), control);
     }
 }
 

@@ -288,10 +288,10 @@ impl Default for rte_acl_field_types {
         }
     }
 }
-pub const RTE_ACL_FIELD_TYPE_MASK: _bindgen_ty_21 = 0;
-pub const RTE_ACL_FIELD_TYPE_RANGE: _bindgen_ty_21 = 1;
-pub const RTE_ACL_FIELD_TYPE_BITMASK: _bindgen_ty_21 = 2;
-pub type _bindgen_ty_21 = ::core::ffi::c_uint;
+pub const RTE_ACL_FIELD_TYPE_MASK: _bindgen_ty_23 = 0;
+pub const RTE_ACL_FIELD_TYPE_RANGE: _bindgen_ty_23 = 1;
+pub const RTE_ACL_FIELD_TYPE_BITMASK: _bindgen_ty_23 = 2;
+pub type _bindgen_ty_23 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_acl_field_def {
@@ -362,11 +362,11 @@ impl Default for rte_acl_field {
         }
     }
 }
-pub const RTE_ACL_TYPE_SHIFT: _bindgen_ty_22 = 29;
-pub const RTE_ACL_MAX_INDEX: _bindgen_ty_22 = 536870911;
-pub const RTE_ACL_MAX_PRIORITY: _bindgen_ty_22 = 536870911;
-pub const RTE_ACL_MIN_PRIORITY: _bindgen_ty_22 = 1;
-pub type _bindgen_ty_22 = ::core::ffi::c_uint;
+pub const RTE_ACL_TYPE_SHIFT: _bindgen_ty_24 = 29;
+pub const RTE_ACL_MAX_INDEX: _bindgen_ty_24 = 536870911;
+pub const RTE_ACL_MAX_PRIORITY: _bindgen_ty_24 = 536870911;
+pub const RTE_ACL_MIN_PRIORITY: _bindgen_ty_24 = 1;
+pub type _bindgen_ty_24 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct rte_acl_rule_data {
@@ -1875,6 +1875,28 @@ impl Default for rte_eth_xstat_name {
         }
     }
 }
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_eth_dev_owner {
+    pub id: u64,
+    pub name: [::core::ffi::c_char; 64usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_eth_dev_owner"][::core::mem::size_of::<rte_eth_dev_owner>() - 72usize];
+    ["Alignment of rte_eth_dev_owner"][::core::mem::align_of::<rte_eth_dev_owner>() - 8usize];
+    ["Offset of field: rte_eth_dev_owner::id"][::core::mem::offset_of!(rte_eth_dev_owner, id) - 0usize];
+    ["Offset of field: rte_eth_dev_owner::name"][::core::mem::offset_of!(rte_eth_dev_owner, name) - 8usize];
+};
+impl Default for rte_eth_dev_owner {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 pub const RTE_ETH_EVENT_UNKNOWN: rte_eth_event_type = 0;
 pub const RTE_ETH_EVENT_INTR_LSC: rte_eth_event_type = 1;
 pub const RTE_ETH_EVENT_QUEUE_STATE: rte_eth_event_type = 2;
@@ -2313,25 +2335,25 @@ const _: () = {
     ["Size of rte_timer"][::core::mem::size_of::<rte_timer>() - 120usize];
     ["Alignment of rte_timer"][::core::mem::align_of::<rte_timer>() - 8usize];
 };
-pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_36 = 0;
-pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_36 = 16;
-pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_36 = 18;
-pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_36 = 20;
-pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_36 = 22;
-pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_36 = 24;
-pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_36 = 36;
-pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_36 = 40;
-pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_36 = 54;
-pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_36 = 56;
-pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_36 = 64;
-pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_36 = 88;
-pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_36 = 80;
-pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_36 = 32;
-pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_36 = 42;
-pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_36 = 44;
-pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_36 = 72;
-pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_36 = 128;
-pub type _bindgen_ty_36 = ::core::ffi::c_uint;
+pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_38 = 0;
+pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_38 = 16;
+pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_38 = 18;
+pub const DPDK_SYS_MBUF_NB_SEGS: _bindgen_ty_38 = 20;
+pub const DPDK_SYS_MBUF_PORT: _bindgen_ty_38 = 22;
+pub const DPDK_SYS_MBUF_OL_FLAGS: _bindgen_ty_38 = 24;
+pub const DPDK_SYS_MBUF_PKT_LEN: _bindgen_ty_38 = 36;
+pub const DPDK_SYS_MBUF_DATA_LEN: _bindgen_ty_38 = 40;
+pub const DPDK_SYS_MBUF_BUF_LEN: _bindgen_ty_38 = 54;
+pub const DPDK_SYS_MBUF_POOL: _bindgen_ty_38 = 56;
+pub const DPDK_SYS_MBUF_NEXT: _bindgen_ty_38 = 64;
+pub const DPDK_SYS_MBUF_PRIV_SIZE: _bindgen_ty_38 = 88;
+pub const DPDK_SYS_MBUF_SHINFO: _bindgen_ty_38 = 80;
+pub const DPDK_SYS_MBUF_PACKET_TYPE: _bindgen_ty_38 = 32;
+pub const DPDK_SYS_MBUF_VLAN_TCI: _bindgen_ty_38 = 42;
+pub const DPDK_SYS_MBUF_HASH_RSS: _bindgen_ty_38 = 44;
+pub const DPDK_SYS_MBUF_TX_OFFLOAD: _bindgen_ty_38 = 72;
+pub const DPDK_SYS_MBUF_SIZE: _bindgen_ty_38 = 128;
+pub type _bindgen_ty_38 = ::core::ffi::c_uint;
 pub const DPDK_SYS_MBUF_F_INDIRECT: u64 = 4611686018427387904;
 pub const DPDK_SYS_MBUF_F_EXTERNAL: u64 = 2305843009213693952;
 pub const DPDK_SYS_MBUF_F_RX_RSS_HASH: u64 = 2;
@@ -2421,31 +2443,49 @@ const _: () = {
     ["Offset of field: dpdk_sys_link::autoneg"][::core::mem::offset_of!(dpdk_sys_link, autoneg) - 5usize];
     ["Offset of field: dpdk_sys_link::up"][::core::mem::offset_of!(dpdk_sys_link, up) - 6usize];
 };
-pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_37 = 15;
-pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_37 = 1;
-pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_37 = 3;
-pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_37 = 6;
-pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_37 = 7;
-pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_37 = 240;
-pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_37 = 16;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_37 = 48;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_37 = 144;
-pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_37 = 64;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_37 = 192;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_37 = 224;
-pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_37 = 3840;
-pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_37 = 256;
-pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_37 = 512;
-pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_37 = 768;
-pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_37 = 1024;
-pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_37 = 1280;
-pub type _bindgen_ty_37 = ::core::ffi::c_uint;
+pub const DPDK_SYS_ETH_DEV_MEMBER: u32 = 4;
+#[repr(C)]
+#[derive(Debug, Default, Copy, Clone)]
+pub struct dpdk_sys_bonding {
+    pub mode: ::core::ffi::c_int,
+    pub primary: ::core::ffi::c_int,
+    pub count: ::core::ffi::c_int,
+    pub members: [u16; 32usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dpdk_sys_bonding"][::core::mem::size_of::<dpdk_sys_bonding>() - 76usize];
+    ["Alignment of dpdk_sys_bonding"][::core::mem::align_of::<dpdk_sys_bonding>() - 4usize];
+    ["Offset of field: dpdk_sys_bonding::mode"][::core::mem::offset_of!(dpdk_sys_bonding, mode) - 0usize];
+    ["Offset of field: dpdk_sys_bonding::primary"][::core::mem::offset_of!(dpdk_sys_bonding, primary) - 4usize];
+    ["Offset of field: dpdk_sys_bonding::count"][::core::mem::offset_of!(dpdk_sys_bonding, count) - 8usize];
+    ["Offset of field: dpdk_sys_bonding::members"][::core::mem::offset_of!(dpdk_sys_bonding, members) - 12usize];
+};
+pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_39 = 15;
+pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_39 = 1;
+pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_39 = 3;
+pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_39 = 6;
+pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_39 = 7;
+pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_39 = 240;
+pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_39 = 16;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_39 = 48;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_39 = 144;
+pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_39 = 64;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_39 = 192;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_39 = 224;
+pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_39 = 3840;
+pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_39 = 256;
+pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_39 = 512;
+pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_39 = 768;
+pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_39 = 1024;
+pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_39 = 1280;
+pub type _bindgen_ty_39 = ::core::ffi::c_uint;
 pub const DPDK_SYS_GSO_FLAG_IPID_FIXED: u64 = 1;
 pub const DPDK_SYS_GRO_TCP_IPV4: u64 = 1;
-pub const DPDK_SYS_GRO_MAX_BURST: _bindgen_ty_38 = 128;
-pub type _bindgen_ty_38 = ::core::ffi::c_uint;
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_39 = 64;
-pub type _bindgen_ty_39 = ::core::ffi::c_uint;
+pub const DPDK_SYS_GRO_MAX_BURST: _bindgen_ty_40 = 128;
+pub type _bindgen_ty_40 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_41 = 64;
+pub type _bindgen_ty_41 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct dpdk_sys_flow_count {
@@ -2498,12 +2538,12 @@ impl Default for dpdk_sys_memzone {
 }
 pub const DPDK_SYS_BAD_IOVA: u64 = 18446744073709551615;
 pub const DPDK_SYS_NOT_IN_A_ROW: u64 = 18446744073709551614;
-pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_40 = 0;
-pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_40 = 1;
-pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_40 = 2;
-pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_40 = 3;
-pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_40 = 4;
-pub type _bindgen_ty_40 = ::core::ffi::c_uint;
+pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_42 = 0;
+pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_42 = 1;
+pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_42 = 2;
+pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_42 = 3;
+pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_42 = 4;
+pub type _bindgen_ty_42 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dpdk_sys_pool {
@@ -2536,10 +2576,10 @@ impl Default for dpdk_sys_pool {
         }
     }
 }
-pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_41 = 0;
-pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_41 = 1;
-pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_41 = 2;
-pub type _bindgen_ty_41 = ::core::ffi::c_uint;
+pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_43 = 0;
+pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_43 = 1;
+pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_43 = 2;
+pub type _bindgen_ty_43 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct dpdk_sys_ring {
@@ -2826,7 +2866,10 @@ unsafe extern "C" {
     pub fn rte_flow_destroy(port_id: u16, flow: *mut rte_flow, error: *mut rte_flow_error) -> ::core::ffi::c_int;
     pub fn rte_eth_find_next(port_id: u16) -> u16;
     pub fn rte_eth_dev_owner_new(owner_id: *mut u64) -> ::core::ffi::c_int;
+    pub fn rte_eth_dev_owner_set(port_id: u16, owner: *const rte_eth_dev_owner) -> ::core::ffi::c_int;
+    pub fn rte_eth_dev_owner_unset(port_id: u16, owner_id: u64) -> ::core::ffi::c_int;
     pub fn rte_eth_dev_owner_delete(owner_id: u64) -> ::core::ffi::c_int;
+    pub fn rte_eth_dev_owner_get(port_id: u16, owner: *mut rte_eth_dev_owner) -> ::core::ffi::c_int;
     pub fn rte_eth_dev_count_avail() -> u16;
     pub fn rte_eth_dev_rx_offload_name(offload: u64) -> *const ::core::ffi::c_char;
     pub fn rte_eth_dev_tx_offload_name(offload: u64) -> *const ::core::ffi::c_char;
@@ -3170,8 +3213,12 @@ unsafe extern "C" {
     pub fn dpdk_sys_eth_conf_rss_key(conf: *mut rte_eth_conf, key: *mut u8, len: u8);
     #[link_name = "dpdk_sys_eth_conf_lsc__extern"]
     pub fn dpdk_sys_eth_conf_lsc(conf: *mut rte_eth_conf, info: *const rte_eth_dev_info) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_eth_is_member__extern"]
-    pub fn dpdk_sys_eth_is_member(info: *const rte_eth_dev_info) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_bonding_get__extern"]
+    pub fn dpdk_sys_bonding_get(
+        info: *const rte_eth_dev_info,
+        port_id: u16,
+        bonding: *mut dpdk_sys_bonding,
+    ) -> ::core::ffi::c_int;
     #[link_name = "dpdk_sys_has_interface__extern"]
     pub fn dpdk_sys_has_interface(index: ::core::ffi::c_uint) -> ::core::ffi::c_int;
     #[link_name = "dpdk_sys_eth_conf_rxq__extern"]
@@ -3285,8 +3332,6 @@ unsafe extern "C" {
     pub fn dpdk_sys_log(level: u32, type_: u32, line: *const ::core::ffi::c_char);
     #[link_name = "dpdk_sys_log_warning__extern"]
     pub fn dpdk_sys_log_warning(message: *const ::core::ffi::c_char);
-    #[link_name = "dpdk_sys_eth_find_next__extern"]
-    pub fn dpdk_sys_eth_find_next(port_id: u16) -> u64;
     #[link_name = "dpdk_sys_mempool_full__extern"]
     pub fn dpdk_sys_mempool_full(mp: *mut rte_mempool) -> ::core::ffi::c_int;
     #[link_name = "dpdk_sys_mempool_driver_known__extern"]

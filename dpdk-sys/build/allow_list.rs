@@ -21,7 +21,7 @@ pub const FUNCTIONS: &[&str] = &[
     "rte_eth_dev_rx_intr_(disable|enable)",
     "rte_eth_dev_set_link_(down|up)",
     "rte_eth_dev_(adjust_nb_rx_tx_desc|close|configure|count_avail|get_mtu|get_name_by_port|info_get|is_valid_port)",
-    "rte_eth_dev_(owner_delete|owner_new|set_mtu|socket_id|start|stop)",
+    "rte_eth_dev_(owner_(delete|get|new|set|unset)|set_mtu|socket_id|start|stop)",
     "rte_eth_find_next",
     "rte_eth_led_(off|on)",
     "rte_eth_macaddr_get",
@@ -85,6 +85,7 @@ pub const FUNCTIONS: &[&str] = &[
 
 /// Structs, unions and enums. bindgen adds the types that they contain.
 pub const TYPES: &[&str] = &[
+    "dpdk_sys_bonding",
     "dpdk_sys_flow_count",
     "dpdk_sys_link",
     "dpdk_sys_memzone",

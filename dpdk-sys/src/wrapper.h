@@ -13,6 +13,7 @@
 #define _GNU_SOURCE
 #endif
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
@@ -251,17 +252,55 @@ dpdk_sys_eth_conf_lsc(struct rte_eth_conf *conf, const struct rte_eth_dev_info *
 	return conf->intr_conf.lsc;
 }
 
-/* Whether net_bonding has taken a device; 23.11 has renamed the flag. */
-static inline int
-dpdk_sys_eth_is_member(const struct rte_eth_dev_info *info)
-{
+/* The flag of a device that net_bonding combines with others; 23.11 has renamed it. */
 #if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
-	const uint32_t member = RTE_ETH_DEV_BONDING_MEMBER;
+static const uint32_t DPDK_SYS_ETH_DEV_MEMBER = RTE_ETH_DEV_BONDING_MEMBER;
 #else
-	const uint32_t member = RTE_ETH_DEV_BONDED_SLAVE;
+static const uint32_t DPDK_SYS_ETH_DEV_MEMBER = RTE_ETH_DEV_BONDED_SLAVE;
 #endif
 
-	return info->dev_flags != NULL && (*info->dev_flags & member) != 0;
+/* What a device of net_bonding combines, and how. */
+struct dpdk_sys_bonding {
+	int mode;
+	/* The port that it prefers; negative without members. */
+	int primary;
+	int count;
+	uint16_t members[RTE_MAX_ETHPORTS];
+};
+
+/* Asks net_bonding, a plug-in that programs are not linked with. Negative if it does not answer. */
+static inline int
+dpdk_sys_bonding_get(const struct rte_eth_dev_info *info, uint16_t port_id, struct dpdk_sys_bonding *bonding)
+{
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+	const char *list = "rte_eth_bond_members_get";
+#else
+	const char *list = "rte_eth_bond_slaves_get";
+#endif
+	int (*members)(uint16_t port_id, uint16_t *ids, uint16_t len);
+	int (*mode)(uint16_t port_id);
+	int (*primary)(uint16_t port_id);
+	Dl_info driver;
+	void *plugin;
+
+	bonding->count = -1;
+	/* The driver's name is in the driver's file. */
+	if (dladdr(info->driver_name, &driver) == 0)
+		return -1;
+	plugin = dlopen(driver.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (plugin == NULL)
+		return -1;
+	members = (int (*)(uint16_t, uint16_t *, uint16_t))(uintptr_t)dlsym(plugin, list);
+	mode = (int (*)(uint16_t))(uintptr_t)dlsym(plugin, "rte_eth_bond_mode_get");
+	primary = (int (*)(uint16_t))(uintptr_t)dlsym(plugin, "rte_eth_bond_primary_get");
+	if (members != NULL && mode != NULL && primary != NULL) {
+		bonding->mode = mode(port_id);
+		bonding->primary = primary(port_id);
+		bonding->count = members(port_id, bonding->members, RTE_MAX_ETHPORTS);
+	}
+	/* The EAL keeps the plug-in. */
+	dlclose(plugin);
+	return bonding->count;
 }
 
 /* Whether the network namespace of the thread has an interface of this number. */
@@ -658,13 +697,6 @@ static inline void
 dpdk_sys_log_warning(const char *message)
 {
 	rte_log(RTE_LOG_WARNING, RTE_LOGTYPE_USER1, "%s\n", message);
-}
-
-/* Ports that no other port or application owns, as RTE_ETH_FOREACH_DEV walks them. */
-static inline uint64_t
-dpdk_sys_eth_find_next(uint16_t port_id)
-{
-	return rte_eth_find_next_owned_by(port_id, RTE_ETH_DEV_NO_OWNER);
 }
 
 /* Every mbuf of the pool is back in it (caches included), and nobody is inside its driver any more who has put one back. The

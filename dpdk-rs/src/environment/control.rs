@@ -20,12 +20,14 @@ pub(crate) struct Control {
     pub(crate) configured: [bool; PORTS],
     /// Ports that their drivers cannot close.
     pub(crate) left: Vec<String>,
+    /// The number by which DPDK knows this process as an owner of ports; 0 before it was needed.
+    pub(super) owner: u64,
 }
 
 impl Control {
     /// The initial state.
     pub(super) const fn new() -> Self {
-        Self { retired: Vec::new(), taken: [false; PORTS], configured: [false; PORTS], left: Vec::new() }
+        Self { retired: Vec::new(), taken: [false; PORTS], configured: [false; PORTS], left: Vec::new(), owner: 0 }
     }
 }
 

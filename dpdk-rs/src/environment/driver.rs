@@ -26,28 +26,57 @@ const PROCESSOR_READERS: &[&str] = &[
 ];
 
 /// Drivers whose devices combine others. Such a device handles frames as its parts do.
-const COMBINERS: &[&str] = &["net_bonding", "net_failsafe", "net_netvsc"];
+const COMBINERS: &[&str] = &[BONDING, FAILSAFE, NETVSC];
 
 pub(crate) fn combines(driver: &str) -> bool {
     COMBINERS.contains(&driver)
 }
 
+/// The driver that combines devices which it mostly creates itself.
+pub(crate) const FAILSAFE: &str = "net_failsafe";
+
+/// The driver that combines a synthetic device with the one of the same MAC address.
+pub(crate) const NETVSC: &str = "net_netvsc";
+
+/// The driver that combines ports which exist already.
+pub(crate) const BONDING: &str = "net_bonding";
+
 /// Whether `net_bonding` has taken a device to combine it with others.
 pub(crate) fn is_member(info: &sys::rte_eth_dev_info) -> bool {
     // SAFETY: the flags of a device that are not null live as long as the device, which the caller has just asked.
-    unsafe { sys::dpdk_sys_eth_is_member(info) != 0 }
+    !info.dev_flags.is_null() && unsafe { *info.dev_flags & sys::DPDK_SYS_ETH_DEV_MEMBER != 0 }
+}
+
+/// Has `net_bonding` believe that it has taken a device, or that it has not. The control plane is locked.
+pub(crate) fn set_member(info: &sys::rte_eth_dev_info, member: bool) {
+    let flags = info.dev_flags.cast_mut();
+    if flags.is_null() {
+        return;
+    }
+    // SAFETY: flags that are not null live as long as the device, which the caller has just asked, in memory that drivers write
+    // to while the control plane is locked.
+    let flags = unsafe { &mut *flags };
+    *flags = if member { *flags | sys::DPDK_SYS_ETH_DEV_MEMBER } else { *flags & !sys::DPDK_SYS_ETH_DEV_MEMBER };
 }
 
 /// The names, addresses or numbers of the devices that a device of `net_bonding` combines according to its arguments,
-/// once it is configured.
+/// once it is configured. The driver may understand them otherwise: [`Bonding`](super::Bonding) has what it has taken.
 pub(crate) fn members(info: &sys::rte_eth_dev_info) -> Vec<String> {
-    if name(info) != "net_bonding" {
+    if name(info) != BONDING {
         return Vec::new();
     }
     let args = args(info).unwrap_or_default();
     let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
     let members = pairs.filter(|(key, _)| ["slave", "member"].contains(&key.trim()));
     members.map(|(_, value)| value.trim().to_owned()).collect()
+}
+
+/// The maximum number of devices that a device of `net_failsafe` combines according to its arguments, in each of which
+/// it opens a bracket. `None` if it finds out later what these devices are.
+pub(crate) fn failsafe_parts(info: &sys::rte_eth_dev_info) -> Option<usize> {
+    let args = args(info).unwrap_or_default();
+    let later = ["exec(", "fd("].iter().any(|kind| args.contains(kind));
+    (!later).then(|| args.matches('(').count())
 }
 
 /// Whether an argument refers to the port with this number and these names.
@@ -158,21 +187,18 @@ pub(crate) fn frees_twice(info: &sys::rte_eth_dev_info) -> bool {
     name(info) == "net_pcap" && args(info).is_some_and(|args| values(&args, "infinite_rx").any(|value| value != 0))
 }
 
-/// An argument with which the driver would access memory outside an mbuf: the argument, its value, and the allowed
-/// values. `room` is the data room of an mbuf after the headroom, `queues` the number of queues in both directions.
-/// `owned`: the device is part of another.
-pub(crate) fn danger(
-    info: &sys::rte_eth_dev_info,
-    (room, queues): (u32, u32),
-    owned: bool,
-) -> Option<(&'static str, u32, String)> {
+/// An argument of a device that must not be used with it: the argument, its value, and the allowed values.
+pub(crate) type Danger = (&'static str, u32, String);
+
+/// An argument with which the driver would access memory outside an mbuf. `room` is the data room of an mbuf after the
+/// headroom, `queues` the number of queues in both directions. `owned`: the device is part of another.
+pub(crate) fn danger(info: &sys::rte_eth_dev_info, (room, queues): (u32, u32), owned: bool) -> Option<Danger> {
     if owned && frees_twice(info) {
         // If its set-up fails, `net_failsafe` calls a function that the driver does not have.
         return Some(("argument 'infinite_rx' of net_pcap in another device", 1, "0 only".to_owned()));
     }
     let look = match name(info).as_str() {
         "net_null" => null_danger,
-        "net_bonding" => bonding_danger,
         "net_vhost" => vhost_danger,
         "net_memif" => return memif_danger(&args(info)?, queues),
         _ => return None,
@@ -196,7 +222,7 @@ fn args(info: &sys::rte_eth_dev_info) -> Option<String> {
 
 /// `net_null` sets the length of every mbuf to its argument `size`, and with `copy` writes and reads that many bytes,
 /// without checking the room.
-fn null_danger(args: &str, room: u32) -> Option<(&'static str, u32, String)> {
+fn null_danger(args: &str, room: u32) -> Option<Danger> {
     if let Some(copy) = values(args, "copy").find(|copy| *copy != 0) {
         // On transmission it reads from mbufs of any pool.
         return Some(("argument 'copy' of net_null", copy, "0 only".to_owned()));
@@ -205,24 +231,16 @@ fn null_danger(args: &str, room: u32) -> Option<(&'static str, u32, String)> {
     Some(("argument 'size' of net_null in bytes", size, format!("at most {room}, the room in the pool's mbufs")))
 }
 
-/// In broadcast mode `net_bonding` sends one mbuf through several devices at once. A ring below it receives the mbuf
-/// several times, as separate packets.
-fn bonding_danger(args: &str, _room: u32) -> Option<(&'static str, u32, String)> {
-    const BROADCAST: u32 = 3;
-    let mode = values(args, "mode").find(|mode| *mode == BROADCAST || *mode == u32::MAX)?;
-    Some(("argument 'mode' of net_bonding", mode, "any other than broadcast, 3".to_owned()))
-}
-
 /// `net_vhost` with `legacy-ol-flags` marks received frames with the peer's offload requests, as if this process had
 /// made them. Another device that sends such a frame would cut it by lengths that the peer has invented.
-fn vhost_danger(args: &str, _room: u32) -> Option<(&'static str, u32, String)> {
+fn vhost_danger(args: &str, _room: u32) -> Option<Danger> {
     let legacy = values(args, "legacy-ol-flags").find(|legacy| *legacy != 0)?;
     Some(("argument 'legacy-ol-flags' of net_vhost", legacy, "0 only".to_owned()))
 }
 
 /// `net_memif` numbers the buffers of all its queues in 16 bits, computes their bytes in a signed number of 32 bits, and
 /// maps as many. Numbers that wrap lead it past the end of that memory, or to the buffer of another frame.
-fn memif_danger(args: &str, queues: u32) -> Option<(&'static str, u32, String)> {
+fn memif_danger(args: &str, queues: u32) -> Option<Danger> {
     let largest = |key, default| {
         let numbers = texts(args, key).map(|text| text.trim().parse().unwrap_or(u32::MAX));
         numbers.max().unwrap_or(default)
@@ -259,9 +277,7 @@ fn number(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        BUFFER_CHANGERS, bonding_danger, has_one_of, is_called, memif_danger, null_danger, number, vhost_danger,
-    };
+    use super::{BUFFER_CHANGERS, has_one_of, is_called, memif_danger, null_danger, number, vhost_danger};
 
     #[test]
     fn arguments_that_change_buffers_are_found() {
@@ -316,14 +332,6 @@ mod tests {
             let found = null_danger(args, 2048).map(|(what, value, _)| (what, value));
             assert_eq!(found, Some((what, value)), "{args}");
         }
-    }
-
-    #[test]
-    fn bonding_may_not_broadcast() {
-        for harmless in ["", "mode=0,slave=net_ring0", "slave=net_ring0,mode=4"] {
-            assert_eq!(bonding_danger(harmless, 2048), None, "{harmless}");
-        }
-        assert!(bonding_danger("slave=net_ring0,mode=3", 2048).is_some());
     }
 
     #[test]

@@ -6,23 +6,28 @@
 //! Nothing in this folder imports the modules that build on it. The methods of [`Eal`] are in `eal.rs`.
 
 mod affinity;
+mod bonding;
 mod cleanup;
 mod control;
 mod deferred_drop;
 pub(crate) mod driver;
 pub(crate) mod iommu;
 mod occupation;
+mod owner;
 pub(crate) mod ports;
 mod quirks;
+pub(crate) mod reservation;
 mod retired_pools;
 mod rounds;
 mod start;
 
 pub(crate) use affinity::restore as restore_affinity;
+pub(crate) use bonding::Bonding;
 pub(crate) use control::{Control, ControlGuard};
 pub(crate) use deferred_drop::drop_unlocked;
 pub(crate) use occupation::Occupation;
 pub(crate) use quirks::Quirks;
+pub(crate) use reservation::Reservation;
 use retired_pools::Retired;
 pub(crate) use retired_pools::{PoolMemory, RawPool};
 pub use start::EalError;

@@ -3,25 +3,24 @@
 
 //! The existing ports, by number and by name.
 
-use super::{ControlGuard, Environment, driver, iommu};
+use super::{
+    ControlGuard, Environment, driver, iommu,
+    owner::{Owner, owner},
+};
 use core::{
     ffi::{CStr, c_char},
     iter,
 };
 use dpdk_sys as sys;
-use std::{path::Path, sync::atomic::Ordering};
+use std::{collections::BTreeSet, path::Path, sync::atomic::Ordering};
 
-/// The numbers of all free-standing ports, in ascending order. Each is determined at the moment when the iterator
-/// reaches it.
+/// The name of each device of `net_failsafe` as an owner.
+const FAILSAFE_OWNER: &str = "Fail-safe";
+
+/// The numbers of the ports that no other device owns, in ascending order. Each is determined at the moment when the
+/// iterator reaches it.
 fn ids() -> impl Iterator<Item = u16> {
-    let mut next = 0;
-    iter::from_fn(move || {
-        // SAFETY: the EAL is initialised and its control plane is locked, as all callers of `ids` ensure.
-        let found = unsafe { sys::dpdk_sys_eth_find_next(next) };
-        let id = u16::try_from(found).ok().filter(|id| u32::from(*id) < sys::RTE_MAX_ETHPORTS)?;
-        next = id + 1;
-        Some(id)
-    })
+    all().filter(|id| !matches!(owner(*id), Owner::Device(_)))
 }
 
 /// The numbers of all ports, including those that belong to other devices.
@@ -34,24 +33,6 @@ pub(crate) fn all() -> impl Iterator<Item = u16> {
         next = id.saturating_add(1);
         (u32::from(id) < sys::RTE_MAX_ETHPORTS).then_some(id)
     })
-}
-
-/// Takes the ports that nobody has taken and that belong to no other device. Returns their numbers.
-pub(crate) fn take_free(environment: &Environment) -> Vec<u16> {
-    if environment.is_forked() {
-        return Vec::new();
-    }
-    let mut control = environment.control();
-    let mut free = Vec::new();
-    for id in ids().collect::<Vec<_>>() {
-        if is_owned(id, &control) {
-            continue;
-        }
-        let Some(taken) = control.taken.get_mut(usize::from(id)).filter(|taken| !**taken) else { continue };
-        *taken = true;
-        free.push(id);
-    }
-    free
 }
 
 /// The names of all ports, whether or not somebody has taken them.
@@ -71,11 +52,30 @@ pub(crate) fn info(id: u16) -> Option<sys::rte_eth_dev_info> {
     (result >= 0).then_some(info)
 }
 
-/// Whether a port belongs to another device.
+/// Whether a port belongs to another device, or could be removed with one that does.
 pub(crate) fn is_owned(id: u16, _control: &ControlGuard<'_>) -> bool {
-    // SAFETY: the EAL is initialised and the control plane locked.
-    let is_free = unsafe { sys::dpdk_sys_eth_find_next(id) } == u64::from(id);
-    !is_free || info(id).is_some_and(|info| driver::is_member(&info))
+    let own = info(id);
+    let device = |other: &u16| info(*other).map(|info| info.device);
+    let mut siblings = all().filter(|other| *other == id || device(other) == own.map(|own| own.device));
+    own.is_some_and(|own| driver::is_member(&own)) || siblings.any(|id| matches!(owner(id), Owner::Device(_)))
+}
+
+/// Whether a device is one of `net_failsafe`, by the device's name.
+pub(crate) fn is_failsafe(device: &str, control: &ControlGuard<'_>) -> bool {
+    ports_of(device, control).filter_map(info).any(|info| driver::name(&info) == driver::FAILSAFE)
+}
+
+/// Whether a device of `net_failsafe` may have parts that it does not own yet: it looks for them again and again.
+pub(crate) fn lacks_parts(control: &ControlGuard<'_>) -> bool {
+    let failsafes = all().filter_map(info).filter(|info| driver::name(info) == driver::FAILSAFE);
+    let most = failsafes.map(|info| driver::failsafe_parts(&info)).sum::<Option<usize>>();
+    most.is_none_or(|most| most > failsafe_parts(control).len())
+}
+
+/// The names of the devices that devices of `net_failsafe` own.
+pub(crate) fn failsafe_parts(_control: &ControlGuard<'_>) -> BTreeSet<String> {
+    let owned = all().filter(|id| owner(*id) == Owner::Device(FAILSAFE_OWNER.to_owned()));
+    owned.filter_map(device_name).collect()
 }
 
 /// The ports of a device, by the device's name.

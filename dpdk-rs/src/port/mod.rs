@@ -179,6 +179,7 @@ impl Port<Unconfigured> {
     /// # Errors
     /// [`PortError::Unsupported`] if a number is outside what the device supports, [`PortError::Lacks`] if the device lacks
     /// a requested feature. Both are returned before anything is changed: the port can be taken from the EAL again.
+    /// The port is closed if only the driver knows better what the device combines (`net_bonding`).
     /// [`PortError::Refused`] if the device refuses, [`PortError::Lacks`] if the interface of `net_tap` was moved to another
     /// network namespace: the port is then closed.
     #[doc(alias = "rte_eth_dev_configure")]
@@ -232,10 +233,6 @@ impl Port<Unconfigured> {
         // Without an RX queue nothing is received.
         let data_room = pools.iter().map(|pool| pool.handle().data_room).min().unwrap_or(u16::MAX);
         config.check(&self.device, data_room)?;
-        self.device.check_driver(data_room, u32::from(config.rx_queues) + u32::from(config.tx_queues))?;
-        for pool in pools {
-            self.device.check_buffers(pool.handle())?;
-        }
         self.device.configure(config, pools.iter().map(|pool| Arc::clone(pool.handle())).collect())?;
         Ok(Port::of(self.device))
     }

@@ -5,7 +5,7 @@
 
 use super::{Device, Setup, Stage, flows::Flows};
 use crate::{
-    environment::{Quirks, driver},
+    environment::{ControlGuard, Quirks, driver},
     mempool::PoolHandle,
     port::{PortConfig, PortError, RssFields, RxOffloads, single_queue},
 };
@@ -82,9 +82,8 @@ impl Device {
         }
         let mut control = self.control()?;
         self.check_sole_owner(&control)?;
-        let drivers = self.drivers(&driver, &control);
+        self.check_drivers(config, &pools, &control)?;
         let outside = pools.iter().any(|pool| pool.buffers_outside().is_some());
-        let quirks = Quirks::of_own(&drivers, tx_offloads, outside);
         let mut setup = self.setup();
         let mut former = mem::take(&mut setup.former);
         former.push((mem::take(&mut setup.pools), setup.rss_key.take()));
@@ -98,10 +97,11 @@ impl Device {
         if let Some(configured) = control.configured.get_mut(usize::from(self.id)) {
             *configured = true;
         }
-        // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still being
-        // configured, and the control plane is locked; the call copies `conf`.
-        let result =
-            unsafe { sys::rte_eth_dev_configure(self.id, config.rx_queues, config.tx_queues, &raw const conf) };
+        let queues = (config.rx_queues, config.tx_queues);
+        let result = self.configure_raw(&control, queues, &conf);
+        // Only now are all parts known.
+        let drivers = self.drivers(&driver, &control);
+        let quirks = Quirks::of_own(&drivers, tx_offloads, outside);
         *setup = Setup {
             stage: Stage::Configured,
             driver,
@@ -119,6 +119,8 @@ impl Device {
             former,
         };
         self.check("rte_eth_dev_configure", result, "configure the port")?;
+        self.check_members(&control)?;
+        self.check_drivers(config, &setup.pools, &control)?;
         if let Some(mtu) = config.mtu {
             // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still
             // being configured, and the control plane is locked.
@@ -127,10 +129,7 @@ impl Device {
             // Some drivers cannot change the MTU, and accept it only with the configuration.
             if result == -sys::ENOTSUP.cast_signed() {
                 conf.rxmode.mtu = u32::from(mtu);
-                let (rx, tx) = (config.rx_queues, config.tx_queues);
-                // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still
-                // being configured, and the control plane is locked; the call copies `conf`.
-                result = unsafe { sys::rte_eth_dev_configure(self.id, rx, tx, &raw const conf) };
+                result = self.configure_raw(&control, queues, &conf);
                 call = "rte_eth_dev_configure";
             }
             self.check(call, result, format!("set MTU {mtu}"))?;
@@ -176,6 +175,19 @@ impl Device {
             self.switch_all((config.rx_queues, config.tx_queues), false)?;
         }
         Ok(())
+    }
+
+    /// Rejects what the drivers, including those of parts, would do to the pools.
+    fn check_drivers(
+        &self,
+        config: &PortConfig,
+        pools: &[Arc<PoolHandle>],
+        control: &ControlGuard<'_>,
+    ) -> Result<(), PortError> {
+        // Without an RX queue nothing is received.
+        let data_room = pools.iter().map(|pool| pool.data_room).min().unwrap_or(u16::MAX);
+        self.check_driver(data_room, u32::from(config.rx_queues) + u32::from(config.tx_queues), control)?;
+        pools.iter().try_for_each(|pool| self.check_buffers(pool, control))
     }
 
     /// Newer releases check that the driver can start a queue that must not start with the port.

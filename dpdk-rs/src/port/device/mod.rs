@@ -17,7 +17,7 @@ pub(crate) use flows::RawFlow;
 use super::{Direction, PortError, PortId, TxOffloads};
 use crate::{
     Errno,
-    environment::{ControlGuard, Environment, Quirks, driver, ports},
+    environment::{Bonding, ControlGuard, Environment, Quirks, driver, ports, reservation},
     log,
     mempool::PoolHandle,
 };
@@ -103,7 +103,7 @@ pub(super) fn take_all(environment: &Arc<Environment>) -> Vec<Device> {
         resets: AtomicU32::new(0),
         setup: Mutex::default(),
     };
-    ports::take_free(environment).into_iter().map(device).collect()
+    reservation::take_free(environment).into_iter().map(device).collect()
 }
 
 impl Device {
@@ -213,17 +213,20 @@ impl Device {
     /// Rejects arguments with which the driver would exceed the mbufs' room: its own arguments and, since it may
     /// combine others, those of the devices that another one owns. Also rejects drivers, including those of parts,
     /// whose use of ports and frames is unknown.
-    pub(super) fn check_driver(&self, data_room: u16, queues: u32) -> Result<(), PortError> {
+    fn check_driver(&self, data_room: u16, queues: u32, control: &ControlGuard<'_>) -> Result<(), PortError> {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
-        let own = driver::name(&self.raw_info()?);
-        let control = self.control()?;
-        if let Some((driver, _)) = self.drivers(&own, &control).iter().find(|(driver, _)| driver::is_unbound(driver)) {
+        let own = ports::info(self.id).map(|info| driver::name(&info)).unwrap_or_default();
+        self.check_parts(&own, control)?;
+        if let Some((driver, _)) = self.drivers(&own, control).iter().find(|(driver, _)| driver::is_unbound(driver)) {
             return Err(self.lacks(format!(
                 "safe use: its driver {driver} runs scripts that take the queues of other ports and free pools of packets that \
                  the program has; use those ports themselves, and do without this device"
             )));
         }
-        match self.parts(&control).find_map(|(id, info)| driver::danger(&info, (room, queues), id != self.id)) {
+        let danger = |(id, info): (u16, _)| {
+            driver::danger(&info, (room, queues), id != self.id).or_else(|| Bonding::of(id, &info)?.danger())
+        };
+        match self.parts(control).find_map(danger) {
             Some((what, asked, limits)) => Err(self.unsupported(what, asked, limits)),
             None => Ok(()),
         }
@@ -231,14 +234,13 @@ impl Device {
 
     /// Refuses to receive into mbufs whose buffers are in memory of the program, unless the driver is known to keep
     /// them there.
-    pub(super) fn check_buffers(&self, pool: &PoolHandle) -> Result<(), PortError> {
+    fn check_buffers(&self, pool: &PoolHandle, control: &ControlGuard<'_>) -> Result<(), PortError> {
         let Some(outside) = pool.buffers_outside() else {
             return Ok(());
         };
-        let control = self.control()?;
         // A device that combines others may free frames from its parts before the flag is restored.
         let keeps = |(id, info): &(u16, _)| driver::keeps_buffers(info, outside, *id == self.id);
-        match self.parts(&control).find(|part| !keeps(part)) {
+        match self.parts(control).find(|part| !keeps(part)) {
             Some((_, info)) => Err(self.lacks(format!(
                 "way to receive into a pool from MempoolBuilder::build_in: its driver {} does not leave buffers with \
                  their mbufs, or cannot access this memory",
@@ -255,6 +257,8 @@ impl Device {
         if setup.stage == Stage::StoppedForGood {
             return Err(self.lacks("second start: its driver closes what it receives from when it is stopped"));
         }
+        self.check_sole_owner(&control)?;
+        self.check_parts(&setup.driver, &control)?;
         // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
         let mut result = unsafe { sys::rte_eth_dev_start(self.id) };
         if result < 0 && self.frees_twice(&control) {

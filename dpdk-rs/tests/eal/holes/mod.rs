@@ -3,8 +3,9 @@
 
 //! Holes that were found in other bindings, by number, and how each is closed here. What the compiler refuses is in
 //! `tests/compile_fail.rs`; these run, and look at contents, counts and addresses, so that a hole shows without a sanitizer too.
-//! `names` is about holes that were found in this crate.
+//! `combiners` and `names` are about holes that were found in this crate.
 
+mod combiners;
 mod data;
 mod devices;
 mod frames;
