@@ -130,6 +130,14 @@ def test_a_quick_look_is_never_rfc_2544():
     assert found.graded.missing[0].clause == MEANT
 
 
+def test_the_rate_can_be_tried_again():
+    tape = Tape(SimulatedGenerator(DeviceModel(throughput_fps={64: 10e6})))
+    found = measure_throughput(Trials(tape), Stream(size=64), ThroughputSettings(confirmations=3))
+    last = [(result.plan.load_fps, result.plan.duration_s) for result in tape.results[-3:]]
+    assert last == [(found.throughput_fps, 60)] * 3
+    assert found.goals[0].lower.trials >= 4
+
+
 def test_the_rfc_goal_takes_few_trials():
     generator = SimulatedGenerator(DeviceModel(throughput_fps={64: 1e6}, line_rate_bps=1e9))
     found = measure_throughput(Trials(generator), Stream(size=64))

@@ -158,7 +158,9 @@ class Campaign:
         self.summary.finished = datetime.now(UTC)
         try:
             # The file counts: an interrupt can come when a trial has been written down and not been taken note of.
-            self._save(read_journal(self.folder / JOURNAL))
+            trials = read_journal(self.folder / JOURNAL)
+            self._confirm(trials)
+            self._save(trials)
         except (JournalError, ResultsError) as error:
             # The journal has everything; what could not be written is made of it again.
             view.tell(f"warning: {error}")
@@ -228,6 +230,12 @@ class Campaign:
         if self._setup is not None:
             setup, self._setup = self._setup, None
             setup.close()
+
+    def _confirm(self, trials: list[tuple[str, AnyResult]]) -> None:
+        methods, findings = self._equipment.methods, self.summary.findings
+        done = [(number, one) for number, one in enumerate(findings) if one.status == "done"]
+        for number, finding in done:
+            findings[number] = methods[finding.measurement].confirm(finding, trials)
 
     def _save(self, trials: list[tuple[str, AnyResult]] | None = None) -> None:
         self.summary.seconds = self._seconds_before + time.monotonic() - self._begin

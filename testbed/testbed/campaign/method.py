@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from testbed.campaign.recorder import RecordedGenerator
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.summary import Finding
 from testbed.campaign.traffic_generator import Generator, NotCapable
+from testbed.campaign.trial import AnyResult
 from testbed.campaign.validity import NotMeasured
 
 
@@ -41,6 +42,8 @@ class Method:
     needs: tuple[Measurement, ...] = ()
     # Whether the result meets the RFC; None for a result without a grade.
     graded: Callable[[Any], Graded | None] = lambda _: None
+    # What is found again when the whole campaign is over, from all its trials with their places.
+    confirm: Callable[[Finding, Sequence[tuple[str, AnyResult]]], Finding] = lambda finding, _: finding
     # Of a result as JSON, what a campaign that drifts shows in; None if it shows nowhere.
     rate: Callable[[Any], float] | None = None
 

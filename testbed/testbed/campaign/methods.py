@@ -8,8 +8,10 @@ What relates to a throughput is no better than it: a result that stands on one w
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from testbed.campaign.confirmation import confirmed
 from testbed.campaign.grade import Clause, Level, grade
 from testbed.campaign.measurements.back_to_back import measure_back_to_back
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
@@ -76,8 +78,9 @@ def _headline(result: Any) -> str:
 
 
 METHODS = {
-    Measurement.THROUGHPUT: _method(
-        measure_throughput, Measurement.THROUGHPUT, rate=lambda result: result["throughput_fps"]
+    Measurement.THROUGHPUT: replace(
+        _method(measure_throughput, Measurement.THROUGHPUT, rate=lambda result: result["throughput_fps"]),
+        confirm=confirmed,
     ),
     Measurement.LATENCY: _method(measure_latency, Measurement.LATENCY, _BY_THROUGHPUT),
     Measurement.FRAME_LOSS: _method(measure_frame_loss, Measurement.FRAME_LOSS),

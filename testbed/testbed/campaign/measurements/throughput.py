@@ -73,6 +73,8 @@ class ThroughputSettings(Settings):
     """How throughput is searched for."""
 
     goals: tuple[Goal, ...] = Field(default=(Goal(),), min_length=1)
+    # Further trials at the rate that was found, as long as the last ones of the search.
+    confirmations: int = Field(0, ge=0, le=1000)
 
 
 class Bound(Record):
@@ -85,6 +87,13 @@ class Bound(Record):
     lossless_s: float
     sent: int
     lost: int
+
+
+class AtRate(Record):
+    """All trials at a rate, of all measurements."""
+
+    trials: int
+    lossy: int
 
 
 class GoalFound(Record):
@@ -106,6 +115,7 @@ class Throughput(Measured):
     goals: list[GoalFound]
     # The lower bound of the first goal, in each direction; 0 if even the lowest rate loses too much.
     throughput_fps: float
+    at_rate: AtRate | None = Field(None, description="all valid trials at this rate, also those of other measurements")
 
     @property
     def above_fps(self) -> float | None:
@@ -131,7 +141,10 @@ class Throughput(Measured):
     @property
     def headline(self) -> str:
         """The rate."""
-        return f"{self.throughput_fps / 1e6:.4f} Mpps{' (the highest that was tried)' if self.at_max else ''}"
+        doubts = ["the highest that was tried"] if self.at_max else []
+        if self.at_rate is not None and self.at_rate.lossy:
+            doubts.append(f"{self.at_rate.lossy} of {self.at_rate.trials} trials at this rate lost frames")
+        return f"{self.throughput_fps / 1e6:.4f} Mpps" + (f" ({', '.join(doubts)})" if doubts else "")
 
 
 class _Search(AbstractMeasurer):
@@ -205,6 +218,10 @@ def measure_throughput(
         outcome = MultipleLossRatioSearch(config=config).search(measurer=search, debug=on_step)
     except RuntimeError as error:
         raise NotMeasured(f"MLRsearch came to no result: {error}") from error
+    best_fps = outcome[settings.goals[0].as_search_goal()].relevant_lower_bound
+    for number in range(settings.confirmations if best_fps is not None else 0):
+        on_step(f"confirmation {number + 1} of {settings.confirmations}")
+        search.measure(settings.goals[0].final_trial_s, float(best_fps))
     found = []
     for goal in settings.goals:
         result = outcome[goal.as_search_goal()]
