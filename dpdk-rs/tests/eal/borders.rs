@@ -11,7 +11,7 @@ use crate::{
 };
 use Answer::{Made, NoMemory, Refused};
 use dpdk_rs::{
-    Burst, CreateError, Eal, Mempool, MempoolError, PoolDriver, Port, PortConfig, PortError, Ring,
+    Burst, CreateError, DynField, Eal, Mempool, MempoolError, PoolDriver, Port, PortConfig, PortError, Ring,
     fragment::FragmentTable,
     lookup::{Acl, AclError, AclRule, Fib, Fib6, FibBuilder, FieldDef, FieldMatch, HashTable, Lpm, Lpm6},
     memory::{AllocError, Memzone, ObjectPool},
@@ -25,6 +25,8 @@ use std::{num::NonZeroU32, time::Duration};
 
 const EINVAL: i32 = 22;
 const ENOMEM: i32 = 12;
+/// What DPDK reports for a pool if memory was available, but only in pieces that are too small.
+const ENOBUFS: i32 = 105;
 
 /// What became of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ enum Answer {
 impl Answer {
     fn of_errno(errno: i32) -> Self {
         match errno {
-            ENOMEM => NoMemory,
+            ENOMEM | ENOBUFS => NoMemory,
             EINVAL => Refused,
             other => panic!("error number {other}"),
         }
@@ -222,6 +224,10 @@ fn bytes() {
             Err(AllocError::Malloc { .. }) => NoMemory,
             Err(_) => Refused,
         });
+        // Mbufs have 128 bytes, of which most are taken.
+        assert!(DynField::<[u8; 128]>::register(&eal, "128").is_err());
+        assert!(DynField::<[u8; 65_536 + 4]>::register(&eal, "65,540").is_err());
+        assert!(DynField::<[[u8; 65_536]; 65_536]>::register(&eal, "4 GiB").is_err());
         // A power of two, which DPDK takes in 32 bits.
         for bits in 0..32 {
             assert_ne!(Answer::of(Memzone::builder("zone", 64).align(1 << bits).build(&eal)), Refused, "2^{bits}");
