@@ -13,7 +13,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, MacAddr, Mempool, Packet, PortConfig, RxQueue, TxQueue};
+use dpdk_rs::{Burst, Eal, EalOptions, MacAddr, Mempool, Packet, PortConfig, RxQueue, TxQueue};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
     error::Error,
@@ -79,7 +79,7 @@ fn forward(paths: &mut [Path], most: usize, stop: &AtomicBool) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, args) = Eal::init(std::env::args())?;
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let most = args.first().map_or(Ok(32), |frames| frames.parse())?;
     if !(1..=BURST_MAX).contains(&most) {
         return Err(format!("{most} frames in a burst: give 1 to {BURST_MAX}").into());

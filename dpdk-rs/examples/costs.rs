@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Clock, Eal, Mempool, Packet, PortConfig, RxQueue};
+use dpdk_rs::{Burst, Clock, Eal, EalOptions, Mempool, Packet, PortConfig, RxQueue};
 use std::{error::Error, mem, thread};
 
 const STEPS: usize = 100;
@@ -53,7 +53,7 @@ fn swap_addresses(packet: &mut Packet) {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, args) = Eal::init(std::env::args())?;
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let rounds = args.first().map_or(Ok(1000), |rounds| rounds.parse())?;
     let watch = Stopwatch { clock: eal.clock(), rounds };
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;

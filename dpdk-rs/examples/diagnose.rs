@@ -11,14 +11,15 @@
 #![allow(clippy::print_stdout)]
 
 use dpdk_rs::{
-    Eal, Mempool, PortError,
+    Eal, EalOptions, Mempool, PortError,
     diagnosis::{self, Finding},
 };
-use std::{env, fmt::Display, process::ExitCode};
+use std::{fmt::Display, process::ExitCode};
 
 fn main() -> ExitCode {
-    let args: Vec<String> = env::args().collect();
-    let (eal, own_args) = match Eal::init(args.clone()) {
+    let options = EalOptions::from_command_line();
+    let args = options.words();
+    let (eal, own_args) = match Eal::init(options) {
         Ok(started) => started,
         Err(error) => return explain(Some(&error), &diagnosis::of_start(&args, &error)),
     };

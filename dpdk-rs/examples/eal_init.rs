@@ -9,10 +9,10 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Eal, EalError};
+use dpdk_rs::{Eal, EalError, EalOptions};
 
 fn main() -> Result<(), EalError> {
-    let (eal, args) = Eal::init(std::env::args())?; // parses the arguments of the EAL
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?; // parses the arguments of the EAL
     // parse application specific arguments
     println!("lcores: {}, ports: {}, own arguments: {args:?}", eal.lcores().len(), eal.ports().len());
     Ok(())

@@ -9,11 +9,11 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Eal, Mempool, PortConfig};
+use dpdk_rs::{Eal, EalOptions, Mempool, PortConfig};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, _args) = Eal::init(std::env::args())?;
+    let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     let mut ports = Vec::new();
     for port in eal.ports() {

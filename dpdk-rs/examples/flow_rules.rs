@@ -15,7 +15,7 @@
 #![allow(clippy::print_stdout)]
 
 use dpdk_rs::{
-    Burst, Eal, Mempool, PortConfig, RxQueue,
+    Burst, Eal, EalOptions, Mempool, PortConfig, RxQueue,
     flow::{Action, Eth, Ipv4, Rule, Udp},
 };
 use smoltcp::wire::{EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Packet, UdpPacket};
@@ -42,7 +42,7 @@ const LAST: &[u8] = b"the last one";
 type Counts = [[usize; 3]; 2];
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, _args) = Eal::init(std::env::args())?;
+    let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
     let (port, mut rx_queues, _tx_queues) =

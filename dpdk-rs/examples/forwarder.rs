@@ -6,11 +6,11 @@
 //! Usage: forwarder [EAL OPTIONS] [-- FRAMES]; without FRAMES it runs until it is interrupted.
 #![forbid(unsafe_code)]
 
-use dpdk_rs::{Burst, Eal, Mempool, PortConfig};
+use dpdk_rs::{Burst, Eal, EalOptions, Mempool, PortConfig};
 use std::{error::Error, io};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, args) = Eal::init(std::env::args())?;
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let limit = args.first().map_or(Ok(u64::MAX), |frames| frames.parse())?;
 
     let pool: Mempool = Mempool::builder("pool").size(8191).build(&eal)?;

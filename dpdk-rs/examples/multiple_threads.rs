@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, Mempool, PortConfig, RxQueue, lcore};
+use dpdk_rs::{Burst, Eal, EalOptions, Mempool, PortConfig, RxQueue, lcore};
 use std::{
     error::Error,
     sync::atomic::{AtomicUsize, Ordering},
@@ -30,7 +30,7 @@ fn lcore_function(mut rx_queue: RxQueue, total: &AtomicUsize) -> usize {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, _args) = Eal::init(std::env::args())?;
+    let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
     let workers = eal.worker_lcores();
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;

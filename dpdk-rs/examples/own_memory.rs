@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, Mempool, PortConfig, memory::ExternalMemory};
+use dpdk_rs::{Burst, Eal, EalOptions, Mempool, PortConfig, memory::ExternalMemory};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
     error::Error,
@@ -46,7 +46,7 @@ impl AsMut<[u8]> for Pages {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, _args) = Eal::init(std::env::args())?;
+    let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;

@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, Mempool, Packet, PacketError, PortConfig};
+use dpdk_rs::{Burst, Eal, EalOptions, Mempool, Packet, PacketError, PortConfig};
 use smoltcp::wire::{EthernetAddress, EthernetFrame};
 use std::error::Error;
 
@@ -24,7 +24,7 @@ fn set_addresses(pkt: &mut Packet) -> Result<(), PacketError> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, _args) = Eal::init(std::env::args())?;
+    let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
     let (_port, mut rx_queues, mut tx_queues) = port.configure(&PortConfig::default(), &pool)?.start()?;

@@ -10,7 +10,9 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, Ring, lcore, lookup::Lpm, ring::Consumer, timer::Timers};
+use dpdk_rs::{
+    Burst, Eal, EalOptions, Mempool, Packet, PortConfig, Ring, lcore, lookup::Lpm, ring::Consumer, timer::Timers,
+};
 use std::{
     error::Error,
     net::Ipv4Addr,
@@ -46,7 +48,7 @@ fn look_up(mut ring: Consumer<Packet>, routes: &Lpm, stop: &AtomicBool) -> [u64;
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, _args) = Eal::init(std::env::args())?;
+    let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
     let worker = *eal.worker_lcores().first().ok_or("no worker lcore: give two with --lcores")?;
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;

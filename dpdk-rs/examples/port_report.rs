@@ -14,13 +14,13 @@
 #![allow(clippy::print_stdout)]
 
 use dpdk_rs::{
-    Burst, Eal, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue,
+    Burst, Eal, EalOptions, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue,
     port::{LinkSpeed, RxOffloads},
 };
 use std::{error::Error, fmt::Debug};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, args) = Eal::init(std::env::args())?;
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let (mut used, mut config) = (0, PortConfig::default());
     if let Some(text) = args.first() {
         used = number(text)?;

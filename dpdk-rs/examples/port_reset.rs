@@ -11,13 +11,13 @@
 #![allow(clippy::print_stdout)]
 
 use dpdk_rs::{
-    Eal, Mempool, PortConfig,
+    Eal, EalOptions, Mempool, PortConfig,
     port::{ResetRefused, StartedPort},
 };
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, _args) = Eal::init(std::env::args())?;
+    let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     for port in eal.ports() {
         let started = port.configure(&PortConfig::default(), &pool)?.start()?;

@@ -12,7 +12,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, Ring, message::Outgoing};
+use dpdk_rs::{Burst, Eal, EalOptions, Mempool, Packet, PortConfig, Ring, message::Outgoing};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
     error::Error,
@@ -24,7 +24,7 @@ use std::{
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, args) = Eal::init(std::env::args())?;
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let wanted: usize = match args.first() {
         Some(text) => text.parse().map_err(|error| format!("number of frames {text:?}: {error}"))?,
         None => 100_000,

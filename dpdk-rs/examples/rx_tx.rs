@@ -9,13 +9,13 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, Mempool, PortConfig};
+use dpdk_rs::{Burst, Eal, EalOptions, Mempool, PortConfig};
 use std::error::Error;
 
 const MAX_PKT_BURST: usize = 32;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, _args) = Eal::init(std::env::args())?;
+    let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
     let (_port, mut rx_queues, mut tx_queues) = port.configure(&PortConfig::default(), &pool)?.start()?;

@@ -11,7 +11,7 @@
 //! ```
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, L3, Packet, Ring, message::Outgoing, secondary::Secondary};
+use dpdk_rs::{Burst, EalOptions, L3, Packet, Ring, message::Outgoing, secondary::Secondary};
 use std::{
     error::Error,
     sync::{
@@ -26,7 +26,7 @@ const IDLE_ROUNDS: u32 = 10_000;
 fn main() -> Result<(), Box<dyn Error>> {
     // SAFETY: both examples are built and linked in the same way and have the same drivers. The primary process frees
     // its pool at its end only if all packets are back, and its rings never.
-    let (primary, _args) = unsafe { Secondary::attach(std::env::args())? };
+    let (primary, _args) = unsafe { Secondary::attach(EalOptions::from_command_line())? };
     // SAFETY: the primary process created this ring for packets without private data, and shares it.
     let there: Ring<Packet> = unsafe { primary.ring("to secondary")? };
     // SAFETY: the primary process created this ring for packets without private data, and shares it.

@@ -15,7 +15,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Eal, Mempool, PortConfig, smoltcp::QueueDevice};
+use dpdk_rs::{Eal, EalOptions, Mempool, PortConfig, smoltcp::QueueDevice};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use smoltcp::{
     iface::{Config, Interface, SocketSet},
@@ -36,7 +36,7 @@ const CONNECTIONS: usize = 4;
 const BUFFER_LEN: usize = 65_535;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, args) = Eal::init(std::env::args())?;
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let text = args.first().map_or("192.0.2.1/24", String::as_str);
     let address: Option<IpCidr> = text.parse().ok();
     let address = address

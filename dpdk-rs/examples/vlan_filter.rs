@@ -10,7 +10,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::{Burst, Eal, Mempool, PortConfig};
+use dpdk_rs::{Burst, Eal, EalOptions, Mempool, PortConfig};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::{
     error::Error,
@@ -24,7 +24,7 @@ use std::{
 const ID: u16 = 0xfff;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let (eal, args) = Eal::init(std::env::args())?;
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let vlans = args.iter().map(|text| vlan(text)).collect::<Result<Vec<_>, _>>()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

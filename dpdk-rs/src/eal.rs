@@ -4,8 +4,8 @@
 //! The public methods of [`Eal`]: they initialise the EAL, and give access to its ports, lcores, clock and heap.
 
 use crate::{
-    Clock, Eal, EalError, Port,
-    environment::{Environment, Role, is_primary, refused_device, split, start_once},
+    Clock, Eal, EalError, EalOptions, Port,
+    environment::{Environment, Role, is_primary, refused_device, start_once},
     lcore::{Lcore, LcoreId, Registrar},
     memory::Heap,
     port::{self, Unconfigured},
@@ -15,13 +15,15 @@ use dpdk_sys as sys;
 use std::sync::Arc;
 
 impl Eal {
-    /// Initialises the EAL from a command line: the program's name, the EAL's options, `--`, the program's own options.
+    /// Initialises the EAL with options of the command line, of the program, or of both.
     ///
-    /// Returns the EAL and the program's own arguments: those before the first `--` that are not options of the EAL, and
-    /// all arguments after it. Log messages go to stderr.
+    /// Returns the EAL and the program's own arguments from the command line: those before the first `--` that are not
+    /// options of the EAL, and all arguments after it. Log messages go to stderr.
     ///
     /// ```no_run
-    /// let (eal, args) = dpdk_rs::Eal::init(std::env::args())?;
+    /// use dpdk_rs::{Eal, EalOptions};
+    ///
+    /// let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     /// # Ok::<(), dpdk_rs::EalError>(())
     /// ```
     ///
@@ -30,12 +32,8 @@ impl Eal {
     ///
     /// # Errors
     /// See [`EalError`]. After [`EalError::Init`] and [`EalError::Device`] the process cannot try again.
-    pub fn init<I>(args: I) -> Result<(Self, Vec<String>), EalError>
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        let (eal_args, own_args) = split(args);
+    pub fn init(options: EalOptions) -> Result<(Self, Vec<String>), EalError> {
+        let (eal_args, own_args) = options.into_args()?;
         let mut rest = start_once(eal_args)?;
         rest.extend(own_args);
         if !is_primary() {

@@ -5,8 +5,23 @@
 
 // What the chapters name: rustdoc makes a link of [`Port`], while a Markdown viewer shows it as code.
 use crate::{
-    flow::*, fragment::*, latency::*, lcore::*, lookup::*, memory::*, message::*, meter::*, offload::*, port::*,
-    reorder::*, ring::*, secondary::*, service::*, timer::*, *,
+    device::{Null, Pcap, Tap},
+    flow::*,
+    fragment::*,
+    latency::*,
+    lcore::*,
+    lookup::*,
+    memory::*,
+    message::*,
+    meter::*,
+    offload::*,
+    port::*,
+    reorder::*,
+    ring::*,
+    secondary::*,
+    service::*,
+    timer::*,
+    *,
 };
 use std::sync::Arc;
 

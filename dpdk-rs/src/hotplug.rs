@@ -5,6 +5,7 @@
 
 use crate::{
     Eal, Errno, Port,
+    device::{InvalidValue, VirtualDevice},
     environment::{ControlGuard, Environment, Reservation, driver::is_pci_address, ports, reservation},
     port::Unconfigured,
 };
@@ -22,6 +23,9 @@ pub enum HotplugError {
     /// telemetry cannot show.
     #[error("device {0:?} cannot be used: give a name of at most {MOST_NAME} ASCII characters, and no NUL byte")]
     Name(String),
+    /// A value in the description of the device cannot be used.
+    #[error(transparent)]
+    Value(#[from] InvalidValue),
     /// No loaded driver for virtual devices matches this name, here or in a secondary process.
     #[error(
         "there is no driver for device '{0}': its name must begin with that of a driver for virtual devices, as in net_ring0; \
@@ -125,24 +129,55 @@ const ETHERNET: &str = "net_";
 const BUS: &core::ffi::CStr = c"vdev";
 
 impl Eal {
-    /// Creates a virtual device as the EAL's option `--vdev` does, from the same text: a name that begins with a
-    /// driver's name, and its arguments, such as `net_ring1` or `net_tap0,iface=dtap0`. Returns the ports that nobody
-    /// has taken yet, including the new ones. The text is trusted, like the EAL's command line.
+    /// Creates a virtual device. Returns the ports that nobody has taken yet, including the new one.
     ///
-    /// Secondary processes get the device too, by a DPDK message that contains the first 122 bytes of the text. If one
-    /// of them fails, or does not answer within 5 s, no process gets the device, and the error is `ENOMSG` or that of
-    /// the process. A stopped process delays this call by up to 20 s, and blocks it for ever once its socket is full;
-    /// see [`message`](crate::message).
+    /// ```no_run
+    /// # fn attach(eal: &dpdk_rs::Eal) -> Result<(), dpdk_rs::HotplugError> {
+    /// use dpdk_rs::device;
+    ///
+    /// let ports = eal.attach(device::Tap::new(0).interface("left"))?;
+    /// eal.detach("net_tap0")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Secondary processes get the device too, by a DPDK message that contains the first 122 bytes of its name and
+    /// arguments. If one of them fails, or does not answer within 5 s, no process gets the device, and the error is
+    /// `ENOMSG` or that of the process. A stopped process delays this call by up to 20 s, and blocks it for ever once
+    /// its socket is full; see [`message`](crate::message).
     ///
     /// # Errors
-    /// [`HotplugError::Exists`] for a name in use, including that of a device whose port was closed but that was not
-    /// detached; [`HotplugError::NoDriver`] and [`HotplugError::NotVirtual`] if the name is not one of a virtual
-    /// device; [`HotplugError::Driver`] if its driver refuses, for example because of unknown arguments;
-    /// [`HotplugError::Parts`] if it is one of `net_failsafe` and would combine devices that exist already;
-    /// [`HotplugError::Name`]; [`HotplugError::Forked`]; and [`HotplugError::Refused`] with `ENOMSG` if a secondary
-    /// process was not reached.
+    /// [`HotplugError::Value`] for a value that cannot be passed to DPDK; [`HotplugError::Exists`] for a name in use,
+    /// including that of a device whose port was closed but that was not detached; [`HotplugError::NoDriver`] if the
+    /// driver is not installed; [`HotplugError::Driver`] if the driver refuses; [`HotplugError::Forked`]; and
+    /// [`HotplugError::Refused`] with `ENOMSG` if a secondary process was not reached.
     #[doc(alias = "rte_eal_hotplug_add")]
-    pub fn attach(&self, device: &str) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
+    pub fn attach(&self, device: impl Into<VirtualDevice>) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
+        let device = device.into().to_dpdk()?;
+        // SAFETY: the types in `device` have no argument that is an address, or that names what something else owns. Their
+        // devices share no memory with other programs. Their values have none of the characters that DPDK separates
+        // arguments by.
+        unsafe { self.attach_raw(&device) }
+    }
+
+    /// Creates a virtual device as [`attach`](Self::attach) does, from text as the EAL's option `--vdev` takes it: a name
+    /// that begins with a driver's name, and its arguments, such as `net_virtio_user0,path=/tmp/vhost.sock`.
+    ///
+    /// # Errors
+    /// As for [`attach`](Self::attach), with [`HotplugError::Name`] for a name that cannot be used,
+    /// [`HotplugError::NotVirtual`] for the address of a PCI device, and [`HotplugError::Parts`] for a device of
+    /// `net_failsafe` that would combine devices that exist already.
+    ///
+    /// # Safety
+    /// Drivers trust their arguments. The caller promises that
+    ///
+    /// - no argument is an address (`internal` of `net_ring`), or names what something else in this process owns, such as
+    ///   a ring (`nodeaction` of `net_ring`);
+    /// - the program at the other end of `net_memif`, `net_virtio_user` and similar devices may access this process's
+    ///   memory as it likes;
+    /// - the driver works as documented with these arguments.
+    #[doc(alias = "rte_eal_hotplug_add")]
+    pub unsafe fn attach_raw(&self, device: &str) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
         let (name, args) = device.split_once(',').unwrap_or((device, ""));
         if !name.is_ascii() || name.len() > MOST_NAME {
             return Err(HotplugError::Name(device.to_owned()));

@@ -6,11 +6,11 @@
 //! A first program, in which every frame goes back where it came from:
 //!
 //! ```no_run
-//! use dpdk_rs::{Burst, Eal, Mempool, PortConfig};
+//! use dpdk_rs::{Burst, Eal, EalOptions, Mempool, PortConfig};
 //! use std::{error::Error, io};
 //!
 //! fn main() -> Result<(), Box<dyn Error>> {
-//!     let (eal, _args) = Eal::init(std::env::args())?;
+//!     let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
 //!     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
 //!     let port = eal.ports().into_iter().next().ok_or_else(|| io::Error::other("no port: give one with --vdev or -a"))?;
 //!     let (_port, mut rx, mut tx) = port.configure(&PortConfig::default(), &pool)?.start()?;
@@ -47,6 +47,7 @@
 //! | for | there is |
 //! |---|---|
 //! | sending | [`TxBuffer`] collects packets and sends them when its drain timer is due; [`TxQueue::prepare`] with a [`TxRequest`] has the device compute checksums, cut TCP segments and insert VLAN tags |
+//! | devices | [`EalOptions`], [`device`]: the options of the EAL, virtual devices and PCI addresses as types |
 //! | ports | [`port`]: configuration, offloads, RSS, statistics, link, events, reset; [`flow`]: rules that sort packets to queues |
 //! | lcores | [`lcore::StopToken`], [`lcore::Registrar`] for threads of the program, [`service`] cores, [`timer`]s |
 //! | passing on | [`Ring`]s between lcores, [`memory::ObjectPool`]s |
@@ -66,6 +67,7 @@
 mod callback;
 mod capture;
 mod clock;
+pub mod device;
 pub mod diagnosis;
 mod dynamic;
 mod eal;
@@ -89,6 +91,7 @@ pub mod meter;
 mod name;
 mod object;
 pub mod offload;
+mod options;
 mod packet;
 pub mod port;
 mod queue;
@@ -112,6 +115,7 @@ pub use ids::SocketId;
 pub use mac::{MacAddr, ParseMacError};
 pub use mempool::{Mempool, MempoolBuilder, MempoolError, PoolCache, PoolDriver, PrivateData};
 pub use object::{CreateError, Full};
+pub use options::EalOptions;
 pub use packet::{BufferError, Checksum, Headers, L2, L3, L4, Packet, PacketError, PacketType, Segments, SegmentsMut};
 #[doc(inline)]
 pub use port::{Port, PortConfig, PortError, PortId};

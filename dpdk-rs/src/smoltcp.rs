@@ -4,10 +4,10 @@
 //! A queue pair as the network device of [smoltcp](https://docs.rs/smoltcp), a TCP/IP stack. Needs the feature `smoltcp`.
 //!
 //! ```no_run
-//! use dpdk_rs::{Eal, Mempool, PortConfig, smoltcp::QueueDevice};
+//! use dpdk_rs::{Eal, EalOptions, Mempool, PortConfig, smoltcp::QueueDevice};
 //! use smoltcp::{iface, time::Instant, wire::{EthernetAddress, IpAddress, IpCidr}};
 //!
-//! let (eal, _args) = Eal::init(std::env::args())?;
+//! let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
 //! let pool: Mempool = Mempool::builder("pool").build(&eal)?;
 //! let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
 //! let (port, mut rx, mut tx) = port.configure(&PortConfig::default(), &pool)?.start()?;

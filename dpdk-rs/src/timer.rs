@@ -8,7 +8,7 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+//! # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 //! use dpdk_rs::timer::Timers;
 //! use std::{sync::{Arc, atomic::{AtomicU32, Ordering}}, time::Duration};
 //!

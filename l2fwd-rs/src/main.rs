@@ -23,7 +23,7 @@ mod topology;
 
 use args::{Command, Options, parse_args, print_usage, print_version};
 use diagnosis::diagnose_init;
-use dpdk_rs::{Eal, lcore};
+use dpdk_rs::{Eal, EalOptions, lcore};
 use error::{Error, UsageError};
 use forward::forward_loop;
 use observation::{enable_capture, start_telemetry};
@@ -50,7 +50,8 @@ struct Forwarder<'a> {
 
 /// Starts the EAL. An argument that the EAL does not use is an error.
 fn init_eal(eal_args: &[String]) -> Result<Eal, Error> {
-    let (eal, rest) = Eal::init(eal_args.to_vec()).map_err(|error| diagnose_init(eal_args, &error))?;
+    let options = EalOptions::from_command_line().without_own_args();
+    let (eal, rest) = Eal::init(options).map_err(|error| diagnose_init(eal_args, &error))?;
     match rest.into_iter().next() {
         Some(argument) => Err(UsageError::Unexpected(argument).into()),
         None => Ok(eal),

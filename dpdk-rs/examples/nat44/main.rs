@@ -26,7 +26,7 @@ mod frame;
 mod worker;
 
 use dpdk_rs::{
-    Eal, MacAddr, Mempool, Port, PortConfig, Ring, TxBuffer,
+    Eal, EalOptions, MacAddr, Mempool, Port, PortConfig, Ring, TxBuffer,
     lcore::{self, StopToken},
     lookup::{HashTable, HashWriter},
     port::Started,
@@ -64,8 +64,8 @@ struct Gateway {
 }
 
 impl Gateway {
-    fn new(args: impl IntoIterator<Item = String>) -> Result<Self, Box<dyn Error>> {
-        let (eal, args) = Eal::init(args)?;
+    fn new(options: EalOptions) -> Result<Self, Box<dyn Error>> {
+        let (eal, args) = Eal::init(options)?;
         let [inside, outside] = &args[..] else {
             return Err("give the gateway's addresses inside and outside after --".into());
         };
@@ -174,7 +174,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, stop.flag())?;
     }
-    let mut gateway = Gateway::new(std::env::args())?;
+    let mut gateway = Gateway::new(EalOptions::from_command_line())?;
     println!("translating on {} lcores, stop with Ctrl-C", gateway.workers.len());
     gateway.run(&stop)?;
     for worker in &gateway.workers {

@@ -3,7 +3,7 @@
 
 //! What surrounds a target: the EAL, and a corpus.
 
-use dpdk_rs::{Eal, Mempool, Packet};
+use dpdk_rs::{Eal, EalOptions, Mempool, Packet, device::VirtualDevice};
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -14,9 +14,8 @@ use std::{
 ///
 /// # Panics
 /// If it does not start; a process has one.
-pub fn eal(devices: &[&str]) -> &'static Eal {
-    let devices = devices.iter().map(|device| format!("--vdev={device}"));
-    let eal = start(devices.chain(["--no-telemetry".to_owned()]).collect());
+pub fn eal(devices: &[VirtualDevice]) -> &'static Eal {
+    let eal = start(devices.iter().cloned().fold(options().no_telemetry(), EalOptions::device));
     // A process may end in any way: nothing of it is to stay behind. Without a socket nobody looks into this folder.
     fs::remove_dir_all(runtime_folder()).expect("the folder is DPDK's own");
     eal
@@ -24,7 +23,7 @@ pub fn eal(devices: &[&str]) -> &'static Eal {
 
 /// As [`eal`], without devices and with its telemetry socket.
 pub(crate) fn eal_with_telemetry() -> &'static Eal {
-    start(Vec::new())
+    start(options())
 }
 
 /// Where DPDK has its files of this process, that socket among them: below a folder which depends on who runs it.
@@ -39,14 +38,23 @@ fn prefix() -> String {
     format!("fuzz-{}", process::id())
 }
 
-fn start(more: Vec<String>) -> &'static Eal {
-    let status = fs::read_to_string("/proc/self/status").expect("Linux has this file");
-    let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("the file has this line");
+fn options() -> EalOptions {
     // The lcore floats over all processors: several fuzzers would otherwise share the first.
-    let mut args = vec![format!("--lcores=0@({})", cpus.trim()), format!("--file-prefix={}", prefix())];
-    args.extend(["--no-huge", "-m", "64", "--no-pci", "--no-shconf"].map(str::to_owned));
-    args.extend(more);
-    let (eal, _) = Eal::init(["fuzz".to_owned()].into_iter().chain(args)).expect("the EAL starts");
+    let options = EalOptions::new().floating_lcores([0], cpus()).file_prefix(&prefix());
+    options.no_huge().memory_mb(64).no_pci().no_shconf()
+}
+
+/// The processors that this process may use, which the kernel lists as `0-3,8`.
+fn cpus() -> impl Iterator<Item = u32> {
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has this file");
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).expect("the file has this line");
+    let number = |text: &str| text.parse::<u32>().expect("the list has numbers");
+    let parts = list.trim().split(',').map(|part| part.split_once('-').unwrap_or((part, part)));
+    parts.flat_map(move |(first, last)| number(first)..=number(last)).collect::<Vec<_>>().into_iter()
+}
+
+fn start(options: EalOptions) -> &'static Eal {
+    let (eal, _) = Eal::init(options).expect("the EAL starts");
     Box::leak(Box::new(eal))
 }
 

@@ -8,7 +8,7 @@ use crate::{
     model::{Frame, Pool},
     reader::Reader,
 };
-use dpdk_rs::{Burst, Mempool, Packet, PacketError, Port, PortConfig, RxQueue, TxQueue, port::Started};
+use dpdk_rs::{Burst, Mempool, Packet, PacketError, Port, PortConfig, RxQueue, TxQueue, device::Ring, port::Started};
 use std::cell::RefCell;
 
 /// What packets are made from: mbufs with little room, with more, and with none of their own.
@@ -29,7 +29,7 @@ struct Laboratory {
 
 impl Laboratory {
     fn new() -> Self {
-        let eal = eal(&["net_ring0"]);
+        let eal = eal(&[Ring::new(0).into()]);
         let pools: Vec<Mempool<u64>> = POOLS
             .iter()
             .map(|(name, size, room)| {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What dpdk-rs reads from text: MAC addresses, and the command line that it hands to the EAL.
+//! What dpdk-rs reads from text: MAC addresses, and values of options that it passes on to the EAL.
 
 use crate::environment::eal;
-use dpdk_rs::{Eal, EalError, MacAddr};
+use dpdk_rs::{
+    Eal, EalError, EalOptions, MacAddr,
+    device::{Pcap, Tap},
+};
 use smoltcp::wire::EthernetAddress;
 use std::sync::Once;
 
@@ -31,23 +34,42 @@ pub fn mac_address(data: &[u8]) {
     }
 }
 
-/// A process that has an EAL is refused another, and told before that if its arguments cannot be passed on. Each line of
-/// `data` is an argument.
+/// A program's own options are words that DPDK reads as they were meant, or an error before that. Each line of `data` is
+/// used as a value.
 pub fn eal_arguments(data: &[u8]) {
     static FIRST: Once = Once::new();
     FIRST.call_once(|| {
         eal(&[]);
     });
     let text = String::from_utf8_lossy(data);
-    let args: Vec<&str> = text.lines().collect();
-    let eal_args = args.split(|arg| *arg == "--").next().unwrap_or_default();
-    let expected = match (eal_args, eal_args.iter().find(|arg| arg.contains('\0'))) {
-        ([], _) => EalError::NoArguments,
-        (_, Some(arg)) => EalError::Argument((*arg).to_owned()),
-        _ => EalError::AlreadyInitialized,
-    };
-    match Eal::init(args.iter().copied()) {
-        Ok(_) => panic!("a second EAL for {args:?}"),
-        Err(error) => assert_eq!(error, expected, "{args:?}"),
+    for value in text.lines() {
+        check(EalOptions::new().file_prefix(value), &format!("--file-prefix={value}"), "/%");
+        check(
+            EalOptions::new().device(Tap::new(0).interface(value)),
+            &format!("--vdev=net_tap0,iface={value}"),
+            "/:% ",
+        );
+        let files = Pcap::new(0).rx_file(value).tx_file("out");
+        check(EalOptions::new().device(files), &format!("--vdev=net_pcap0,rx_pcap={value},tx_pcap=out"), "");
+    }
+}
+
+/// Checks options with one value: they are this word, whose value has no separator and none of these letters, or an error.
+fn check(options: EalOptions, expected: &str, others: &str) {
+    let words = options.words().split_off(1);
+    match Eal::init(options) {
+        Ok(_) => panic!("a second EAL for {expected:?}"),
+        Err(EalError::AlreadyInitialized) => {
+            assert_eq!(words, [expected]);
+            let value = expected.split('=').nth(2).unwrap_or(expected);
+            let value = value.strip_suffix(",tx_pcap").unwrap_or(value);
+            assert!(!value.is_empty() && !value.contains(|letter| "[](){},\"'\\\0".contains(letter)), "{expected:?}");
+            assert!(!value.contains(|letter| others.contains(letter)), "{expected:?}");
+        }
+        Err(EalError::Value(error)) => {
+            assert!(words.is_empty());
+            assert!(expected.contains(&error.value), "{error} does not name the value of {expected:?}");
+        }
+        Err(error) => panic!("{error} for {expected:?}"),
     }
 }

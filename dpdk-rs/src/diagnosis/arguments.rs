@@ -59,7 +59,7 @@ const SHORT_WITH_VALUE: &str = "abcdlmnrsS";
 pub(super) struct Arguments(Vec<(String, String)>);
 
 impl Arguments {
-    /// Parses a command line as passed to `Eal::init`: the program's name, then options up to `--`.
+    /// Parses a command line as `EalOptions` passes it to the EAL: the program's name, then options up to `--`.
     pub(super) fn new<S: AsRef<str>>(args: &[S]) -> Self {
         let mut options = Vec::new();
         let mut words = args.iter().map(AsRef::as_ref).skip(1).take_while(|word| *word != "--");

@@ -9,10 +9,11 @@
 //! likely cause. Each finding rests on a fact. If nothing fits, the list is empty.
 //!
 //! ```no_run
-//! use dpdk_rs::{Eal, diagnosis};
+//! use dpdk_rs::{Eal, EalOptions, diagnosis};
 //!
-//! let args: Vec<String> = std::env::args().collect();
-//! let (eal, own_args) = match Eal::init(args.clone()) {
+//! let options = EalOptions::from_command_line();
+//! let args = options.words();
+//! let (eal, own_args) = match Eal::init(options) {
 //!     Ok(started) => started,
 //!     Err(error) => {
 //!         eprintln!("{error}");
@@ -61,7 +62,7 @@ use drivers::Drivers;
 use host::Host;
 use std::{ffi::CString, io};
 
-/// Why [`Eal::init`] failed with these arguments.
+/// Why [`Eal::init`] failed with these arguments, such as [`EalOptions::words`](crate::EalOptions::words).
 #[must_use]
 pub fn of_start<S: AsRef<str>>(args: &[S], error: &EalError) -> Vec<Finding> {
     of_start_on(&Host::this(), &Arguments::new(args), error)
@@ -90,6 +91,10 @@ fn of_start_on(host: &Host, args: &Arguments, error: &EalError) -> Vec<Finding> 
 
 /// Whether one of DPDK's buses recognises a device by this name. Before the start this is unknown.
 fn known(device: &str) -> bool {
+    // With one of these keys first, DPDK looks up its value, even if there is none. No driver has such a name.
+    if device.contains(['=', '/']) || ["bus", "class", "driver"].contains(&device) {
+        return false;
+    }
     let Some(name) = CString::new(device).ok().filter(|_| environment::start_ended()) else { return false };
     // SAFETY: the name is a string that outlives the call. The only shared data that the call reads are the lists of
     // buses and drivers, which nothing changes after `rte_eal_init`.

@@ -4,14 +4,14 @@
 //! Starting the EAL, once in the life of a process.
 
 use super::affinity;
-use crate::Errno;
+use crate::{Errno, device::InvalidValue};
 use core::{
     ffi::{CStr, c_char, c_int},
     ptr,
 };
 use dpdk_sys as sys;
 use std::{
-    ffi::CString,
+    ffi::{CString, OsString},
     sync::atomic::{AtomicBool, AtomicPtr, Ordering},
 };
 
@@ -25,12 +25,18 @@ pub enum EalError {
          tests that each need one must run in separate processes"
     )]
     AlreadyInitialized,
-    /// The arguments are empty. They lack even the program's name.
+    /// The command line is empty. It lacks even the program's name.
     #[error("no arguments: give at least the program's name")]
     NoArguments,
     /// An argument contains a NUL byte.
     #[error("argument {0:?} contains a NUL byte")]
     Argument(String),
+    /// One of the program's own arguments is not UTF-8. The text has replacements for the bytes.
+    #[error("argument {0:?} is not UTF-8")]
+    NotUtf8(String),
+    /// A value of the program's [`EalOptions`](crate::EalOptions) cannot be used.
+    #[error(transparent)]
+    Value(#[from] InvalidValue),
     /// The running library has another release than the headers with which this program was built.
     #[error("built with DPDK {built}, but DPDK {running} is running: build again, or install DPDK {built}")]
     Version {
@@ -90,10 +96,10 @@ pub(crate) fn start_ended() -> bool {
 }
 
 /// Splits a command line into the arguments for the EAL, and the program's own after the first `--`.
-pub(crate) fn split<I>(args: I) -> (Vec<String>, Vec<String>)
+pub(crate) fn split<I>(args: I) -> (Vec<OsString>, Vec<OsString>)
 where
     I: IntoIterator,
-    I::Item: Into<String>,
+    I::Item: Into<OsString>,
 {
     let mut args = args.into_iter().map(Into::into);
     let eal_args = args.by_ref().take_while(|arg| arg != "--").collect();
@@ -101,19 +107,18 @@ where
 }
 
 /// Initialises the EAL, once in the life of the process. Returns the remaining arguments.
-pub(crate) fn start_once(args: Vec<String>) -> Result<Vec<String>, EalError> {
-    if args.is_empty() {
-        return Err(EalError::NoArguments);
-    }
-    let args = args
-        .into_iter()
-        .map(|arg| CString::new(arg.as_str()).map_err(|_| EalError::Argument(arg)))
-        .collect::<Result<Vec<_>, _>>()?;
+pub(crate) fn start_once(args: Vec<OsString>) -> Result<Vec<String>, EalError> {
+    let args = args.into_iter().map(c_string).collect::<Result<Vec<_>, _>>()?;
     check_version()?;
     if STARTED.swap(true, Ordering::SeqCst) {
         return Err(EalError::AlreadyInitialized);
     }
     start(args)
+}
+
+fn c_string(arg: OsString) -> Result<CString, EalError> {
+    let text = || arg.to_string_lossy().into_owned();
+    CString::new(arg.as_encoded_bytes()).map_err(|_| EalError::Argument(text()))
 }
 
 /// The arguments of `rte_eal_init`. DPDK keeps pointers to them, and leak detectors find them here.

@@ -80,7 +80,7 @@ pub enum FragmentError {
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// # let mut packet: dpdk_rs::Packet = unimplemented!();
 /// use dpdk_rs::{Burst, Mempool, fragment::Fragmenter};
 ///

@@ -70,7 +70,7 @@ pub enum ReassemblyError {
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// # let mut burst = dpdk_rs::Burst::<(), 32>::new();
 /// use dpdk_rs::fragment::FragmentTable;
 ///

@@ -32,7 +32,7 @@ pub enum RegisterError {
 /// a free, roughly.
 ///
 /// ```no_run
-/// let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// let registrar = eal.registrar();
 /// let worker = std::thread::spawn(move || {
 ///     let lcore = registrar.register()?;

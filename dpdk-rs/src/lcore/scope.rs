@@ -122,9 +122,9 @@ impl core::error::Error for Panicked {}
 /// The closures may borrow whatever outlives the call, as with [`std::thread::scope`].
 ///
 /// ```no_run
-/// use dpdk_rs::{Eal, lcore};
+/// use dpdk_rs::{Eal, EalOptions, lcore};
 ///
-/// let (eal, _args) = Eal::init(std::env::args())?;
+/// let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
 /// let greeting = "hello";
 /// lcore::scope(&eal, |scope| {
 ///     for worker in eal.worker_lcores() {

@@ -26,7 +26,7 @@ pub enum UnpinError {
 /// [`Eal::init`](crate::Eal::init).
 ///
 /// ```no_run
-/// let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// let sampler = std::thread::spawn(|| {
 ///     dpdk_rs::lcore::unpin()?;
 ///     // … write samples to a file

@@ -46,7 +46,7 @@ pub(super) fn is_on() -> bool {
 ///
 /// ```no_run
 /// dpdk_rs::log::to_tracing()?;
-/// let (_eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// let (_eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

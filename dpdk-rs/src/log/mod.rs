@@ -11,7 +11,7 @@
 //! ```no_run
 //! use dpdk_rs::log::{self, Level, LogType};
 //!
-//! let (_eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+//! let (_eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 //! log::set_level("pmd.net.*", Level::Debug)?;
 //! log::write(LogType::User1, Level::Notice, "the table was read again");
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -22,7 +22,7 @@ use tracing::{
 /// ```no_run
 /// use dpdk_rs::log::{LogSubscriber, LogType};
 ///
-/// let (_eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// let (_eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// tracing::subscriber::set_global_default(LogSubscriber::new(LogType::User1))?;
 /// tracing::warn!(port = 3, "the link is down"); // the link is down port=3
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -56,7 +56,7 @@ impl<K: bytemuck::NoUninit + Send + Sync> HashKey for K {}
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// use bytemuck::NoUninit; // cargo add bytemuck --features derive
 /// use dpdk_rs::{MacAddr, lookup::HashTable};
 ///

@@ -30,7 +30,7 @@ const MOST_READERS: u32 = 1 << 16;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// use dpdk_rs::lookup::HashTable;
 ///
 /// let mut routes = HashTable::<u32, String>::builder("routes").build_rcu(&eal, 8)?;

@@ -158,7 +158,7 @@ impl RegisterError {
 /// ```no_run
 /// # fn pages() -> Vec<u8> { Vec::new() }
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// use dpdk_rs::{Mempool, memory::ExternalMemory};
 ///
 /// // A mapped file, memory shared with a GPU, …

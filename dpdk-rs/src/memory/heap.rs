@@ -57,7 +57,7 @@ impl AllocError {
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// let heap = eal.heap();
 /// let mut table = heap.boxed_slice(1 << 16, |number| number as u32)?;
 /// table[7] = 0;

@@ -39,7 +39,7 @@ type Payload = Box<dyn Any + Send>;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// use dpdk_rs::memory::ObjectPool;
 ///
 /// let buffers = ObjectPool::builder("buffers").size(255).cache(0).build(&eal, |_| Vec::<u8>::with_capacity(2048))?;

@@ -39,7 +39,7 @@ pub struct MemzoneInfo {
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// use dpdk_rs::memory::Memzone;
 ///
 /// let mut zone = Memzone::builder("shared table", 4096).build(&eal)?;

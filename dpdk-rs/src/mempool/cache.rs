@@ -18,7 +18,7 @@ use std::sync::Arc;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// use dpdk_rs::{Burst, Mempool};
 ///
 /// let pool: Mempool = Mempool::builder("pool").build(&eal)?;

@@ -33,7 +33,7 @@ impl<P: PrivateData> MempoolBuilder<P> {
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+    /// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
     /// use dpdk_rs::{Mempool, memory::Memzone};
     ///
     /// let zone = Memzone::builder("frames", 1024 * 2176).build(&eal)?;

@@ -8,9 +8,9 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use dpdk_rs::{Eal, message::Outgoing};
+//! use dpdk_rs::{Eal, EalOptions, message::Outgoing};
 //!
-//! let (eal, _args) = Eal::init(std::env::args())?;
+//! let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
 //! let _handler = eal.messages().on("greeter/greet", |message| {
 //!     let name = String::from_utf8_lossy(message.bytes()).into_owned();
 //!     if let Err(error) = Outgoing::bytes(format!("hello {name}").as_bytes()).and_then(|answer| message.reply(&answer)) {

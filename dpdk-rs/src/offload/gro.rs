@@ -48,7 +48,7 @@ const ALL: u64 = 1 << 63;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// # let mut rx: dpdk_rs::RxQueue = unimplemented!();
 /// use core::time::Duration;
 /// use dpdk_rs::{Burst, offload::GroTable};

@@ -30,7 +30,7 @@ const CWR: u8 = 0x80;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// # let (packet, mut tx): (dpdk_rs::Packet, dpdk_rs::TxQueue) = unimplemented!();
 /// use dpdk_rs::{Burst, Mempool, TxRequest, offload::Segmenter};
 ///

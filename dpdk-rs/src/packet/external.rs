@@ -123,7 +123,7 @@ impl<P: PrivateData> Packet<P> {
     ///
     /// ```no_run
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+    /// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
     /// use dpdk_rs::{Mempool, Packet};
     ///
     /// let headers: Mempool = Mempool::builder("headers").data_room(0).build(&eal)?;

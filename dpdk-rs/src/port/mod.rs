@@ -7,9 +7,9 @@
 //! state. Only a started port has queues:
 //!
 //! ```no_run
-//! use dpdk_rs::{Eal, Mempool, PortConfig};
+//! use dpdk_rs::{Eal, EalOptions, Mempool, PortConfig};
 //!
-//! let (eal, _args) = Eal::init(std::env::args())?;
+//! let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
 //! let pool: Mempool = Mempool::builder("pool").build(&eal)?;
 //! for port in eal.ports() {
 //!     let config = PortConfig::default().rx_queues(2).tx_queues(2);
@@ -198,7 +198,7 @@ impl Port<Unconfigured> {
     /// several times.
     ///
     /// ```no_run
-    /// # use dpdk_rs::{Eal, Mempool, Port, PortConfig, port::Unconfigured};
+    /// # use dpdk_rs::{Eal, EalOptions, Mempool, Port, PortConfig, port::Unconfigured};
     /// # fn start(eal: &Eal, port: Port<Unconfigured>) -> Result<(), Box<dyn std::error::Error>> {
     /// let mut pools = Vec::<Mempool>::new();
     /// for lcore in eal.worker_lcores() {

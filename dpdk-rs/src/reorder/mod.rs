@@ -43,7 +43,7 @@ const MOST_PLACES: u32 = 1 << 24;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// # let mut worked_on = dpdk_rs::Burst::<(), 32>::new();
 /// # let number = |_packet: &dpdk_rs::Packet| 0;
 /// use dpdk_rs::{Burst, reorder::{Reorder, ReorderError}};

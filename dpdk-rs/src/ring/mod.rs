@@ -9,7 +9,7 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+//! # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 //! use dpdk_rs::{Packet, Ring, lcore};
 //!
 //! let (mut to_worker, mut from_main) = Ring::<Packet>::builder("work").capacity(1024).build_spsc(&eal)?;

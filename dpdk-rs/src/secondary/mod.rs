@@ -12,9 +12,9 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use dpdk_rs::{Eal, Mempool, Packet, Ring};
+//! use dpdk_rs::{Eal, EalOptions, Mempool, Packet, Ring};
 //!
-//! let (eal, _args) = Eal::init(std::env::args())?;
+//! let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
 //! let pool: Mempool = Mempool::builder("frames").build(&eal)?;
 //! let ring = Ring::<Packet>::builder("to secondary").shared().build(&eal)?;
 //! ring.enqueue(pool.alloc().ok_or("the pool is exhausted")?)?;
@@ -26,10 +26,10 @@
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use dpdk_rs::{Packet, Ring, secondary::Secondary};
+//! use dpdk_rs::{EalOptions, Packet, Ring, secondary::Secondary};
 //!
 //! // SAFETY: both programs are built and linked in the same way, and the primary process frees nothing before this one ends.
-//! let (primary, _args) = unsafe { Secondary::attach(std::env::args())? };
+//! let (primary, _args) = unsafe { Secondary::attach(EalOptions::from_command_line())? };
 //! // SAFETY: the primary process created the ring for packets of this type, and shares it.
 //! let ring: Ring<Packet> = unsafe { primary.ring("to secondary")? };
 //! while primary.is_primary_alive() {
@@ -63,7 +63,7 @@ pub use crate::{port::Foreign, ring::process_shared::ProcessShared};
 pub use lookup::LookupError;
 
 use crate::{
-    Clock, EalError, Errno, Port, PortError, diagnosis,
+    Clock, EalError, EalOptions, Errno, Port, PortError, diagnosis,
     environment::{self, Environment, Role},
     name,
     packet::begin_sharing,
@@ -156,7 +156,7 @@ pub struct Secondary {
 }
 
 impl Secondary {
-    /// Attaches to the primary process with the same `--file-prefix`. The arguments are those of
+    /// Attaches to the primary process with the same `--file-prefix`. The options are those of
     /// [`Eal::init`](crate::Eal::init); `--proc-type=secondary` is added if it is missing.
     ///
     /// Also returns the process's own arguments, which are not options of the EAL.
@@ -182,16 +182,11 @@ impl Secondary {
     ///   process has ended too;
     /// - share no packets with external buffers: the function that frees these buffers exists in one process only.
     #[doc(alias = "rte_eal_init")]
-    pub unsafe fn attach<I>(args: I) -> Result<(Self, Vec<String>), AttachError>
-    where
-        I: IntoIterator,
-        I::Item: Into<String>,
-    {
-        let (mut eal_args, own_args) = environment::split(args);
-        let sharing = diagnosis::sharing(&eal_args);
+    pub unsafe fn attach(options: EalOptions) -> Result<(Self, Vec<String>), AttachError> {
+        let sharing = diagnosis::sharing(&options.words());
+        let (mut eal_args, own_args) = options.into_args().map_err(AttachError::Start)?;
         match sharing.process_type.as_deref() {
-            None if eal_args.is_empty() => return Err(AttachError::Start(EalError::NoArguments)),
-            None => eal_args.insert(1, "--proc-type=secondary".to_owned()),
+            None => eal_args.insert(1, "--proc-type=secondary".into()),
             Some("secondary") => (),
             Some(other) => return Err(AttachError::ProcType(other.to_owned())),
         }

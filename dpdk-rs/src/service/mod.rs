@@ -8,9 +8,9 @@
 //! [`ServiceCore::run_driver_service`].
 //!
 //! ```no_run
-//! use dpdk_rs::{Eal, service::{Activity, ServiceCore}};
+//! use dpdk_rs::{Eal, EalOptions, service::{Activity, ServiceCore}};
 //!
-//! let (eal, _args) = Eal::init(std::env::args())?;
+//! let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
 //! let lcore = eal.worker_lcores().first().ok_or("no worker lcore: give two with -l")?.id();
 //! let (work, queue) = std::sync::mpsc::channel::<u32>();
 //! let service = eal.register_service("adder", move || match queue.try_recv() {

@@ -4,9 +4,9 @@
 //! The program's own commands on DPDK's telemetry socket.
 //!
 //! ```no_run
-//! use dpdk_rs::{Eal, telemetry::Value};
+//! use dpdk_rs::{Eal, EalOptions, telemetry::Value};
 //!
-//! let (eal, _args) = Eal::init(std::env::args())?;
+//! let (eal, _args) = Eal::init(EalOptions::from_command_line())?;
 //! let _command = eal.register_telemetry("/greeter/greet", "Greets. Takes a name.", |name| {
 //!     Value::dict([("greeting", Value::from(format!("hello {name}"))), ("length", Value::from(name.len() as u64))])
 //! })?;

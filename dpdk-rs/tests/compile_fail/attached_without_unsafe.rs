@@ -3,10 +3,10 @@
 
 //! Whoever attaches to another process promises what no type can know.
 
-use dpdk_rs::secondary::Secondary;
+use dpdk_rs::{EalOptions, secondary::Secondary};
 
 fn attached_without_unsafe() -> Secondary {
-    Secondary::attach(["program"]).unwrap().0
+    Secondary::attach(EalOptions::new()).unwrap().0
 }
 
 fn main() {}

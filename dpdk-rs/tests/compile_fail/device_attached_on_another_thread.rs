@@ -3,12 +3,12 @@
 
 //! Devices come and go on the thread of the main lcore.
 
-use dpdk_rs::Eal;
+use dpdk_rs::{Eal, device::Null};
 use std::thread;
 
 fn device_attached_on_another_thread(eal: &Eal) {
     thread::scope(|scope| {
-        scope.spawn(|| drop(eal.attach("net_null7")));
+        scope.spawn(|| drop(eal.attach(Null::new(7))));
     });
 }
 

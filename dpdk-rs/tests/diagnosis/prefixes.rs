@@ -5,9 +5,8 @@
 
 use crate::{
     diagnose::{Diagnose, PLAIN, assert_parts},
-    process::{eal_args, isolated_bare},
+    process::{eal_args, init, isolated_bare},
 };
-use dpdk_rs::Eal;
 use std::process;
 
 #[test]
@@ -16,7 +15,7 @@ fn prefix_of_another_process() {
         let mut args = eal_args(&[]);
         args.retain(|arg| arg != "--no-shconf");
         let prefix = args.iter().find(|arg| arg.starts_with("--file-prefix")).unwrap().clone();
-        let (_eal, _) = Eal::init(args).unwrap();
+        let (_eal, _) = init(args).unwrap();
         let options = format!("{PLAIN} --vdev=net_null0 {prefix}");
         let found = Diagnose::new().among_others().first(&options);
         let own = format!("process {} (", process::id());

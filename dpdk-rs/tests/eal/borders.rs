@@ -7,7 +7,7 @@
 
 use crate::{
     frames::pool,
-    process::{folder, isolated, isolated_cases},
+    process::{attach, folder, isolated, isolated_cases},
 };
 use Answer::{Made, NoMemory, Refused};
 use dpdk_rs::{
@@ -338,7 +338,7 @@ fn buffers_of_memif() {
             let socket = folder().join("memif.sock");
             let device = format!("{name},role=server,socket={},socket-abstract=no,{arguments}", socket.display());
             // Those that were refused are free again, too.
-            let port = eal.attach(&device).unwrap().into_iter().find(|port| port.name() == name).unwrap();
+            let port = attach(&eal, &device).unwrap().into_iter().find(|port| port.name() == name).unwrap();
             let config = PortConfig::default().rx_queues(queues).tx_queues(queues);
             let result = port.configure(&config, &small).map(std::mem::forget);
             assert!(matches!(result, Ok(()) | Err(PortError::Unsupported { .. })), "{result:?}");

@@ -6,7 +6,7 @@
 use crate::{
     capture::write,
     frames::pool,
-    process::{eal_args, folder, isolated, isolated_bare, isolated_bare_cases, isolated_cases},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_bare_cases, isolated_cases},
 };
 use dpdk_rs::{Burst, Eal, HotplugError, Mempool, Port, PortConfig, PortError, dpdk_version, port::Unconfigured};
 use std::fs;
@@ -32,7 +32,7 @@ fn is_about_combining(error: &PortError) -> bool {
 #[test]
 fn a_port_is_not_combined_with_others_once_it_is_configured() {
     isolated_bare_cases(&[], 2, |case| {
-        let (eal, _) = Eal::init(eal_args(&["net_ring0", &bonding_of(["net_ring0", "0"][case])])).unwrap();
+        let (eal, _) = init(eal_args(&["net_ring0", &bonding_of(["net_ring0", "0"][case])])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let [ring, bonding] = ring_and_bonding(&eal);
         let (ring, mut rx, _tx) = ring.configure(&PortConfig::default(), &pool).unwrap().start().unwrap();
@@ -68,7 +68,7 @@ fn a_device_of_scripts_is_refused_also_as_a_part() {
         fs::write(&script, "").unwrap();
         let alone = format!("net_softnic0,firmware={}", script.display());
         let device = &if case == 0 { alone } else { format!("net_failsafe0,dev({alone})") };
-        let mut ports = match eal.attach(device) {
+        let mut ports = match attach(&eal, device) {
             Err(HotplugError::NoDriver(_) | HotplugError::Driver { .. }) => return println!("no net_softnic"),
             ports => ports.unwrap(),
         };
@@ -94,7 +94,7 @@ fn frames_that_a_part_miscounts_are_dropped() {
         let input = folder().join("in.pcap");
         write(&input, &[vec![1; 64], vec![2; 68_536], vec![3; 64]]);
         let device = format!("net_failsafe0,dev(net_pcap0,rx_pcap={})", input.display());
-        let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+        let (eal, _) = init(eal_args(&[&device])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(511).cache(0).build(&eal).unwrap();
         let port = eal.ports().remove(0);
         let (_port, mut rx, _tx) =

@@ -6,10 +6,10 @@
 use crate::{
     frames::{frame, only_port, packet, pool, receive, send, start, until},
     namespace::{namespace, shell},
-    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_in},
 };
 use dpdk_rs::{
-    Burst, Eal, MacAddr, Mempool, PortConfig, PortError, RxQueue,
+    Burst, MacAddr, Mempool, PortConfig, PortError, RxQueue,
     port::{FlowControl, RssFields, RssFlow},
 };
 use std::{
@@ -242,7 +242,7 @@ fn frames_are_spread_by_the_table() {
 fn a_change_of_the_link_calls_a_closure() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
         let config = PortConfig::default().link_interrupts(true);
         let (port, _rx, _tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();
@@ -258,7 +258,7 @@ fn a_change_of_the_link_calls_a_closure() {
             port.on_link_change(closure).unwrap()
         };
         let (first, second) = (watch(), watch());
-        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let peer = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
         let peer = start(peer, &pool);
         until("both have been called", || changes.load(SeqCst) >= 2);
         until("the link is up", || port.link().unwrap().up);

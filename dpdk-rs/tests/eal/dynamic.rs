@@ -5,9 +5,9 @@
 
 use crate::{
     frames::{frame, only_port, packet, pool, receive, send, start},
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{eal_args, folder, init, isolated, isolated_bare},
 };
-use dpdk_rs::{DynField, DynFlag, DynamicError, Eal, Mempool, RxTimestamp};
+use dpdk_rs::{DynField, DynFlag, DynamicError, Mempool, RxTimestamp};
 use std::fs;
 
 const EEXIST: i32 = 17;
@@ -146,7 +146,7 @@ fn devices_say_when_a_frame_came() {
     isolated_bare(|| {
         let path = folder().join("timed.pcap");
         fs::write(&path, CAPTURE).unwrap();
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_pcap0,rx_pcap={}", path.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_pcap0,rx_pcap={}", path.display())])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let timestamp = RxTimestamp::register(&eal).unwrap();
         let (_port, mut rx, _tx) = start(only_port(&eal), &pool);

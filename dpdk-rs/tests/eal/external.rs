@@ -5,10 +5,10 @@
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare},
 };
 use dpdk_rs::{
-    BufferError, Burst, Eal, Mempool, Packet, PacketError, PortConfig, RequestError, TxRequest, memory::Memzone,
+    BufferError, Burst, Mempool, Packet, PacketError, PortConfig, RequestError, TxRequest, memory::Memzone,
     port::TxOffloads,
 };
 use std::{
@@ -240,11 +240,11 @@ fn what_cannot_be_attached_comes_back() {
 fn a_device_that_reaches_dpdk_memory_only() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
         let (port, _rx, mut tx) = start(only_port(&eal), &pool);
         assert!(Packet::attach(&pool, frame(1, 60)).is_ok());
-        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let peer = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
         let (error, buffer) = Packet::attach(&pool, frame(1, 60)).unwrap_err();
         assert_eq!(error, BufferError::Unreachable { port: "net_virtio_user0 (net_virtio_user)".to_owned() });
         assert_eq!(buffer, frame(1, 60));
@@ -268,7 +268,7 @@ fn a_device_that_reaches_dpdk_memory_only() {
 fn no_tag_is_put_into_a_buffer() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
         let config = PortConfig::default().tx_offloads(TxOffloads::VLAN_INSERT);
         let (_port, _rx, mut tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();

@@ -5,7 +5,7 @@
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool as ordinary, receive, send, start},
-    process::{eal_args, folder, isolated_bare},
+    process::{attach, eal_args, folder, init, isolated_bare},
 };
 use dpdk_rs::{
     Eal, Mempool, Packet,
@@ -54,7 +54,7 @@ impl Drop for Memory {
 fn with_eal(devices: &[&str], more: &[&str], body: impl FnOnce(Eal)) {
     let mut args = eal_args(devices);
     args.extend(more.iter().map(|&option| option.to_owned()));
-    body(Eal::init(args).unwrap().0);
+    body(init(args).unwrap().0);
 }
 
 fn register(eal: &Eal, pages: usize) -> (ExternalMemory<Memory>, Arc<AtomicU32>) {
@@ -182,7 +182,7 @@ fn a_port_that_would_not_reach_it() {
             drop(register(&eal, 1));
             let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
             let port = start(only_port(&eal), &pool);
-            let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap();
+            let peer = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap();
             let (error, memory) = ExternalMemory::register(&eal, Memory::new(0, PAGE), PAGE).unwrap_err();
             assert_eq!(error, RegisterError::Unreachable { port: "net_virtio_user0 (net_virtio_user)".to_owned() });
             drop((port, peer, memory));

@@ -6,13 +6,18 @@
 use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start},
     others::{lacks_hugepages, shared_args},
-    process::{eal_args, example_program, finish, isolated, isolated_bare},
+    process::{eal_args, example_program, finish, init, isolated, isolated_bare},
 };
 use dpdk_rs::{
-    Eal, EalError, Mempool,
+    Eal, EalError, EalOptions, Mempool,
     diagnosis::{self, Finding},
 };
-use std::{fs, process::Command};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, process::CommandExt},
+    process::Command,
+};
 
 const NOT_CLEANED_UP: &str = "the EAL is not cleaned up";
 
@@ -21,7 +26,7 @@ fn own_arguments_follow_the_first_double_dash() {
     isolated_bare(|| {
         let mut args = eal_args(&["net_null0"]);
         args.extend(["--", "-p", "3", "--", "file"].map(str::to_owned));
-        let (eal, own) = Eal::init(args).unwrap();
+        let (eal, own) = init(args).unwrap();
         assert_eq!(own, ["-p", "3", "--", "file"]);
         assert_eq!(eal.ports().len(), 1, "the EAL has seen what stands before the dashes");
     });
@@ -30,7 +35,7 @@ fn own_arguments_follow_the_first_double_dash() {
 #[test]
 fn without_double_dash_all_arguments_are_the_eals() {
     isolated_bare(|| {
-        let (_eal, own) = Eal::init(eal_args(&[])).unwrap();
+        let (_eal, own) = init(eal_args(&[])).unwrap();
         assert!(own.is_empty());
     });
 }
@@ -38,9 +43,9 @@ fn without_double_dash_all_arguments_are_the_eals() {
 #[test]
 fn second_start_is_an_error() {
     isolated(&[], |eal| {
-        assert_eq!(Eal::init(["again"]).unwrap_err(), EalError::AlreadyInitialized);
+        assert_eq!(Eal::init(EalOptions::new()).unwrap_err(), EalError::AlreadyInitialized);
         drop(eal);
-        assert_eq!(Eal::init(["again"]).unwrap_err(), EalError::AlreadyInitialized);
+        assert_eq!(Eal::init(EalOptions::new()).unwrap_err(), EalError::AlreadyInitialized);
     });
 }
 
@@ -48,9 +53,9 @@ fn second_start_is_an_error() {
 fn failed_start_cannot_be_tried_again() {
     let output = isolated_bare(|| {
         // Not an option that is wrong: from 25.11 on DPDK ends the process itself then.
-        let error = Eal::init(["test", "--no-huge", "--vdev=net_missing0"]).unwrap_err();
+        let error = init(["test", "--no-huge", "--vdev=net_missing0"]).unwrap_err();
         assert!(matches!(error, EalError::Init(_)), "{error}");
-        assert_eq!(Eal::init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
+        assert_eq!(init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
     });
     assert!(output.contains("net_missing0"), "DPDK says on stderr what was wrong:\n{output}");
 }
@@ -60,7 +65,7 @@ fn failed_start_cannot_be_tried_again() {
 fn device_that_its_driver_refuses_is_an_error() {
     let output = isolated_bare(|| {
         let args = eal_args(&["net_null0", "net_pcap0,rx_pcap=/nothing.pcap"]);
-        let error = Eal::init(args.clone()).unwrap_err();
+        let error = init(args.clone()).unwrap_err();
         assert_eq!(error, EalError::Device("net_pcap0".to_owned()));
         assert_eq!(
             error.to_string(),
@@ -69,7 +74,7 @@ fn device_that_its_driver_refuses_is_an_error() {
         );
         let found = diagnosis::of_start(&args, &error);
         assert!(matches!(found[..], [Finding::DeviceFileMissing { .. }]), "{found:?}");
-        assert_eq!(Eal::init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
+        assert_eq!(init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
     });
     assert!(output.contains("/nothing.pcap: No such file or directory"), "DPDK's log says more:\n{output}");
     assert!(!output.contains(NOT_CLEANED_UP), "{output}");
@@ -86,13 +91,26 @@ fn device_that_a_driver_makes_may_be_refused() {
 #[test]
 fn bad_arguments_do_not_use_up_the_start() {
     isolated_bare(|| {
-        assert_eq!(Eal::init([""; 0]).unwrap_err(), EalError::NoArguments);
-        assert_eq!(Eal::init(["--", "-p"]).unwrap_err(), EalError::NoArguments);
-        let error = Eal::init(["test", "-l\0"]).unwrap_err();
+        let error = Eal::init(EalOptions::new().file_prefix("a/..")).unwrap_err();
+        assert!(matches!(&error, EalError::Value(invalid) if invalid.value == "a/.."), "{error}");
+        let error = init(["test", "-l\0"]).unwrap_err();
         assert_eq!(error, EalError::Argument("-l\0".to_owned()));
         assert_eq!(error.to_string(), r#"argument "-l\0" contains a NUL byte"#);
-        Eal::init(eal_args(&[])).unwrap();
+        init(eal_args(&[])).unwrap();
     });
+}
+
+/// The words that a process was started with.
+#[test]
+fn bad_command_lines_are_errors() {
+    let run = |name: &str, args: &[&[u8]]| {
+        let args = args.iter().map(|arg| OsStr::from_bytes(arg));
+        let ended = finish(Command::new(example_program("eal_init")).arg0(name).args(args));
+        assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
+        ended.stderr
+    };
+    assert!(run("--", &[b"-p"]).starts_with("Error: NoArguments"));
+    assert!(run("eal_init", &[b"--no-huge", b"--", b"a\xff"]).starts_with("Error: NotUtf8(\"a\u{fffd}\")"));
 }
 
 #[test]
@@ -186,7 +204,7 @@ fn secondary_process_is_an_error_and_leaves_the_primary_alone() {
     }
     isolated_bare(|| {
         let mut args = shared_args(&["net_ring0"]);
-        let (eal, _) = Eal::init([&args[..], &["-m", "32"].map(str::to_owned)].concat()).unwrap();
+        let (eal, _) = init([&args[..], &["-m", "32"].map(str::to_owned)].concat()).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let (_port, mut rx, mut tx) = start(eal.ports().remove(0), &pool);
         args.retain(|arg| !arg.starts_with("--vdev"));

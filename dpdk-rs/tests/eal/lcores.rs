@@ -5,7 +5,7 @@
 
 use crate::{
     log::Events,
-    process::{eal_args, isolated, isolated_bare},
+    process::{eal_args, init, isolated, isolated_bare},
 };
 use dpdk_rs::{
     Eal,
@@ -47,7 +47,7 @@ fn cpus() -> BTreeSet<u32> {
 /// An EAL with these lcores.
 fn eal_on(lcores: &str) -> Eal {
     let rest = eal_args(&[]).into_iter().filter(|arg| !arg.starts_with("--lcores="));
-    Eal::init(rest.chain([format!("--lcores={lcores}")])).unwrap().0
+    init(rest.chain([format!("--lcores={lcores}")])).unwrap().0
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn a_scope_that_waits_for_long_names_its_lcores() {
         tracing::subscriber::set_global_default(events.clone()).unwrap();
         dpdk_rs::log::to_tracing().unwrap();
         let args = eal_args(&[]).into_iter().chain(["--main-lcore=1".to_owned()]);
-        let (eal, _) = Eal::init(args).unwrap();
+        let (eal, _) = init(args).unwrap();
         events.take();
         let stop = StopToken::new();
         let looping = || while !stop.is_stopped() {};

@@ -5,12 +5,9 @@
 
 use crate::{
     messages::primary_socket,
-    process::{eal_args, isolated, isolated_bare},
+    process::{eal_args, init, isolated, isolated_bare},
 };
-use dpdk_rs::{
-    Eal,
-    log::{self, Level, LogError, LogSubscriber, LogType, LogWriter},
-};
+use dpdk_rs::log::{self, Level, LogError, LogSubscriber, LogType, LogWriter};
 use std::{
     fmt::{self, Write as _},
     io::Write as _,
@@ -86,7 +83,7 @@ fn lines_become_events() {
         log::to_tracing().unwrap();
         log::to_tracing().unwrap();
         let args = eal_args(&["net_null0"]);
-        let (eal, _) = Eal::init(args.into_iter().chain(["--log-level=lib.eal:debug".to_owned()])).unwrap();
+        let (eal, _) = init(args.into_iter().chain(["--log-level=lib.eal:debug".to_owned()])).unwrap();
         let started = events.take();
         let of_the_eal = |level| {
             let is_so = |line: &String| line.starts_with(level) && line.ends_with(" logtype=lib.eal");
@@ -213,7 +210,7 @@ fn other_threads_wait_while_log_types_are_added() {
         let asks = Asks { answer, asked: AtomicBool::new(false), early: Arc::clone(&early) };
         tracing::subscriber::set_global_default(asks).unwrap();
         log::to_tracing().unwrap();
-        let (eal, _) = Eal::init(eal_args(&[])).unwrap();
+        let (eal, _) = init(eal_args(&[])).unwrap();
         assert!(!early.load(Ordering::SeqCst), "the other thread was not kept waiting");
         assert_eq!(answered.recv(), Ok(true));
         drop(eal);
@@ -263,7 +260,7 @@ fn clean_up_waits_for_a_line_of_the_thread_that_it_cancels() {
         tracing::subscriber::set_global_default(Slow { inside, done: Arc::clone(&done) }).unwrap();
         log::to_tracing().unwrap();
         let args = eal_args(&[]).into_iter().filter(|arg| arg != "--no-shconf");
-        let (eal, _) = Eal::init(args).unwrap();
+        let (eal, _) = init(args).unwrap();
         UnixDatagram::unbound().unwrap().send_to(&[0], primary_socket()).unwrap();
         is_inside.recv().unwrap();
         drop(eal);

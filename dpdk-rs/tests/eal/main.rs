@@ -38,6 +38,7 @@ mod meters;
 mod namespace;
 mod nat44;
 mod offloads;
+mod options;
 mod others;
 mod packets;
 mod pcap;

@@ -7,7 +7,7 @@
 use crate::{
     frames::until,
     others::{announce, ends_well, lacks_hugepages, primary, secondary, wait_for},
-    process::{another, eal_args, isolated, isolated_bare, isolated_first, patience, runtime_folder},
+    process::{another, eal_args, init, isolated, isolated_bare, isolated_first, patience, runtime_folder},
 };
 use dpdk_rs::{
     Eal,
@@ -120,7 +120,7 @@ fn said(kind: i32, name: &str, bytes: &[u8]) -> Said {
 
 /// An EAL with a socket for messages, and without hugepages, so that no process can attach.
 fn eal() -> Eal {
-    Eal::init(eal_args(&[]).into_iter().filter(|arg| arg != "--no-shconf")).unwrap().0
+    init(eal_args(&[]).into_iter().filter(|arg| arg != "--no-shconf")).unwrap().0
 }
 
 #[test]

@@ -7,10 +7,11 @@
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
     namespace::{namespace, shell},
-    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_in},
 };
 use dpdk_rs::{
     Checksum, Eal, L2, L3, L4, Mempool, Packet, PortConfig, PortError, RequestError, RxQueue, TxQueue, TxRequest,
+    device::AfPacket,
     port::{RxOffloads, TxOffloads},
 };
 use std::path::Path;
@@ -99,7 +100,7 @@ fn both_sides(eal: &Eal, socket: &PortConfig) -> (Mempool, Side, Side) {
     let (_port, mut rx, mut tx) = only_port(eal).configure(&config, &pool).unwrap().start().unwrap();
     let tap = Side { rx: rx.remove(0), tx: tx.remove(0) };
     shell("ip link set offload0 up");
-    let port = eal.attach("net_af_packet0,iface=offload0").unwrap().remove(0);
+    let port = eal.attach(AfPacket::new(0, "offload0")).unwrap().remove(0);
     let (_port, mut rx, mut tx) = port.configure(socket, &pool).unwrap().start().unwrap();
     (pool, tap, Side { rx: rx.remove(0), tx: tx.remove(0) })
 }
@@ -212,10 +213,10 @@ fn long_segments_are_cut() {
 fn merged_segments_say_how_long_they_were() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={},tso=1", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={},tso=1", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
         let (port, mut rx, _tx) = start(only_port(&eal), &pool);
-        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let peer = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
         let info = peer.info().unwrap();
         assert!(info.offers_rx.contains(RxOffloads::TCP_LRO), "{info:?}");
         assert_eq!(info.max_lro_len, None);

@@ -5,7 +5,7 @@
 
 use crate::{
     frames::until,
-    process::{FINISHED, Finished, Running, eal_args, folder},
+    process::{FINISHED, Finished, Running, eal_args, folder, init, options},
 };
 use dpdk_rs::{Eal, secondary::Secondary};
 use std::{env, fs};
@@ -35,14 +35,14 @@ pub(crate) fn shared_args(devices: &[&str]) -> Vec<String> {
 /// A primary process with 16 hugepages of 2 MB and these devices.
 pub(crate) fn primary(devices: &[&str]) -> Eal {
     let memory = ["-m", "32"].map(str::to_owned);
-    Eal::init([shared_args(devices), memory.to_vec()].concat()).expect("the EAL starts").0
+    init([shared_args(devices), memory.to_vec()].concat()).expect("the EAL starts").0
 }
 
 /// A secondary process, with the same numbers of lcores as the primary one.
 pub(crate) fn secondary() -> Secondary {
     // SAFETY: both are the same program with the same drivers, write to shared memory through this crate alone, and the tests
     // free nothing that the other process still uses.
-    let attached = unsafe { Secondary::attach(shared_args(&[])) };
+    let attached = unsafe { Secondary::attach(options(shared_args(&[]))) };
     attached.expect("it attaches").0
 }
 

@@ -6,9 +6,9 @@
 use crate::{
     capture::{read, write},
     frames::{bytes, frame},
-    process::{eal_args, folder, isolated_bare},
+    process::{eal_args, folder, init, isolated_bare},
 };
-use dpdk_rs::{Burst, Eal, Mempool, Packet, PacketError, PortConfig, RxQueue, TxQueue};
+use dpdk_rs::{Burst, Mempool, Packet, PacketError, PortConfig, RxQueue, TxQueue};
 use std::fs;
 
 /// Runs `body` with a port that reads `frames`, and returns what it wrote.
@@ -16,7 +16,7 @@ fn through(frames: &[Vec<u8>], body: impl FnOnce(&Mempool, RxQueue, TxQueue)) ->
     let (input, output) = (folder().join("in.pcap"), folder().join("out.pcap"));
     write(&input, frames);
     let device = format!("net_pcap0,rx_pcap={},tx_pcap={}", input.display(), output.display());
-    let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+    let (eal, _) = init(eal_args(&[&device])).unwrap();
     let pool: Mempool = Mempool::builder("pool").size(511).cache(0).build(&eal).unwrap();
     let config = PortConfig::default().scatter(true);
     let (port, mut rx, mut tx) = eal.ports().remove(0).configure(&config, &pool).unwrap().start().unwrap();
@@ -192,7 +192,7 @@ fn cut_capture_ends_with_its_last_whole_frame() {
         let whole = fs::read(&path).unwrap();
         fs::write(&path, &whole[..whole.len() - 10]).unwrap();
         let device = format!("net_pcap0,rx_pcap={}", path.display());
-        let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+        let (eal, _) = init(eal_args(&[&device])).unwrap();
         let pool: Mempool = crate::frames::pool(&eal, "pool");
         let (_port, mut rx, _tx) = crate::frames::start(eal.ports().remove(0), &pool);
         let mut burst = Burst::<_, 4>::new();

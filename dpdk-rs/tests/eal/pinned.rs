@@ -5,7 +5,7 @@
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool as ordinary, receive, send, start, until},
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare},
 };
 use dpdk_rs::{
     BufferError, Burst, Eal, Mempool, MempoolError, Packet, PacketError, PoolDriver, PortConfig, PortError,
@@ -375,7 +375,7 @@ fn devices_receive_into_the_memory() {
 fn only_memory_that_the_devices_reach() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let plain: Mempool = Mempool::builder("plain").size(2047).build(&eal).unwrap();
         let heap = eal.heap().boxed_slice(2048 * 2176, |_| 0_u8).unwrap();
         let place = heap.as_ptr_range();
@@ -386,7 +386,7 @@ fn only_memory_that_the_devices_reach() {
         drop(outside.clone().build_in(&eal, vec![0; 3000]).map_err(|(error, _)| error).unwrap());
         let (port, mut rx, mut tx) = start(only_port(&eal), &pool);
         let virtio = format!("net_virtio_user0,path={}", socket.display());
-        let peer = eal.attach(&virtio).unwrap().remove(0);
+        let peer = attach(&eal, &virtio).unwrap().remove(0);
         let (error, memory) = outside.build_in(&eal, vec![5; 3000]).unwrap_err();
         let reaches = "net_virtio_user0 (net_virtio_user)".to_owned();
         assert_eq!(error, MempoolError::Unreachable { name: "outside".to_owned(), port: reaches });

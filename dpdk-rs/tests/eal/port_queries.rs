@@ -7,11 +7,11 @@ use crate::{
     frames::{only_port, pool, start, until},
     namespace::{namespace, shell},
     offloads::with_tap,
-    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_in},
 };
 use core::fmt::Debug;
 use dpdk_rs::{
-    Eal, HotplugError, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError,
+    HotplugError, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError,
     port::{LinkSpeed, LinkSpeeds, PortEvent},
 };
 use std::{
@@ -165,10 +165,10 @@ fn a_link_has_one_of_the_devices_speeds() {
 fn a_vhost_port_is_not_asked_how_many_frames_wait() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
         let (port, mut rx, mut tx) = start(only_port(&eal), &pool);
-        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let peer = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
         let _peer = start(peer, &pool);
         until("the link is up", || port.link().unwrap().up);
         let error = lacking(rx.used_descriptors());
@@ -182,7 +182,7 @@ fn a_vhost_port_is_not_asked_how_many_frames_wait() {
 fn an_event_calls_a_closure() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
         let (port, _rx, _tx) = start(only_port(&eal), &pool);
         let count = |event| {
@@ -199,7 +199,7 @@ fn an_event_calls_a_closure() {
         let (second, second_calls) = count(PortEvent::QueueState);
         let others =
             [PortEvent::NeedsReset, PortEvent::Recovering, PortEvent::Recovered, PortEvent::RecoveryFailed].map(count);
-        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let peer = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
         let peer = start(peer, &pool);
         until("both closures are called", || calls.load(SeqCst) > 0 && second_calls.load(SeqCst) > 0);
         until("the link is up", || port.link().unwrap().up);
@@ -219,10 +219,10 @@ fn an_event_calls_a_closure() {
 fn a_port_that_a_closure_drops_is_left_open() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
         let peer = start(only_port(&eal), &pool);
-        let port = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let port = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
         let config = PortConfig::default().link_interrupts(true);
         let (port, rx, tx) = port.configure(&config, &pool).unwrap().start().unwrap();
         until("the link is up", || peer.0.link().unwrap().up);

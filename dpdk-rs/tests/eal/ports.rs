@@ -5,9 +5,9 @@
 
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare},
 };
-use dpdk_rs::{Burst, Eal, Mempool, Port, PortConfig, PortError, SocketId, port::StopError};
+use dpdk_rs::{Burst, Mempool, Port, PortConfig, PortError, SocketId, device::Null, port::StopError};
 use std::fs;
 
 #[test]
@@ -93,7 +93,7 @@ fn device_that_refuses_is_closed() {
         let out = folder().join("out");
         fs::create_dir(&out).unwrap();
         let device = format!("net_pcap0,tx_pcap={}/file.pcap", out.display());
-        let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+        let (eal, _) = init(eal_args(&[&device])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let (port, rx, tx) = start(only_port(&eal), &pool);
         let configured = port.stop(vec![rx], vec![tx]).unwrap();
@@ -278,7 +278,7 @@ fn each_queue_receives_into_its_own_pool() {
 fn thresholds_are_the_drivers_to_judge() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
         let (port, ..) = start(only_port(&eal), &pool);
         let config = PortConfig::default;
@@ -286,7 +286,7 @@ fn thresholds_are_the_drivers_to_judge() {
         let mut configure = |config: PortConfig| {
             number += 1;
             let device = format!("net_virtio_user{number}");
-            let peer = eal.attach(&format!("{device},path={},queue_size=256", socket.display())).unwrap().remove(0);
+            let peer = attach(&eal, &format!("{device},path={},queue_size=256", socket.display())).unwrap().remove(0);
             let action = match peer.configure(&config, &pool).and_then(Port::start) {
                 Ok(started) => {
                     drop(started);
@@ -302,7 +302,7 @@ fn thresholds_are_the_drivers_to_judge() {
         assert_eq!(configure(config().rx_free_threshold(6)), "set up RX queue 0", "no multiple of 4");
         assert_eq!(configure(config().tx_free_threshold(253)), "set up TX queue 0", "too near to 256");
         assert_eq!(configure(config().rx_free_threshold(8).tx_free_threshold(252)), "");
-        let null = eal.attach("net_null0").unwrap().remove(0);
+        let null = eal.attach(Null::new(0)).unwrap().remove(0);
         let error = null.configure(&config().tx_descriptors(64).tx_free_threshold(64), &pool).unwrap_err().to_string();
         let expected = "threshold of TX descriptors: 64 requested, the device supports less than their number, 64";
         assert!(error.ends_with(expected), "{error}");

@@ -7,7 +7,7 @@
 //! a variable in the environment; there the closure runs, on an EAL that needs neither root nor hugepages nor PCI devices,
 //! with three lcores that float over whatever processors the process may use.
 
-use dpdk_rs::Eal;
+use dpdk_rs::{Eal, EalError, EalOptions, HotplugError, Port, port::Unconfigured};
 use nix::{
     sys::signal::{Signal, kill},
     unistd::Pid,
@@ -80,14 +80,48 @@ pub(crate) fn isolated_bare_in<F: FnOnce()>(wrapper: &[&str], body: F) -> String
 }
 
 fn eal(devices: &[&str]) -> Eal {
-    let (eal, own_args) = Eal::init(eal_args(devices)).expect("the EAL starts");
+    let (eal, own_args) = init(eal_args(devices)).expect("the EAL starts");
     assert_eq!(own_args, [""; 0]);
     eal
 }
 
+/// Starts the EAL with these words, the first of which stands for the program's name.
+pub(crate) fn init<I>(args: I) -> Result<(Eal, Vec<String>), EalError>
+where
+    I: IntoIterator,
+    I::Item: Into<String>,
+{
+    Eal::init(options(args))
+}
+
+/// The same words as options.
+pub(crate) fn options<I>(args: I) -> EalOptions
+where
+    I: IntoIterator,
+    I::Item: Into<String>,
+{
+    let words = args.into_iter().skip(1).map(Into::into);
+    // SAFETY: the words that tests choose name no plug-in, no address and nothing that the test owns. The programs at the
+    // other ends of devices are tests too.
+    unsafe { EalOptions::new().raw(words) }
+}
+
+/// Attaches a device with these arguments.
+#[allow(dead_code, reason = "for the tests in eal/")]
+pub(crate) fn attach(eal: &Eal, device: &str) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
+    // SAFETY: no argument that tests choose is an address, or names what the test owns. The programs at the other ends of
+    // devices are tests too.
+    unsafe { eal.attach_raw(device) }
+}
+
 /// The EAL's command line for the process of a test.
 pub(crate) fn eal_args(devices: &[&str]) -> Vec<String> {
-    args_with(&env::var(VARIABLE).expect("called in the process of a test"), devices)
+    args_with(&prefix(), devices)
+}
+
+/// The EAL file prefix for the process of a test.
+pub(crate) fn prefix() -> String {
+    env::var(VARIABLE).expect("called in the process of a test")
 }
 
 fn args_with(prefix: &str, devices: &[&str]) -> Vec<String> {
@@ -111,8 +145,7 @@ pub(crate) fn patience(plain: Duration) -> Duration {
 
 /// A folder for the files of this test's process; removed after it.
 pub(crate) fn folder() -> PathBuf {
-    let prefix = env::var(VARIABLE).expect("called in the process of a test");
-    let folder = env::temp_dir().join(prefix);
+    let folder = env::temp_dir().join(prefix());
     fs::create_dir_all(&folder).expect("the folder can be made");
     folder
 }
@@ -217,8 +250,7 @@ pub(crate) fn keep_runtime_files(command: &mut Command, prefix: &str) {
 #[allow(dead_code, reason = "for the tests in eal/ and sequences/")]
 pub(crate) fn runtime_folder() -> PathBuf {
     let directory = env::var_os(RUNTIME_DIRECTORY).expect("set with the prefix");
-    let prefix = env::var(VARIABLE).expect("called in the process of a test");
-    PathBuf::from(directory).join("dpdk").join(prefix)
+    PathBuf::from(directory).join("dpdk").join(prefix())
 }
 
 /// Removes what the EAL and the test left behind.

@@ -6,10 +6,12 @@
 use crate::{
     frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
     others::{announce, ends_well, lacks_hugepages, primary, secondary, shared_args, wait_for},
-    process::{another, eal_args, folder, isolated_bare, isolated_first},
+    process::{another, eal_args, folder, init, isolated_bare, isolated_first, options},
 };
 use dpdk_rs::{
-    Burst, Eal, EalError, Errno, Mempool, Packet, PacketError, PortError, Ring, lcore,
+    Burst, Eal, EalError, EalOptions, Errno, Mempool, Packet, PacketError, PortError, Ring,
+    device::Null,
+    lcore,
     memory::{Memzone, ObjectPool},
     ring::{Consumer, Producer},
     secondary::{AttachError, LookupError, Secondary},
@@ -92,7 +94,7 @@ fn what_is_found_is_compared_with_what_is_asked_for() {
             let primary = secondary();
             assert!(primary.is_primary_alive());
             assert_eq!(lcore::current(), None, "a number would be another process's too");
-            assert_eq!(Eal::init(["again"]).unwrap_err(), EalError::AlreadyInitialized);
+            assert_eq!(Eal::init(EalOptions::new()).unwrap_err(), EalError::AlreadyInitialized);
             let missing = |kind| LookupError::Missing { kind, name: "missing".to_owned() };
             assert_eq!(primary.pool::<()>("missing").unwrap_err(), missing("pool"));
             assert_eq!(primary.pool::<()>("objects").unwrap_err(), LookupError::NotPackets("objects".to_owned()));
@@ -156,7 +158,7 @@ fn pools_of_other_drivers_are_refused() {
             assert_eq!(error, LookupError::Driver("pool".to_owned()));
             return;
         }
-        let (eal, _) = Eal::init([shared_args(&[]), vec!["--mbuf-pool-ops-name=stack".to_owned()]].concat()).unwrap();
+        let (eal, _) = init([shared_args(&[]), vec!["--mbuf-pool-ops-name=stack".to_owned()]].concat()).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         ends_well(another(1));
         assert_eq!(pool.available(), 511);
@@ -182,7 +184,7 @@ fn a_process_with_other_drivers_is_not_attached() {
             let driver = fs::read_to_string(folder().join(format!("driver {case}"))).unwrap();
             let args = [shared_args(&[]), vec![format!("-d{driver}")]].concat();
             // SAFETY: both processes are the same program with the same drivers, in another order, and nothing is used.
-            if let Err(error) = unsafe { Secondary::attach(args) } {
+            if let Err(error) = unsafe { Secondary::attach(options(args)) } {
                 assert_eq!(error, AttachError::Drivers("pool".to_owned()));
                 assert!(error.to_string().contains("link both in the same way"), "{error}");
                 announce("it was refused");
@@ -363,7 +365,7 @@ fn a_primary_that_ends_leaves_the_memory_to_its_secondaries() {
             announce("the primary has ended");
             ends_well(second);
             // SAFETY: nothing is attached to, as the error says.
-            let error = unsafe { Secondary::attach(shared_args(&[])) }.unwrap_err();
+            let error = unsafe { Secondary::attach(options(shared_args(&[]))) }.unwrap_err();
             assert!(matches!(error, AttachError::NoPrimary { .. }), "{error}");
         }
     });
@@ -535,7 +537,7 @@ fn devices_come_and_go_in_both_processes() {
         wait_for("2 has attached");
         kill(Pid::from_raw(killed.child.id().cast_signed()), Signal::SIGKILL).unwrap();
         assert_eq!(killed.finish(|_| {}).status.code(), None);
-        let ports = eal.attach("net_null5").unwrap();
+        let ports = eal.attach(Null::new(5)).unwrap();
         assert_eq!(ports.len(), 1);
         announce("the device is there");
         wait_for("it has the port");
@@ -551,9 +553,11 @@ fn devices_come_and_go_in_both_processes() {
 fn without_a_primary_the_error_says_what_to_do() {
     isolated_bare(|| {
         // SAFETY: nothing is attached to, as the errors say.
-        let attach = |args: Vec<String>| unsafe { Secondary::attach(args) }.unwrap_err();
+        let attach_with = |options| unsafe { Secondary::attach(options) }.unwrap_err();
+        let attach = |args: Vec<String>| attach_with(options(args));
         let with = |option: &str| [shared_args(&[]), vec![option.to_owned()]].concat();
-        assert_eq!(attach(Vec::new()), AttachError::Start(EalError::NoArguments));
+        let error = attach_with(EalOptions::new().file_prefix("/"));
+        assert!(matches!(error, AttachError::Start(EalError::Value(_))), "{error}");
         for option in ["no-huge", "no-shconf", "in-memory"] {
             assert_eq!(attach(with(&format!("--{option}"))), AttachError::NotShared(option));
         }
@@ -565,7 +569,7 @@ fn without_a_primary_the_error_says_what_to_do() {
         let words = ["no primary process has the file prefix", prefix.as_str(), "start it first", "--file-prefix"];
         assert!(words.iter().all(|words| error.to_string().contains(words)), "{error}");
         assert_eq!(error, attach(shared_args(&[])));
-        Eal::init(eal_args(&[])).unwrap();
+        init(eal_args(&[])).unwrap();
     });
 }
 
@@ -575,13 +579,13 @@ fn a_primary_without_hugepages_cannot_be_attached_to() {
     let output = isolated_first(|case| {
         if case == 1 {
             // SAFETY: nothing is attached to, as the error says.
-            let error = unsafe { Secondary::attach(shared_args(&[])) }.unwrap_err();
+            let error = unsafe { Secondary::attach(options(shared_args(&[]))) }.unwrap_err();
             assert_eq!(error.call(), Some("rte_eal_init"), "{error}");
             assert!(error.to_string().contains("it needs hugepages (no --no-huge)"), "{error}");
             return;
         }
         let args = eal_args(&[]).into_iter().filter(|arg| arg != "--no-shconf");
-        let (_eal, _) = Eal::init(args).unwrap();
+        let (_eal, _) = init(args).unwrap();
         ends_well(another(1));
     });
     assert!(!output.contains("not cleaned up"), "{output}");

@@ -6,7 +6,7 @@
 use crate::{
     capture::{read, write},
     frames::{bytes, frame, only_port, packet, pool},
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{eal_args, folder, init, isolated, isolated_bare},
 };
 use dpdk_rs::{Burst, Eal, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue, port::StopError};
 
@@ -21,7 +21,7 @@ fn with_two_queues(eal: &mut Option<Eal>) -> Port<dpdk_rs::port::Unconfigured> {
         let output = folder().join(format!("out{queue}.pcap"));
         device += &format!(",rx_pcap={},tx_pcap={}", input.display(), output.display());
     }
-    let (started, _) = Eal::init(eal_args(&[&device])).unwrap();
+    let (started, _) = init(eal_args(&[&device])).unwrap();
     only_port(eal.insert(started))
 }
 

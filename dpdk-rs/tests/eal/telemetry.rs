@@ -5,7 +5,7 @@
 
 use crate::{
     frames::pool,
-    process::{VARIABLE, eal_args, finish, isolated, isolated_bare},
+    process::{VARIABLE, eal_args, finish, init, isolated, isolated_bare},
 };
 use dpdk_rs::{
     CaptureError, Eal, Mempool,
@@ -26,7 +26,7 @@ fn ask(commands: &[&str]) -> Vec<String> {
 /// An EAL with its telemetry socket.
 fn eal() -> Eal {
     let args = eal_args(&["net_null0"]);
-    Eal::init(args.into_iter().filter(|arg| arg != "--no-telemetry")).unwrap().0
+    init(args.into_iter().filter(|arg| arg != "--no-telemetry")).unwrap().0
 }
 
 fn tool_is_missing() -> bool {

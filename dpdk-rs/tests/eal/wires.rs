@@ -5,7 +5,7 @@
 
 use crate::{
     frames::{bytes, frame, packet, start, until},
-    process::{eal_args, finish, folder, isolated_bare, isolated_in},
+    process::{eal_args, finish, folder, init, isolated_bare, isolated_in},
 };
 use dpdk_rs::{Burst, Eal, Mempool, Packet, Port, PortError, RxQueue, TxQueue, port::Started};
 use std::process::Command;
@@ -64,7 +64,7 @@ fn memif_carries_frames_both_ways() {
         let socket = folder().join("memif.sock");
         let device =
             |number, role| format!("net_memif{number},role={role},socket={},socket-abstract=no", socket.display());
-        let (eal, _) = Eal::init(eal_args(&[&device(0, "server"), &device(1, "client")])).unwrap();
+        let (eal, _) = init(eal_args(&[&device(0, "server"), &device(1, "client")])).unwrap();
         let [server, client] = both_ways(&eal);
         drop(server);
         until("the client has seen that the server is gone", || !client.0.link().unwrap().up);
@@ -94,7 +94,7 @@ fn memif(bsize: u16) -> (Eal, Mempool, End, End) {
         let socket = socket.display();
         format!("net_memif{number},role={role},socket={socket},socket-abstract=no,bsize={bsize}")
     };
-    let (eal, _) = Eal::init(eal_args(&[&device(0, "server"), &device(1, "client")])).unwrap();
+    let (eal, _) = init(eal_args(&[&device(0, "server"), &device(1, "client")])).unwrap();
     let pool: Mempool = Mempool::builder("pool").size(8191).build(&eal).unwrap();
     let mut ends = eal.ports().into_iter().map(|port| start(port, &pool)).collect::<Vec<End>>().into_iter();
     let (server, client) = (ends.next().unwrap(), ends.next().unwrap());

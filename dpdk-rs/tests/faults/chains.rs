@@ -9,7 +9,7 @@ use crate::{
     frames::{bytes, only_port, packet, receive, send, start, until},
     kernel::{Interface, ours},
     namespace::namespace,
-    process::{eal_args, folder, isolated, isolated_bare, isolated_bare_cases, isolated_in},
+    process::{eal_args, folder, init, isolated, isolated_bare, isolated_bare_cases, isolated_in},
     wire::{End, Setup, over_wire},
 };
 use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, TxQueue};
@@ -113,7 +113,7 @@ fn chains_into_the_null_device() {
 fn chains_into_a_capture() {
     isolated_bare(|| {
         let path = folder().join("out.pcap");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_pcap0,tx_pcap={}", path.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_pcap0,tx_pcap={}", path.display())])).unwrap();
         let pool = segments(&eal);
         let (port, _rx, mut tx) = start(only_port(&eal), &pool);
         let mut expected = Vec::new();
@@ -138,7 +138,7 @@ const LONGEST_CAPTURED: usize = 16_128;
 fn chain_beyond_the_capture_drivers_buffer_is_cut() {
     isolated_bare(|| {
         let path = folder().join("out.pcap");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_pcap0,tx_pcap={}", path.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_pcap0,tx_pcap={}", path.display())])).unwrap();
         let pool = segments(&eal);
         let (port, _rx, mut tx) = start(only_port(&eal), &pool);
         let long = ours(1, 70_000);

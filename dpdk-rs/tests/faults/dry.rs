@@ -9,7 +9,7 @@ use crate::{
     frames::{bytes, frame, only_port, packet, receive, send, start, until},
     kernel::{Interface, is_ours, ours},
     namespace::{namespace, shell},
-    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
+    process::{eal_args, folder, init, isolated, isolated_bare, isolated_in},
     wire::{Setup, over_wire},
 };
 use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, RxQueue};
@@ -143,7 +143,7 @@ fn capture_goes_on_when_mbufs_return() {
         let input = folder().join("in.pcap");
         let lengths = [60, 61, 62, 9018, 63, 9018, 64];
         capture::write(&input, &lengths.map(|len| frame(len, len)));
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_pcap0,rx_pcap={}", input.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_pcap0,rx_pcap={}", input.display())])).unwrap();
         let pool = small_pool(&eal, 15);
         let (port, mut rx, _tx) = start(only_port(&eal), &pool);
         let mut burst = Burst::<(), 1>::new();

@@ -6,9 +6,9 @@
 use crate::{
     frames::{bytes, frame},
     interposer::{in_place, with_interposer, with_memory_cut},
-    process::eal_args,
+    process::{eal_args, init},
 };
-use dpdk_rs::{BufferError, Eal, Mempool, Packet};
+use dpdk_rs::{BufferError, Mempool, Packet};
 
 const LEN: usize = 10_000;
 
@@ -18,7 +18,7 @@ fn a_buffer_in_pieces_comes_back() {
         if !in_place() {
             return;
         }
-        let (eal, _) = Eal::init(eal_args(&[])).unwrap();
+        let (eal, _) = init(eal_args(&[])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(7).cache(0).data_room(0).build(&eal).unwrap();
         let content = frame(1, LEN);
         let mut buffer = eal.heap().boxed_slice(LEN, |place| content[place]).unwrap();

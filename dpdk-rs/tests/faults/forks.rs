@@ -7,7 +7,7 @@
 use crate::{
     forked::{Forked, forked},
     frames::{bytes, frame, packet, pool, receive, send, start},
-    process::{eal_args, isolated, isolated_bare},
+    process::{eal_args, init, isolated, isolated_bare},
 };
 use dpdk_rs::{
     BufferError, Burst, CreateError, Eal, EalError, Mempool, MempoolError, Packet, PortConfig, PortError, Ring,
@@ -146,7 +146,7 @@ fn child_leaves_registered_memory_alone() {
     isolated_bare(|| {
         let mut args = eal_args(&[]);
         args.push("--iova-mode=va".to_owned());
-        let (eal, _) = Eal::init(args).unwrap();
+        let (eal, _) = init(args).unwrap();
         let pages = || Pages(vec![0; 8192], std::process::id());
         let mut memory = ExternalMemory::register(&eal, pages(), 4096).map_err(|(error, _)| error).unwrap();
         let ended = forked(|| {
@@ -205,7 +205,7 @@ fn child_cannot_make_or_take_anything() {
                 let core = ServiceCore::start(eal, eal.worker_lcores()[0].id());
                 assert_eq!(core.unwrap_err(), ServiceError::Forked);
                 assert_eq!(Packet::attach(&world.pool, vec![0; 60]).unwrap_err(), (BufferError::Forked, vec![0; 60]));
-                assert_eq!(Eal::init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
+                assert_eq!(init(eal_args(&[])).unwrap_err(), EalError::AlreadyInitialized);
                 // What only reads is harmless.
                 assert_eq!((eal.lcores().len(), eal.main_lcore().get(), eal.has_hugepages()), (3, 0, false));
                 assert_eq!((world.pool.size(), world.pool.clone().available()), (511, 511));
@@ -414,10 +414,10 @@ fn child_of_a_child_owns_nothing_either() {
 fn child_may_have_its_own_eal() {
     crate::process::isolated_bare(|| {
         let child = Forked::start(|| {
-            world(Eal::init(eal_args(&DEVICES)).unwrap().0, |_| ());
+            world(init(eal_args(&DEVICES)).unwrap().0, |_| ());
             0
         });
-        world(Eal::init(eal_args(&DEVICES)).unwrap().0, |_| ());
+        world(init(eal_args(&DEVICES)).unwrap().0, |_| ());
         child.wait().expect_success();
     });
 }

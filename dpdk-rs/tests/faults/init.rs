@@ -6,10 +6,10 @@
 use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start},
     interposer::{Kind, Which, with_interposer},
-    process::eal_args,
+    process::{eal_args, init},
     sweep::{Exception, Outcome, sweep},
 };
-use dpdk_rs::{Eal, EalError, Mempool, lcore};
+use dpdk_rs::{Eal, EalError, EalOptions, Mempool, lcore};
 
 const DEVICES: [&str; 2] = ["net_ring0", "net_null0"];
 
@@ -45,14 +45,14 @@ const EXCEPTIONS: [Exception; 7] = [
 /// Starts the EAL: an error, after which the rest of the program goes on, or an EAL that works.
 fn initialise() -> Outcome {
     let args = eal_args(&DEVICES);
-    match Eal::init(args) {
+    match init(args) {
         Err(error) => {
             match &error {
                 EalError::Init(errno) => assert!(errno.get() > 0, "{error}"),
                 EalError::Device(device) => assert!(DEVICES.contains(&device.as_str()), "{error}"),
                 _ => panic!("{error:?}"),
             }
-            assert_eq!(Eal::init(["again"]).unwrap_err(), EalError::AlreadyInitialized);
+            assert_eq!(Eal::init(EalOptions::new()).unwrap_err(), EalError::AlreadyInitialized);
             let numbers = std::thread::spawn(|| (0..1000).collect::<Vec<u32>>()).join().unwrap();
             assert_eq!(numbers.iter().sum::<u32>(), 499_500);
             Outcome::Error

@@ -9,7 +9,7 @@ use crate::{
     frames::{bytes, frame, only_port, packet, receive, send, start, until},
     kernel::{Interface, is_ours, ours},
     namespace::{namespace, shell},
-    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
+    process::{eal_args, folder, init, isolated, isolated_bare, isolated_in},
     wire::{Setup, over_wire},
 };
 use dpdk_rs::{Burst, Eal, EalError, Mempool, Packet, PortConfig, PortError, RxQueue};
@@ -99,7 +99,7 @@ fn through(
 ) -> Vec<u8> {
     let output = folder().join("out.pcap");
     let device = format!("net_pcap0,rx_pcap={},tx_pcap={}", input.display(), output.display());
-    let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+    let (eal, _) = init(eal_args(&[&device])).unwrap();
     let pool = Mempool::builder("pool").size(pool.0).cache(0).data_room(pool.1).build(&eal).unwrap();
     let (port, mut rx, mut tx) = start(only_port(&eal), &pool);
     body(&pool, &mut rx, &mut |packet| send(&mut tx, packet));
@@ -210,7 +210,7 @@ fn captures_cut_anywhere() {
                     })
                     .collect();
                 let devices: Vec<&str> = devices.iter().map(String::as_str).collect();
-                let started = Eal::init(eal_args(&devices));
+                let started = init(eal_args(&devices));
                 if cuts[0] < 24 {
                     assert!(matches!(started, Err(EalError::Device(_))), "a file without a header");
                     return 0;

@@ -10,10 +10,10 @@ use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start, until},
     kernel::Interface,
     namespace::{namespace, shell},
-    process::{eal_args, folder, isolated, isolated_bare, isolated_in},
+    process::{eal_args, folder, init, isolated, isolated_bare, isolated_in},
     wire::{Setup, vhost_end, virtio_end},
 };
-use dpdk_rs::{Burst, Eal, EalError, Mempool, Port, PortConfig, PortError, TxQueue, port::Unconfigured};
+use dpdk_rs::{Burst, EalError, Mempool, Port, PortConfig, PortError, TxQueue, port::Unconfigured};
 use nix::net::if_::if_nametoindex;
 use std::{
     fs,
@@ -61,7 +61,7 @@ fn devices_with_arguments_that_fail() {
             "net_no_such_driver1".to_owned(),
         ] {
             let ended = forked(|| {
-                match Eal::init(eal_args(&["net_ring0", &device])) {
+                match init(eal_args(&["net_ring0", &device])) {
                     Ok((eal, _)) => {
                         let mut ports = eal.ports();
                         assert_eq!(ports.len(), 1, "{ports:?}");
@@ -101,7 +101,7 @@ fn captures_that_cannot_be_read_again_and_again() {
         let device = |number, name| format!("net_pcap{number},rx_pcap={},infinite_rx=1", path(name));
         let devices = [device(0, "jumbo"), device(1, "many"), device(2, "few"), device(3, "few")];
         let devices = devices.each_ref().map(String::as_str);
-        let (eal, _) = Eal::init(eal_args(&[&devices[..], &["net_ring0"]].concat())).unwrap();
+        let (eal, _) = init(eal_args(&[&devices[..], &["net_ring0"]].concat())).unwrap();
         let (first_pool, pool): (Mempool, Mempool) = (pool(&eal, "first"), pool(&eal, "pool"));
         let mut ports = eal.ports();
         let config = PortConfig::default();
@@ -133,7 +133,7 @@ fn capture_that_cannot_be_closed_is_left() {
         let path = folder().join("many");
         capture::write(&path, &[const { [0; 60] }; 600].map(Vec::from));
         let device = |number| format!("net_pcap{number},rx_pcap={},infinite_rx=1", path.display());
-        let (eal, _) = Eal::init(eal_args(&[&device(0), &device(1), "net_ring0"])).unwrap();
+        let (eal, _) = init(eal_args(&[&device(0), &device(1), "net_ring0"])).unwrap();
         let mut ports = eal.ports();
         let small: Mempool = pool(&eal, "small");
         refuses(ports.remove(0), &PortConfig::default(), &small, "rte_eth_rx_queue_setup", Some(EINVAL));
@@ -159,7 +159,7 @@ fn capture_in_another_device_is_refused() {
         let path = folder().join("many");
         capture::write(&path, &[const { [0; 60] }; 600].map(Vec::from));
         let device = format!("net_failsafe0,dev(net_pcap0,rx_pcap={},infinite_rx=1)", path.display());
-        let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+        let (eal, _) = init(eal_args(&[&device])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let error = eal.ports().remove(0).configure(&PortConfig::default(), &pool).unwrap_err();
         assert!(matches!(error, PortError::Unsupported { .. }), "{error}");
@@ -383,7 +383,7 @@ fn start_that_is_refused() {
         });
         fs::create_dir(&gone).unwrap();
         let devices = [device(0, &gone), device(1, &folder())];
-        let (eal, _) = Eal::init(eal_args(&devices.each_ref().map(String::as_str))).unwrap();
+        let (eal, _) = init(eal_args(&devices.each_ref().map(String::as_str))).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let mut ports = eal.ports();
         let (first, rx, tx) = start(ports.remove(0), &pool);

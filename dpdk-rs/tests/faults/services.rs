@@ -5,14 +5,14 @@
 
 use crate::{
     frames::until,
-    process::{eal_args, isolated_bare},
+    process::{eal_args, init, isolated_bare},
 };
 use core::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
     sync::atomic::{AtomicBool, AtomicPtr, Ordering::SeqCst},
 };
-use dpdk_rs::{Eal, Mempool, MempoolError, lcore, service};
+use dpdk_rs::{Mempool, MempoolError, lcore, service};
 use dpdk_sys as sys;
 
 /// An mbuf that the service frees in its next call.
@@ -63,7 +63,7 @@ fn find(pool: &CStr) -> *mut sys::rte_mempool {
 fn pools_wait_for_the_round_of_a_service_core() {
     let output = isolated_bare(|| {
         let args = [eal_args(&[]), ["-S", "2"].map(str::to_owned).to_vec()].concat();
-        let (eal, _) = Eal::init(args).unwrap();
+        let (eal, _) = init(args).unwrap();
         let lcores = service::cores(&eal);
         assert_eq!(lcores.iter().map(|lcore| lcore.get()).collect::<Vec<_>>(), [2]);
         start_service(lcores[0]);

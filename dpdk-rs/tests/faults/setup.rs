@@ -11,14 +11,14 @@ use crate::{
     frames::{frame, packet},
     interposer::{Kind, Which, disarm, with_interposer},
     namespace::namespace,
-    process::{eal_args, folder},
+    process::{eal_args, folder, init},
     sweep::{Outcome, sweep},
 };
 use dpdk_rs::{Burst, Eal, Mempool, MempoolError, PortConfig, PortError, TxQueue};
 
 fn eal(devices: &[String]) -> Eal {
     let devices: Vec<&str> = devices.iter().map(String::as_str).collect();
-    Eal::init(eal_args(&devices)).unwrap().0
+    init(eal_args(&devices)).unwrap().0
 }
 
 /// Makes a pool: an error, after which the same pool can be made, or a pool that works.

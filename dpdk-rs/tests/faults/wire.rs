@@ -6,7 +6,7 @@
 use crate::{
     forked::{Ended, Forked},
     frames::until,
-    process::{eal_args, folder},
+    process::{eal_args, folder, init},
 };
 use dpdk_rs::{Eal, Mempool, Port, PortConfig, RxQueue, TxQueue, port::Started};
 use std::{
@@ -47,7 +47,7 @@ impl Default for Setup {
 
 impl End {
     fn start(setup: &Setup, device: &str, steps: UnixStream) -> Self {
-        let (eal, _) = Eal::init(eal_args(&[device])).unwrap();
+        let (eal, _) = init(eal_args(&[device])).unwrap();
         let pool = Mempool::builder("pool").size(setup.pool.0).cache(0).data_room(setup.pool.1).build(&eal).unwrap();
         let port = eal.ports().remove(0).configure(&setup.config, &pool).unwrap();
         let (port, mut rx, mut tx) = port.start().unwrap();

@@ -8,7 +8,7 @@ use crate::{
     context::{Tally, catch, panic_on_purpose},
     devices, marks,
     operation::{self, PoolPlan, Sequence, Step},
-    process::{FINISHED, eal_args, folder},
+    process::{FINISHED, eal_args, folder, init},
     raw::Usage,
     services, world,
 };
@@ -143,7 +143,7 @@ fn run(order: &Order) {
     // Telemetry commands are asked over its socket.
     let mut args: Vec<String> = eal_args(&[]).into_iter().filter(|arg| arg != "--no-telemetry").collect();
     args.push("--log-level=error".to_owned());
-    let (eal, _) = Eal::init(args).expect("the EAL starts");
+    let (eal, _) = init(args).expect("the EAL starts");
     let progress = File::create(folder().join(PROGRESS)).expect("the file can be made");
     let tally = Arc::new(Tally::new());
     let mut eal = warm_up(eal);

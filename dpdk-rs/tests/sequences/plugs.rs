@@ -6,8 +6,13 @@
 use crate::{
     devices::{Devices, MOST, OWN_RING_FRAMES, OWN_RINGS, capture},
     model::{Behaviour, DeviceRecord, Stage, Wire, lock},
+    process::attach,
 };
-use dpdk_rs::{Eal, HotplugError, Port, port::Unconfigured};
+use dpdk_rs::{
+    Eal, HotplugError, Port,
+    device::{Null, Pcap, Ring, VirtualDevice},
+    port::Unconfigured,
+};
 use proptest::prelude::*;
 use proptest_derive::Arbitrary;
 use std::sync::{Arc, atomic::Ordering};
@@ -15,9 +20,9 @@ use std::sync::{Arc, atomic::Ordering};
 #[derive(Arbitrary, Clone, Copy, Debug)]
 pub(crate) struct PlugPlan {
     driver: Driver,
-    /// Few names, so that some are in use.
-    #[proptest(strategy = "prop::sample::select(&['p', 'q'])")]
-    letter: char,
+    /// Few numbers, so that some are in use.
+    #[proptest(strategy = "0_u32..2")]
+    number: u32,
     /// Whether the free ports are taken.
     pub(crate) take: bool,
 }
@@ -59,43 +64,44 @@ impl Devices {
         if self.records.len() >= MOST {
             return Plugged::NoRoom;
         }
-        let name = |driver: &str| format!("{driver}{}{}", self.sequence, plan.letter);
-        let (name, args, behaviour) = match plan.driver {
+        let number = 100 * (self.sequence % 10_000_000) as u32 + plan.number;
+        let (device, behaviour): (VirtualDevice, _) = match plan.driver {
             Driver::Null { len } => {
                 let behaviour = Behaviour::Null { len: usize::from(len), copy: false, deaf: false };
-                (name("net_null"), format!(",size={len}"), behaviour)
+                (Null::new(number).size(len).into(), behaviour)
             }
             Driver::Rings => {
                 // Some of a detached device's rings are left, under its name.
-                let former = self.records.iter().filter(|device| device.is_detached()).count();
+                let former = self.records.iter().filter(|device| device.is_detached()).count() as u32;
                 let wires: Vec<_> = (0..OWN_RINGS).map(|_| Wire::new(OWN_RING_FRAMES, None)).collect();
                 let behaviour = Behaviour::Rings { rx: wires.clone(), tx: wires, own: true };
-                (format!("{}{former}", name("net_ring")), String::new(), behaviour)
+                (Ring::new(number + 2 * former).into(), behaviour)
             }
             Driver::Capture => {
                 let (path, frames) = capture();
-                (name("net_pcap"), format!(",rx_pcap={}", path.display()), Behaviour::Capture(Arc::clone(frames)))
+                (Pcap::new(number).rx_file(path).into(), Behaviour::Capture(Arc::clone(frames)))
             }
             Driver::Again { device } => {
                 let there: Vec<_> = self.records.iter().filter(|device| !device.is_detached()).collect();
                 let Some(place) = usize::from(device).checked_rem(there.len()) else { return Plugged::NoRoom };
                 let name = there[place].name.clone();
-                assert_eq!(eal.attach(&name).expect_err("it is there"), HotplugError::Exists(name));
+                assert_eq!(attach(eal, &name).expect_err("it is there"), HotplugError::Exists(name));
                 return Plugged::Refused;
             }
             Driver::Unknown => {
-                let name = name("net_nosuch");
-                assert_eq!(eal.attach(&name).expect_err("there is no such driver"), HotplugError::NoDriver(name));
+                let name = format!("net_nosuch{number}");
+                assert_eq!(attach(eal, &name).expect_err("there is no such driver"), HotplugError::NoDriver(name));
                 return Plugged::Refused;
             }
             Driver::Nul => {
-                let text = format!("{}\0", name("net_null"));
-                assert_eq!(eal.attach(&text).expect_err("it has a NUL byte"), HotplugError::Name(text));
+                let text = format!("net_null{number}\0");
+                assert_eq!(attach(eal, &text).expect_err("it has a NUL byte"), HotplugError::Name(text));
                 return Plugged::Refused;
             }
         };
+        let name = device.name().to_owned();
         let in_use = self.attached(&name).is_some();
-        match eal.attach(&format!("{name}{args}")) {
+        match eal.attach(device) {
             Ok(ports) => {
                 assert!(!in_use, "{name} was attached twice");
                 self.records.push(Arc::new(DeviceRecord::new(name, behaviour)));

@@ -18,7 +18,7 @@ use crate::{
     shifts::Work,
     tables, timers, zones,
 };
-use dpdk_rs::{Eal, EalError, Mempool, MempoolError, Port, lcore, port::Unconfigured};
+use dpdk_rs::{Eal, EalError, EalOptions, Mempool, MempoolError, Port, lcore, port::Unconfigured};
 use std::{
     fs, mem,
     sync::{Arc, OnceLock, atomic::Ordering},
@@ -138,7 +138,7 @@ impl World<'_> {
                 return self.devices.unplug(eal, *device);
             }
             Step::InitAgain => {
-                let error = Eal::init(["again"]).expect_err("the EAL was initialized");
+                let error = Eal::init(EalOptions::new()).expect_err("the EAL was initialized");
                 assert_eq!(error, EalError::AlreadyInitialized);
             }
             Step::DropEal | Step::ForgetEal => {

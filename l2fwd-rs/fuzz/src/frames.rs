@@ -8,7 +8,7 @@ use crate::{
     queue_pair::{QueueCounters, QueuePair},
     twin::{self, Counters, Work},
 };
-use dpdk_rs::{Burst, MacAddr, Mempool, Packet, Port, PortConfig, RxQueue, TxQueue, port::Started};
+use dpdk_rs::{Burst, MacAddr, Mempool, Packet, Port, PortConfig, RxQueue, TxQueue, device::Ring, port::Started};
 use dpdk_rs_fuzz::{Reader, eal, packet};
 use std::{cell::RefCell, sync::atomic::Ordering::Relaxed};
 
@@ -36,8 +36,8 @@ struct Laboratory {
 
 impl Laboratory {
     fn new() -> Self {
-        let rings: Vec<String> = (0..2 * LANES.len()).map(|ring| format!("net_ring{ring}")).collect();
-        let eal = eal(&rings.iter().map(String::as_str).collect::<Vec<_>>());
+        let rings: Vec<_> = (0..2 * LANES.len() as u32).map(|ring| Ring::new(ring).into()).collect();
+        let eal = eal(&rings);
         let pool = Mempool::builder("frames").size(127).cache(0).build(eal).expect("the pool can be made");
         let mut ports = eal.ports().into_iter().map(|port| start(port.configure(&PortConfig::default(), &pool)));
         let lanes = LANES.iter().map(|(burst, update_macs)| {

@@ -27,7 +27,7 @@ mod stream;
 mod transmit;
 
 use args::{Command, Options, USAGE, parse_args};
-use dpdk_rs::Eal;
+use dpdk_rs::{Eal, EalOptions};
 use error::{Error, UsageError};
 use output::Output;
 use report::Report;
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
             let _ = writeln!(io::stdout(), "generator {version} (DPDK {})", dpdk_rs::dpdk_version());
             Ok(())
         }
-        Ok(Command::Run { eal_args, options }) => generate(eal_args, &options),
+        Ok(Command::Run(options)) => generate(&options),
         Err(error) => Err(error.into()),
     };
     match result {
@@ -61,10 +61,10 @@ fn main() -> ExitCode {
     }
 }
 
-fn generate(eal_args: Vec<String>, options: &Options) -> Result<(), Error> {
+fn generate(options: &Options) -> Result<(), Error> {
     let output = Output::open(options.json.as_deref())?;
     let stop = stop_on_signals()?;
-    let (eal, rest) = Eal::init(eal_args).map_err(Error::failed)?;
+    let (eal, rest) = Eal::init(EalOptions::from_command_line().without_own_args()).map_err(Error::failed)?;
     if let Some(argument) = rest.into_iter().next() {
         return Err(UsageError::Unexpected(argument).into());
     }

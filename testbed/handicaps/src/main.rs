@@ -8,7 +8,7 @@
 mod forward;
 mod switches;
 
-use dpdk_rs::{Eal, Mempool, PortConfig};
+use dpdk_rs::{Eal, EalOptions, Mempool, PortConfig};
 use forward::{Counters, Macs, forward_loop};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -40,7 +40,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         println!("handicaps {} (DPDK {})", env!("CARGO_PKG_VERSION"), dpdk_rs::dpdk_version());
         return Ok(());
     }
-    let (eal, rest) = Eal::init(std::env::args())?;
+    let (eal, rest) = Eal::init(EalOptions::from_command_line())?;
     let switches = Switches::parse(rest)?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {

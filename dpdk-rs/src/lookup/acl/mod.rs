@@ -38,7 +38,7 @@ const BULK: usize = 64;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// use dpdk_rs::lookup::{Acl, AclRule, FieldDef, FieldMatch};
 /// use std::num::NonZeroU32;
 ///

@@ -23,7 +23,7 @@ use dpdk_sys as sys;
 ///
 /// ```no_run
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let (eal, _args) = dpdk_rs::Eal::init(std::env::args())?;
+/// # let (eal, _args) = dpdk_rs::Eal::init(dpdk_rs::EalOptions::from_command_line())?;
 /// use dpdk_rs::lookup::Fib6;
 /// use std::net::Ipv6Addr;
 ///

@@ -4,7 +4,7 @@
 //! A list has as many categories as DPDK can answer for.
 
 use dpdk_rs::{
-    Eal,
+    Eal, EalOptions,
     lookup::{Acl, FieldDef},
 };
 
@@ -13,6 +13,6 @@ fn acl_of_five_categories(eal: &Eal) -> bool {
 }
 
 fn main() {
-    let (eal, _args) = Eal::init(["example"]).unwrap();
+    let (eal, _args) = Eal::init(EalOptions::new()).unwrap();
     acl_of_five_categories(&eal);
 }

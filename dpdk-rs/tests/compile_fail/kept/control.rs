@@ -5,7 +5,8 @@
 #![allow(dead_code)]
 
 use dpdk_rs::{
-    Burst, Eal, Port, RxQueue, StoppedRxQueue, StoppedTxQueue, TxQueue,
+    Burst, Eal, EalOptions, Port, RxQueue, StoppedRxQueue, StoppedTxQueue, TxQueue,
+    device::{Null, Ring},
     flow::{Flow, FlowCount, Rule},
     port::{Configured, LinkWatch},
     telemetry::{TelemetryCommand, Value},
@@ -74,7 +75,7 @@ fn wait_through_shared_reference(rx: &mut RxQueue) -> bool {
 }
 
 fn device_attached_on_another_thread(eal: &Eal) {
-    drop(eal.attach("net_null7"));
+    drop(eal.attach(Null::new(7)));
 }
 
 fn capture_enabled_on_another_thread(eal: &Eal) {
@@ -88,6 +89,19 @@ fn queue_started_after_give_back(stopped: StoppedRxQueue) {
 
 fn telemetry_command_made_by_hand(eal: &Eal) -> TelemetryCommand {
     eal.register_telemetry("/greet", "Greets.", |_| Value::from("hello")).unwrap()
+}
+
+fn options_of_text() -> Eal {
+    Eal::init(EalOptions::from_command_line().no_telemetry()).unwrap().0
+}
+
+fn device_of_text(eal: &Eal) {
+    eal.attach(Ring::new(9)).unwrap();
+}
+
+fn device_of_text_without_unsafe(eal: &Eal) {
+    // SAFETY: the device has no arguments.
+    unsafe { eal.attach_raw("net_ring9") }.unwrap();
 }
 
 fn device_detached_after_eal(eal: Eal) {

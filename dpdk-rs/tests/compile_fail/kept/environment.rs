@@ -4,7 +4,7 @@
 //! The promises about the EAL, kept.
 #![allow(dead_code)]
 
-use dpdk_rs::{Clock, Eal, lcore};
+use dpdk_rs::{Clock, Eal, EalOptions, lcore};
 
 fn main() {}
 
@@ -31,7 +31,7 @@ fn eal_cloned(eal: &Eal) -> [&Eal; 2] {
 }
 
 fn eal_made_by_hand() -> Eal {
-    let (eal, _args) = Eal::init(["program"]).unwrap();
+    let (eal, _args) = Eal::init(EalOptions::new()).unwrap();
     eal
 }
 

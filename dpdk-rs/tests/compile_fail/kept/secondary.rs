@@ -5,7 +5,7 @@
 #![allow(dead_code)]
 
 use dpdk_rs::{
-    Eal, Mempool, Packet, Port, Ring,
+    Eal, EalOptions, Mempool, Packet, Port, Ring,
     secondary::{Foreign, Secondary},
 };
 
@@ -17,7 +17,7 @@ fn shared_ring_of_boxes(eal: &Eal) -> (Ring<[u64; 4]>, Ring<Packet>) {
 
 fn attached_without_unsafe() -> Secondary {
     // SAFETY: the primary process is the same program, and frees nothing before this one has ended.
-    unsafe { Secondary::attach(["program"]) }.unwrap().0
+    unsafe { Secondary::attach(EalOptions::new()) }.unwrap().0
 }
 
 fn ring_found_without_unsafe(primary: &Secondary) -> Ring<u64> {

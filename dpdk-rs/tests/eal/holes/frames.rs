@@ -6,9 +6,9 @@
 use crate::{
     capture::{read, write},
     frames::{bytes, frame, only_port, packet, pool, receive, send, start},
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{eal_args, folder, init, isolated, isolated_bare},
 };
-use dpdk_rs::{Burst, Eal, Mempool, Packet, PacketError, PortConfig, PortError};
+use dpdk_rs::{Burst, Mempool, Packet, PacketError, PortConfig, PortError};
 
 /// A frame of 64 segments, each of other bytes and another length.
 fn in_64_segments(pool: &Mempool) -> (Packet, Vec<u8>) {
@@ -120,7 +120,7 @@ fn hole_17_jumbo_frame() {
         let frames: Vec<_> = [1514, 2048, 2049, 9018, 16_128].map(|len| frame(len, len)).to_vec();
         write(&input, &frames);
         let device = format!("net_pcap0,rx_pcap={},tx_pcap={}", input.display(), output.display());
-        let (eal, _) = Eal::init(eal_args(&[&device])).unwrap();
+        let (eal, _) = init(eal_args(&[&device])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(127).cache(0).build(&eal).unwrap();
         let config = PortConfig::default().scatter(true);
         let (port, mut rx, mut tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();

@@ -6,7 +6,7 @@
 
 use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start, until},
-    process::{eal_args, folder, isolated, isolated_bare},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare},
 };
 use dpdk_rs::{
     CreateError, DynField, DynFlag, Eal, Mempool, MempoolError, Ring, RxTimestamp,
@@ -92,12 +92,12 @@ fn zones_do_not_choose_the_driver_of_pools() {
 fn virtio_has_queues_of_its_own() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let names = ["port1_vq0", "port1_vq1", "port1_vq1_hdr", "port1_vq2", "eth_p1_q0_rx_ring"];
         let zones = zones(&eal, &names, 1 << 16);
         let pool: Mempool = pool(&eal, "pool");
         let (vhost, mut rx, _tx) = start(eal.ports().remove(0), &pool);
-        let peer = eal.attach(&format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
+        let peer = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
         let (peer, _peer_rx, mut peer_tx) = start(peer, &pool);
         until("the link is up", || vhost.link().unwrap().up);
         send(&mut peer_tx, packet(&pool, &frame(1, 60)));
@@ -120,7 +120,7 @@ fn memif_has_a_table_of_its_own() {
         let socket = folder().join("memif.sock");
         let device = format!("net_memif0,role=server,socket={},socket-abstract=no", socket.display());
         // The driver of 22.11 crashes at times when such a port is closed.
-        std::mem::forget(eal.attach(&device).unwrap());
+        std::mem::forget(attach(&eal, &device).unwrap());
         assert_eq!((table.len(), table.get(&[1; 256]).map(String::as_str)), (1, Some("mine")));
     });
 }

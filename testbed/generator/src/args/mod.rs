@@ -25,7 +25,7 @@ pub(crate) use usage::USAGE;
 pub(crate) enum Command {
     Help,
     Version,
-    Run { eal_args: Vec<String>, options: Box<Options> },
+    Run(Box<Options>),
 }
 
 /// When a run ends.
@@ -123,21 +123,19 @@ impl Options {
     }
 }
 
-/// Parses a command line that starts with the program's name. `--help` takes precedence over errors.
+/// Parses the part of a command line after the first `--`. `--help` takes precedence over errors, also as the first
+/// word of the part before it.
 pub(crate) fn parse_args(args: impl IntoIterator<Item = OsString>) -> Result<Command, UsageError> {
     let mut args = args.into_iter();
-    let mut eal_args: Vec<String> = args.by_ref().take_while(|arg| arg != "--").map(lossy).collect();
+    let eal_args: Vec<OsString> = args.by_ref().take_while(|arg| arg != "--").collect();
     let own_args: Vec<OsString> = args.collect();
-    if let Some(command) = eal_args.get(1).and_then(|arg| asks_for(arg)) {
+    if let Some(command) = eal_args.get(1).and_then(|arg| asks_for(arg.to_str()?)) {
         return Ok(command);
     }
     if let Some(command) = own_args.iter().find_map(|arg| asks_for(arg.to_str()?)) {
         return Ok(command);
     }
-    if eal_args.is_empty() {
-        eal_args.push("generator".to_owned());
-    }
-    Ok(Command::Run { eal_args, options: Box::new(parse_options(own_args)?) })
+    Ok(Command::Run(Box::new(parse_options(own_args)?)))
 }
 
 fn asks_for(arg: &str) -> Option<Command> {
@@ -255,7 +253,7 @@ mod tests {
 
     fn options(line: &str) -> Result<Options, String> {
         match parse_args(["generator", "--no-huge", "--"].into_iter().chain(line.split_whitespace()).map(Into::into)) {
-            Ok(Command::Run { eal_args, options }) if eal_args == ["generator", "--no-huge"] => Ok(*options),
+            Ok(Command::Run(options)) => Ok(*options),
             Ok(other) => Err(format!("{other:?}")),
             Err(error) => Err(error.to_string()),
         }
@@ -300,7 +298,7 @@ mod tests {
         let file = OsString::from_vec(b"a\xff".to_vec());
         let args = ["generator", "--", "--ports=0", "--json"].map(OsString::from);
         match parse_args(args.into_iter().chain([file.clone()])) {
-            Ok(Command::Run { options, .. }) if options.json == Some(file) => Ok(()),
+            Ok(Command::Run(options)) if options.json == Some(file) => Ok(()),
             other => Err(format!("{other:?}")),
         }
     }
