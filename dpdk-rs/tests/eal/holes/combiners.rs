@@ -7,7 +7,7 @@
 use crate::{
     capture::write,
     frames::{frame, packet, pool, receive, send, start, until},
-    process::{eal_args, folder, isolated, isolated_bare, isolated_bare_cases},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_bare_cases},
 };
 use dpdk_rs::{
     Burst, Eal, HotplugError, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue, dpdk_version,
@@ -19,11 +19,6 @@ use std::fs;
 fn member(text: &str) -> String {
     let key = if dpdk_version().as_str() < "23.11" { "slave" } else { "member" };
     format!("{key}={text}")
-}
-
-/// Adds a device from text, as an operator would.
-fn attach(eal: &Eal, device: &str) -> Result<Vec<Port<Unconfigured>>, HotplugError> {
-    eal.attach(device)
 }
 
 /// The port with this name.
@@ -63,7 +58,7 @@ fn bonding_takes_no_configured_port_by_any_number() {
     const NUMBERS: [&str; 6] = ["0", "65536", "-0", "+0", "00", "4294967296"];
     isolated_bare_cases(&[], NUMBERS.len(), |case| {
         let bonding = format!("net_bonding0,mode=0,{}", member(NUMBERS[case]));
-        let (eal, _) = Eal::init(eal_args(&["net_ring0", &bonding])).unwrap();
+        let (eal, _) = init(eal_args(&["net_ring0", &bonding])).unwrap();
         let mut ports = eal.ports();
         let mut ring = Ring::start(&eal, take(&mut ports, "net_ring0"));
         let pool: Mempool = pool(&eal, "pool");
@@ -79,7 +74,7 @@ fn bonding_takes_no_configured_port_by_any_number() {
 fn bonding_takes_no_dangerous_port_by_any_number() {
     isolated_bare(|| {
         let bonding = format!("net_bonding0,mode=0,{}", member("65536"));
-        let (eal, _) = Eal::init(eal_args(&["net_null0,size=9000", &bonding])).unwrap();
+        let (eal, _) = init(eal_args(&["net_null0,size=9000", &bonding])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let bonding = take(&mut eal.ports(), "net_bonding0").configure(&PortConfig::default(), &pool);
         let Err(PortError::Unsupported { what, asked, .. }) = &bonding else { panic!("{bonding:?}") };
@@ -94,7 +89,7 @@ fn bonding_does_not_broadcast_under_any_number() {
     const MODES: [&str; 3] = ["3", "259", "-253"];
     isolated_bare_cases(&[], MODES.len(), |case| {
         let bonding = format!("net_bonding0,mode={},{}", MODES[case], member("net_ring0"));
-        let (eal, _) = Eal::init(eal_args(&["net_ring0", &bonding])).unwrap();
+        let (eal, _) = init(eal_args(&["net_ring0", &bonding])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let bonding = take(&mut eal.ports(), "net_bonding0").configure(&PortConfig::default(), &pool);
         let Err(PortError::Unsupported { what, asked, .. }) = &bonding else { panic!("{bonding:?}") };
@@ -109,7 +104,7 @@ fn bonding_has_no_primary_that_is_not_its_member() {
     isolated_bare_cases(&[], PRIMARIES.len(), |case| {
         let (member, primary) = (member("net_ring1"), PRIMARIES[case]);
         let bonding = format!("net_bonding0,mode=1,mac=02:00:00:00:00:09,{member},primary={primary}");
-        let (eal, _) = Eal::init(eal_args(&["net_ring0", "net_ring1", &bonding])).unwrap();
+        let (eal, _) = init(eal_args(&["net_ring0", "net_ring1", &bonding])).unwrap();
         let mut ports = eal.ports();
         let mut ring = Ring::start(&eal, take(&mut ports, "net_ring0"));
         let pool: Mempool = pool(&eal, "pool");
@@ -128,7 +123,7 @@ fn bonding_has_no_primary_that_is_not_its_member() {
 fn bonding_takes_no_part_of_another_device_by_number() {
     isolated_bare(|| {
         let bonding = format!("net_bonding0,mode=0,{}", member("1"));
-        let (eal, _) = Eal::init(eal_args(&["net_failsafe0,dev(net_ring1)", &bonding])).unwrap();
+        let (eal, _) = init(eal_args(&["net_failsafe0,dev(net_ring1)", &bonding])).unwrap();
         let mut ports = eal.ports();
         let mut failsafe = Ring::start(&eal, take(&mut ports, "net_failsafe0"));
         let pool: Mempool = pool(&eal, "pool");
@@ -182,7 +177,7 @@ fn failsafe_takes_no_port_later() {
     isolated_bare(|| {
         let tick = folder().join("tick");
         let parts = format!("dev(net_ring1,nodeaction=bad),exec(touch,{})", tick.display());
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_failsafe0,hotplug_poll=5,{parts}")])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_failsafe0,hotplug_poll=5,{parts}")])).unwrap();
         let mut ports = attach(&eal, "net_ring10").unwrap();
         let mut ring = Ring::start(&eal, take(&mut ports, "net_ring10"));
         let ticks = || {
@@ -206,7 +201,7 @@ fn failsafe_takes_no_port_later() {
 fn failsafe_has_no_parts_that_are_named_later() {
     const PARTS: [&str; 3] = ["exec(true)", "fd(0)", "dev(net_ring7),exec(echo,net_ring8)"];
     isolated_bare_cases(&[], PARTS.len(), |case| {
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_failsafe0,{}", PARTS[case])])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_failsafe0,{}", PARTS[case])])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let failsafe = take(&mut eal.ports(), "net_failsafe0").configure(&PortConfig::default(), &pool);
         assert!(matches!(&failsafe, Err(PortError::Lacks { .. })), "{failsafe:?}");
