@@ -4,7 +4,7 @@
 //! The process that carries sequences out, one after the other on the same EAL.
 
 use crate::{
-    commands,
+    combinations, commands,
     context::{Tally, catch, panic_on_purpose},
     devices, marks,
     operation::{self, PoolPlan, Sequence, Step},
@@ -186,6 +186,7 @@ fn warm_up(eal: Eal) -> Eal {
     })
     .expect("nothing panics");
     devices::warm_up();
+    combinations::warm_up(&eal);
     // The EAL's list of pools without a handle keeps its memory.
     let steps = vec![Step::Pool(PoolPlan { on: 0, name: 0, size: 1, cache: 0, data_room: 0 })];
     let sequence = Sequence { steps, order: Vec::new() };

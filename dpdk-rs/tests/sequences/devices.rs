@@ -63,11 +63,13 @@ pub(crate) struct Devices {
     pub(crate) sequence: u64,
     pub(crate) records: Vec<Arc<DeviceRecord>>,
     wires: Vec<Arc<Wire>>,
+    /// Allocations that drivers of devices without a record have forgotten.
+    pub(crate) forgotten: usize,
 }
 
 impl Devices {
     pub(crate) const fn new(sequence: u64) -> Self {
-        Self { sequence, records: Vec::new(), wires: Vec::new() }
+        Self { sequence, records: Vec::new(), wires: Vec::new(), forgotten: 0 }
     }
 
     /// Attaches what is planned, if there is room for it.
@@ -154,7 +156,7 @@ impl Devices {
 
     /// Allocations that the drivers have forgotten.
     pub(crate) fn leaks(&self) -> usize {
-        self.records.iter().map(|device| device.leaks.load(Ordering::SeqCst)).sum()
+        self.records.iter().map(|device| device.leaks.load(Ordering::SeqCst)).sum::<usize>() + self.forgotten
     }
 
     /// Takes all frames out of the rings, and looks at their bytes.

@@ -23,6 +23,7 @@ mod buckets;
 mod bursts;
 mod campaign;
 mod child;
+mod combinations;
 mod commands;
 mod context;
 mod devices;

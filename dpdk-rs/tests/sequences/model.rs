@@ -460,6 +460,8 @@ pub(crate) struct DeviceRecord {
     pub(crate) stage: Mutex<Stage>,
     /// It was detached before the end of the sequence.
     pub(crate) detached: AtomicBool,
+    /// Its port was configured, and may be closed now.
+    pub(crate) configured: AtomicBool,
     /// Allocations of DPDK's heap that the driver forgets.
     pub(crate) leaks: AtomicUsize,
     /// Frames that it forgets. They are out of their pools for ever.
@@ -473,6 +475,7 @@ impl DeviceRecord {
             behaviour,
             stage: Mutex::new(Stage::Free),
             detached: AtomicBool::new(false),
+            configured: AtomicBool::new(false),
             leaks: AtomicUsize::new(0),
             lost: Mutex::new(Vec::new()),
         }
@@ -508,6 +511,12 @@ impl DeviceToken {
         let before = std::mem::replace(&mut *lock(&record.stage), Stage::Taken);
         assert_eq!(before, Stage::Free, "{} was handed out", record.name);
         Arc::new(Self { record: Arc::clone(record), setup: Mutex::default(), _environment: environment.clone() })
+    }
+
+    /// The port is configured.
+    pub(crate) fn configured(&self, setup: Setup) {
+        *lock(&self.setup) = Some(setup);
+        self.record.configured.store(true, Ordering::SeqCst);
     }
 
     /// The port is started; how many RX and TX queues it has.

@@ -7,10 +7,10 @@
 //! operation for which there is no object does nothing.
 
 use crate::{
-    asks::Ask, commands::CommandPlan, devices::DevicePlan, flows::RulePlan, fragments::FragmentPlan, hops::HopPlan,
-    lists::ListPlan, marks::Mark, meters::MeterPlan, pinned::PinnedPlan, plugs::PlugPlan, requests::Preparation,
-    routes::RoutePlan, services::ServicePlan, shifts::Work, singles::StoppedEnd, tables::TablePlan, timers::TimerPlan,
-    zones::ZonePlan,
+    asks::Ask, combinations::CombinationPlan, commands::CommandPlan, devices::DevicePlan, flows::RulePlan,
+    fragments::FragmentPlan, hops::HopPlan, lists::ListPlan, marks::Mark, meters::MeterPlan, pinned::PinnedPlan,
+    plugs::PlugPlan, requests::Preparation, routes::RoutePlan, services::ServicePlan, shifts::Work,
+    singles::StoppedEnd, tables::TablePlan, timers::TimerPlan, zones::ZonePlan,
 };
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
@@ -150,6 +150,9 @@ pub(crate) enum Step {
     /// A device is detached by the safe call.
     #[proptest(weight = 400)]
     Unplug { device: u8 },
+    /// A device that combines others is attached and detached by the safe calls.
+    #[proptest(weight = 200)]
+    Combine(CombinationPlan),
     #[proptest(weight = 40)]
     InitAgain,
     /// Ends the EAL for this process, once everything else is dropped.

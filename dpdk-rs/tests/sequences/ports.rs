@@ -64,7 +64,7 @@ impl Hands {
                     // The driver makes a frame for each queue, and never frees it.
                     token.record.leaks.store(usize::from(rx + tx), Ordering::SeqCst);
                 }
-                *lock(&token.setup) = Some(setup);
+                token.configured(setup);
                 shelf.configured.push(PortHeld { port, token });
             }
             Err(PortError::Unsupported { .. }) => assert!(!supported, "{config:?} of {info:?}"),
@@ -73,7 +73,7 @@ impl Hands {
                 // The driver asks DPDK for 0 bytes, which it does not get.
                 let empty = matches!(token.record.behaviour, Behaviour::Null { len: 0, .. });
                 assert!(empty || plan.mtu.is_some(), "{error}");
-                *lock(&token.setup) = Some(setup);
+                token.configured(setup);
             }
         }
         Some(())

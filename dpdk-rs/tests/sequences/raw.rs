@@ -151,12 +151,21 @@ pub(crate) fn pool_exists(name: &str) -> bool {
 
 /// The names of the ports that exist.
 pub(crate) fn port_names() -> Vec<String> {
+    ports().into_iter().map(|(_, name)| name).collect()
+}
+
+/// The number of the port with this name.
+pub(crate) fn port_number(name: &str) -> Option<u64> {
+    ports().into_iter().find(|(_, other)| other == name).map(|(port, _)| port.into())
+}
+
+fn ports() -> Vec<(u16, String)> {
     let name = |port| {
         let mut name = [0; sys::RTE_ETH_NAME_MAX_LEN as usize];
         // SAFETY: the array has the length that the call asks for.
         let found = unsafe { sys::rte_eth_dev_get_name_by_port(port, name.as_mut_ptr()) } == 0;
         // SAFETY: the call wrote a string.
-        found.then(|| unsafe { std::ffi::CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned())
+        found.then(|| (port, unsafe { std::ffi::CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned()))
     };
     // SAFETY: any number is allowed.
     let exists = |port: &u16| unsafe { sys::rte_eth_dev_is_valid_port(*port) } != 0;

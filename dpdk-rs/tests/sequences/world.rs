@@ -137,6 +137,10 @@ impl World<'_> {
                 let Some((eal, _)) = &self.eal else { return false };
                 return self.devices.unplug(eal, *device);
             }
+            Step::Combine(plan) => {
+                let Some((eal, _)) = &self.eal else { return false };
+                return self.devices.combine(eal, *plan);
+            }
             Step::InitAgain => {
                 let error = Eal::init(EalOptions::new()).expect_err("the EAL was initialized");
                 assert_eq!(error, EalError::AlreadyInitialized);
