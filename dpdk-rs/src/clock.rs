@@ -3,7 +3,7 @@
 
 //! The time stamp counter.
 
-use crate::Eal;
+use crate::{Eal, environment::Environment};
 use core::time::Duration;
 
 /// A reading of the time stamp counter, in cycles.
@@ -46,13 +46,13 @@ pub struct Clock {
 impl Clock {
     /// The counter, with the frequency that the EAL measured at start.
     #[must_use]
-    pub fn new(_eal: &Eal) -> Self {
-        Self::of_running()
+    pub fn new(eal: &Eal) -> Self {
+        Self::of(eal.environment())
     }
 
-    /// Like `new`, for callers that have initialised the EAL.
-    pub(crate) fn of_running() -> Self {
-        // SAFETY: the EAL is initialised, since all callers hold an `Eal` or a `Secondary`; the call reads a number.
+    /// Like `new`, in any process.
+    pub(crate) fn of(_environment: &Environment) -> Self {
+        // SAFETY: the EAL is initialised, since there is an `Environment`; the call reads a number.
         Self { hz: unsafe { dpdk_sys::rte_get_tsc_hz() } }
     }
 

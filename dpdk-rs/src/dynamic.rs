@@ -3,7 +3,7 @@
 
 //! Fields and flags of mbufs that programs and drivers register at run time.
 
-use crate::{Eal, Errno, Packet, PrivateData, name, segment::Segment};
+use crate::{Eal, Errno, Packet, PrivateData, name};
 use core::{ffi::c_char, marker::PhantomData};
 use dpdk_sys as sys;
 
@@ -192,14 +192,17 @@ impl<P: PrivateData> Packet<P> {
     #[inline]
     #[must_use]
     pub fn field<T: PrivateData>(&self, field: DynField<T>) -> T {
-        self.head().dynamic(field.offset)
+        // SAFETY: DPDK has returned the offset for a `T`, as whoever made the field ensures.
+        unsafe { self.head().dynamic(field.offset) }
     }
 
     /// Writes to a field.
     #[doc(alias = "RTE_MBUF_DYNFIELD")]
     #[inline]
     pub fn set_field<T: PrivateData>(&mut self, field: DynField<T>, value: T) {
-        self.head().set_dynamic(field.offset, value);
+        // SAFETY: DPDK has returned the offset for a `T`, and the field is the program's, or one that allows every value:
+        // whoever made the field ensures both.
+        unsafe { self.head_mut().set_dynamic(field.offset, value) };
     }
 
     /// Whether a flag is set.
@@ -212,8 +215,9 @@ impl<P: PrivateData> Packet<P> {
     /// Sets or clears a flag.
     #[inline]
     pub fn set_flag(&mut self, flag: DynFlag, on: bool) {
-        let head: Segment = self.head();
+        let head = self.head_mut();
         let others = head.ol_flags() & !flag.0;
-        head.set_ol_flags(if on { others | flag.0 } else { others });
+        // SAFETY: only the program's flag changes, which DPDK has registered: it is none of DPDK's own.
+        unsafe { head.set_ol_flags(if on { others | flag.0 } else { others }) };
     }
 }

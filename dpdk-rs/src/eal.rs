@@ -41,8 +41,11 @@ impl Eal {
             unsafe { sys::rte_eal_cleanup() };
             return Err(EalError::Secondary);
         }
-        let eal = Self::of(Environment::new(Role::Primary));
-        refused_device().map_or(Ok((eal, rest)), |device| Err(EalError::Device(device)))
+        // SAFETY: this thread has just initialised the EAL, which is possible once, in the primary process.
+        let eal = Self::of(unsafe { Environment::new(Role::Primary) });
+        // SAFETY: the EAL is initialised, and nobody else has it yet.
+        let refused = unsafe { refused_device() };
+        refused.map_or(Ok((eal, rest)), |device| Err(EalError::Device(device)))
     }
 
     /// The ports that the program has not taken yet, in ascending order. Each port is handed out once. A port that is
@@ -80,7 +83,9 @@ impl Eal {
     #[must_use]
     pub fn main_lcore(&self) -> LcoreId {
         // SAFETY: the EAL is initialised, since an `Eal` is made only after that; the call reads a number.
-        LcoreId(unsafe { sys::rte_get_main_lcore() })
+        let id = unsafe { sys::rte_get_main_lcore() };
+        // SAFETY: an initialised EAL has a main lcore.
+        unsafe { LcoreId::new(id) }
     }
 
     /// Registers threads that the EAL did not create as lcores.

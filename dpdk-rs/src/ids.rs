@@ -27,9 +27,15 @@ impl fmt::Display for PortId {
 
 /// The number of an lcore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct LcoreId(pub(crate) u32);
+pub struct LcoreId(u32);
 
 impl LcoreId {
+    /// # Safety
+    /// The number is below `RTE_MAX_LCORE`: DPDK's tables have that many entries, and DPDK does not compare.
+    pub(crate) const unsafe fn new(id: u32) -> Self {
+        Self(id)
+    }
+
     /// The number, as in the EAL's option `-l`.
     #[must_use]
     pub const fn get(self) -> u32 {

@@ -163,8 +163,11 @@ impl<T> Handle<T> {
         Self { object, free: Some(free), eal }
     }
 
-    /// Refers to an object that other processes use too, and that is never freed.
-    pub(crate) const fn shared(object: NonNull<T>, eal: Arc<Environment>) -> Self {
+    /// Refers to an object that other processes use too, and that this process never frees.
+    ///
+    /// # Safety
+    /// `object` is live as long as the handle.
+    pub(crate) const unsafe fn shared(object: NonNull<T>, eal: Arc<Environment>) -> Self {
         Self { object, free: None, eal }
     }
 

@@ -5,6 +5,8 @@
 
 use core::{
     iter::successors,
+    marker::PhantomData,
+    ops::Deref,
     ptr::{self, NonNull},
     slice,
     sync::atomic::{AtomicU16, Ordering, fence},
@@ -19,109 +21,98 @@ pub(crate) const MOST_SEGMENTS: u16 = 32_766;
 /// The flags of an mbuf whose data is not in its own buffer.
 const ELSEWHERE: u64 = sys::DPDK_SYS_MBUF_F_INDIRECT | sys::DPDK_SYS_MBUF_F_EXTERNAL;
 
-/// A live mbuf. [`Segment::new`] requires the promise that it is live, once. The promise holds as long as the packet
-/// that it was taken from is neither dropped nor sent. Therefore a `Segment` never leaves a method of its packet.
+/// A live mbuf of a packet that is borrowed for `'p`, to be read. [`Segment::new`] requires the promise that it is live,
+/// once.
 #[derive(Clone, Copy)]
-pub(crate) struct Segment(NonNull<rte_mbuf>);
+pub(crate) struct Segment<'p> {
+    mbuf: NonNull<rte_mbuf>,
+    packet: PhantomData<&'p rte_mbuf>,
+}
 
-/// Declares a getter of one field, and a setter where a second name is given.
-macro_rules! field {
-    ($get:ident $(, $set:ident)?: $type:ty = $pointer:path) => {
+/// A live mbuf of a packet that is borrowed exclusively for `'p`, to be changed. Copies of it stay on the thread that
+/// has borrowed the packet, so that nothing else reads or writes the fields at the same time.
+///
+/// Setters whose misuse makes DPDK or a driver access memory that is not the packet's are `unsafe`.
+#[derive(Clone, Copy)]
+pub(crate) struct SegmentMut<'p>(Segment<'p>);
+
+/// Declares getters of fields.
+macro_rules! get {
+    ($($get:ident: $type:ty = $pointer:path;)+) => {$(
         #[inline(always)]
         pub(crate) fn $get(self) -> $type {
-            // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used.
-            let field = unsafe { $pointer(self.0.as_ptr()) };
+            // SAFETY: `Segment::new` was promised an mbuf that is live as long as this value.
+            let field = unsafe { $pointer(self.mbuf.as_ptr()) };
             // SAFETY: the field is part of a live mbuf: aligned, initialised, and written only under an exclusive
             // borrow of its packet.
             unsafe { field.read() }
         }
-
-        $(
-            #[inline(always)]
-            pub(crate) fn $set(self, value: $type) {
-                // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used.
-                let field = unsafe { $pointer(self.0.as_ptr()) };
-                // SAFETY: the field is part of a live mbuf, and setters are called only by methods that borrow its
-                // packet exclusively.
-                unsafe { field.write(value) };
-            }
-        )?
-    };
+    )+};
 }
 
-impl Segment {
-    field!(buf_addr: *mut core::ffi::c_void = sys::mbuf_buf_addr);
-    field!(data_off, set_data_off: u16 = sys::mbuf_data_off);
-    field!(segment_count, set_segment_count: u16 = sys::mbuf_nb_segs);
-    field!(port, set_port: u16 = sys::mbuf_port);
-    field!(ol_flags, set_ol_flags: u64 = sys::mbuf_ol_flags);
-    field!(packet_type, set_packet_type: u32 = sys::mbuf_packet_type);
-    field!(vlan_tci, set_vlan_tci: u16 = sys::mbuf_vlan_tci);
-    field!(hash_rss: u32 = sys::mbuf_hash_rss);
-    field!(tx_offload, set_tx_offload: u64 = sys::mbuf_tx_offload);
-    field!(pkt_len, set_pkt_len: u32 = sys::mbuf_pkt_len);
-    field!(data_len, set_data_len: u16 = sys::mbuf_data_len);
-    field!(buf_len: u16 = sys::mbuf_buf_len);
-    field!(priv_size: u16 = sys::mbuf_priv_size);
-    field!(pool: *mut sys::rte_mempool = sys::mbuf_pool);
-    field!(next_mbuf, set_next_mbuf: *mut rte_mbuf = sys::mbuf_next);
-    field!(shinfo: *mut sys::rte_mbuf_ext_shared_info = sys::mbuf_shinfo);
+/// Declares setters of fields that only this file uses.
+macro_rules! set {
+    ($($set:ident: $type:ty = $pointer:path;)+) => {$(
+        #[inline(always)]
+        fn $set(self, value: $type) {
+            // SAFETY: `SegmentMut::new` was promised an mbuf that is live as long as this value.
+            let field = unsafe { $pointer(self.mbuf.as_ptr()) };
+            // SAFETY: the field is part of a live mbuf, and nobody else uses it, as promised to `SegmentMut::new`.
+            unsafe { field.write(value) };
+        }
+    )+};
+}
+
+impl<'p> Segment<'p> {
+    get! {
+        buf_addr: *mut core::ffi::c_void = sys::mbuf_buf_addr;
+        data_off: u16 = sys::mbuf_data_off;
+        segment_count: u16 = sys::mbuf_nb_segs;
+        port: u16 = sys::mbuf_port;
+        ol_flags: u64 = sys::mbuf_ol_flags;
+        packet_type: u32 = sys::mbuf_packet_type;
+        vlan_tci: u16 = sys::mbuf_vlan_tci;
+        hash_rss: u32 = sys::mbuf_hash_rss;
+        tx_offload: u64 = sys::mbuf_tx_offload;
+        pkt_len: u32 = sys::mbuf_pkt_len;
+        data_len: u16 = sys::mbuf_data_len;
+        buf_len: u16 = sys::mbuf_buf_len;
+        priv_size: u16 = sys::mbuf_priv_size;
+        pool: *mut sys::rte_mempool = sys::mbuf_pool;
+        next_mbuf: *mut rte_mbuf = sys::mbuf_next;
+        shinfo: *mut sys::rte_mbuf_ext_shared_info = sys::mbuf_shinfo;
+    }
 
     /// # Safety
-    /// `mbuf` is live as long as the result or a copy of it is used.
+    /// For `'p` the mbuf and the mbufs after it are live, and their fields are changed at most by this thread.
     #[inline(always)]
     pub(crate) const unsafe fn new(mbuf: NonNull<rte_mbuf>) -> Self {
-        Self(mbuf)
+        Self { mbuf, packet: PhantomData }
     }
 
-    /// The content of a dynamic field, which DPDK has placed at `offset`.
+    /// The content of a dynamic field.
+    ///
+    /// # Safety
+    /// DPDK has placed a field of the size and alignment of a `T` at `offset` in every mbuf.
     #[inline]
-    pub(crate) fn dynamic<T: bytemuck::Pod>(self, offset: usize) -> T {
-        // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used. The
-        // offset is from a `DynField`, for which DPDK has reserved the size of a `T` within the mbuf.
-        let field = unsafe { self.0.as_ptr().byte_add(offset).cast::<T>() };
-        // SAFETY: DPDK has aligned the field for a `T`, and every pattern of bytes is a valid `T`. Mbufs are never
+    pub(crate) unsafe fn dynamic<T: bytemuck::Pod>(self, offset: usize) -> T {
+        // SAFETY: the caller promises an offset inside the mbuf, which is live, as promised to `Segment::new`.
+        let field = unsafe { self.mbuf.as_ptr().byte_add(offset).cast::<T>() };
+        // SAFETY: the caller promises an aligned field, and every pattern of bytes is a valid `T`. Mbufs are never
         // uninitialised, and whoever writes borrows the packet exclusively.
         unsafe { field.read() }
-    }
-
-    /// Writes to a dynamic field, which DPDK has placed at `offset`.
-    #[inline]
-    pub(crate) fn set_dynamic<T: bytemuck::Pod>(self, offset: usize, value: T) {
-        // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used. The
-        // offset is from a `DynField`, for which DPDK has reserved the size of a `T` within the mbuf.
-        let field = unsafe { self.0.as_ptr().byte_add(offset).cast::<T>() };
-        // SAFETY: DPDK has aligned the field for a `T` and reserved it for this use, and setters are called only by
-        // methods that borrow the packet exclusively.
-        unsafe { field.write(value) };
     }
 
     /// The next segment.
     #[inline]
     pub(crate) fn next(self) -> Option<Self> {
-        NonNull::new(self.next_mbuf()).map(Self)
-    }
-
-    /// Appends a chain after this segment, which is the last of its own chain.
-    pub(crate) fn set_next(self, next: Self) {
-        self.set_next_mbuf(next.0.as_ptr());
-    }
-
-    /// Makes this the last segment. The caller takes care of the segments after it.
-    pub(crate) fn end_chain(self) {
-        self.set_next_mbuf(ptr::null_mut());
+        // SAFETY: the rest of a chain is live as long as its head, as promised to `Segment::new`.
+        NonNull::new(self.next_mbuf()).map(|next| unsafe { Self::new(next) })
     }
 
     /// The mbuf itself, for calls of DPDK.
     pub(crate) const fn mbuf(self) -> NonNull<rte_mbuf> {
-        self.0
-    }
-
-    /// Makes this the first segment of a frame with none of a device's findings except the port.
-    pub(crate) fn forget_findings(self, port: u16) {
-        self.set_ol_flags(self.ol_flags() & ELSEWHERE);
-        self.set_packet_type(0);
-        self.set_port(port);
+        self.mbuf
     }
 
     /// The last segment of the chain, which may be this one.
@@ -140,8 +131,8 @@ impl Segment {
 
     /// The reference count: this mbuf and the mbufs attached to it, which may be on other threads.
     fn refcnt(self) -> u16 {
-        // SAFETY: whoever created this segment promised `Segment::new` that the mbuf is live while it is used.
-        let field = unsafe { sys::mbuf_refcnt(self.0.as_ptr()) };
+        // SAFETY: `Segment::new` was promised an mbuf that is live as long as this value.
+        let field = unsafe { sys::mbuf_refcnt(self.mbuf.as_ptr()) };
         // SAFETY: the field is part of a live mbuf and aligned, and DPDK changes it atomically while others refer to
         // the mbuf.
         let refcnt = unsafe { AtomicU16::from_ptr(field) };
@@ -188,8 +179,9 @@ impl Segment {
         let before = size_of::<rte_mbuf>() + usize::from(self.priv_size());
         // SAFETY: the buffer of a pool's mbuf is in the same object as the mbuf, `before` bytes after its start.
         let mbuf = unsafe { self.buf_addr().byte_sub(before) };
-        // The other mbuf is live as long as this one refers to it.
-        NonNull::new(mbuf.cast()).map(Self)
+        // SAFETY: the other mbuf is live as long as this one refers to it. Its owner changes neither its buffer nor its
+        // pool meanwhile, and the reference count is read atomically.
+        NonNull::new(mbuf.cast()).map(|mbuf| unsafe { Self::new(mbuf) })
     }
 
     /// The length of the private area in bytes.
@@ -222,17 +214,6 @@ impl Segment {
         (segments, bytes) == (usize::from(self.segment_count()), self.pkt_len() as usize)
     }
 
-    /// Makes the chain that starts with this segment an empty frame with the same number of segments.
-    pub(crate) fn head_empty_frame(self) {
-        let mut segments = 0_u16;
-        for segment in self.chain() {
-            segment.set_data(0, 0);
-            segments = segments.saturating_add(1);
-        }
-        self.set_segment_count(segments);
-        self.set_pkt_len(0);
-    }
-
     /// The data room after the headroom in the mbufs of this mbuf's pool, in bytes. If they are shorter than the
     /// headroom, the result wraps to a large number, as in C.
     pub(crate) fn room_in_pool(self) -> u16 {
@@ -260,23 +241,11 @@ impl Segment {
         Some(unsafe { end.cast::<[u8; N]>().read() })
     }
 
-    /// Sets the position and the length of the data in the buffer.
-    pub(crate) fn set_data(self, offset: u16, len: u16) {
-        debug_assert!(u32::from(offset) + u32::from(len) <= u32::from(self.buf_len()));
-        self.set_data_off(offset);
-        self.set_data_len(len);
-    }
-
-    /// Changes the length of the whole frame, which the first segment stores.
-    pub(crate) fn change_pkt_len(self, difference: i32) {
-        self.set_pkt_len(self.pkt_len().wrapping_add_signed(difference));
-    }
-
     /// The address of the first byte of data.
     #[inline(always)]
     pub(crate) fn start(self) -> *mut u8 {
-        // SAFETY: the data of a live mbuf starts within its buffer. DPDK ensures this, and so do the methods of
-        // `Packet`, which check the room before they call `set_data`.
+        // SAFETY: the data of a live mbuf starts within its buffer. DPDK ensures this, and so does
+        // whoever calls `set_data`.
         unsafe { self.buf_addr().cast::<u8>().add(usize::from(self.data_off())) }
     }
 
@@ -287,7 +256,7 @@ impl Segment {
     #[inline(always)]
     pub(crate) unsafe fn data<'a>(self) -> &'a [u8] {
         // SAFETY: `data_len` bytes from `start` lie in the buffer: `keep_own` checks this where a driver may claim
-        // more, and the methods of `Packet` check it before they change it. Pool memory is always initialised. The
+        // more, and whoever calls `set_data` ensures it. Pool memory is always initialised. The
         // caller guarantees the lifetime.
         unsafe { slice::from_raw_parts(self.start(), usize::from(self.data_len())) }
     }
@@ -299,8 +268,191 @@ impl Segment {
     #[inline(always)]
     pub(crate) unsafe fn data_mut<'a>(self) -> &'a mut [u8] {
         // SAFETY: `data_len` bytes from `start` lie in the buffer: `keep_own` checks this where a driver may claim
-        // more, and the methods of `Packet` check it before they change it. Pool memory is always initialised. The
+        // more, and whoever calls `set_data` ensures it. Pool memory is always initialised. The
         // caller guarantees the lifetime, and that nobody else reads or writes the data.
         unsafe { slice::from_raw_parts_mut(self.start(), usize::from(self.data_len())) }
+    }
+}
+
+impl<'p> SegmentMut<'p> {
+    set! {
+        set_data_off: u16 = sys::mbuf_data_off;
+        set_data_len: u16 = sys::mbuf_data_len;
+        write_segment_count: u16 = sys::mbuf_nb_segs;
+        write_port: u16 = sys::mbuf_port;
+        write_ol_flags: u64 = sys::mbuf_ol_flags;
+        write_packet_type: u32 = sys::mbuf_packet_type;
+        write_vlan_tci: u16 = sys::mbuf_vlan_tci;
+        write_tx_offload: u64 = sys::mbuf_tx_offload;
+        write_pkt_len: u32 = sys::mbuf_pkt_len;
+        write_next_mbuf: *mut rte_mbuf = sys::mbuf_next;
+    }
+
+    /// # Safety
+    /// For `'p` the mbuf and the mbufs after it are live, and nobody else reads or changes their fields.
+    #[inline(always)]
+    pub(crate) const unsafe fn new(mbuf: NonNull<rte_mbuf>) -> Self {
+        // SAFETY: the caller promises live mbufs that nobody else changes.
+        Self(unsafe { Segment::new(mbuf) })
+    }
+
+    /// The next segment.
+    pub(crate) fn next_mut(self) -> Option<Self> {
+        self.next().map(Self)
+    }
+
+    /// The last segment of the chain, which may be this one.
+    pub(crate) fn last_mut(self) -> Self {
+        Self(self.last())
+    }
+
+    /// The segments from this one to the last.
+    pub(crate) fn chain_mut(self) -> impl Iterator<Item = Self> {
+        successors(Some(self), |segment| segment.next_mut())
+    }
+
+    pub(crate) fn set_port(self, port: u16) {
+        self.write_port(port);
+    }
+
+    pub(crate) fn set_packet_type(self, packet_type: u32) {
+        self.write_packet_type(packet_type);
+    }
+
+    pub(crate) fn set_vlan_tci(self, tci: u16) {
+        self.write_vlan_tci(tci);
+    }
+
+    /// Makes this the first segment of a frame with none of a device's findings except the port, and without a request
+    /// to a device.
+    pub(crate) fn forget_findings(self, port: u16) {
+        self.write_ol_flags(self.ol_flags() & ELSEWHERE);
+        self.write_tx_offload(0);
+        self.write_packet_type(0);
+        self.write_port(port);
+    }
+
+    /// Forgets the device's verdicts on checksums.
+    pub(crate) fn forget_checksums(self) {
+        const CHECKS: u64 = sys::DPDK_SYS_MBUF_F_RX_IP_CKSUM_MASK | sys::DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK;
+        self.write_ol_flags(self.ol_flags() & !CHECKS);
+    }
+
+    /// Makes the chain that starts with this segment an empty frame with the same number of segments.
+    pub(crate) fn head_empty_frame(self) {
+        let mut segments = 0_u16;
+        for segment in self.chain_mut() {
+            segment.set_data_off(0);
+            segment.set_data_len(0);
+            segments = segments.saturating_add(1);
+        }
+        self.write_segment_count(segments);
+        self.write_pkt_len(0);
+    }
+
+    /// Makes this the head of a frame of its own that ends with it.
+    pub(crate) fn head_frame_alone(self) {
+        self.write_next_mbuf(ptr::null_mut());
+        self.write_segment_count(1);
+        self.write_pkt_len(u32::from(self.data_len()));
+    }
+
+    /// Writes to a dynamic field.
+    ///
+    /// # Safety
+    /// DPDK has placed a field of the size and alignment of a `T` at `offset` in every mbuf, in which every value of a `T` is
+    /// allowed.
+    #[inline]
+    pub(crate) unsafe fn set_dynamic<T: bytemuck::Pod>(self, offset: usize, value: T) {
+        // SAFETY: the caller promises an offset inside the mbuf, which is live, as promised to `SegmentMut::new`.
+        let field = unsafe { self.mbuf.as_ptr().byte_add(offset).cast::<T>() };
+        // SAFETY: the caller promises an aligned field for this use, and nobody else uses the mbuf.
+        unsafe { field.write(value) };
+    }
+
+    /// Sets the flags.
+    ///
+    /// # Safety
+    /// The flags that say where the data is (indirect, external) stay as they are, and what the flags request of a device
+    /// fits the frame, together with the lengths of [`Self::set_tx_offload`].
+    #[inline]
+    pub(crate) unsafe fn set_ol_flags(self, flags: u64) {
+        debug_assert_eq!((flags ^ self.ol_flags()) & ELSEWHERE, 0);
+        self.write_ol_flags(flags);
+    }
+
+    /// Sets the lengths of the headers and of a segment's payload, as drivers trust them.
+    ///
+    /// # Safety
+    /// The lengths fit the frame, or no flag asks a device to use them.
+    #[inline]
+    pub(crate) unsafe fn set_tx_offload(self, lengths: u64) {
+        self.write_tx_offload(lengths);
+    }
+
+    /// Sets the position and the length of the data in the buffer.
+    ///
+    /// # Safety
+    /// Both together are not above the length of the buffer.
+    #[inline]
+    pub(crate) unsafe fn set_data(self, offset: u16, len: u16) {
+        debug_assert!(u32::from(offset) + u32::from(len) <= u32::from(self.buf_len()));
+        self.set_data_off(offset);
+        self.set_data_len(len);
+    }
+
+    /// Sets the number of segments of the whole frame, which the first segment stores.
+    ///
+    /// # Safety
+    /// When the packet is used next, its chain has this number of segments.
+    #[inline]
+    pub(crate) unsafe fn set_segment_count(self, segments: u16) {
+        self.write_segment_count(segments);
+    }
+
+    /// Sets the length of the whole frame, which the first segment stores.
+    ///
+    /// # Safety
+    /// When the packet is used next, its segments have this number of bytes together.
+    #[inline]
+    pub(crate) unsafe fn set_pkt_len(self, len: u32) {
+        self.write_pkt_len(len);
+    }
+
+    /// Changes the length of the whole frame, which the first segment stores.
+    ///
+    /// # Safety
+    /// When the packet is used next, its segments have this number of bytes together.
+    #[inline]
+    pub(crate) unsafe fn change_pkt_len(self, difference: i32) {
+        self.write_pkt_len(self.pkt_len().wrapping_add_signed(difference));
+    }
+
+    /// Appends a chain after this segment.
+    ///
+    /// # Safety
+    /// This segment is the last of its chain, and nobody else owns the chain that begins with `next`.
+    #[inline]
+    pub(crate) unsafe fn set_next(self, next: NonNull<rte_mbuf>) {
+        debug_assert!(self.next_mbuf().is_null());
+        self.write_next_mbuf(next.as_ptr());
+    }
+
+    /// Makes this the last segment of its chain.
+    ///
+    /// # Safety
+    /// The caller owns the segments after it from now on, and corrects the counts of the first segment.
+    #[inline]
+    pub(crate) unsafe fn end_chain(self) {
+        self.write_next_mbuf(ptr::null_mut());
+    }
+}
+
+impl<'p> Deref for SegmentMut<'p> {
+    type Target = Segment<'p>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Segment<'p> {
+        &self.0
     }
 }

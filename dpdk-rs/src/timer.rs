@@ -160,7 +160,7 @@ impl Timers {
     /// see [`TimerPoll::manage`].
     #[must_use]
     pub fn poll_every(&self, resolution: Duration) -> TimerPoll {
-        let resolution = Clock::of_running().cycles(resolution);
+        let resolution = Clock::of(&self.shared.eal).cycles(resolution);
         TimerPoll { timers: self.clone(), resolution, next: Tsc::from_cycles(0) }
     }
 
@@ -180,7 +180,8 @@ impl Timers {
         // and is not inside this call already. Every timer in the lists is live until it is stopped.
         unsafe { sys::rte_timer_manage() };
         drop(managing);
-        lcore::end_late();
+        // SAFETY: this thread has left the call that uses its lcore.
+        unsafe { lcore::end_late() };
         self.shared.free_left();
         PANIC.take().map_or(Ok(()), |payload| Err(Panicked::new(lcore, payload).into()))
     }

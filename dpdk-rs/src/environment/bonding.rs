@@ -19,12 +19,15 @@ pub(crate) struct Bonding {
 
 impl Bonding {
     /// `None` if the port is of another driver.
-    pub(crate) fn of(id: u16, info: &sys::rte_eth_dev_info) -> Option<Self> {
+    ///
+    /// # Safety
+    /// The information is that of the port, which is there.
+    pub(crate) unsafe fn of(id: u16, info: &sys::rte_eth_dev_info) -> Option<Self> {
         if driver::name(info) != driver::BONDING {
             return None;
         }
         let mut bonding = sys::dpdk_sys_bonding::default();
-        // SAFETY: the caller has just asked DPDK for `info`, whose driver is that of the port; the call fills a struct of ours.
+        // SAFETY: the caller promises that `info` and its driver are those of the port; the call fills a struct of ours.
         let count = unsafe { sys::dpdk_sys_bonding_get(info, id, &raw mut bonding) };
         let members = usize::try_from(count).ok().and_then(|count| bonding.members.get(..count));
         // A driver that does not answer may do anything.

@@ -24,7 +24,8 @@ impl Drop for Environment {
         } else if !left.is_empty() {
             format!("the driver of {left} cannot close a device that it has refused to set up")
         } else {
-            ports::close_rest(&self.control());
+            // SAFETY: every `Device` held a reference to this `Environment`, so none is left.
+            unsafe { ports::close_rest(&self.control()) };
             // SAFETY: everything made from the EAL held a reference to this `Environment`, so nothing is left; this is
             // the thread that initialised it, and no pool is waiting for mbufs.
             unsafe { sys::rte_eal_cleanup() };

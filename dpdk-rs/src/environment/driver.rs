@@ -42,19 +42,25 @@ pub(crate) const NETVSC: &str = "net_netvsc";
 pub(crate) const BONDING: &str = "net_bonding";
 
 /// Whether `net_bonding` has taken a device to combine it with others.
-pub(crate) fn is_member(info: &sys::rte_eth_dev_info) -> bool {
-    // SAFETY: the flags of a device that are not null live as long as the device, which the caller has just asked.
+///
+/// # Safety
+/// The device to which the information belongs is there.
+pub(crate) unsafe fn is_member(info: &sys::rte_eth_dev_info) -> bool {
+    // SAFETY: the flags of a device that are not null live as long as the device, which the caller promises.
     !info.dev_flags.is_null() && unsafe { *info.dev_flags & sys::DPDK_SYS_ETH_DEV_MEMBER != 0 }
 }
 
-/// Has `net_bonding` believe that it has taken a device, or that it has not. The control plane is locked.
-pub(crate) fn set_member(info: &sys::rte_eth_dev_info, member: bool) {
+/// Has `net_bonding` believe that it has taken a device, or that it has not.
+///
+/// # Safety
+/// The device to which the information belongs is there, and the control plane is locked.
+pub(crate) unsafe fn set_member(info: &sys::rte_eth_dev_info, member: bool) {
     let flags = info.dev_flags.cast_mut();
     if flags.is_null() {
         return;
     }
-    // SAFETY: flags that are not null live as long as the device, which the caller has just asked, in memory that drivers write
-    // to while the control plane is locked.
+    // SAFETY: flags that are not null live as long as the device, which the caller promises, in memory that drivers write to
+    // while the control plane is locked.
     let flags = unsafe { &mut *flags };
     *flags = if member { *flags | sys::DPDK_SYS_ETH_DEV_MEMBER } else { *flags & !sys::DPDK_SYS_ETH_DEV_MEMBER };
 }

@@ -92,9 +92,9 @@ impl Drop for Eal {
     }
 }
 
-/// Whether this process is the primary one, for callers that have initialised the EAL.
+/// Whether this process is the primary one. The result means something once the EAL is initialised.
 pub(crate) fn is_primary() -> bool {
-    // SAFETY: the call reads a number that does not change after the EAL is initialised.
+    // SAFETY: the call reads a number in a static variable, which does not change after the EAL is initialised.
     unsafe { sys::rte_eal_process_type() == sys::RTE_PROC_PRIMARY }
 }
 
@@ -122,7 +122,10 @@ pub(crate) struct Environment {
 
 impl Environment {
     /// For the thread that has initialised the EAL.
-    pub(crate) fn new(role: Role) -> Self {
+    ///
+    /// # Safety
+    /// This thread has just initialised the EAL, in this role, and there is no other `Environment`.
+    pub(crate) unsafe fn new(role: Role) -> Self {
         Self {
             role,
             process: process::id(),
@@ -178,7 +181,9 @@ impl Environment {
         self.scopes.fetch_add(1, Ordering::SeqCst);
     }
 
-    pub(crate) fn scope_closed(&self) {
+    /// # Safety
+    /// The call pairs with one of [`Self::scope_opened`], and no lcore or thread that was counted is inside DPDK any more.
+    pub(crate) unsafe fn scope_closed(&self) {
         self.scopes.fetch_sub(1, Ordering::SeqCst);
         if !self.is_forked() {
             self.free_retired(&mut self.control());
@@ -186,12 +191,17 @@ impl Environment {
     }
 
     /// Frees a pool as soon as that is safe, and then the memory that contains its mbufs' buffers.
-    pub(crate) fn retire_pool(&self, pool: RawPool, memory: PoolMemory) {
+    ///
+    /// # Safety
+    /// The pool is live and has no handle any more, and this is the only call for it. All buffers of its mbufs are in the
+    /// pool or in `memory`.
+    pub(crate) unsafe fn retire_pool(&self, pool: RawPool, memory: PoolMemory) {
         if self.is_forked() {
             return;
         }
         let mut control = self.control();
-        control.retired.push(Retired::new(pool, memory));
+        // SAFETY: the caller promises a live pool that nobody else frees.
+        control.retired.push(unsafe { Retired::new(pool, memory) });
         self.free_retired(&mut control);
     }
 
@@ -218,7 +228,8 @@ impl Environment {
     /// Frees the retired pools whose mbufs are all back, if that is safe now.
     pub(crate) fn free_retired(&self, control: &mut Control) {
         if self.may_free() {
-            retired_pools::free(&mut control.retired);
+            // SAFETY: the control plane is locked, since the list is borrowed, and `may_free` has just agreed.
+            unsafe { retired_pools::free(&mut control.retired) };
         }
     }
 }

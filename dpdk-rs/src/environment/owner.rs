@@ -19,10 +19,10 @@ pub(super) enum Owner {
     Device(String),
 }
 
-/// The owner of a port that DPDK has just named.
+/// The owner of a port.
 pub(super) fn owner(id: u16) -> Owner {
     let mut owner = sys::rte_eth_dev_owner::default();
-    // SAFETY: the caller has the number from DPDK; the call fills a struct of ours.
+    // SAFETY: the call checks the number, and fills a struct of ours.
     unsafe { sys::rte_eth_dev_owner_get(id, &raw mut owner) };
     let name = owner.name.map(c_char::cast_unsigned);
     match CStr::from_bytes_until_nul(&name).unwrap_or_default() {

@@ -4,7 +4,7 @@
 //! The existing ports, by number and by name.
 
 use super::{
-    ControlGuard, Environment, driver, iommu,
+    Control, ControlGuard, Environment, driver, iommu,
     owner::{Owner, owner},
 };
 use core::{
@@ -19,16 +19,15 @@ const FAILSAFE_OWNER: &str = "Fail-safe";
 
 /// The numbers of the ports that no other device owns, in ascending order. Each is determined at the moment when the
 /// iterator reaches it.
-fn ids() -> impl Iterator<Item = u16> {
-    all().filter(|id| !matches!(owner(*id), Owner::Device(_)))
+fn ids(control: &Control) -> impl Iterator<Item = u16> + use<> {
+    all(control).filter(|id| !matches!(owner(*id), Owner::Device(_)))
 }
 
-/// The numbers of all ports, including those that belong to other devices.
-pub(crate) fn all() -> impl Iterator<Item = u16> {
+/// The numbers of all ports, including those that belong to other devices. The control plane has to stay locked.
+pub(crate) fn all(_control: &Control) -> impl Iterator<Item = u16> + use<> {
     let mut next = 0;
     iter::from_fn(move || {
-        // SAFETY: the EAL is initialised and its control plane is locked, as all callers of `all` ensure; any number is
-        // allowed.
+        // SAFETY: the EAL is initialised, since there is a `Control`; any number is allowed.
         let id = unsafe { sys::rte_eth_find_next(next) };
         next = id.saturating_add(1);
         (u32::from(id) < sys::RTE_MAX_ETHPORTS).then_some(id)
@@ -40,47 +39,50 @@ pub(crate) fn names(environment: &Environment) -> Vec<String> {
     if environment.is_forked() {
         return Vec::new();
     }
-    let _control = environment.control();
-    ids().map(port_name).collect()
+    let control = environment.control();
+    ids(&control).map(port_name).collect()
 }
 
 /// DPDK's information about a port, if available.
-pub(crate) fn info(id: u16) -> Option<sys::rte_eth_dev_info> {
+pub(crate) fn info(id: u16, _control: &Control) -> Option<sys::rte_eth_dev_info> {
     let mut info = sys::rte_eth_dev_info::default();
-    // SAFETY: the callers have the number from DPDK, and the control plane locked; the call fills a struct of ours.
+    // SAFETY: a `Control` is reached only under its lock; the call checks the number, and fills a struct of ours.
     let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
     (result >= 0).then_some(info)
 }
 
 /// Whether a port belongs to another device, or could be removed with one that does.
-pub(crate) fn is_owned(id: u16, _control: &ControlGuard<'_>) -> bool {
-    let own = info(id);
-    let device = |other: &u16| info(*other).map(|info| info.device);
-    let mut siblings = all().filter(|other| *other == id || device(other) == own.map(|own| own.device));
-    own.is_some_and(|own| driver::is_member(&own)) || siblings.any(|id| matches!(owner(id), Owner::Device(_)))
+pub(crate) fn is_owned(id: u16, control: &Control) -> bool {
+    let own = info(id, control);
+    let device = |other: &u16| info(*other, control).map(|info| info.device);
+    let mut siblings = all(control).filter(|other| *other == id || device(other) == own.map(|own| own.device));
+    // SAFETY: the device is there as long as the control plane is locked.
+    own.is_some_and(|own| unsafe { driver::is_member(&own) })
+        || siblings.any(|id| matches!(owner(id), Owner::Device(_)))
 }
 
 /// Whether a device is one of `net_failsafe`, by the device's name.
 pub(crate) fn is_failsafe(device: &str, control: &ControlGuard<'_>) -> bool {
-    ports_of(device, control).filter_map(info).any(|info| driver::name(&info) == driver::FAILSAFE)
+    ports_of(device, control).filter_map(|id| info(id, control)).any(|info| driver::name(&info) == driver::FAILSAFE)
 }
 
 /// Whether a device of `net_failsafe` may have parts that it does not own yet: it looks for them again and again.
 pub(crate) fn lacks_parts(control: &ControlGuard<'_>) -> bool {
-    let failsafes = all().filter_map(info).filter(|info| driver::name(info) == driver::FAILSAFE);
+    let failsafes =
+        all(control).filter_map(|id| info(id, control)).filter(|info| driver::name(info) == driver::FAILSAFE);
     let most = failsafes.map(|info| driver::failsafe_parts(&info)).sum::<Option<usize>>();
     most.is_none_or(|most| most > failsafe_parts(control).len())
 }
 
 /// The names of the devices that devices of `net_failsafe` own.
-pub(crate) fn failsafe_parts(_control: &ControlGuard<'_>) -> BTreeSet<String> {
-    let owned = all().filter(|id| owner(*id) == Owner::Device(FAILSAFE_OWNER.to_owned()));
-    owned.filter_map(device_name).collect()
+pub(crate) fn failsafe_parts(control: &ControlGuard<'_>) -> BTreeSet<String> {
+    let owned = all(control).filter(|id| owner(*id) == Owner::Device(FAILSAFE_OWNER.to_owned()));
+    owned.filter_map(|id| device_name(id, control)).collect()
 }
 
 /// The ports of a device, by the device's name.
-fn ports_of<'a>(device: &'a str, _control: &ControlGuard<'_>) -> impl Iterator<Item = u16> + 'a {
-    all().filter(move |id| device_name(*id).is_some_and(|name| name == device))
+fn ports_of<'a>(device: &'a str, control: &'a Control) -> impl Iterator<Item = u16> + 'a {
+    all(control).filter(move |id| device_name(*id, control).is_some_and(|name| name == device))
 }
 
 /// Whether a device has a port, by the device's name.
@@ -96,13 +98,8 @@ pub(crate) fn in_use_of(device: &str, control: &ControlGuard<'_>) -> Option<Stri
 }
 
 /// The name of a port's device, which is the port's name if the device has only one port.
-pub(crate) fn device_name(id: u16) -> Option<String> {
-    let mut info = sys::rte_eth_dev_info::default();
-    // SAFETY: the caller has the number from DPDK, and the control plane locked; the call fills a struct of ours.
-    let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
-    if result < 0 || info.device.is_null() {
-        return None;
-    }
+pub(crate) fn device_name(id: u16, control: &Control) -> Option<String> {
+    let info = info(id, control).filter(|info| !info.device.is_null())?;
     // SAFETY: the device of a port lives as long as the port, which exists while the control plane is locked.
     let name = unsafe { sys::rte_dev_name(info.device) };
     // SAFETY: a device's name is a string that lives as long as the device.
@@ -123,8 +120,8 @@ impl Environment {
 }
 
 /// A port that cannot send data outside DPDK's memory: its name and that of its driver.
-fn reads_only_dpdk_memory(_control: &ControlGuard<'_>) -> Option<String> {
-    all().find_map(|id| {
+fn reads_only_dpdk_memory(control: &ControlGuard<'_>) -> Option<String> {
+    all(control).find_map(|id| {
         let mut info = sys::rte_eth_dev_info::default();
         // SAFETY: `all` has just named the port, and the control plane is locked; the call fills a struct of ours.
         let known = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) } >= 0;
@@ -135,16 +132,16 @@ fn reads_only_dpdk_memory(_control: &ControlGuard<'_>) -> Option<String> {
 
 /// Whether one of the ports is a NIC on VFIO, which can access memory of the program that is mapped in the IOMMU. The
 /// error names a port that cannot access such memory, with its driver.
-pub(crate) fn reaches_program_memory(_control: &ControlGuard<'_>) -> Result<bool, String> {
+pub(crate) fn reaches_program_memory(control: &ControlGuard<'_>) -> Result<bool, String> {
     let mut nic = false;
-    for id in all() {
+    for id in all(control) {
         let mut info = sys::rte_eth_dev_info::default();
         // SAFETY: `all` has just named the port, and the control plane is locked; the call fills a struct of ours.
         let known = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) } >= 0;
         if known && driver::reads_by_processor(&info) {
             continue;
         }
-        if !device_name(id).is_some_and(|name| iommu::is_on_vfio(Path::new(iommu::SYS), &name)) {
+        if !device_name(id, control).is_some_and(|name| iommu::is_on_vfio(Path::new(iommu::SYS), &name)) {
             return Err(format!("{} ({})", port_name(id), driver::name(&info)));
         }
         nic = true;
@@ -154,9 +151,12 @@ pub(crate) fn reaches_program_memory(_control: &ControlGuard<'_>) -> Result<bool
 
 /// Closes the ports that nobody has configured before the EAL is cleaned up: DPDK 22.11's clean-up of the bus fails for
 /// a device that closes others with it (`net_failsafe`).
-pub(crate) fn close_rest(_control: &ControlGuard<'_>) {
-    for id in ids() {
-        // SAFETY: the port exists, and no `Device` is left that could use it.
+///
+/// # Safety
+/// No `Device` is left.
+pub(super) unsafe fn close_rest(control: &ControlGuard<'_>) {
+    for id in ids(control) {
+        // SAFETY: the port exists, and the caller promises that no `Device` is left that could use it.
         unsafe { sys::rte_eth_dev_close(id) };
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn take_free(environment: &Environment) -> Vec<u16> {
         return Vec::new();
     }
     let mut control = environment.control();
-    let known: Vec<u16> = all().collect();
+    let known: Vec<u16> = all(&control).collect();
     if !environment.is_secondary() && !renew(&mut control) {
         return Vec::new();
     }
@@ -76,7 +76,7 @@ pub(crate) fn take_free(environment: &Environment) -> Vec<u16> {
 
 /// Reserves the ports that a driver could take at any time, and no others. Returns false if there is no memory for that.
 pub(crate) fn renew(control: &mut Control) -> bool {
-    let drivers = || all().filter_map(info).map(|info| driver::name(&info));
+    let drivers = || all(control).filter_map(|id| info(id, control)).map(|info| driver::name(&info));
     let seekers: Vec<String> = drivers().filter(|name| SEEKERS.contains(&name.as_str())).collect();
     // Devices of net_netvsc never take each other.
     reserve(control, |driver| seekers.iter().any(|seeker| seeker != NETVSC || driver != NETVSC)).is_ok()
@@ -84,8 +84,8 @@ pub(crate) fn renew(control: &mut Control) -> bool {
 
 /// Makes the program the owner of those ports without another owner whose drivers are `wanted`, and of no others.
 fn reserve(control: &mut Control, wanted: impl Fn(&str) -> bool) -> Result<(), Errno> {
-    for id in all() {
-        let wanted = info(id).is_some_and(|info| wanted(&driver::name(&info)));
+    for id in all(control) {
+        let wanted = info(id, control).is_some_and(|info| wanted(&driver::name(&info)));
         match owner(id) {
             Owner::Nobody if wanted => {
                 let mut owner = sys::rte_eth_dev_owner { id: owner_id(control)?, ..Default::default() };
@@ -117,25 +117,27 @@ fn owner_id(control: &mut Control) -> Result<u64, Errno> {
 
 /// Ports that `net_bonding` cannot take, however its arguments call them: they have the flag of members as long as this
 /// exists.
-pub(crate) struct Fence(Vec<u16>);
+pub(crate) struct Fence<'c>(&'c Control, Vec<u16>);
 
-impl Fence {
+impl<'c> Fence<'c> {
     /// Around all ports that are not `free`, and are nobody's members yet.
-    pub(crate) fn new(_control: &ControlGuard<'_>, free: impl Fn(u16) -> bool) -> Self {
-        let is_open = |id: &u16| !free(*id) && info(*id).is_some_and(|info| !driver::is_member(&info));
-        let fence = Self(all().filter(is_open).collect());
+    pub(crate) fn new(control: &'c Control, free: impl Fn(u16) -> bool) -> Self {
+        // SAFETY: the device is there as long as the control plane is locked.
+        let is_nobodys = |id: u16| info(id, control).is_some_and(|info| unsafe { !driver::is_member(&info) });
+        let fence = Self(control, all(control).filter(|id| !free(*id) && is_nobodys(*id)).collect());
         fence.set(true);
         fence
     }
 
     fn set(&self, member: bool) {
-        for info in self.0.iter().copied().filter_map(info) {
-            driver::set_member(&info, member);
+        for info in self.1.iter().filter_map(|id| info(*id, self.0)) {
+            // SAFETY: the device is there as long as the control plane is locked.
+            unsafe { driver::set_member(&info, member) };
         }
     }
 }
 
-impl Drop for Fence {
+impl Drop for Fence<'_> {
     fn drop(&mut self) {
         self.set(false);
     }

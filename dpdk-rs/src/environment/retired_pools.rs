@@ -22,7 +22,10 @@ pub(super) struct Retired {
 }
 
 impl Retired {
-    pub(super) const fn new(pool: RawPool, memory: PoolMemory) -> Self {
+    /// # Safety
+    /// The pool is live until it leaves its list, has no handle, and nobody else frees it. All buffers of its mbufs are in
+    /// the pool or in `memory`.
+    pub(super) const unsafe fn new(pool: RawPool, memory: PoolMemory) -> Self {
         Self { pool, memory, full_since: None }
     }
 
@@ -33,7 +36,7 @@ impl Retired {
 
     /// Whether all mbufs are back, and no thread is still inside the call that returned the last one.
     fn is_at_rest(&mut self) -> bool {
-        // SAFETY: a retired pool is live until it is removed from the list, whose owner has locked it.
+        // SAFETY: `new` was promised a pool that is live until it leaves the list, which is borrowed exclusively.
         let full = unsafe { sys::dpdk_sys_mempool_full(self.pool.as_ptr()) } != 0;
         if !full {
             self.full_since = None;
@@ -53,7 +56,9 @@ unsafe impl Send for RawPool {}
 unsafe impl Sync for RawPool {}
 
 impl RawPool {
-    pub(crate) const fn new(pool: NonNull<sys::rte_mempool>) -> Self {
+    /// # Safety
+    /// The pool is live as long as a copy of the result is used.
+    pub(crate) const unsafe fn new(pool: NonNull<sys::rte_mempool>) -> Self {
         Self(pool)
     }
 
@@ -63,8 +68,7 @@ impl RawPool {
     }
 }
 
-/// Frees the pools whose mbufs are all back. The caller has locked the control plane, and checked
-/// [`Environment::may_free`](super::Environment::may_free).
+/// Frees the pools whose mbufs are all back.
 ///
 /// Returning an mbuf is not one atomic step for a thread with an lcore id: the mbuf goes to the lcore's cache, which
 /// counts it before it is stored. So pools are freed only when no such thread can be inside DPDK: on the main lcore's
@@ -72,7 +76,10 @@ impl RawPool {
 /// access is the store that makes the mbuf count as returned, or `dpdk_sys_mempool_full` waits for it. The remaining
 /// case is lcores that call services of drivers because of the EAL's options: a pool is freed only after each of them
 /// has ended the round in which the last mbuf came back.
-pub(super) fn free(pools: &mut Vec<Retired>) {
+///
+/// # Safety
+/// The control plane is locked, and [`Environment::may_free`](super::Environment::may_free) has just agreed.
+pub(super) unsafe fn free(pools: &mut Vec<Retired>) {
     if pools.is_empty() {
         return;
     }
@@ -83,7 +90,7 @@ pub(super) fn free(pools: &mut Vec<Retired>) {
         let at_rest = retired.is_at_rest();
         if at_rest {
             // SAFETY: no handle and no mbuf of the pool is left, including in other processes, which keep an mbuf with
-            // each handle. Nobody is inside a call that uses the pool: this runs only on the main lcore's thread, with
+            // each handle. Nobody is inside a call that uses the pool: as the caller promises, this is the main lcore's thread, with
             // no lcore scope open, DPDK's own service cores have completed their rounds since, and a thread without an
             // lcore id is done with the pool once its mbuf counts as returned.
             unsafe { sys::rte_mempool_free(retired.pool.as_ptr()) };

@@ -148,7 +148,10 @@ fn start(args: Vec<CString>) -> Result<Vec<String>, EalError> {
 }
 
 /// The first device of `--vdev` that its driver rejected, for the thread that has just initialised the EAL.
-pub(crate) fn refused_device() -> Option<String> {
+///
+/// # Safety
+/// The EAL is initialised, and nothing was made from it yet.
+pub(crate) unsafe fn refused_device() -> Option<String> {
     // SAFETY: the EAL is initialised, and nobody changes its list of virtual devices: the caller has made nothing from it yet.
     let name = unsafe { sys::dpdk_sys_refused_vdev() };
     // SAFETY: a name is a string that lives as long as its device, which exists.

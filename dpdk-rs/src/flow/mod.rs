@@ -171,7 +171,9 @@ impl<P: PrivateData> Port<Started<P>> {
         let Some(flow) = NonNull::new(flow) else {
             return Err(refusal(device, "create", "rte_flow_create", Errno::last(), &error));
         };
-        let number = device.with_flows(|flows| flows.add(RawFlow::new(flow)));
+        // SAFETY: the rule is new, on a started port. `Flow::end` and the stop take it from the list before they destroy it.
+        let flow = unsafe { RawFlow::new(flow) };
+        let number = device.with_flows(|flows| flows.add(flow));
         Ok(Flow { device: Arc::clone(device), number })
     }
 }

@@ -232,20 +232,24 @@ impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
         let Some(count) = u16::try_from(needed).ok().filter(|_| needed <= room) else {
             return Err(FragmentError::NoRoom { needed, room });
         };
-        let head = packet.head();
+        let port = packet.head().port();
+        let head = packet.head_mut();
         let forked = || self.headers.environment().is_forked();
-        let _counting = begin_taking_apart(head, forked).map_err(|reason| match reason {
+        let _counting = begin_taking_apart(*head, forked).map_err(|reason| match reason {
             Unsharable::Forked => FragmentError::Forked,
             Unsharable::Crowded => FragmentError::NoMbuf,
         })?;
         let (offset, len) = (head.data_off(), head.data_len());
-        // `Sizes::new` has checked that the first segment has this many bytes.
-        head.set_data(offset + l2_len, len - l2_len);
-        head.change_pkt_len(-i32::from(l2_len));
+        // SAFETY: `Sizes::new` has checked that the first segment has this many bytes.
+        unsafe { head.set_data(offset + l2_len, len - l2_len) };
+        // SAFETY: the first segment has shrunk by as much.
+        unsafe { head.change_pkt_len(-i32::from(l2_len)) };
         let held = fragments.len();
         let result = call(head.mbuf().as_ptr(), fragments.spare().as_mut_ptr().cast(), count);
-        head.set_data(offset, len);
-        head.change_pkt_len(i32::from(l2_len));
+        // SAFETY: this is where the data was before.
+        unsafe { head.set_data(offset, len) };
+        // SAFETY: the first segment has grown by as much.
+        unsafe { head.change_pkt_len(i32::from(l2_len)) };
         let added = Errno::check(result).map_err(|errno| match errno {
             Errno::NO_MEMORY => FragmentError::NoMbuf,
             errno => FragmentError::Call(errno),
@@ -256,8 +260,10 @@ impl<Q: PrivateData, R: PrivateData> Fragmenter<Q, R> {
         // headed by a fresh mbuf of the pool of headers, which has a private area for a `Q`.
         unsafe { fragments.set_len(held + added) };
         for fragment in fragments.iter_mut().skip(held) {
-            fragment.head().set_port(head.port());
-            fragment.head().set_tx_offload(0);
+            let own = fragment.head_mut();
+            own.set_port(port);
+            // SAFETY: the mbuf is new, so none of its flags asks a device to use the lengths.
+            unsafe { own.set_tx_offload(0) };
             let link = packet.data().get(..usize::from(l2_len)).unwrap_or_default();
             // The headroom is longer than any link header.
             if let Ok(front) = fragment.prepend(link.len()) {

@@ -10,7 +10,7 @@ use crate::{
     packet::unshared,
     segment::MOST_SEGMENTS,
 };
-use core::{fmt, marker::PhantomData, mem, ptr::NonNull, time::Duration};
+use core::{fmt, marker::PhantomData, mem::ManuallyDrop, ptr::NonNull, time::Duration};
 use dpdk_sys as sys;
 use std::sync::Arc;
 
@@ -166,7 +166,11 @@ impl<P: PrivateData> FragmentTable<P> {
                 remove_fragment_header(&mut packet, l2_len, ip);
                 Ok(Some(packet))
             }
-            Ok(ip) => Ok(self.take(packet, l2_len, ip, now, sys::dpdk_sys_ipv6_reassemble).inspect(forget_findings)),
+            Ok(ip) => {
+                let mut whole = self.take(packet, l2_len, ip, now, sys::dpdk_sys_ipv6_reassemble);
+                whole.iter_mut().for_each(forget_findings);
+                Ok(whole)
+            }
             Err(error) => Err((error, packet)),
         }
     }
@@ -202,13 +206,14 @@ impl<P: PrivateData> FragmentTable<P> {
 
     /// Passes a fragment to DPDK. Returns the datagram if it is complete.
     fn take(&mut self, packet: Packet<P>, l2_len: usize, ip: Ip, now: Tsc, call: Call) -> Option<Packet<P>> {
-        let head = packet.head();
-        // `check` has checked that both lengths fit in their bits.
-        // SAFETY: the call packs numbers into one.
-        head.set_tx_offload(unsafe { sys::dpdk_sys_mbuf_tx_offload(l2_len as u8, ip.header_len as u16, 0, 0) });
-        let (mbuf, header) = (head.mbuf(), head.start().wrapping_add(l2_len));
         // From now on the mbufs belong to the table.
-        mem::forget(packet);
+        let mut packet = ManuallyDrop::new(packet);
+        let head = packet.head_mut();
+        // SAFETY: the call packs numbers into one.
+        let lengths = unsafe { sys::dpdk_sys_mbuf_tx_offload(l2_len as u8, ip.header_len as u16, 0, 0) };
+        // SAFETY: `check` has compared both lengths with the frame, and with their bits.
+        unsafe { head.set_tx_offload(lengths) };
+        let (mbuf, header) = (head.mbuf(), head.start().wrapping_add(l2_len));
         let mut dropped = 0;
         // SAFETY: the table is live as long as its handle, and borrowed exclusively. The mbuf heads a chain of nobody else, whose
         // first segment has the link header and the IP header, with the lengths that it says itself; that of a first fragment
@@ -250,12 +255,12 @@ fn check<P: PrivateData>(
 }
 
 /// Clears the device's findings, which are those of the first fragment.
-fn forget_findings<P: PrivateData>(whole: &Packet<P>) {
-    const CHECKS: u64 = sys::DPDK_SYS_MBUF_F_RX_IP_CKSUM_MASK | sys::DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK;
-    let head = whole.head();
-    head.set_ol_flags(head.ol_flags() & !CHECKS);
+fn forget_findings<P: PrivateData>(whole: &mut Packet<P>) {
+    let head = whole.head_mut();
+    head.forget_checksums();
     head.set_packet_type(0);
-    head.set_tx_offload(0);
+    // SAFETY: the flags of a packet outside a `PreparedBurst` ask nothing of a device.
+    unsafe { head.set_tx_offload(0) };
 }
 
 /// Corrects the header of a complete IPv4 packet.
@@ -263,7 +268,7 @@ fn finish<P: PrivateData>(mut whole: Packet<P>) -> Result<Option<Packet<P>>, (Re
     // The link headers of the first and the last fragment may differ in length.
     // SAFETY: the mbuf is live; the call reads a field of it.
     let l2_len = usize::from(unsafe { sys::dpdk_sys_mbuf_l2_len(whole.mbuf()) });
-    forget_findings(&whole);
+    forget_findings(&mut whole);
     let len = whole.len().saturating_sub(l2_len);
     if len > usize::from(u16::MAX) {
         return Err((ReassemblyError::TooLong(len), whole));

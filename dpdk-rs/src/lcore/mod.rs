@@ -55,7 +55,8 @@ pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
     // SAFETY: the EAL is initialised, since the caller holds an `Eal`; u32::MAX asks for the first lcore.
     let mut next = unsafe { sys::rte_get_next_lcore(u32::MAX, 0, 0) };
     while next < sys::RTE_MAX_LCORE {
-        let id = LcoreId(next);
+        // SAFETY: `next` is below RTE_MAX_LCORE, as the loop has checked.
+        let id = unsafe { LcoreId::new(next) };
         // SAFETY: `next` is below RTE_MAX_LCORE, as the loop has checked. The call looks it up in a table of that
         // length.
         let socket = unsafe { sys::rte_lcore_to_socket_id(next) };
@@ -72,5 +73,6 @@ pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
 pub fn current() -> Option<LcoreId> {
     // SAFETY: the call reads a variable of this thread, which exists even without an EAL.
     let id = unsafe { sys::rte_lcore_id() };
-    (id != sys::LCORE_ID_ANY).then_some(LcoreId(id))
+    // SAFETY: a number other than ANY is that of an lcore.
+    (id != sys::LCORE_ID_ANY).then(|| unsafe { LcoreId::new(id) })
 }

@@ -78,7 +78,8 @@ impl Registrar {
                 Ok(Registered { environment: Arc::clone(&self.environment), id, thread: PhantomData })
             }
             _ => {
-                self.environment.scope_closed();
+                // SAFETY: the thread was counted a few lines above, and has not become an lcore.
+                unsafe { self.environment.scope_closed() };
                 Err(RegisterError::Register(errno))
             }
         }
@@ -138,7 +139,10 @@ thread_local! {
 }
 
 /// Ends this thread's registration if it has waited for the end of `rte_timer_manage`.
-pub(crate) fn end_late() {
+///
+/// # Safety
+/// The thread is not inside a DPDK call that uses its lcore.
+pub(crate) unsafe fn end_late() {
     if let Ok(Some(environment)) = LATE.try_with(Cell::take) {
         // SAFETY: this is the registered thread, whose `Registered` has left the end of the registration to this
         // function.
@@ -155,7 +159,8 @@ unsafe fn unregister(environment: &Environment) {
     // SAFETY: the caller promises a registered thread.
     unsafe { sys::rte_thread_unregister() };
     drop(control);
-    environment.scope_closed();
+    // SAFETY: `register` has counted the thread, which is no lcore any more.
+    unsafe { environment.scope_closed() };
 }
 
 impl fmt::Debug for Registered {

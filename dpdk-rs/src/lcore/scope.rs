@@ -160,7 +160,8 @@ where
     };
     let result = panic::catch_unwind(AssertUnwindSafe(|| f(&scope)));
     let mut panics = scope.wait().into_iter();
-    eal.environment().scope_closed();
+    // SAFETY: the scope was counted at the start of this function, and all its closures have ended.
+    unsafe { eal.environment().scope_closed() };
     let first = panics.next();
     panics.for_each(discard);
     match result {

@@ -453,8 +453,8 @@ impl<K: HashKey> Entries<K> {
     pub(super) fn step(&self, next: &mut u32) -> Option<(K, *mut c_void)> {
         let (mut key, mut data) = (ptr::null(), ptr::null_mut());
         let next = ptr::from_mut(next);
-        // SAFETY: the table lives as long as its handle, and the call writes to three variables of this function or its
-        // caller.
+        // SAFETY: the table lives as long as its handle, and the call writes to three variables that nobody else
+        // uses.
         let position = unsafe { sys::rte_hash_iterate(self.table.as_ptr(), &raw mut key, &raw mut data, next) };
         if position < 0 {
             return None;

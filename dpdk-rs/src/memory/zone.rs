@@ -5,7 +5,9 @@
 
 use super::MOST_BYTES;
 use crate::{
-    CreateError, Eal, SocketId, name,
+    CreateError, Eal, SocketId,
+    environment::Environment,
+    name,
     object::{Handle, Kind, refuse},
 };
 use core::{
@@ -71,8 +73,8 @@ impl Memzone {
     /// one, it is that of DPDK itself or of a program in another language.
     #[doc(alias = "rte_memzone_lookup")]
     #[must_use]
-    pub fn lookup(_eal: &Eal, name: &str) -> Option<MemzoneInfo> {
-        find(name)
+    pub fn lookup(eal: &Eal, name: &str) -> Option<MemzoneInfo> {
+        find(eal.environment(), name)
     }
 
     /// The bytes of the zone.
@@ -117,11 +119,11 @@ impl fmt::Debug for Memzone {
     }
 }
 
-/// The location of the zone with a name, for callers that have initialised the EAL.
-pub(crate) fn find(name: &str) -> Option<MemzoneInfo> {
+/// The location of the zone with a name.
+pub(crate) fn find(_environment: &Environment, name: &str) -> Option<MemzoneInfo> {
     name::candidates(name)?.iter().find_map(|name| {
-        // SAFETY: the EAL is initialised, since all callers hold an `Eal` or a `Secondary`; the call compares the name with
-        // others, under a lock of its own.
+        // SAFETY: the EAL is initialised, since there is an `Environment`; the call compares the name with others, under a
+        // lock of its own.
         let zone = unsafe { sys::rte_memzone_lookup(name.as_ptr()) };
         // SAFETY: a zone's description stays where it is, in a table that lives as long as the EAL.
         NonNull::new(zone.cast_mut()).map(|zone| unsafe { info(zone) })

@@ -78,7 +78,9 @@ impl Drop for PoolHandle {
             // SAFETY: the mbuf belongs to this handle, and is not used after its drop.
             Some(kept) if !self.eal.is_forked() => unsafe { sys::rte_pktmbuf_free(kept.0.as_ptr()) },
             Some(_) => (),
-            None => self.eal.retire_pool(self.pool, mem::take(&mut self.memory)),
+            // SAFETY: this is the only handle of the pool, which is being dropped. `of_own` was promised a live pool that
+            // nobody else frees, with this memory.
+            None => unsafe { self.eal.retire_pool(self.pool, mem::take(&mut self.memory)) },
         }
     }
 }
@@ -116,7 +118,9 @@ impl<P: PrivateData> Mempool<P> {
         outside: bool,
         eal: &Arc<Environment>,
     ) -> Self {
-        let (pool, eal, memory) = (RawPool::new(pool), Arc::clone(eal), ManuallyDrop::new(memory));
+        // SAFETY: the caller promises a live pool, which is freed only after its handle is gone.
+        let pool = unsafe { RawPool::new(pool) };
+        let (eal, memory) = (Arc::clone(eal), ManuallyDrop::new(memory));
         let handle = PoolHandle { pool, eal, size, data_room, memory, outside, kept: None };
         Self { handle: Arc::new(handle), private: PhantomData }
     }
@@ -132,7 +136,9 @@ impl<P: PrivateData> Mempool<P> {
         (size, data_room): (u32, u16),
         eal: Arc<Environment>,
     ) -> Self {
-        let (pool, kept, memory) = (RawPool::new(pool), Some(Kept(kept)), ManuallyDrop::new(None));
+        // SAFETY: the caller promises a live pool as long as `kept` is missing, which the handle holds.
+        let pool = unsafe { RawPool::new(pool) };
+        let (kept, memory) = (Some(Kept(kept)), ManuallyDrop::new(None));
         let handle = PoolHandle { pool, eal, size, data_room, memory, outside: false, kept };
         Self { handle: Arc::new(handle), private: PhantomData }
     }

@@ -25,9 +25,10 @@ const MIDDLE: u8 = 0x10;
 pub(super) fn prepare<P: PrivateData>(packet: &mut Packet<P>) -> bool {
     let Some(tcp) = joinable(packet) else { return false };
     packet.keep_front(ETHERNET + tcp.packet_len);
-    let head = packet.head();
+    let head = packet.head_mut();
     head.set_packet_type(sys::DPDK_SYS_PTYPE_L2_ETHER | sys::DPDK_SYS_PTYPE_L3_IPV4 | sys::DPDK_SYS_PTYPE_L4_TCP);
-    head.set_tx_offload(lengths(tcp));
+    // SAFETY: `joinable` has compared the lengths of the headers with the frame.
+    unsafe { head.set_tx_offload(lengths(tcp)) };
     true
 }
 
@@ -71,19 +72,20 @@ fn lengths(tcp: Tcp) -> u64 {
 
 /// Restores the fields of a packet that DPDK returns. DPDK has written the length to a joined packet.
 pub(super) fn finish<P: PrivateData>(packet: &mut Packet<P>) {
-    const CHECKS: u64 = sys::DPDK_SYS_MBUF_F_RX_IP_CKSUM_MASK | sys::DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK;
-    let head = packet.head();
-    let before = head.tx_offload();
-    head.set_tx_offload(0);
+    let before = packet.head().tx_offload();
+    // SAFETY: the flags of a packet outside a `PreparedBurst` ask nothing of a device.
+    unsafe { packet.head_mut().set_tx_offload(0) };
     let Some(tcp) = Tcp::new(packet.data(), packet.len(), ETHERNET).ok().filter(|tcp| before != lengths(*tcp)) else {
         return;
     };
-    head.set_ol_flags(head.ol_flags() & !CHECKS);
-    for mbuf in head.chain().skip(1) {
+    let head = packet.head_mut();
+    head.forget_checksums();
+    for mbuf in head.chain_mut().skip(1) {
         mbuf.forget_findings(head.port());
-        mbuf.set_tx_offload(0);
-        mbuf.set_segment_count(1);
-        mbuf.set_pkt_len(u32::from(mbuf.data_len()));
+        // SAFETY: the mbuf does not head a frame any more, so that it counts as one segment.
+        unsafe { mbuf.set_segment_count(1) };
+        // SAFETY: the mbuf does not head a frame any more, so only its own bytes count.
+        unsafe { mbuf.set_pkt_len(u32::from(mbuf.data_len())) };
     }
     tcp.write_checksums(packet);
 }

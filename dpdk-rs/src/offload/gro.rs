@@ -139,8 +139,9 @@ impl<P: PrivateData> GroTable<P> {
             return None;
         }
         // SAFETY: the table has not taken the mbuf, which is the one passed to it and has a private area for a `P`.
-        let packet = unsafe { Packet::from_mbuf(NonNull::new(mbuf)?) };
-        packet.head().set_tx_offload(0);
+        let mut packet = unsafe { Packet::from_mbuf(NonNull::new(mbuf)?) };
+        // SAFETY: the flags of a packet outside a `PreparedBurst` ask nothing of a device.
+        unsafe { packet.head_mut().set_tx_offload(0) };
         Some(packet)
     }
 

@@ -115,7 +115,7 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
 
     fn cut<const N: usize>(
         &self,
-        packet: Packet<P>,
+        mut packet: Packet<P>,
         plan: Plan,
         segments: &mut Burst<P, N>,
     ) -> Result<usize, (SegmentationError, Packet<P>)> {
@@ -126,16 +126,19 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
             gso_types: sys::DPDK_SYS_TX_OFFLOAD_TCP_TSO as u32,
             gso_size: plan.segment_len,
         };
-        let head = packet.head();
-        let counting = match begin_taking_apart(head, || self.headers.environment().is_forked()) {
+        let port = packet.head().port();
+        let counting = match begin_taking_apart(packet.head(), || self.headers.environment().is_forked()) {
             Ok(counting) => counting,
             Err(Unsharable::Forked) => return Err((SegmentationError::Forked, packet)),
             Err(Unsharable::Crowded) => return Err((SegmentationError::NoMbuf, packet)),
         };
+        let head = packet.head_mut();
         let (flags, offload) = (head.ol_flags(), head.tx_offload());
         let asked = sys::DPDK_SYS_MBUF_F_TX_IPV4 | sys::DPDK_SYS_MBUF_F_TX_TCP_SEG;
-        head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | asked);
-        head.set_tx_offload(plan.lengths);
+        // SAFETY: the plan has compared the headers with the frame. The flags are all for sending.
+        unsafe { head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | asked) };
+        // SAFETY: the plan has compared the lengths with the frame.
+        unsafe { head.set_tx_offload(plan.lengths) };
         let held = segments.len();
         // SAFETY: the mbuf heads a live chain that this call owns, whose last mbuf has bytes. The first mbuf has all
         // headers, of the lengths in the mbuf, and the mbufs of the live pool of headers have room for them. The mbuf
@@ -150,8 +153,10 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
             )
         };
         drop(counting);
-        head.set_ol_flags(flags);
-        head.set_tx_offload(offload);
+        // SAFETY: these are the flags that the packet had.
+        unsafe { head.set_ol_flags(flags) };
+        // SAFETY: these are the lengths that the packet had.
+        unsafe { head.set_tx_offload(offload) };
         let added = match Errno::check(result) {
             Ok(0) => return Err((SegmentationError::Call(Errno::new(sys::EINVAL.cast_signed())), packet)),
             Ok(added) => added as usize,
@@ -163,7 +168,7 @@ impl<P: PrivateData, R: PrivateData> Segmenter<P, R> {
         // The first mbuf of each is a new one from the pool of headers, which has a private area for a `P`.
         unsafe { segments.set_len(held + added) };
         for (number, segment) in segments.iter_mut().skip(held).enumerate() {
-            finish(segment, plan.tcp, head.port(), number == 0);
+            finish(segment, plan.tcp, port, number == 0);
         }
         Ok(added)
     }
@@ -183,12 +188,12 @@ fn room_for_headers<P: PrivateData>(pool: &Mempool<P>) -> usize {
 /// Completes a segment that DPDK has cut.
 fn finish<P: PrivateData>(segment: &mut Packet<P>, whole: Tcp, port: u16, is_first: bool) {
     // DPDK has copied the frame's fields of the packet's mbufs: the flags to the header, all fields to the others.
-    for mbuf in segment.head().chain() {
+    for mbuf in segment.head_mut().chain_mut() {
         mbuf.forget_findings(port);
-        mbuf.set_tx_offload(0);
     }
-    for mbuf in segment.head().chain().skip(1) {
-        mbuf.set_pkt_len(u32::from(mbuf.data_len()));
+    for mbuf in segment.head_mut().chain_mut().skip(1) {
+        // SAFETY: the mbuf does not head a frame, so only its own bytes count.
+        unsafe { mbuf.set_pkt_len(u32::from(mbuf.data_len())) };
     }
     let flags = whole.l2_len + whole.l3_len + FLAGS;
     let byte = segment.data_mut().ok().and_then(|data| data.get_mut(flags)).filter(|_| !is_first);

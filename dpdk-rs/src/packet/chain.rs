@@ -8,7 +8,7 @@ use crate::{
     PrivateData,
     segment::{MOST_SEGMENTS, Segment},
 };
-use core::{fmt, marker::PhantomData, mem};
+use core::{fmt, marker::PhantomData, mem::ManuallyDrop};
 use dpdk_sys as sys;
 
 impl<P: PrivateData> Packet<P> {
@@ -43,14 +43,18 @@ impl<P: PrivateData> Packet<P> {
         let Some(segments) = segments.filter(|segments| *segments <= MOST_SEGMENTS) else {
             return Err(tail);
         };
-        let (head, added) = (self.head(), tail.head());
-        // From now on the tail's mbufs belong to this packet.
-        mem::forget(tail);
-        head.last().set_next(added);
-        head.set_segment_count(segments);
+        let mut tail = ManuallyDrop::new(tail);
+        let (head, added) = (self.head_mut(), tail.head_mut());
         // 32,766 segments of 65,535 bytes are less than 4 GiB.
-        head.set_pkt_len(head.pkt_len().wrapping_add(added.pkt_len()));
-        added.set_pkt_len(u32::from(added.data_len()));
+        let len = head.pkt_len().wrapping_add(added.pkt_len());
+        // SAFETY: from now on the tail's mbufs belong to this packet, since the tail is not dropped.
+        unsafe { head.last_mut().set_next(added.mbuf()) };
+        // SAFETY: both chains have this number of segments together.
+        unsafe { head.set_segment_count(segments) };
+        // SAFETY: both chains have this number of bytes together.
+        unsafe { head.set_pkt_len(len) };
+        // SAFETY: the mbuf does not head a frame any more, so only its own bytes count.
+        unsafe { added.set_pkt_len(u32::from(added.data_len())) };
         Ok(())
     }
 
@@ -82,7 +86,7 @@ impl<P: PrivateData> Packet<P> {
 /// The bytes of each segment of a packet, in order; from [`Packet::segments`].
 #[derive(Clone)]
 pub struct Segments<'a> {
-    next: Option<Segment>,
+    next: Option<Segment<'a>>,
     packet: PhantomData<&'a [u8]>,
 }
 
@@ -106,7 +110,7 @@ impl fmt::Debug for Segments<'_> {
 
 /// The bytes of each segment of a packet, in order, mutably; from [`Packet::segments_mut`].
 pub struct SegmentsMut<'a> {
-    next: Option<Segment>,
+    next: Option<Segment<'a>>,
     packet: PhantomData<&'a mut [u8]>,
 }
 

@@ -152,11 +152,11 @@ impl<P: PrivateData> Packet<P> {
             let packet = pool.alloc().ok_or(BufferError::NoMbuf)?;
             Ok((found, packet))
         });
-        let ((iova, len), packet) = match ready {
+        let ((iova, len), mut packet) = match ready {
             Ok(ready) => ready,
             Err(error) => return Err((error, holder.into_buffer())),
         };
-        let (head, holder) = (packet.head(), holder.into_raw());
+        let (head, holder) = (packet.head_mut(), holder.into_raw());
         // SAFETY: the holder is live, and nobody else has it.
         let shared = unsafe { &raw mut (*holder).shared };
         // SAFETY: the mbuf is new, so nobody else refers to it. The buffer has `len` bytes, and the buffer and the
@@ -172,8 +172,10 @@ impl<P: PrivateData> Packet<P> {
                 holder.cast(),
             );
         }
-        head.set_data(0, len);
-        head.set_pkt_len(u32::from(len));
+        // SAFETY: the mbuf has just been attached to a buffer of `len` bytes.
+        unsafe { head.set_data(0, len) };
+        // SAFETY: the only segment has `len` bytes.
+        unsafe { head.set_pkt_len(u32::from(len)) };
         Ok(packet)
     }
 }

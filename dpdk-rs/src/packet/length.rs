@@ -13,12 +13,15 @@ impl<P: PrivateData> Packet<P> {
     /// [`PacketError::NoRoom`] if the tailroom is smaller, [`PacketError::Shared`] if the data has another owner.
     #[doc(alias = "rte_pktmbuf_append")]
     pub fn append(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
-        let head = self.head();
-        let last = unshared(head.last())?;
+        let head = self.head_mut();
+        let last = head.last_mut();
+        unshared(*last)?;
         let more = fits(len, last.tailroom())?;
         let before = last.data_len();
-        last.set_data(last.data_off(), before + more);
-        head.change_pkt_len(i32::from(more));
+        // SAFETY: `fits` has compared the added bytes with the room behind the data.
+        unsafe { last.set_data(last.data_off(), before + more) };
+        // SAFETY: the last segment has grown by as much.
+        unsafe { head.change_pkt_len(i32::from(more)) };
         // SAFETY: the data is this packet's alone, as `unshared` has found, and the packet is borrowed exclusively.
         let data = unsafe { last.data_mut() };
         Ok(data.split_at_mut(usize::from(before)).1)
@@ -31,10 +34,13 @@ impl<P: PrivateData> Packet<P> {
     /// [`PacketError::NoRoom`] if the headroom is smaller, [`PacketError::Shared`] if the data has another owner.
     #[doc(alias = "rte_pktmbuf_prepend")]
     pub fn prepend(&mut self, len: usize) -> Result<&mut [u8], PacketError> {
-        let head = unshared(self.head())?;
+        unshared(self.head())?;
         let more = fits(len, self.headroom())?;
-        head.set_data(head.data_off() - more, head.data_len() + more);
-        head.change_pkt_len(i32::from(more));
+        let head = self.head_mut();
+        // SAFETY: the data ends where it did, and `fits` has compared the added bytes with the room before it.
+        unsafe { head.set_data(head.data_off() - more, head.data_len() + more) };
+        // SAFETY: the first segment has grown by as much.
+        unsafe { head.change_pkt_len(i32::from(more)) };
         Ok(self.data_mut()?.split_at_mut(usize::from(more)).0)
     }
 
@@ -45,10 +51,12 @@ impl<P: PrivateData> Packet<P> {
     /// [`PacketError::TooShort`] if the segment has fewer bytes.
     #[doc(alias = "rte_pktmbuf_adj")]
     pub fn adj(&mut self, len: usize) -> Result<(), PacketError> {
-        let head = self.head();
+        let head = self.head_mut();
         let less = holds(len, head.data_len())?;
-        head.set_data(head.data_off() + less, head.data_len() - less);
-        head.change_pkt_len(-i32::from(less));
+        // SAFETY: the data ends where it did, and `holds` has compared the removed bytes with its length.
+        unsafe { head.set_data(head.data_off() + less, head.data_len() - less) };
+        // SAFETY: the first segment has shrunk by as much.
+        unsafe { head.change_pkt_len(-i32::from(less)) };
         Ok(())
     }
 
@@ -58,25 +66,27 @@ impl<P: PrivateData> Packet<P> {
     /// [`PacketError::TooShort`] if the segment has fewer bytes.
     #[doc(alias = "rte_pktmbuf_trim")]
     pub fn trim(&mut self, len: usize) -> Result<(), PacketError> {
-        let head = self.head();
-        let last = head.last();
+        let head = self.head_mut();
+        let last = head.last_mut();
         let less = holds(len, last.data_len())?;
-        last.set_data(last.data_off(), last.data_len() - less);
-        head.change_pkt_len(-i32::from(less));
+        // SAFETY: the data only becomes shorter; `holds` has compared the removed bytes with its length.
+        unsafe { last.set_data(last.data_off(), last.data_len() - less) };
+        // SAFETY: the last segment has shrunk by as much.
+        unsafe { head.change_pkt_len(-i32::from(less)) };
         Ok(())
     }
 
-    /// Shortens the frame to its first `len` bytes; it has at least as many. Segments that would be empty are freed.
+    /// Shortens the frame to its first `len` bytes, if it has more. Segments that would be empty are freed.
     pub(crate) fn keep_front(&mut self, len: usize) {
-        let head = self.head();
-        if self.len() == len {
+        if self.len() <= len {
             return;
         }
+        let head = self.head_mut();
         let (mut rest, mut segments, mut last) = (len, 0, head);
-        for segment in head.chain() {
+        for segment in head.chain_mut() {
             let kept = rest.min(usize::from(segment.data_len()));
-            // Not more than the segment has.
-            segment.set_data(segment.data_off(), kept as u16);
+            // SAFETY: the data only becomes shorter: `kept` is not more than the segment has.
+            unsafe { segment.set_data(segment.data_off(), kept as u16) };
             rest -= kept;
             segments += 1;
             last = segment;
@@ -84,17 +94,22 @@ impl<P: PrivateData> Packet<P> {
                 break;
             }
         }
-        if let Some(behind) = last.next() {
-            last.end_chain();
+        if let Some(behind) = last.next_mut() {
+            // SAFETY: this function frees the segments after it, and corrects the counts.
+            unsafe { last.end_chain() };
             // Builds of DPDK with debug checks compare the count with the chain.
-            behind.set_segment_count(head.segment_count() - segments);
-            behind.set_pkt_len(behind.chain().map(|segment| u32::from(segment.data_len())).sum());
-            // SAFETY: the line above has separated the segments behind from this packet, and nobody else has them.
+            // SAFETY: the first `segments` of the chain are still there, and the rest is behind.
+            unsafe { behind.set_segment_count(head.segment_count() - segments) };
+            let bytes = behind.chain().map(|segment| u32::from(segment.data_len())).sum();
+            // SAFETY: the segments have so many bytes.
+            unsafe { behind.set_pkt_len(bytes) };
+            // SAFETY: these segments were separated from this packet a few lines above, and nobody else has them.
             drop(unsafe { Packet::<()>::from_mbuf(behind.mbuf()) });
         }
-        head.set_segment_count(segments);
-        // The frame has more bytes, so `len` fits.
-        head.set_pkt_len(len as u32);
+        // SAFETY: the loop has counted the segments up to the last one that is left.
+        unsafe { head.set_segment_count(segments) };
+        // SAFETY: the frame had more than `len` bytes, which therefore fit, and the loop has left so many.
+        unsafe { head.set_pkt_len(len as u32) };
     }
 }
 

@@ -19,7 +19,10 @@ pub use external::BufferError;
 pub use received::{Checksum, Headers, L2, L3, L4, PacketType};
 pub(crate) use references::{Unsharable, begin_sharing, begin_taking_apart, unshared};
 
-use crate::{PortId, PrivateData, segment::Segment};
+use crate::{
+    PortId, PrivateData,
+    segment::{Segment, SegmentMut},
+};
 use core::{fmt, marker::PhantomData, ptr::NonNull};
 use dpdk_sys::rte_mbuf;
 
@@ -55,10 +58,17 @@ impl<P: PrivateData> Packet<P> {
     }
 
     #[inline(always)]
-    pub(crate) const fn head(&self) -> Segment {
-        // SAFETY: the packet owns the mbuf until it is dropped or sent, and no method lets the segment outlive its
-        // borrow of the packet.
+    pub(crate) const fn head(&self) -> Segment<'_> {
+        // SAFETY: the packet owns its chain until it is dropped or sent, which its borrow rules out, and whoever changes
+        // the fields borrows it exclusively.
         unsafe { Segment::new(self.mbuf) }
+    }
+
+    #[inline(always)]
+    pub(crate) const fn head_mut(&mut self) -> SegmentMut<'_> {
+        // SAFETY: the packet owns its chain until it is dropped or sent, which its borrow rules out. The borrow is
+        // exclusive.
+        unsafe { SegmentMut::new(self.mbuf) }
     }
 
     /// The head of the chain, for calls of DPDK that only read.

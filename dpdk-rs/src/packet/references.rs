@@ -33,7 +33,7 @@ pub(crate) enum Unsharable {
 
 /// Until the guard is dropped, the packet may be taken apart into packets that share its data.
 pub(crate) fn begin_taking_apart(
-    head: Segment,
+    head: Segment<'_>,
     is_forked: impl FnOnce() -> bool,
 ) -> Result<Option<MutexGuard<'static, ()>>, Unsharable> {
     let references = || head.chain().map(Segment::references).max().unwrap_or(u16::MAX);
@@ -54,7 +54,7 @@ pub(crate) fn begin_taking_apart(
 
 /// Returns the segment, if its data may be written to.
 #[inline(always)]
-pub(crate) fn unshared(segment: Segment) -> Result<Segment, PacketError> {
+pub(crate) fn unshared(segment: Segment<'_>) -> Result<Segment<'_>, PacketError> {
     if ANY_SHARED.load(Relaxed) && segment.is_shared() { Err(PacketError::Shared) } else { Ok(segment) }
 }
 

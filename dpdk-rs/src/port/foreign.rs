@@ -13,9 +13,17 @@ use std::sync::Arc;
 pub struct Foreign(());
 
 /// Takes every free port, for a secondary process.
-pub(crate) fn take_foreign(environment: &Arc<Environment>) -> Result<Vec<Port<Foreign>>, PortError> {
-    let devices = device::take_all(environment);
-    devices.into_iter().map(|device| device.adopt().map(|()| Port::of(Arc::new(device)))).collect()
+///
+/// # Safety
+/// This is a secondary process, and the primary one closes none of the ports as long as one of the results lives.
+pub(crate) unsafe fn take_foreign(environment: &Arc<Environment>) -> Result<Vec<Port<Foreign>>, PortError> {
+    let devices = device::take_all(environment).into_iter().map(|device| {
+        // SAFETY: the caller promises a secondary process, in which nobody has the device yet.
+        unsafe { device.adopt() }?;
+        // SAFETY: the device was adopted in the line above.
+        Ok(unsafe { Port::of(Arc::new(device)) })
+    });
+    devices.collect()
 }
 
 impl Port<Foreign> {
@@ -67,8 +75,10 @@ impl Port<Foreign> {
     #[doc(alias = "rte_eth_rx_burst")]
     pub unsafe fn rx_queue<P: PrivateData>(&self, queue: u16) -> Result<RxQueue<P>, PortError> {
         const { assert!(Mempool::<P>::PRIVATE_LEN as usize >= size_of::<P>()) };
-        self.check_queue(Direction::Rx, queue)?;
-        Ok(RxQueue::new(&self.device, queue))
+        // SAFETY: the caller promises that the port is neither stopped nor closed.
+        unsafe { self.check_queue(Direction::Rx, queue) }?;
+        // SAFETY: the queue is there, and the caller promises that nobody else uses it and that the port stays started.
+        Ok(unsafe { RxQueue::new(&self.device, queue) })
     }
 
     /// The TX queue with this number, which the primary process leaves to this process. It can neither be stopped nor
@@ -84,15 +94,18 @@ impl Port<Foreign> {
     /// process attached, and is neither stopped nor closed in that time.
     #[doc(alias = "rte_eth_tx_burst")]
     pub unsafe fn tx_queue(&self, queue: u16) -> Result<TxQueue, PortError> {
-        self.check_queue(Direction::Tx, queue)?;
-        Ok(TxQueue::new(&self.device, queue))
+        // SAFETY: the caller promises that the port is neither stopped nor closed.
+        unsafe { self.check_queue(Direction::Tx, queue) }?;
+        // SAFETY: the queue is there, and the caller promises that nobody else uses it and that the port stays started.
+        Ok(unsafe { TxQueue::new(&self.device, queue) })
     }
 
-    fn check_queue(&self, direction: Direction, queue: u16) -> Result<(), PortError> {
+    /// # Safety
+    /// The port is neither started nor stopped nor closed during the call.
+    unsafe fn check_queue(&self, direction: Direction, queue: u16) -> Result<(), PortError> {
         let device: &Device = &self.device;
         device.check_queue(direction, queue)?;
-        // SAFETY: the port exists, since whoever requested it promised that it is not closed, and it has this many
-        // queues.
+        // SAFETY: the caller promises the port, and it has a queue with this number, as was just checked.
         if unsafe { device::has_queue(device.id(), direction, queue) } {
             Ok(())
         } else {

@@ -64,12 +64,15 @@ pub struct PortInfo {
 }
 
 /// The names of a set of offloads.
-pub(super) fn offload_names(offloads: u64, name: unsafe extern "C" fn(u64) -> *const c_char) -> Vec<String> {
+///
+/// # Safety
+/// `name` takes any number, and returns a static string.
+pub(super) unsafe fn offload_names(offloads: u64, name: unsafe extern "C" fn(u64) -> *const c_char) -> Vec<String> {
     let bits = (0..u64::BITS).map(|bit| 1 << bit).filter(|bit| offloads & bit != 0);
     let names = bits.map(|bit| {
-        // SAFETY: the callers pass `rte_eth_dev_rx_offload_name` or its TX counterpart, which take any number.
+        // SAFETY: the caller promises a function that takes any number.
         let text = unsafe { name(bit) };
-        // SAFETY: those functions return a static string, even for an unknown number.
+        // SAFETY: the caller promises a function that returns a static string.
         unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     });
     names.collect()

@@ -100,7 +100,9 @@ pub type StartedPort<P> = (Port<Started<P>>, Vec<RxQueue<P>>, Vec<TxQueue>);
 pub type StoppedQueues<P> = (Port<Started<P>>, Vec<StoppedRxQueue<P>>, Vec<StoppedTxQueue>);
 
 pub(crate) fn take_all(environment: &Arc<Environment>) -> Vec<Port<Unconfigured>> {
-    device::take_all(environment).into_iter().map(|device| Port::of(Arc::new(device))).collect()
+    let devices = device::take_all(environment).into_iter();
+    // SAFETY: the devices have just been taken, and are not configured.
+    devices.map(|device| unsafe { Port::of(Arc::new(device)) }).collect()
 }
 
 /// The names of all ports, taken or not.
@@ -109,7 +111,9 @@ pub(crate) fn names(eal: &crate::Eal) -> Vec<String> {
 }
 
 impl<S> Port<S> {
-    const fn of(device: Arc<Device>) -> Self {
+    /// # Safety
+    /// The device is in the state that `S` names, and this is the only `Port` of it.
+    const unsafe fn of(device: Arc<Device>) -> Self {
         Self { device, state: PhantomData }
     }
 
@@ -233,8 +237,11 @@ impl Port<Unconfigured> {
         // Without an RX queue nothing is received.
         let data_room = pools.iter().map(|pool| pool.handle().data_room).min().unwrap_or(u16::MAX);
         config.check(&self.device, data_room)?;
-        self.device.configure(config, pools.iter().map(|pool| Arc::clone(pool.handle())).collect())?;
-        Ok(Port::of(self.device))
+        let handles = pools.iter().map(|pool| Arc::clone(pool.handle())).collect();
+        // SAFETY: a `Port<Unconfigured>` is neither configured nor started, and `check` has accepted the settings.
+        unsafe { self.device.configure(config, handles) }?;
+        // SAFETY: the device was configured in the line above, with pools of a `P`.
+        Ok(unsafe { Port::of(self.device) })
     }
 }
 
@@ -246,10 +253,14 @@ impl<P: PrivateData> Port<Configured<P>> {
     /// ([`PortInfo::restarts`]). In both cases the port is closed.
     #[doc(alias = "rte_eth_dev_start")]
     pub fn start(self) -> Result<StartedPort<P>, PortError> {
-        let (rx, tx) = self.device.start(true)?;
-        let rx = (0..rx).map(|queue| RxQueue::new(&self.device, queue)).collect();
-        let tx = (0..tx).map(|queue| TxQueue::new(&self.device, queue)).collect();
-        Ok((Port::of(self.device), rx, tx))
+        // SAFETY: a `Port<Configured>` is configured and not started.
+        let (rx, tx) = unsafe { self.device.start(true) }?;
+        // SAFETY: the port has just been started, with so many queues. It is stopped only when they are gone.
+        let rx = (0..rx).map(|queue| unsafe { RxQueue::new(&self.device, queue) }).collect();
+        // SAFETY: the port has just been started, with so many queues. It is stopped only when they are gone.
+        let tx = (0..tx).map(|queue| unsafe { TxQueue::new(&self.device, queue) }).collect();
+        // SAFETY: the device was started a few lines above.
+        Ok((unsafe { Port::of(self.device) }, rx, tx))
     }
 
     /// Starts the port with its queues stopped, so that they can be started one by one. Without
@@ -261,10 +272,14 @@ impl<P: PrivateData> Port<Configured<P>> {
     #[doc(alias = "rte_eth_dev_start")]
     #[doc(alias = "rx_deferred_start")]
     pub fn start_stopped(self) -> Result<StoppedQueues<P>, PortError> {
-        let (rx, tx) = self.device.start(false)?;
-        let rx = (0..rx).map(|queue| StoppedRxQueue::new(RxQueue::new(&self.device, queue))).collect();
-        let tx = (0..tx).map(|queue| StoppedTxQueue::new(TxQueue::new(&self.device, queue))).collect();
-        Ok((Port::of(self.device), rx, tx))
+        // SAFETY: a `Port<Configured>` is configured and not started.
+        let (rx, tx) = unsafe { self.device.start(false) }?;
+        // SAFETY: the port has just been started, with so many queues. It is stopped only when they are gone.
+        let rx = (0..rx).map(|queue| unsafe { RxQueue::new(&self.device, queue) }).map(StoppedRxQueue::new).collect();
+        // SAFETY: the port has just been started, with so many queues. It is stopped only when they are gone.
+        let tx = (0..tx).map(|queue| unsafe { TxQueue::new(&self.device, queue) }).map(StoppedTxQueue::new).collect();
+        // SAFETY: the device was started a few lines above.
+        Ok((unsafe { Port::of(self.device) }, rx, tx))
     }
 
     /// Sets the maximum payload of a frame (MTU) in bytes.
@@ -273,7 +288,8 @@ impl<P: PrivateData> Port<Configured<P>> {
     /// [`PortError::Refused`] if the device does not support it.
     #[doc(alias = "rte_eth_dev_set_mtu")]
     pub fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
-        self.device.set_mtu(mtu)
+        // SAFETY: a `Port<Configured>` is configured and not started.
+        unsafe { self.device.set_mtu(mtu) }
     }
 
     /// Closes the device, as dropping the port does.
@@ -297,8 +313,10 @@ impl<P: PrivateData> Port<Started<P>> {
             return Err(StopError::Queues(Box::new(Mutex::new((self, rx, tx)))));
         }
         drop((rx, tx));
-        device.stop().map_err(StopError::Refused)?;
-        Ok(Port::of(self.device))
+        // SAFETY: a `Port<Started>` is started, and all its queues were dropped in the line above.
+        unsafe { device.stop() }.map_err(StopError::Refused)?;
+        // SAFETY: the device was stopped in the line above, and stays configured.
+        Ok(unsafe { Port::of(self.device) })
     }
 
     /// The device's basic counters since it was started, or since [`Self::reset_stats`].

@@ -116,7 +116,8 @@ impl Device {
             scattered: info.scattered_rx != 0,
             free_threshold: info.conf.rx_free_thresh,
             drops: info.conf.rx_drop_en != 0,
-            offloads: offload_names(info.conf.offloads, sys::rte_eth_dev_rx_offload_name),
+            // SAFETY: DPDK returns the name of any number, and `Unknown` where it has none.
+            offloads: unsafe { offload_names(info.conf.offloads, sys::rte_eth_dev_rx_offload_name) },
         })
     }
 
@@ -133,7 +134,8 @@ impl Device {
             descriptors: info.nb_desc,
             free_threshold: info.conf.tx_free_thresh,
             report_threshold: info.conf.tx_rs_thresh,
-            offloads: offload_names(info.conf.offloads, sys::rte_eth_dev_tx_offload_name),
+            // SAFETY: DPDK returns the name of any number, and `Unknown` where it has none.
+            offloads: unsafe { offload_names(info.conf.offloads, sys::rte_eth_dev_tx_offload_name) },
         })
     }
 

@@ -39,8 +39,10 @@ impl<P: PrivateData> Port<Configured<P>> {
     /// cleaned up.
     #[doc(alias = "rte_eth_dev_reset")]
     pub fn reset(self) -> Result<Port<Unconfigured>, ResetRefused<P>> {
-        match self.device.reset() {
-            Ok(()) => Ok(Port::of(self.device)),
+        // SAFETY: a `Port<Configured>` is configured and not started, and nobody has a queue of it.
+        match unsafe { self.device.reset() } {
+            // SAFETY: a device that was reset has to be configured again.
+            Ok(()) => Ok(unsafe { Port::of(self.device) }),
             Err(error @ PortError::Refused { .. }) => Err(ResetRefused { port: None, error: Box::new(error) }),
             Err(error) => Err(ResetRefused { port: Some(self), error: Box::new(error) }),
         }

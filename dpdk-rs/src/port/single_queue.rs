@@ -13,25 +13,31 @@ pub(super) const LACKING: &str = "start and stop of single queues";
 
 impl Device {
     /// Starts or stops one queue of the configured device. DPDK reports success if the queue is already in that state.
-    pub(crate) fn switch_queue(&self, direction: Direction, queue: u16, on: bool) -> Result<(), PortError> {
+    ///
+    /// # Safety
+    /// Nobody polls the queue meanwhile.
+    pub(crate) unsafe fn switch_queue(&self, direction: Direction, queue: u16, on: bool) -> Result<(), PortError> {
         let _control = self.control()?;
         if self.is_foreign() {
             return Err(self.lacks("start and stop of single queues for another process than its own"));
         }
-        self.switch_locked(direction, queue, on)
+        // SAFETY: the control plane is locked, and the caller promises that nobody polls the queue.
+        unsafe { self.switch_locked(direction, queue, on) }
     }
 
-    /// Like [`Self::switch_queue`], for callers that have locked the control plane.
-    pub(super) fn switch_locked(&self, direction: Direction, queue: u16, on: bool) -> Result<(), PortError> {
+    /// Like [`Self::switch_queue`], with the control plane locked.
+    ///
+    /// # Safety
+    /// The control plane is locked, and nobody polls the queue meanwhile.
+    unsafe fn switch_locked(&self, direction: Direction, queue: u16, on: bool) -> Result<(), PortError> {
         let (name, call): (&'static str, Call) = match (direction, on) {
             (Direction::Rx, true) => ("rte_eth_dev_rx_queue_start", sys::rte_eth_dev_rx_queue_start),
             (Direction::Rx, false) => ("rte_eth_dev_rx_queue_stop", sys::rte_eth_dev_rx_queue_stop),
             (Direction::Tx, true) => ("rte_eth_dev_tx_queue_start", sys::rte_eth_dev_tx_queue_start),
             (Direction::Tx, false) => ("rte_eth_dev_tx_queue_stop", sys::rte_eth_dev_tx_queue_stop),
         };
-        // SAFETY: all four calls take a port and a queue. The port exists until the drop of this `Device` closes it,
-        // and the callers have locked its control plane. Nobody polls the queue in that time: the callers own its only
-        // handle, or none exists.
+        // SAFETY: all four calls take a port and a queue. The port exists until the drop of this `Device` closes it. The
+        // caller promises that its control plane is locked, and that nobody polls the queue.
         let result = unsafe { call(self.id().get(), queue) };
         if result == -sys::ENOTSUP.cast_signed() {
             return Err(self.lacks(LACKING));
@@ -39,9 +45,15 @@ impl Device {
         self.check(name, result, format!("{} {direction} queue {queue}", if on { "start" } else { "stop" }))
     }
 
-    /// Starts or stops all queues of the device, for callers that have locked the control plane.
-    pub(super) fn switch_all(&self, (rx, tx): (u16, u16), on: bool) -> Result<(), PortError> {
-        (0..rx).try_for_each(|queue| self.switch_locked(Direction::Rx, queue, on))?;
-        (0..tx).try_for_each(|queue| self.switch_locked(Direction::Tx, queue, on))
+    /// Starts or stops all queues of the device.
+    ///
+    /// # Safety
+    /// The control plane is locked, and nobody polls the queues meanwhile.
+    pub(super) unsafe fn switch_all(&self, (rx, tx): (u16, u16), on: bool) -> Result<(), PortError> {
+        let rx = (0..rx).map(|queue| (Direction::Rx, queue));
+        rx.chain((0..tx).map(|queue| (Direction::Tx, queue))).try_for_each(|(direction, queue)| {
+            // SAFETY: the caller promises the lock, and that nobody polls the queue.
+            unsafe { self.switch_locked(direction, queue, on) }
+        })
     }
 }

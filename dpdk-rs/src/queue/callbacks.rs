@@ -15,16 +15,19 @@ pub(super) struct CallbackRun {
 }
 
 impl CallbackRun {
-    /// The callbacks of a queue, if there are any; `list` has an entry for it.
-    pub(super) fn begin(list: *mut *mut c_void, queue: usize) -> Option<Self> {
-        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+    /// The callbacks of a queue, if there are any.
+    ///
+    /// # Safety
+    /// `list` has an entry for `queue`.
+    pub(super) unsafe fn begin(list: *mut *mut c_void, queue: usize) -> Option<Self> {
+        // SAFETY: the caller promises that the table has an entry for the queue.
         if unsafe { entry(list, queue) }.is_null() {
             return None;
         }
         // SAFETY: the EAL is initialised, since there is a queue; the lock lies in memory that lives as long as the EAL.
         unsafe { sys::rte_mcfg_tailq_read_lock() };
         // Read again: the callbacks may have been removed before the lock was taken.
-        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        // SAFETY: the caller promises that the table has an entry for the queue.
         let run = Self { callbacks: unsafe { entry(list, queue) } };
         (!run.callbacks.is_null()).then_some(run)
     }

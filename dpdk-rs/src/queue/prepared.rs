@@ -43,24 +43,29 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
     ///
     /// # Errors
     /// The packet, unchanged, and why the request is impossible; see [`RequestError`].
-    pub fn push(&mut self, packet: Packet<P>, request: &TxRequest) -> Result<(), (RequestError, Packet<P>)> {
+    pub fn push(&mut self, mut packet: Packet<P>, request: &TxRequest) -> Result<(), (RequestError, Packet<P>)> {
         if let Err(error) = self.allows(&packet, request) {
             return Err((error, packet));
         }
-        let head = packet.head();
+        let head = packet.head_mut();
         let (flags, offload) = (head.ol_flags(), head.tx_offload());
         // SAFETY: the call only computes a number.
         let lengths = unsafe {
             sys::dpdk_sys_mbuf_tx_offload(request.l2_len, request.l3_len, request.l4_len, request.segment_len)
         };
-        head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | request.flags);
-        head.set_tx_offload(lengths);
+        // SAFETY: `allows` has compared the request with the frame. Its flags are all for sending.
+        unsafe { head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | request.flags) };
+        // SAFETY: `allows` has compared the lengths with the frame.
+        unsafe { head.set_tx_offload(lengths) };
         if let Some(tci) = request.vlan_tci {
             head.set_vlan_tci(tci);
         }
-        self.packets.push(packet).map_err(|packet| {
-            packet.head().set_ol_flags(flags);
-            packet.head().set_tx_offload(offload);
+        self.packets.push(packet).map_err(|mut packet| {
+            let head = packet.head_mut();
+            // SAFETY: these are the flags that the packet had.
+            unsafe { head.set_ol_flags(flags) };
+            // SAFETY: these are the lengths that the packet had.
+            unsafe { head.set_tx_offload(offload) };
             (RequestError::Full, packet)
         })
     }

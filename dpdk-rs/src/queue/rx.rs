@@ -8,7 +8,7 @@ use crate::{
     Burst, PortId, PrivateData,
     environment::Quirks,
     port::{Calls, Device, calls, entry},
-    segment::Segment,
+    segment::SegmentMut,
 };
 use core::{fmt, marker::PhantomData, mem::MaybeUninit, ptr::NonNull};
 use dpdk_sys::{self as sys, rte_mbuf};
@@ -37,11 +37,15 @@ pub struct RxQueue<P: PrivateData = ()> {
 unsafe impl<P: PrivateData> Send for RxQueue<P> {}
 
 impl<P: PrivateData> RxQueue<P> {
-    pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
+    /// # Safety
+    /// The port is started and has a queue with this number, for which no other handle exists. It is neither stopped nor
+    /// closed as long as the result lives.
+    pub(crate) unsafe fn new(device: &Arc<Device>, queue: u16) -> Self {
         let quirks = device.quirks();
         Self {
             device: Arc::clone(device),
-            calls: calls(device.id()),
+            // SAFETY: the caller promises that the port exists.
+            calls: unsafe { calls(device.id()) },
             place: usize::from(queue),
             port: device.id().get(),
             queue,
@@ -143,7 +147,8 @@ impl<P: PrivateData> RxQueue<P> {
         // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
         // back.
         let list = unsafe { (*self.calls.0).rxq }.clbk;
-        if let Some(run) = CallbackRun::begin(list, self.place) {
+        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        if let Some(run) = unsafe { CallbackRun::begin(list, self.place) } {
             let mbufs = room.as_mut_ptr().cast::<*mut rte_mbuf>();
             // SAFETY: the callbacks are DPDK's own list for this queue, the first `count` of `mbufs` are ours, and there is room
             // for `most`.
@@ -170,7 +175,7 @@ impl<P: PrivateData> RxQueue<P> {
                 unsafe { sys::dpdk_sys_pktmbuf_mark_pinned(mbuf) };
             }
             // SAFETY: the driver gave us the mbuf, and it is ours until it is kept or freed below.
-            let segment = unsafe { Segment::new(live) };
+            let segment = unsafe { SegmentMut::new(live) };
             let own = usize::from(segment.private_len()) >= size_of::<P>();
             if own && (!self.quirks.miscounts || segment.heads_whole_frame()) {
                 if let Some(place) = mbufs.get_mut(kept) {

@@ -43,7 +43,8 @@ macro_rules! switching {
             /// [`PortError::Refused`]. Of the virtual devices, `net_pcap`, `net_tap` and `net_failsafe` can.
             #[doc(alias = $stop)]
             pub fn stop(self) -> Result<$stopped$(<$p>)?, QueueRefused<Self>> {
-                match self.device().switch_queue(Direction::$direction, self.id(), false) {
+                // SAFETY: this is the only handle of the queue, which nobody polls meanwhile.
+                match unsafe { self.device().switch_queue(Direction::$direction, self.id(), false) } {
                     Ok(()) => Ok($stopped(self)),
                     Err(error) => Err(QueueRefused { queue: Mutex::new(self), error: Box::new(error) }),
                 }
@@ -62,7 +63,8 @@ macro_rules! switching {
             /// [`QueueRefused`], with the queue and [`PortError::Refused`].
             #[doc(alias = $start)]
             pub fn start(self) -> Result<$running$(<$p>)?, QueueRefused<Self>> {
-                match self.0.device().switch_queue(Direction::$direction, self.0.id(), true) {
+                // SAFETY: this is the only handle of the queue, which nobody polls meanwhile.
+                match unsafe { self.0.device().switch_queue(Direction::$direction, self.0.id(), true) } {
                     Ok(()) => Ok(self.0),
                     Err(error) => Err(QueueRefused { queue: Mutex::new(self), error: Box::new(error) }),
                 }
@@ -74,7 +76,8 @@ macro_rules! switching {
                 let device = self.0.shared_device();
                 // Dropped before it is counted, since the port may be stopped right after that.
                 drop(self);
-                device.take_back_queue(Direction::$direction);
+                // SAFETY: this was the only handle of the queue.
+                unsafe { device.take_back_queue(Direction::$direction) };
             }
 
             /// The port of the queue.

@@ -34,11 +34,15 @@ pub struct TxQueue {
 unsafe impl Send for TxQueue {}
 
 impl TxQueue {
-    pub(crate) fn new(device: &Arc<Device>, queue: u16) -> Self {
+    /// # Safety
+    /// The port is started and has a queue with this number, for which no other handle exists. It is neither stopped nor
+    /// closed as long as the result lives.
+    pub(crate) unsafe fn new(device: &Arc<Device>, queue: u16) -> Self {
         let quirks = device.quirks();
         Self {
             device: Arc::clone(device),
-            calls: calls(device.id()),
+            // SAFETY: the caller promises that the port exists.
+            calls: unsafe { calls(device.id()) },
             place: usize::from(queue),
             port: device.id().get(),
             queue,
@@ -156,7 +160,8 @@ impl TxQueue {
         // SAFETY: `Device::start` has seen that the function is there (`has_calls`), and while the port is started DPDK
         // replaces it at most by a dummy, when the device is unplugged.
         let send = unsafe { send.unwrap_unchecked() };
-        // SAFETY: `data` is this queue's own, which is borrowed exclusively, and the caller owns the `count` mbufs.
+        // SAFETY: `data` is this queue's own, which is borrowed exclusively, and this file passes the first `count` mbufs of
+        // a burst.
         usize::from(unsafe { send(data, mbufs, count) })
     }
 
@@ -166,8 +171,9 @@ impl TxQueue {
         // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
         // back.
         let list = unsafe { (*self.calls.0).txq }.clbk;
-        let Some(run) = CallbackRun::begin(list, self.place) else { return count };
-        // SAFETY: the callbacks are DPDK's own list for this queue, and the caller owns the `count` mbufs.
+        // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
+        let Some(run) = (unsafe { CallbackRun::begin(list, self.place) }) else { return count };
+        // SAFETY: the callbacks are DPDK's own list for this queue, and this file passes the first `count` mbufs of a burst.
         unsafe { sys::rte_eth_call_tx_callbacks(self.port, self.queue, mbufs, count, run.callbacks) }
     }
 

@@ -70,7 +70,8 @@ impl<T: Send> Elements<T> {
         let ring = if shared {
             // Another process may put in packets whose data it shares.
             begin_sharing();
-            Handle::shared(ring, environment)
+            // SAFETY: the ring is new, and nobody frees it: it stays for other processes.
+            unsafe { Handle::shared(ring, environment) }
         } else {
             // SAFETY: the ring is new, so nobody else frees it. Any thread may call `free`, since DPDK locks its list
             // of rings.

@@ -135,7 +135,8 @@ impl Secondary {
     /// [shared](crate::ring::RingBuilder::shared) it.
     #[doc(alias = "rte_ring_lookup")]
     pub unsafe fn ring<T: ProcessShared>(&self, name: &str) -> Result<Ring<T>, LookupError> {
-        let (ring, found) = self.find_ring::<T>(name)?;
+        // SAFETY: the caller promises that the ring stays.
+        let (ring, found) = unsafe { self.find_ring::<T>(name) }?;
         for (several, end) in [(found.several_producers, "producer"), (found.several_consumers, "consumer")] {
             if several == 0 {
                 return Err(LookupError::OneEnd { name: name.to_owned(), end });
@@ -158,7 +159,8 @@ impl Secondary {
     /// ring was created for several producers.
     #[doc(alias = "rte_ring_lookup")]
     pub unsafe fn producer<T: ProcessShared>(&self, name: &str) -> Result<Producer<T>, LookupError> {
-        let (ring, found) = self.find_ring::<T>(name)?;
+        // SAFETY: the caller promises that the ring stays.
+        let (ring, found) = unsafe { self.find_ring::<T>(name) }?;
         // SAFETY: the caller promises elements of this type in a ring that is not freed, and that nobody else enqueues.
         Ok(unsafe { Producer::of_other(ring, found.capacity) })
     }
@@ -175,7 +177,8 @@ impl Secondary {
     /// ring was created for several consumers.
     #[doc(alias = "rte_ring_lookup")]
     pub unsafe fn consumer<T: ProcessShared>(&self, name: &str) -> Result<Consumer<T>, LookupError> {
-        let (ring, found) = self.find_ring::<T>(name)?;
+        // SAFETY: the caller promises that the ring stays.
+        let (ring, found) = unsafe { self.find_ring::<T>(name) }?;
         // SAFETY: the caller promises elements of this type in a ring that is not freed, and that nobody else dequeues.
         Ok(unsafe { Consumer::of_other(ring, found.capacity) })
     }
@@ -185,7 +188,7 @@ impl Secondary {
     #[doc(alias = "rte_memzone_lookup")]
     #[must_use]
     pub fn memzone(&self, name: &str) -> Option<MemzoneInfo> {
-        memory::find_zone(name)
+        memory::find_zone(&self.environment, name)
     }
 
     /// The names of an object in DPDK: that of a primary process that uses this crate, then that of another one.
@@ -197,7 +200,10 @@ impl Secondary {
     }
 
     /// Finds a ring whose elements are as long as a `T`.
-    fn find_ring<T>(&self, name: &str) -> Result<(Handle<sys::rte_ring>, sys::dpdk_sys_ring), LookupError> {
+    ///
+    /// # Safety
+    /// No process frees the ring as long as the handle lives.
+    unsafe fn find_ring<T>(&self, name: &str) -> Result<(Handle<sys::rte_ring>, sys::dpdk_sys_ring), LookupError> {
         let names = self.names("ring", name)?;
         let (name, len) = (name.to_owned(), size_of::<T>());
         let mut found = sys::dpdk_sys_ring::default();
@@ -212,7 +218,11 @@ impl Secondary {
         match NonNull::new(found.ring) {
             None => Err(LookupError::Missing { kind: "ring", name }),
             Some(_) if found.fits == 0 => Err(LookupError::ElementLength { name, len }),
-            Some(ring) => Ok((Handle::shared(ring, Arc::clone(&self.environment)), found)),
+            Some(ring) => {
+                // SAFETY: the caller promises that nobody frees the ring.
+                let handle = unsafe { Handle::shared(ring, Arc::clone(&self.environment)) };
+                Ok((handle, found))
+            }
         }
     }
 }

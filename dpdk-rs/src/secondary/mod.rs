@@ -218,7 +218,9 @@ impl Secondary {
         }
         // Packets come from another process, which may have shared their data.
         begin_sharing();
-        Ok((Self { environment: Arc::new(Environment::new(Role::Secondary)) }, rest))
+        // SAFETY: this thread has just initialised the EAL, which is possible once, in a secondary process.
+        let environment = unsafe { Environment::new(Role::Secondary) };
+        Ok((Self { environment: Arc::new(environment) }, rest))
     }
 
     /// Whether the primary process is running. This checks the lock that it holds, with three system calls: call it
@@ -245,7 +247,8 @@ impl Secondary {
     /// number. The memory of a port that was only closed is freed.
     #[doc(alias = "RTE_ETH_FOREACH_DEV")]
     pub unsafe fn ports(&self) -> Result<Vec<Port<Foreign>>, PortError> {
-        port::take_foreign(&self.environment)
+        // SAFETY: the caller promises that the primary process closes none of them.
+        unsafe { port::take_foreign(&self.environment) }
     }
 
     pub(crate) const fn environment(&self) -> &Arc<Environment> {
@@ -255,7 +258,7 @@ impl Secondary {
     /// The time stamp counter, which is the same for all processes.
     #[must_use]
     pub fn clock(&self) -> Clock {
-        Clock::of_running()
+        Clock::of(&self.environment)
     }
 }
 

@@ -303,7 +303,8 @@ impl Drop for Service {
         self.set_running(false);
         for lcore in 0..sys::RTE_MAX_LCORE {
             // An lcore that is not a service core does not call the service either.
-            let _ = self.map(LcoreId(lcore), false);
+            // SAFETY: the loop ends below RTE_MAX_LCORE.
+            let _ = self.map(unsafe { LcoreId::new(lcore) }, false);
         }
         self.slot.empty();
     }

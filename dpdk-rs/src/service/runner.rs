@@ -28,7 +28,9 @@ pub fn cores(eal: &Eal) -> Vec<LcoreId> {
     // SAFETY: the EAL is initialised, since the caller holds an `Eal`, and the control plane is locked; the array has room for all
     // lcores.
     let count = unsafe { sys::rte_service_lcore_list(numbers.as_mut_ptr(), sys::RTE_MAX_LCORE) };
-    numbers.into_iter().take(usize::try_from(count).unwrap_or(0)).map(LcoreId).collect()
+    let numbers = numbers.into_iter().take(usize::try_from(count).unwrap_or(0));
+    // SAFETY: the call has written the numbers of lcores.
+    numbers.map(|number| unsafe { LcoreId::new(number) }).collect()
 }
 
 /// A worker lcore that calls services, instead of closures of an [`lcore::scope`](crate::lcore::scope). Dropping it
@@ -64,7 +66,8 @@ impl ServiceCore {
         environment.scope_opened();
         start(environment, lcore).inspect_err(|_| {
             occupation.release();
-            environment.scope_closed();
+            // SAFETY: the lcore was counted a few lines above, and has not become a service core.
+            unsafe { environment.scope_closed() };
         })?;
         Ok(Self { lcore, environment: Arc::clone(environment), thread: PhantomData })
     }
@@ -149,7 +152,8 @@ impl Drop for ServiceCore {
         end(self.lcore);
         drop(control);
         self.environment.occupation(self.lcore).into_iter().for_each(Occupation::release);
-        self.environment.scope_closed();
+        // SAFETY: `start` has counted the lcore, which has left the loop of service cores.
+        unsafe { self.environment.scope_closed() };
     }
 }
 

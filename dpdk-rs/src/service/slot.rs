@@ -48,7 +48,8 @@ impl Drop for Entry {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| drop(closure))) {
             discard(payload);
         }
-        self.environment.scope_closed();
+        // SAFETY: `fill` has counted the entry, and the closure does not run any more.
+        unsafe { self.environment.scope_closed() };
     }
 }
 

@@ -18,9 +18,12 @@ pub(crate) struct Calls(pub(crate) *const rte_eth_fp_ops);
 unsafe impl Sync for Calls {}
 
 /// The entry of a port.
-pub(crate) fn calls(port: PortId) -> Calls {
+///
+/// # Safety
+/// DPDK has given the number to a port.
+pub(crate) unsafe fn calls(port: PortId) -> Calls {
     let table = &raw const sys::rte_eth_fp_ops;
-    // SAFETY: the table has an entry for every number that DPDK gives a port.
+    // SAFETY: the table has an entry for every number that DPDK gives a port, as the caller promises.
     Calls(unsafe { table.cast::<rte_eth_fp_ops>().add(usize::from(port.get())) })
 }
 
@@ -29,8 +32,10 @@ pub(crate) fn calls(port: PortId) -> Calls {
 /// # Safety
 /// The port exists, and is neither started nor stopped during the call.
 pub(crate) unsafe fn has_calls(port: PortId) -> bool {
+    // SAFETY: the caller promises that the port exists.
+    let calls = unsafe { calls(port) };
     // SAFETY: the entry is initialised as long as the process lives, and the caller promises that nobody changes it.
-    let calls = unsafe { calls(port).0.read() };
+    let calls = unsafe { calls.0.read() };
     calls.rx_pkt_burst.is_some() && calls.tx_pkt_burst.is_some()
 }
 
@@ -39,8 +44,10 @@ pub(crate) unsafe fn has_calls(port: PortId) -> bool {
 /// # Safety
 /// The port exists, has a queue with this number, and is neither started nor stopped during the call.
 pub(crate) unsafe fn has_queue(port: PortId, direction: Direction, queue: u16) -> bool {
+    // SAFETY: the caller promises that the port exists.
+    let calls = unsafe { calls(port) };
     // SAFETY: the entry is initialised as long as the process lives, and the caller promises that nobody changes it.
-    let calls = unsafe { calls(port).0.read() };
+    let calls = unsafe { calls.0.read() };
     let (known, table) = match direction {
         Direction::Rx => (calls.rx_pkt_burst.is_some(), calls.rxq),
         Direction::Tx => (calls.tx_pkt_burst.is_some(), calls.txq),

@@ -28,9 +28,9 @@ impl Device {
         control: &'a ControlGuard<'_>,
     ) -> impl Iterator<Item = (u16, sys::rte_eth_dev_info)> + 'a {
         let own = self.id;
-        let members = info(own).map_or_else(Vec::new, |info| driver::members(&info));
-        let is_part = move |id: u16| id == own || is_owned(id, control) || is_named(&members, id);
-        ports::all().filter(move |id| is_part(*id)).filter_map(|id| Some((id, info(id)?)))
+        let members = info(own, control).map_or_else(Vec::new, |info| driver::members(&info));
+        let is_part = move |id: u16| id == own || is_owned(id, control) || is_named(&members, id, control);
+        ports::all(control).filter(move |id| is_part(*id)).filter_map(|id| Some((id, info(id, control)?)))
     }
 
     /// The name of this device's driver, and those of its parts' drivers if it combines others.
@@ -59,14 +59,14 @@ impl Device {
 
     /// Rejects a device that another one has taken, and one that would take an already configured port.
     pub(super) fn check_sole_owner(&self, control: &ControlGuard<'_>) -> Result<(), PortError> {
-        let Some(own) = info(self.id) else { return Ok(()) };
+        let Some(own) = info(self.id, control) else { return Ok(()) };
         let refusal = |what, id: u16, limits: &str| Err(self.unsupported(what, u32::from(id), limits.to_owned()));
         if is_owned(self.id, control) {
             return refusal("port number of a part of net_bonding", self.id, "ports without another owner");
         }
         let members = driver::members(&own);
-        match ports::all().filter(|id| *id != self.id && is_configured(*id, control)).find(|id| is_named(&members, *id))
-        {
+        let mut others = ports::all(control).filter(|id| *id != self.id && is_configured(*id, control));
+        match others.find(|id| is_named(&members, *id, control)) {
             Some(id) => refusal("port number of a part", id, "ports that are not configured"),
             None => Ok(()),
         }
@@ -95,8 +95,10 @@ impl Device {
     }
 
     /// Rejects a device of `net_bonding` that has not taken a port: those that its arguments name have other users.
-    pub(super) fn check_members(&self, _control: &ControlGuard<'_>) -> Result<(), PortError> {
-        let bonding = info(self.id).and_then(|info| Bonding::of(self.id, &info));
+    pub(super) fn check_members(&self, control: &ControlGuard<'_>) -> Result<(), PortError> {
+        let bonding = info(self.id, control);
+        // SAFETY: the device is there as long as this `Device`, and DPDK has just described it.
+        let bonding = bonding.and_then(|info| unsafe { Bonding::of(self.id, &info) });
         match bonding {
             Some(bonding) if bonding.members.is_empty() => {
                 Err(self
@@ -112,8 +114,8 @@ fn is_configured(id: u16, control: &ControlGuard<'_>) -> bool {
 }
 
 /// Whether a device's arguments name a port.
-fn is_named(members: &[String], id: u16) -> bool {
-    let device = ports::device_name(id);
+fn is_named(members: &[String], id: u16, control: &ControlGuard<'_>) -> bool {
+    let device = ports::device_name(id, control);
     let names = || iter::once(ports::port_name(id)).chain(device.clone());
     members.iter().any(|member| driver::is_called(member, id, names()))
 }

@@ -20,7 +20,10 @@ impl Device {
     }
 
     /// Records the properties of a device that another process has configured.
-    pub(in crate::port) fn adopt(&self) -> Result<(), PortError> {
+    ///
+    /// # Safety
+    /// Another process has configured the device, and this one neither closes it nor hands it out again.
+    pub(in crate::port) unsafe fn adopt(&self) -> Result<(), PortError> {
         let info = self.raw_info()?;
         let driver = driver::name(&info);
         *self.setup() = Setup {
@@ -41,7 +44,15 @@ impl Device {
     }
 
     /// Configures the device. The RX queues receive into `pools`, one after another.
-    pub(in crate::port) fn configure(&self, config: &PortConfig, pools: Vec<Arc<PoolHandle>>) -> Result<(), PortError> {
+    ///
+    /// # Safety
+    /// The port is neither configured nor started, and [`PortConfig::check`] has accepted the settings and the data room of
+    /// the pools.
+    pub(in crate::port) unsafe fn configure(
+        &self,
+        config: &PortConfig,
+        pools: Vec<Arc<PoolHandle>>,
+    ) -> Result<(), PortError> {
         let info = self.raw_info()?;
         let mut conf = sys::rte_eth_conf::default();
         let mut tx_offloads = config.tx_offloads.bits();
@@ -172,7 +183,8 @@ impl Device {
         }
         if config.deferred_start {
             // They are stopped already, but with older releases only these calls show whether the driver supports it.
-            self.switch_all((config.rx_queues, config.tx_queues), false)?;
+            // SAFETY: the control plane is locked, and nobody has the queues yet.
+            unsafe { self.switch_all((config.rx_queues, config.tx_queues), false) }?;
         }
         Ok(())
     }

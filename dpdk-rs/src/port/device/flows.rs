@@ -22,7 +22,9 @@ pub(crate) struct RawFlow(NonNull<sys::rte_flow>);
 unsafe impl Send for RawFlow {}
 
 impl RawFlow {
-    pub(crate) const fn new(flow: NonNull<sys::rte_flow>) -> Self {
+    /// # Safety
+    /// The rule is one of a started port. It is destroyed only after it was taken from the port's [`Flows`].
+    pub(crate) const unsafe fn new(flow: NonNull<sys::rte_flow>) -> Self {
         Self(flow)
     }
 
@@ -47,11 +49,14 @@ impl Flows {
         Some(self.rules.swap_remove(place).1)
     }
 
-    /// Destroys all rules. The caller has locked the control plane, and the port is still started.
-    pub(crate) fn destroy_all(&mut self, port: PortId) {
+    /// Destroys all rules.
+    ///
+    /// # Safety
+    /// These are the rules of this port, which is still started, and the control plane is locked.
+    pub(super) unsafe fn destroy_all(&mut self, port: PortId) {
         for (_, flow) in mem::take(&mut self.rules) {
             let mut error = sys::rte_flow_error::default();
-            // SAFETY: the port exists, and the rule is one of it that was not destroyed: it has just left the list.
+            // SAFETY: the caller promises the port, and the rule was not destroyed: it has just left the list.
             unsafe { sys::rte_flow_destroy(port.get(), flow.0.as_ptr(), &raw mut error) };
         }
     }

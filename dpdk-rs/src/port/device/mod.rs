@@ -215,7 +215,7 @@ impl Device {
     /// whose use of ports and frames is unknown.
     fn check_driver(&self, data_room: u16, queues: u32, control: &ControlGuard<'_>) -> Result<(), PortError> {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
-        let own = ports::info(self.id).map(|info| driver::name(&info)).unwrap_or_default();
+        let own = ports::info(self.id, control).map(|info| driver::name(&info)).unwrap_or_default();
         self.check_parts(&own, control)?;
         if let Some((driver, _)) = self.drivers(&own, control).iter().find(|(driver, _)| driver::is_unbound(driver)) {
             return Err(self.lacks(format!(
@@ -224,7 +224,9 @@ impl Device {
             )));
         }
         let danger = |(id, info): (u16, _)| {
-            driver::danger(&info, (room, queues), id != self.id).or_else(|| Bonding::of(id, &info)?.danger())
+            // SAFETY: the part is there as long as the control plane is locked, and DPDK has just described it.
+            let bonding = || unsafe { Bonding::of(id, &info) }?.danger();
+            driver::danger(&info, (room, queues), id != self.id).or_else(bonding)
         };
         match self.parts(control).find_map(danger) {
             Some((what, asked, limits)) => Err(self.unsupported(what, asked, limits)),
@@ -251,7 +253,10 @@ impl Device {
     }
 
     /// Starts the device, with its queues running or stopped. Returns the numbers of its RX and TX queues.
-    pub(super) fn start(&self, running: bool) -> Result<(u16, u16), PortError> {
+    ///
+    /// # Safety
+    /// The port is configured, so that all queues are set up, and not started.
+    pub(super) unsafe fn start(&self, running: bool) -> Result<(u16, u16), PortError> {
         let control = self.control()?;
         let mut setup = self.setup();
         if setup.stage == Stage::StoppedForGood {
@@ -259,7 +264,7 @@ impl Device {
         }
         self.check_sole_owner(&control)?;
         self.check_parts(&setup.driver, &control)?;
-        // SAFETY: only a `Port<Configured>` is started, so all queues are set up; the control plane is locked.
+        // SAFETY: the caller promises that all queues are set up; the control plane is locked.
         let mut result = unsafe { sys::rte_eth_dev_start(self.id) };
         if result < 0 && self.frees_twice(&control) {
             setup.stage = Stage::Unclosable;
@@ -273,7 +278,9 @@ impl Device {
         self.check("rte_eth_dev_start", result, "start the port")?;
         let queues = (setup.rx_queues, setup.tx_queues);
         if !running || setup.deferred_start {
-            self.switch_all(queues, running).inspect_err(|_| {
+            // SAFETY: nobody has the queues yet, and the control plane is locked.
+            let switched = unsafe { self.switch_all(queues, running) };
+            switched.inspect_err(|_| {
                 // SAFETY: the port has just been started, and nobody has its queues yet; the control plane is locked.
                 unsafe { sys::rte_eth_dev_stop(self.id) };
             })?;
@@ -283,28 +290,34 @@ impl Device {
         Ok(queues)
     }
 
-    /// Stops the device. The caller has taken back all queues.
-    pub(super) fn stop(&self) -> Result<(), PortError> {
+    /// Stops the device.
+    ///
+    /// # Safety
+    /// The port is started, and all handles of its queues are gone.
+    pub(super) unsafe fn stop(&self) -> Result<(), PortError> {
         let _control = self.control()?;
         let mut setup = self.setup();
-        setup.flows.destroy_all(self.id());
-        // SAFETY: `Port::stop` has taken back and dropped all queues, so nobody polls the port; the control plane is
-        // locked.
+        // SAFETY: these are the rules of this port, which is still started; the control plane is locked.
+        unsafe { setup.flows.destroy_all(self.id()) };
+        // SAFETY: the caller promises that all queues are gone, so nobody polls the port; the control plane is locked.
         let result = unsafe { sys::rte_eth_dev_stop(self.id) };
         self.check("rte_eth_dev_stop", result, "stop the port")?;
         setup.stage = if setup.quirks.stops_for_good { Stage::StoppedForGood } else { Stage::Configured };
         Ok(())
     }
 
-    /// Resets the configured, stopped device, which can then be configured again.
-    pub(super) fn reset(&self) -> Result<(), PortError> {
+    /// Resets the device, which can then be configured again.
+    ///
+    /// # Safety
+    /// The port is configured and not started, and all handles of its queues are gone.
+    pub(super) unsafe fn reset(&self) -> Result<(), PortError> {
         let control = self.control()?;
         let mut setup = self.setup();
         if setup.stage == Stage::StoppedForGood {
             return Err(self.lacks("reset: its driver closes what it receives from when it is stopped"));
         }
-        // SAFETY: only a `Port<Configured>` comes here, which is not started and of which nobody has a queue; the control plane is
-        // locked, and the pools and the key that the driver may still know are kept.
+        // SAFETY: the caller promises that the port is not started and that nobody has a queue; the control plane is locked, and
+        // the pools and the key that the driver may still know are kept.
         let result = unsafe { sys::rte_eth_dev_reset(self.id) };
         let lacks = result == -sys::ENOTSUP.cast_signed();
         // A driver that has dismantled the device, but failed to set it up again, would dismantle it a second time on
@@ -326,8 +339,11 @@ impl Device {
         (usize::from(rx), usize::from(tx))
     }
 
-    /// Records that a queue's only owner gives it up until the device is started again.
-    pub(crate) fn take_back_queue(&self, direction: Direction) {
+    /// Records that a queue was given up until the device is started again.
+    ///
+    /// # Safety
+    /// The only handle of the queue is gone, and was not counted before.
+    pub(crate) unsafe fn take_back_queue(&self, direction: Direction) {
         let (rx, tx) = &mut self.setup().queues_out;
         let count = if direction == Direction::Rx { rx } else { tx };
         *count = count.saturating_sub(1);
@@ -366,7 +382,8 @@ impl Drop for Device {
             }
             Stage::Configured | Stage::Started | Stage::StoppedForGood => (),
         }
-        setup.flows.destroy_all(PortId(self.id));
+        // SAFETY: these are the rules of this port, which has none unless it is started; the control plane is locked.
+        unsafe { setup.flows.destroy_all(PortId(self.id)) };
         if setup.stage == Stage::Started {
             // SAFETY: the port and its queues hold this `Device`, so they are gone and nobody polls; the control plane
             // is locked. Nothing is left to report an error to.

@@ -51,8 +51,10 @@ impl Device {
             max_lro_len: Some(info.max_lro_pkt_size).filter(|most| *most > 0),
             offers_rx: RxOffloads::from_bits(info.rx_offload_capa),
             offers_tx: TxOffloads::from_bits(info.tx_offload_capa),
-            rx_offloads: offload_names(info.rx_offload_capa, sys::rte_eth_dev_rx_offload_name),
-            tx_offloads: offload_names(info.tx_offload_capa, sys::rte_eth_dev_tx_offload_name),
+            // SAFETY: DPDK returns the name of any number, and `Unknown` where it has none.
+            rx_offloads: unsafe { offload_names(info.rx_offload_capa, sys::rte_eth_dev_rx_offload_name) },
+            // SAFETY: DPDK returns the name of any number, and `Unknown` where it has none.
+            tx_offloads: unsafe { offload_names(info.tx_offload_capa, sys::rte_eth_dev_tx_offload_name) },
         })
     }
 
@@ -76,9 +78,11 @@ impl Device {
         Ok(mtu)
     }
 
-    pub(in crate::port) fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
+    /// # Safety
+    /// The port is configured and not started.
+    pub(in crate::port) unsafe fn set_mtu(&self, mtu: u16) -> Result<(), PortError> {
         let _control = self.control()?;
-        // SAFETY: only a `Port<Configured>` comes here, which is not started; the control plane is locked.
+        // SAFETY: the caller promises that the port is not started; the control plane is locked.
         let result = unsafe { sys::rte_eth_dev_set_mtu(self.id, mtu) };
         self.check("rte_eth_dev_set_mtu", result, format!("set MTU {mtu}"))
     }
