@@ -648,8 +648,10 @@ typedef void (*dpdk_sys_log_fn)(uint32_t level, uint32_t type, const char *text,
 static inline ssize_t
 write_log(void *cookie, const char *text, size_t len)
 {
-	((dpdk_sys_log_fn)cookie)(rte_log_cur_msg_loglevel(), rte_log_cur_msg_logtype(), text, len);
-	return len;
+	const uint32_t level = (uint32_t)rte_log_cur_msg_loglevel(), type = (uint32_t)rte_log_cur_msg_logtype();
+
+	((dpdk_sys_log_fn)cookie)(level, type, text, len);
+	return (ssize_t)len;
 }
 
 /* Sends the log to a function. Without a buffer, in which lines of several threads would mix. */
