@@ -9,18 +9,34 @@
 #include "check.h"
 
 static struct {
-	unsigned int nb_lines;
 	uint32_t level, type;
+	size_t len;
 	char text[4096];
 } logged;
 
 static void
 keep(uint32_t level, uint32_t type, const char *text, size_t len)
 {
-	logged.nb_lines++;
+	if (!CHECK(logged.len + len < sizeof(logged.text)))
+		return;
 	logged.level = level;
 	logged.type = type;
-	snprintf(logged.text, sizeof(logged.text), "%.*s", (int)len, text);
+	memcpy(&logged.text[logged.len], text, len);
+	logged.len += len;
+	logged.text[logged.len] = '\0';
+}
+
+/* Logs a line, which newer versions of the C library pass on in pieces if it is long. */
+static void
+log_and_check(uint32_t level, uint32_t type, const char *line)
+{
+	logged.len = 0;
+	dpdk_sys_log(level, type, line);
+	CHECK_NUMBER(logged.len, strlen(line) + 1);
+	CHECK(strncmp(logged.text, line, strlen(line)) == 0);
+	CHECK_NUMBER(logged.text[strlen(line)], '\n');
+	CHECK_NUMBER(logged.level, level);
+	CHECK_NUMBER(logged.type, type);
 }
 
 static void
@@ -34,16 +50,14 @@ test_log(void)
 	CHECK_TEXT(logged.text, "warning %s\n");
 	CHECK_NUMBER(logged.level, RTE_LOG_WARNING);
 	CHECK_NUMBER(logged.type, RTE_LOGTYPE_USER1);
-	dpdk_sys_log(RTE_LOG_ERR, RTE_LOGTYPE_EAL, "");
-	CHECK_TEXT(logged.text, "\n");
-	CHECK_NUMBER(logged.nb_lines, 2);
+	log_and_check(RTE_LOG_ERR, RTE_LOGTYPE_EAL, "");
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
-	dpdk_sys_log(RTE_LOG_ERR, RTE_LOGTYPE_EAL, longest);
-	CHECK_NUMBER(strlen(logged.text), sizeof(longest));
-	/* Types that nobody has registered. */
+	log_and_check(RTE_LOG_ERR, RTE_LOGTYPE_EAL, longest);
+	/* A type that nobody has registered. */
+	logged.len = 0;
 	dpdk_sys_log(RTE_LOG_ERR, UINT32_MAX, "none");
-	CHECK_NUMBER(logged.nb_lines, 3);
+	CHECK_NUMBER(logged.len, 0);
 	CHECK_NUMBER(dpdk_sys_log_to_stderr(), 0);
 
 	types = dpdk_sys_log_types();
