@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright(c) 2026 The l2fwd-rs authors
  *
- * rte_vlan_strip() looks behind the end of a short frame. If a tag was there before, it moves bytes
+ * rte_vlan_strip() looks past the end of a short frame. If a tag was there before, it moves bytes
  * to a null pointer.
  */
 #include <signal.h>
