@@ -11,7 +11,7 @@
 static void
 test_configuration(void)
 {
-	const uint32_t none = 0, lsc = RTE_ETH_DEV_INTR_LSC, all = UINT32_MAX;
+	const uint32_t none = 0, lsc = RTE_ETH_DEV_INTR_LSC;
 	struct rte_eth_dev_info info = {0};
 	struct rte_eth_conf conf = {0};
 	uint8_t key[255] = {1};
@@ -32,16 +32,11 @@ test_configuration(void)
 	CHECK_NUMBER(conf.intr_conf.rxq, 1);
 
 	CHECK_NUMBER(dpdk_sys_eth_conf_lsc(&conf, &info), 0);
-	CHECK_NUMBER(dpdk_sys_eth_is_member(&info), 0);
 	info.dev_flags = &none;
 	CHECK_NUMBER(dpdk_sys_eth_conf_lsc(&conf, &info), 0);
-	CHECK_NUMBER(dpdk_sys_eth_is_member(&info), 0);
 	info.dev_flags = &lsc;
 	CHECK_NUMBER(dpdk_sys_eth_conf_lsc(&conf, &info), 1);
 	CHECK_NUMBER(conf.intr_conf.lsc, 1);
-	CHECK_NUMBER(dpdk_sys_eth_is_member(&info), 0);
-	info.dev_flags = &all;
-	CHECK_NUMBER(dpdk_sys_eth_is_member(&info), 1);
 }
 
 static void
@@ -58,9 +53,6 @@ test_link(void)
 	CHECK_NUMBER(link.speed_mbps, 0);
 	CHECK_NUMBER(link.up, 0);
 	CHECK_NUMBER(dpdk_sys_eth_link_get(UINT16_MAX, 0, &link), -ENODEV);
-	CHECK_NUMBER(dpdk_sys_eth_find_next(0), 0);
-	CHECK_NUMBER(dpdk_sys_eth_find_next(1), RTE_MAX_ETHPORTS);
-	CHECK_NUMBER(dpdk_sys_eth_find_next(UINT16_MAX), RTE_MAX_ETHPORTS);
 }
 
 static void
@@ -120,6 +112,38 @@ test_interrupts(void)
 	CHECK_NUMBER(dpdk_sys_close_on_exec(STDERR_FILENO), 0);
 }
 
+static void
+test_bonding(void)
+{
+#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
+	const char *args = "mode=1,member=net_null0";
+#else
+	const char *args = "mode=1,slave=net_null0";
+#endif
+	const struct rte_eth_conf conf = {0};
+	struct dpdk_sys_bonding bonding;
+	struct rte_eth_dev_info info;
+
+	CHECK_NUMBER(rte_eth_dev_info_get(0, &info), 0);
+	CHECK(dpdk_sys_bonding_get(&info, 0, &bonding) < 0);
+	/* A name that is in no file. */
+	info.driver_name = (const char *)&bonding;
+	CHECK(dpdk_sys_bonding_get(&info, 0, &bonding) < 0);
+	CHECK_NUMBER(rte_eal_hotplug_add("vdev", "net_bonding0", args), 0);
+	CHECK_NUMBER(rte_eth_dev_info_get(1, &info), 0);
+	CHECK_NUMBER(dpdk_sys_bonding_get(&info, 1, &bonding), 0);
+	CHECK_NUMBER(bonding.mode, 1);
+	CHECK_NUMBER(rte_eth_dev_configure(1, 1, 1, &conf), 0);
+	CHECK_NUMBER(dpdk_sys_bonding_get(&info, 1, &bonding), 1);
+	CHECK_NUMBER(bonding.members[0], 0);
+	CHECK_NUMBER(bonding.primary, 0);
+	CHECK_NUMBER(rte_eth_dev_info_get(0, &info), 0);
+	CHECK((*info.dev_flags & DPDK_SYS_ETH_DEV_MEMBER) != 0);
+	/* Another port than the driver's. */
+	CHECK_NUMBER(rte_eth_dev_info_get(1, &info), 0);
+	CHECK(dpdk_sys_bonding_get(&info, UINT16_MAX, &bonding) < 0);
+}
+
 int
 main(void)
 {
@@ -129,6 +153,7 @@ main(void)
 	test_arguments();
 	test_rules();
 	test_interrupts();
+	test_bonding();
 	rte_eal_cleanup();
 	return check_result();
 }
