@@ -2335,6 +2335,41 @@ const _: () = {
     ["Size of rte_timer"][::core::mem::size_of::<rte_timer>() - 120usize];
     ["Alignment of rte_timer"][::core::mem::align_of::<rte_timer>() - 8usize];
 };
+pub const DPDK_SYS_VERSION_YEAR: u32 = 22;
+pub const DPDK_SYS_VERSION_MONTH: u32 = 11;
+pub const DPDK_SYS_TEL_UINT: u32 = 2;
+pub type dpdk_sys_log_fn =
+    ::core::option::Option<unsafe extern "C" fn(level: u32, type_: u32, text: *const ::core::ffi::c_char, len: usize)>;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct dpdk_sys_memzone {
+    pub addr: *mut ::core::ffi::c_void,
+    pub len: usize,
+    pub iova: u64,
+    pub page_len: u64,
+    pub socket_id: i32,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dpdk_sys_memzone"][::core::mem::size_of::<dpdk_sys_memzone>() - 40usize];
+    ["Alignment of dpdk_sys_memzone"][::core::mem::align_of::<dpdk_sys_memzone>() - 8usize];
+    ["Offset of field: dpdk_sys_memzone::addr"][::core::mem::offset_of!(dpdk_sys_memzone, addr) - 0usize];
+    ["Offset of field: dpdk_sys_memzone::len"][::core::mem::offset_of!(dpdk_sys_memzone, len) - 8usize];
+    ["Offset of field: dpdk_sys_memzone::iova"][::core::mem::offset_of!(dpdk_sys_memzone, iova) - 16usize];
+    ["Offset of field: dpdk_sys_memzone::page_len"][::core::mem::offset_of!(dpdk_sys_memzone, page_len) - 24usize];
+    ["Offset of field: dpdk_sys_memzone::socket_id"][::core::mem::offset_of!(dpdk_sys_memzone, socket_id) - 32usize];
+};
+impl Default for dpdk_sys_memzone {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub const DPDK_SYS_BAD_IOVA: u64 = 18446744073709551615;
+pub const DPDK_SYS_NOT_IN_A_ROW: u64 = 18446744073709551614;
 pub const DPDK_SYS_MBUF_BUF_ADDR: _bindgen_ty_38 = 0;
 pub const DPDK_SYS_MBUF_DATA_OFF: _bindgen_ty_38 = 16;
 pub const DPDK_SYS_MBUF_REFCNT: _bindgen_ty_38 = 18;
@@ -2376,6 +2411,101 @@ pub const DPDK_SYS_MBUF_F_TX_UDP_CKSUM: u64 = 13510798882111488;
 pub const DPDK_SYS_MBUF_F_TX_TCP_SEG: u64 = 1125899906842624;
 pub const DPDK_SYS_MBUF_F_TX_VLAN: u64 = 144115188075855872;
 pub const DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK: u64 = 2305840810190438400;
+pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_39 = 15;
+pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_39 = 1;
+pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_39 = 3;
+pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_39 = 6;
+pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_39 = 7;
+pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_39 = 240;
+pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_39 = 16;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_39 = 48;
+pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_39 = 144;
+pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_39 = 64;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_39 = 192;
+pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_39 = 224;
+pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_39 = 3840;
+pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_39 = 256;
+pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_39 = 512;
+pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_39 = 768;
+pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_39 = 1024;
+pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_39 = 1280;
+pub type _bindgen_ty_39 = ::core::ffi::c_uint;
+pub const DPDK_SYS_GSO_FLAG_IPID_FIXED: u64 = 1;
+pub const DPDK_SYS_GRO_TCP_IPV4: u64 = 1;
+pub const DPDK_SYS_GRO_MAX_BURST: _bindgen_ty_40 = 128;
+pub type _bindgen_ty_40 = ::core::ffi::c_uint;
+pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_41 = 0;
+pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_41 = 1;
+pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_41 = 2;
+pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_41 = 3;
+pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_41 = 4;
+pub type _bindgen_ty_41 = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct dpdk_sys_pool {
+    pub name: *const ::core::ffi::c_char,
+    pub pool: *mut rte_mempool,
+    pub kept: *mut rte_mbuf,
+    pub size: u32,
+    pub state: u32,
+    pub data_room: u16,
+    pub private_len: u16,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dpdk_sys_pool"][::core::mem::size_of::<dpdk_sys_pool>() - 40usize];
+    ["Alignment of dpdk_sys_pool"][::core::mem::align_of::<dpdk_sys_pool>() - 8usize];
+    ["Offset of field: dpdk_sys_pool::name"][::core::mem::offset_of!(dpdk_sys_pool, name) - 0usize];
+    ["Offset of field: dpdk_sys_pool::pool"][::core::mem::offset_of!(dpdk_sys_pool, pool) - 8usize];
+    ["Offset of field: dpdk_sys_pool::kept"][::core::mem::offset_of!(dpdk_sys_pool, kept) - 16usize];
+    ["Offset of field: dpdk_sys_pool::size"][::core::mem::offset_of!(dpdk_sys_pool, size) - 24usize];
+    ["Offset of field: dpdk_sys_pool::state"][::core::mem::offset_of!(dpdk_sys_pool, state) - 28usize];
+    ["Offset of field: dpdk_sys_pool::data_room"][::core::mem::offset_of!(dpdk_sys_pool, data_room) - 32usize];
+    ["Offset of field: dpdk_sys_pool::private_len"][::core::mem::offset_of!(dpdk_sys_pool, private_len) - 34usize];
+};
+impl Default for dpdk_sys_pool {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_42 = 0;
+pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_42 = 1;
+pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_42 = 2;
+pub type _bindgen_ty_42 = ::core::ffi::c_uint;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct dpdk_sys_ring {
+    pub ring: *mut rte_ring,
+    pub capacity: u32,
+    pub fits: u8,
+    pub several_producers: u8,
+    pub several_consumers: u8,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of dpdk_sys_ring"][::core::mem::size_of::<dpdk_sys_ring>() - 16usize];
+    ["Alignment of dpdk_sys_ring"][::core::mem::align_of::<dpdk_sys_ring>() - 8usize];
+    ["Offset of field: dpdk_sys_ring::ring"][::core::mem::offset_of!(dpdk_sys_ring, ring) - 0usize];
+    ["Offset of field: dpdk_sys_ring::capacity"][::core::mem::offset_of!(dpdk_sys_ring, capacity) - 8usize];
+    ["Offset of field: dpdk_sys_ring::fits"][::core::mem::offset_of!(dpdk_sys_ring, fits) - 12usize];
+    ["Offset of field: dpdk_sys_ring::several_producers"]
+        [::core::mem::offset_of!(dpdk_sys_ring, several_producers) - 13usize];
+    ["Offset of field: dpdk_sys_ring::several_consumers"]
+        [::core::mem::offset_of!(dpdk_sys_ring, several_consumers) - 14usize];
+};
+impl Default for dpdk_sys_ring {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 pub const DPDK_SYS_RX_OFFLOAD_IPV4_CKSUM: u64 = 2;
 pub const DPDK_SYS_RX_OFFLOAD_UDP_CKSUM: u64 = 4;
 pub const DPDK_SYS_RX_OFFLOAD_TCP_CKSUM: u64 = 8;
@@ -2423,8 +2553,6 @@ pub const DPDK_SYS_LINK_SPEED_100G: u32 = 16384;
 pub const DPDK_SYS_LINK_SPEED_200G: u32 = 32768;
 pub const DPDK_SYS_LINK_SPEED_400G: u32 = 65536;
 pub const DPDK_SYS_LINK_SPEED_800G: u32 = 131072;
-pub const DPDK_SYS_VERSION_YEAR: u32 = 22;
-pub const DPDK_SYS_VERSION_MONTH: u32 = 11;
 pub const DPDK_SYS_MEMIF_TRUSTS_LENGTHS: u32 = 0;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
@@ -2461,31 +2589,8 @@ const _: () = {
     ["Offset of field: dpdk_sys_bonding::count"][::core::mem::offset_of!(dpdk_sys_bonding, count) - 8usize];
     ["Offset of field: dpdk_sys_bonding::members"][::core::mem::offset_of!(dpdk_sys_bonding, members) - 12usize];
 };
-pub const DPDK_SYS_PTYPE_L2_MASK: _bindgen_ty_39 = 15;
-pub const DPDK_SYS_PTYPE_L2_ETHER: _bindgen_ty_39 = 1;
-pub const DPDK_SYS_PTYPE_L2_ETHER_ARP: _bindgen_ty_39 = 3;
-pub const DPDK_SYS_PTYPE_L2_ETHER_VLAN: _bindgen_ty_39 = 6;
-pub const DPDK_SYS_PTYPE_L2_ETHER_QINQ: _bindgen_ty_39 = 7;
-pub const DPDK_SYS_PTYPE_L3_MASK: _bindgen_ty_39 = 240;
-pub const DPDK_SYS_PTYPE_L3_IPV4: _bindgen_ty_39 = 16;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT: _bindgen_ty_39 = 48;
-pub const DPDK_SYS_PTYPE_L3_IPV4_EXT_UNKNOWN: _bindgen_ty_39 = 144;
-pub const DPDK_SYS_PTYPE_L3_IPV6: _bindgen_ty_39 = 64;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT: _bindgen_ty_39 = 192;
-pub const DPDK_SYS_PTYPE_L3_IPV6_EXT_UNKNOWN: _bindgen_ty_39 = 224;
-pub const DPDK_SYS_PTYPE_L4_MASK: _bindgen_ty_39 = 3840;
-pub const DPDK_SYS_PTYPE_L4_TCP: _bindgen_ty_39 = 256;
-pub const DPDK_SYS_PTYPE_L4_UDP: _bindgen_ty_39 = 512;
-pub const DPDK_SYS_PTYPE_L4_FRAG: _bindgen_ty_39 = 768;
-pub const DPDK_SYS_PTYPE_L4_SCTP: _bindgen_ty_39 = 1024;
-pub const DPDK_SYS_PTYPE_L4_ICMP: _bindgen_ty_39 = 1280;
-pub type _bindgen_ty_39 = ::core::ffi::c_uint;
-pub const DPDK_SYS_GSO_FLAG_IPID_FIXED: u64 = 1;
-pub const DPDK_SYS_GRO_TCP_IPV4: u64 = 1;
-pub const DPDK_SYS_GRO_MAX_BURST: _bindgen_ty_40 = 128;
-pub type _bindgen_ty_40 = ::core::ffi::c_uint;
-pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_41 = 64;
-pub type _bindgen_ty_41 = ::core::ffi::c_uint;
+pub const DPDK_SYS_FLOW_ITEM_SIZE: _bindgen_ty_43 = 64;
+pub type _bindgen_ty_43 = ::core::ffi::c_uint;
 #[repr(C)]
 #[derive(Debug, Default, Copy, Clone)]
 pub struct dpdk_sys_flow_count {
@@ -2505,111 +2610,6 @@ const _: () = {
     ["Offset of field: dpdk_sys_flow_count::bytes_set"]
         [::core::mem::offset_of!(dpdk_sys_flow_count, bytes_set) - 17usize];
 };
-pub const DPDK_SYS_TEL_UINT: u32 = 2;
-pub type dpdk_sys_log_fn =
-    ::core::option::Option<unsafe extern "C" fn(level: u32, type_: u32, text: *const ::core::ffi::c_char, len: usize)>;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct dpdk_sys_memzone {
-    pub addr: *mut ::core::ffi::c_void,
-    pub len: usize,
-    pub iova: u64,
-    pub page_len: u64,
-    pub socket_id: i32,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of dpdk_sys_memzone"][::core::mem::size_of::<dpdk_sys_memzone>() - 40usize];
-    ["Alignment of dpdk_sys_memzone"][::core::mem::align_of::<dpdk_sys_memzone>() - 8usize];
-    ["Offset of field: dpdk_sys_memzone::addr"][::core::mem::offset_of!(dpdk_sys_memzone, addr) - 0usize];
-    ["Offset of field: dpdk_sys_memzone::len"][::core::mem::offset_of!(dpdk_sys_memzone, len) - 8usize];
-    ["Offset of field: dpdk_sys_memzone::iova"][::core::mem::offset_of!(dpdk_sys_memzone, iova) - 16usize];
-    ["Offset of field: dpdk_sys_memzone::page_len"][::core::mem::offset_of!(dpdk_sys_memzone, page_len) - 24usize];
-    ["Offset of field: dpdk_sys_memzone::socket_id"][::core::mem::offset_of!(dpdk_sys_memzone, socket_id) - 32usize];
-};
-impl Default for dpdk_sys_memzone {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
-pub const DPDK_SYS_BAD_IOVA: u64 = 18446744073709551615;
-pub const DPDK_SYS_NOT_IN_A_ROW: u64 = 18446744073709551614;
-pub const DPDK_SYS_POOL_MISSING: _bindgen_ty_42 = 0;
-pub const DPDK_SYS_POOL_OTHER: _bindgen_ty_42 = 1;
-pub const DPDK_SYS_POOL_DRIVER: _bindgen_ty_42 = 2;
-pub const DPDK_SYS_POOL_EXHAUSTED: _bindgen_ty_42 = 3;
-pub const DPDK_SYS_POOL_FOUND: _bindgen_ty_42 = 4;
-pub type _bindgen_ty_42 = ::core::ffi::c_uint;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct dpdk_sys_pool {
-    pub name: *const ::core::ffi::c_char,
-    pub pool: *mut rte_mempool,
-    pub kept: *mut rte_mbuf,
-    pub size: u32,
-    pub state: u32,
-    pub data_room: u16,
-    pub private_len: u16,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of dpdk_sys_pool"][::core::mem::size_of::<dpdk_sys_pool>() - 40usize];
-    ["Alignment of dpdk_sys_pool"][::core::mem::align_of::<dpdk_sys_pool>() - 8usize];
-    ["Offset of field: dpdk_sys_pool::name"][::core::mem::offset_of!(dpdk_sys_pool, name) - 0usize];
-    ["Offset of field: dpdk_sys_pool::pool"][::core::mem::offset_of!(dpdk_sys_pool, pool) - 8usize];
-    ["Offset of field: dpdk_sys_pool::kept"][::core::mem::offset_of!(dpdk_sys_pool, kept) - 16usize];
-    ["Offset of field: dpdk_sys_pool::size"][::core::mem::offset_of!(dpdk_sys_pool, size) - 24usize];
-    ["Offset of field: dpdk_sys_pool::state"][::core::mem::offset_of!(dpdk_sys_pool, state) - 28usize];
-    ["Offset of field: dpdk_sys_pool::data_room"][::core::mem::offset_of!(dpdk_sys_pool, data_room) - 32usize];
-    ["Offset of field: dpdk_sys_pool::private_len"][::core::mem::offset_of!(dpdk_sys_pool, private_len) - 34usize];
-};
-impl Default for dpdk_sys_pool {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
-pub const DPDK_SYS_DRIVER_DIFFERS: _bindgen_ty_43 = 0;
-pub const DPDK_SYS_DRIVER_OTHER: _bindgen_ty_43 = 1;
-pub const DPDK_SYS_DRIVER_SHARED: _bindgen_ty_43 = 2;
-pub type _bindgen_ty_43 = ::core::ffi::c_uint;
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct dpdk_sys_ring {
-    pub ring: *mut rte_ring,
-    pub capacity: u32,
-    pub fits: u8,
-    pub several_producers: u8,
-    pub several_consumers: u8,
-}
-#[allow(clippy::unnecessary_operation, clippy::identity_op)]
-const _: () = {
-    ["Size of dpdk_sys_ring"][::core::mem::size_of::<dpdk_sys_ring>() - 16usize];
-    ["Alignment of dpdk_sys_ring"][::core::mem::align_of::<dpdk_sys_ring>() - 8usize];
-    ["Offset of field: dpdk_sys_ring::ring"][::core::mem::offset_of!(dpdk_sys_ring, ring) - 0usize];
-    ["Offset of field: dpdk_sys_ring::capacity"][::core::mem::offset_of!(dpdk_sys_ring, capacity) - 8usize];
-    ["Offset of field: dpdk_sys_ring::fits"][::core::mem::offset_of!(dpdk_sys_ring, fits) - 12usize];
-    ["Offset of field: dpdk_sys_ring::several_producers"]
-        [::core::mem::offset_of!(dpdk_sys_ring, several_producers) - 13usize];
-    ["Offset of field: dpdk_sys_ring::several_consumers"]
-        [::core::mem::offset_of!(dpdk_sys_ring, several_consumers) - 14usize];
-};
-impl Default for dpdk_sys_ring {
-    fn default() -> Self {
-        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
-        unsafe {
-            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
-            s.assume_init()
-        }
-    }
-}
 unsafe extern "C" {
     pub fn rte_version() -> *const ::core::ffi::c_char;
     pub fn rte_log_set_global_level(level: u32);
@@ -3202,6 +3202,157 @@ unsafe extern "C" {
     pub fn rte_timer_stop(tim: *mut rte_timer) -> ::core::ffi::c_int;
     pub fn rte_timer_pending(tim: *mut rte_timer) -> ::core::ffi::c_int;
     pub fn rte_timer_manage() -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_tel_data_add_dict_int__extern"]
+    pub fn dpdk_sys_tel_data_add_dict_int(
+        d: *mut rte_tel_data,
+        name: *const ::core::ffi::c_char,
+        x: i32,
+    ) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_tel_data_add_array_uint__extern"]
+    pub fn dpdk_sys_tel_data_add_array_uint(d: *mut rte_tel_data, x: u64) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_tel_data_add_dict_uint__extern"]
+    pub fn dpdk_sys_tel_data_add_dict_uint(
+        d: *mut rte_tel_data,
+        name: *const ::core::ffi::c_char,
+        x: u64,
+    ) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_errno__extern"]
+    pub fn dpdk_sys_errno() -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_set_errno__extern"]
+    pub fn dpdk_sys_set_errno(number: ::core::ffi::c_int);
+    #[link_name = "dpdk_sys_log_to_stderr__extern"]
+    pub fn dpdk_sys_log_to_stderr() -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_thread_cpus__extern"]
+    pub fn dpdk_sys_thread_cpus(cpus: *mut rte_cpuset_t) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_leave_lcores__extern"]
+    pub fn dpdk_sys_leave_lcores(cpus: *const rte_cpuset_t) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_is_shared__extern"]
+    pub fn dpdk_sys_is_shared() -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_log_to__extern"]
+    pub fn dpdk_sys_log_to(function: dpdk_sys_log_fn) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_log_types__extern"]
+    pub fn dpdk_sys_log_types() -> *mut ::core::ffi::c_char;
+    #[link_name = "dpdk_sys_log_types_free__extern"]
+    pub fn dpdk_sys_log_types_free(types: *mut ::core::ffi::c_char);
+    #[link_name = "dpdk_sys_log__extern"]
+    pub fn dpdk_sys_log(level: u32, type_: u32, line: *const ::core::ffi::c_char);
+    #[link_name = "dpdk_sys_log_warning__extern"]
+    pub fn dpdk_sys_log_warning(message: *const ::core::ffi::c_char);
+    #[link_name = "dpdk_sys_forget_lcore__extern"]
+    pub fn dpdk_sys_forget_lcore();
+    #[link_name = "dpdk_sys_mp_reply_free__extern"]
+    pub fn dpdk_sys_mp_reply_free(reply: *mut rte_mp_reply);
+    #[link_name = "dpdk_sys_close_on_exec__extern"]
+    pub fn dpdk_sys_close_on_exec(fd: ::core::ffi::c_int) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_hold_cancellation__extern"]
+    pub fn dpdk_sys_hold_cancellation() -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_release_cancellation__extern"]
+    pub fn dpdk_sys_release_cancellation(before: ::core::ffi::c_int);
+    #[link_name = "dpdk_sys_malloc_stats__extern"]
+    pub fn dpdk_sys_malloc_stats(socket_id: ::core::ffi::c_int, sum: *mut rte_malloc_socket_stats);
+    #[link_name = "dpdk_sys_memzone_get__extern"]
+    pub fn dpdk_sys_memzone_get(mz: *const rte_memzone, out: *mut dpdk_sys_memzone);
+    #[link_name = "dpdk_sys_mem_iova__extern"]
+    pub fn dpdk_sys_mem_iova(start: *const ::core::ffi::c_void, len: usize) -> u64;
+    #[link_name = "dpdk_sys_mem_known__extern"]
+    pub fn dpdk_sys_mem_known(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_iova_is_va__extern"]
+    pub fn dpdk_sys_iova_is_va() -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_page_len__extern"]
+    pub fn dpdk_sys_page_len() -> usize;
+    #[link_name = "dpdk_sys_either_errno__extern"]
+    pub fn dpdk_sys_either_errno(result: ::core::ffi::c_int) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_extmem_register__extern"]
+    pub fn dpdk_sys_extmem_register(
+        start: *mut ::core::ffi::c_void,
+        len: usize,
+        iovas: *mut u64,
+        pages: ::core::ffi::c_uint,
+        page_len: usize,
+    ) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_extmem_unregister__extern"]
+    pub fn dpdk_sys_extmem_unregister(start: *mut ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_vfio_map__extern"]
+    pub fn dpdk_sys_vfio_map(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_vfio_unmap__extern"]
+    pub fn dpdk_sys_vfio_unmap(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_mbuf_tx_offload__extern"]
+    pub fn dpdk_sys_mbuf_tx_offload(l2_len: u8, l3_len: u16, l4_len: u8, segment_len: u16) -> u64;
+    #[link_name = "dpdk_sys_mbuf_l2_len__extern"]
+    pub fn dpdk_sys_mbuf_l2_len(mbuf: *const rte_mbuf) -> u8;
+    #[link_name = "dpdk_sys_softrss__extern"]
+    pub fn dpdk_sys_softrss(words: *mut u32, len: u32, key: *const u8) -> u32;
+    #[link_name = "dpdk_sys_mbuf_tso_segsz__extern"]
+    pub fn dpdk_sys_mbuf_tso_segsz(mbuf: *const rte_mbuf) -> u16;
+    #[link_name = "dpdk_sys_pktmbuf_copy_hdr__extern"]
+    pub fn dpdk_sys_pktmbuf_copy_hdr(to: *mut rte_mbuf, from: *const rte_mbuf);
+    #[link_name = "dpdk_sys_pktmbuf_mark_pinned__extern"]
+    pub fn dpdk_sys_pktmbuf_mark_pinned(m: *mut rte_mbuf);
+    #[link_name = "dpdk_sys_pktmbuf_attach_extbuf__extern"]
+    pub fn dpdk_sys_pktmbuf_attach_extbuf(
+        m: *mut rte_mbuf,
+        start: *mut ::core::ffi::c_void,
+        iova: u64,
+        len: u16,
+        shared: *mut rte_mbuf_ext_shared_info,
+        free_cb: rte_mbuf_extbuf_free_callback_t,
+        opaque: *mut ::core::ffi::c_void,
+    );
+    #[link_name = "dpdk_sys_pktmbuf_pool_create__extern"]
+    pub fn dpdk_sys_pktmbuf_pool_create(
+        name: *const ::core::ffi::c_char,
+        n: ::core::ffi::c_uint,
+        cache_size: ::core::ffi::c_uint,
+        priv_size: u16,
+        data_room_size: u16,
+        socket_id: ::core::ffi::c_int,
+        ops_name: *const ::core::ffi::c_char,
+    ) -> *mut rte_mempool;
+    #[link_name = "dpdk_sys_pktmbuf_pool_create_extbuf__extern"]
+    pub fn dpdk_sys_pktmbuf_pool_create_extbuf(
+        name: *const ::core::ffi::c_char,
+        n: ::core::ffi::c_uint,
+        cache_size: ::core::ffi::c_uint,
+        priv_size: u16,
+        data_room_size: u16,
+        socket_id: ::core::ffi::c_int,
+        areas: *const rte_pktmbuf_extmem,
+        area_count: ::core::ffi::c_uint,
+    ) -> *mut rte_mempool;
+    #[link_name = "dpdk_sys_mempool_full__extern"]
+    pub fn dpdk_sys_mempool_full(mp: *mut rte_mempool) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_mempool_driver_known__extern"]
+    pub fn dpdk_sys_mempool_driver_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_mempool_cached__extern"]
+    pub fn dpdk_sys_mempool_cached(mp: *const rte_mempool, lcore_id: u32) -> u32;
+    #[link_name = "dpdk_sys_mempool_flush__extern"]
+    pub fn dpdk_sys_mempool_flush(mp: *mut rte_mempool);
+    #[link_name = "dpdk_sys_mempool_cache_flush__extern"]
+    pub fn dpdk_sys_mempool_cache_flush(mp: *mut rte_mempool, cache: *mut rte_mempool_cache);
+    #[link_name = "dpdk_sys_mempool_cache_len__extern"]
+    pub fn dpdk_sys_mempool_cache_len(cache: *const rte_mempool_cache) -> u32;
+    #[link_name = "dpdk_sys_pktmbuf_alloc_cached__extern"]
+    pub fn dpdk_sys_pktmbuf_alloc_cached(
+        mp: *mut rte_mempool,
+        cache: *mut rte_mempool_cache,
+        mbufs: *mut *mut rte_mbuf,
+        n: ::core::ffi::c_uint,
+    ) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_pktmbuf_free_cached__extern"]
+    pub fn dpdk_sys_pktmbuf_free_cached(
+        mp: *mut rte_mempool,
+        cache: *mut rte_mempool_cache,
+        mbufs: *mut *mut rte_mbuf,
+        n: ::core::ffi::c_uint,
+    );
+    #[link_name = "dpdk_sys_pool_driver__extern"]
+    pub fn dpdk_sys_pool_driver(mp: *const rte_mempool) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_pool_of_other_driver__extern"]
+    pub fn dpdk_sys_pool_of_other_driver() -> *const ::core::ffi::c_char;
+    #[link_name = "dpdk_sys_pool_find__extern"]
+    pub fn dpdk_sys_pool_find(name: *const ::core::ffi::c_char, found: *mut dpdk_sys_pool);
+    #[link_name = "dpdk_sys_ring_find__extern"]
+    pub fn dpdk_sys_ring_find(name: *const ::core::ffi::c_char, element_len: u32, found: *mut dpdk_sys_ring);
     #[link_name = "dpdk_sys_eth_link_get__extern"]
     pub fn dpdk_sys_eth_link_get(port_id: u16, wait: ::core::ffi::c_int, out: *mut dpdk_sys_link)
     -> ::core::ffi::c_int;
@@ -3236,14 +3387,12 @@ unsafe extern "C" {
     pub fn dpdk_sys_epoll_ready(epoll: ::core::ffi::c_int, timeout_ms: ::core::ffi::c_int) -> ::core::ffi::c_int;
     #[link_name = "dpdk_sys_epoll_reported__extern"]
     pub fn dpdk_sys_epoll_reported(epoll: ::core::ffi::c_int) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_mbuf_tx_offload__extern"]
-    pub fn dpdk_sys_mbuf_tx_offload(l2_len: u8, l3_len: u16, l4_len: u8, segment_len: u16) -> u64;
-    #[link_name = "dpdk_sys_mbuf_l2_len__extern"]
-    pub fn dpdk_sys_mbuf_l2_len(mbuf: *const rte_mbuf) -> u8;
-    #[link_name = "dpdk_sys_softrss__extern"]
-    pub fn dpdk_sys_softrss(words: *mut u32, len: u32, key: *const u8) -> u32;
-    #[link_name = "dpdk_sys_mbuf_tso_segsz__extern"]
-    pub fn dpdk_sys_mbuf_tso_segsz(mbuf: *const rte_mbuf) -> u16;
+    #[link_name = "dpdk_sys_dev_args__extern"]
+    pub fn dpdk_sys_dev_args(dev: *const rte_device) -> *const ::core::ffi::c_char;
+    #[link_name = "dpdk_sys_device_known__extern"]
+    pub fn dpdk_sys_device_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_refused_vdev__extern"]
+    pub fn dpdk_sys_refused_vdev() -> *const ::core::ffi::c_char;
     #[link_name = "dpdk_sys_flow_validate__extern"]
     pub fn dpdk_sys_flow_validate(
         port_id: u16,
@@ -3269,137 +3418,6 @@ unsafe extern "C" {
         out: *mut dpdk_sys_flow_count,
         error: *mut rte_flow_error,
     ) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_tel_data_add_dict_int__extern"]
-    pub fn dpdk_sys_tel_data_add_dict_int(
-        d: *mut rte_tel_data,
-        name: *const ::core::ffi::c_char,
-        x: i32,
-    ) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_tel_data_add_array_uint__extern"]
-    pub fn dpdk_sys_tel_data_add_array_uint(d: *mut rte_tel_data, x: u64) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_tel_data_add_dict_uint__extern"]
-    pub fn dpdk_sys_tel_data_add_dict_uint(
-        d: *mut rte_tel_data,
-        name: *const ::core::ffi::c_char,
-        x: u64,
-    ) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_dev_args__extern"]
-    pub fn dpdk_sys_dev_args(dev: *const rte_device) -> *const ::core::ffi::c_char;
-    #[link_name = "dpdk_sys_errno__extern"]
-    pub fn dpdk_sys_errno() -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_set_errno__extern"]
-    pub fn dpdk_sys_set_errno(number: ::core::ffi::c_int);
-    #[link_name = "dpdk_sys_pktmbuf_pool_create__extern"]
-    pub fn dpdk_sys_pktmbuf_pool_create(
-        name: *const ::core::ffi::c_char,
-        n: ::core::ffi::c_uint,
-        cache_size: ::core::ffi::c_uint,
-        priv_size: u16,
-        data_room_size: u16,
-        socket_id: ::core::ffi::c_int,
-        ops_name: *const ::core::ffi::c_char,
-    ) -> *mut rte_mempool;
-    #[link_name = "dpdk_sys_pktmbuf_pool_create_extbuf__extern"]
-    pub fn dpdk_sys_pktmbuf_pool_create_extbuf(
-        name: *const ::core::ffi::c_char,
-        n: ::core::ffi::c_uint,
-        cache_size: ::core::ffi::c_uint,
-        priv_size: u16,
-        data_room_size: u16,
-        socket_id: ::core::ffi::c_int,
-        areas: *const rte_pktmbuf_extmem,
-        area_count: ::core::ffi::c_uint,
-    ) -> *mut rte_mempool;
-    #[link_name = "dpdk_sys_log_to_stderr__extern"]
-    pub fn dpdk_sys_log_to_stderr() -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_device_known__extern"]
-    pub fn dpdk_sys_device_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_thread_cpus__extern"]
-    pub fn dpdk_sys_thread_cpus(cpus: *mut rte_cpuset_t) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_leave_lcores__extern"]
-    pub fn dpdk_sys_leave_lcores(cpus: *const rte_cpuset_t) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_refused_vdev__extern"]
-    pub fn dpdk_sys_refused_vdev() -> *const ::core::ffi::c_char;
-    #[link_name = "dpdk_sys_is_shared__extern"]
-    pub fn dpdk_sys_is_shared() -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_log_to__extern"]
-    pub fn dpdk_sys_log_to(function: dpdk_sys_log_fn) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_log_types__extern"]
-    pub fn dpdk_sys_log_types() -> *mut ::core::ffi::c_char;
-    #[link_name = "dpdk_sys_log_types_free__extern"]
-    pub fn dpdk_sys_log_types_free(types: *mut ::core::ffi::c_char);
-    #[link_name = "dpdk_sys_log__extern"]
-    pub fn dpdk_sys_log(level: u32, type_: u32, line: *const ::core::ffi::c_char);
-    #[link_name = "dpdk_sys_log_warning__extern"]
-    pub fn dpdk_sys_log_warning(message: *const ::core::ffi::c_char);
-    #[link_name = "dpdk_sys_mempool_full__extern"]
-    pub fn dpdk_sys_mempool_full(mp: *mut rte_mempool) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_mempool_driver_known__extern"]
-    pub fn dpdk_sys_mempool_driver_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_mempool_cached__extern"]
-    pub fn dpdk_sys_mempool_cached(mp: *const rte_mempool, lcore_id: u32) -> u32;
-    #[link_name = "dpdk_sys_mempool_flush__extern"]
-    pub fn dpdk_sys_mempool_flush(mp: *mut rte_mempool);
-    #[link_name = "dpdk_sys_mempool_cache_flush__extern"]
-    pub fn dpdk_sys_mempool_cache_flush(mp: *mut rte_mempool, cache: *mut rte_mempool_cache);
-    #[link_name = "dpdk_sys_mempool_cache_len__extern"]
-    pub fn dpdk_sys_mempool_cache_len(cache: *const rte_mempool_cache) -> u32;
-    #[link_name = "dpdk_sys_pktmbuf_alloc_cached__extern"]
-    pub fn dpdk_sys_pktmbuf_alloc_cached(
-        mp: *mut rte_mempool,
-        cache: *mut rte_mempool_cache,
-        mbufs: *mut *mut rte_mbuf,
-        n: ::core::ffi::c_uint,
-    ) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_pktmbuf_free_cached__extern"]
-    pub fn dpdk_sys_pktmbuf_free_cached(
-        mp: *mut rte_mempool,
-        cache: *mut rte_mempool_cache,
-        mbufs: *mut *mut rte_mbuf,
-        n: ::core::ffi::c_uint,
-    );
-    #[link_name = "dpdk_sys_pktmbuf_copy_hdr__extern"]
-    pub fn dpdk_sys_pktmbuf_copy_hdr(to: *mut rte_mbuf, from: *const rte_mbuf);
-    #[link_name = "dpdk_sys_malloc_stats__extern"]
-    pub fn dpdk_sys_malloc_stats(socket_id: ::core::ffi::c_int, sum: *mut rte_malloc_socket_stats);
-    #[link_name = "dpdk_sys_memzone_get__extern"]
-    pub fn dpdk_sys_memzone_get(mz: *const rte_memzone, out: *mut dpdk_sys_memzone);
-    #[link_name = "dpdk_sys_mem_iova__extern"]
-    pub fn dpdk_sys_mem_iova(start: *const ::core::ffi::c_void, len: usize) -> u64;
-    #[link_name = "dpdk_sys_mem_known__extern"]
-    pub fn dpdk_sys_mem_known(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_iova_is_va__extern"]
-    pub fn dpdk_sys_iova_is_va() -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_page_len__extern"]
-    pub fn dpdk_sys_page_len() -> usize;
-    #[link_name = "dpdk_sys_either_errno__extern"]
-    pub fn dpdk_sys_either_errno(result: ::core::ffi::c_int) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_extmem_register__extern"]
-    pub fn dpdk_sys_extmem_register(
-        start: *mut ::core::ffi::c_void,
-        len: usize,
-        iovas: *mut u64,
-        pages: ::core::ffi::c_uint,
-        page_len: usize,
-    ) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_extmem_unregister__extern"]
-    pub fn dpdk_sys_extmem_unregister(start: *mut ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_vfio_map__extern"]
-    pub fn dpdk_sys_vfio_map(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_vfio_unmap__extern"]
-    pub fn dpdk_sys_vfio_unmap(start: *const ::core::ffi::c_void, len: usize) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_pktmbuf_mark_pinned__extern"]
-    pub fn dpdk_sys_pktmbuf_mark_pinned(m: *mut rte_mbuf);
-    #[link_name = "dpdk_sys_pktmbuf_attach_extbuf__extern"]
-    pub fn dpdk_sys_pktmbuf_attach_extbuf(
-        m: *mut rte_mbuf,
-        start: *mut ::core::ffi::c_void,
-        iova: u64,
-        len: u16,
-        shared: *mut rte_mbuf_ext_shared_info,
-        free_cb: rte_mbuf_extbuf_free_callback_t,
-        opaque: *mut ::core::ffi::c_void,
-    );
     #[link_name = "dpdk_sys_lpm6_add__extern"]
     pub fn dpdk_sys_lpm6_add(
         lpm: *mut rte_lpm6,
@@ -3496,22 +3514,4 @@ unsafe extern "C" {
         header: *mut ::core::ffi::c_void,
         freed: *mut u32,
     ) -> *mut rte_mbuf;
-    #[link_name = "dpdk_sys_pool_driver__extern"]
-    pub fn dpdk_sys_pool_driver(mp: *const rte_mempool) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_pool_of_other_driver__extern"]
-    pub fn dpdk_sys_pool_of_other_driver() -> *const ::core::ffi::c_char;
-    #[link_name = "dpdk_sys_pool_find__extern"]
-    pub fn dpdk_sys_pool_find(name: *const ::core::ffi::c_char, found: *mut dpdk_sys_pool);
-    #[link_name = "dpdk_sys_ring_find__extern"]
-    pub fn dpdk_sys_ring_find(name: *const ::core::ffi::c_char, element_len: u32, found: *mut dpdk_sys_ring);
-    #[link_name = "dpdk_sys_forget_lcore__extern"]
-    pub fn dpdk_sys_forget_lcore();
-    #[link_name = "dpdk_sys_mp_reply_free__extern"]
-    pub fn dpdk_sys_mp_reply_free(reply: *mut rte_mp_reply);
-    #[link_name = "dpdk_sys_close_on_exec__extern"]
-    pub fn dpdk_sys_close_on_exec(fd: ::core::ffi::c_int) -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_hold_cancellation__extern"]
-    pub fn dpdk_sys_hold_cancellation() -> ::core::ffi::c_int;
-    #[link_name = "dpdk_sys_release_cancellation__extern"]
-    pub fn dpdk_sys_release_cancellation(before: ::core::ffi::c_int);
 }

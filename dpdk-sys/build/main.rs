@@ -12,6 +12,7 @@ use std::{env, path::PathBuf};
 
 fn main() {
     println!("cargo:rerun-if-changed=src/wrapper.h");
+    println!("cargo:rerun-if-changed=src/wrapper");
     println!("cargo:rerun-if-env-changed=DPDK_SYS_BINDINGS");
     println!("cargo:rerun-if-env-changed=DOCS_RS");
     if let Ok(program) = env::current_exe() {

@@ -68,7 +68,8 @@ fn called() -> BTreeSet<String> {
         let code = code(&text(file.to_str().unwrap()), RUST);
         called.extend(names(&code).map(|(name, _)| name.to_owned()).filter(|name| functions.contains(name.as_str())));
     }
-    let wrapper = code(&text("../dpdk-sys/src/wrapper.h"), C);
+    let headers = fs::read_dir("../dpdk-sys/src/wrapper").unwrap().map(|entry| entry.unwrap().path());
+    let wrapper: String = headers.map(|path| code(&text(path.to_str().unwrap()), C)).collect();
     // Our own functions have a prefix, and types are not called.
     let of_c = names(&wrapper)
         .filter(|(name, next)| next.starts_with('(') && name.trim_start_matches('_').starts_with("rte_"));
