@@ -52,7 +52,9 @@ fn destinations(text: &str) -> Vec<&str> {
 }
 
 pub(crate) fn chapters() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir("docs").unwrap().map(|entry| entry.unwrap().path()).collect();
+    let entries = fs::read_dir("docs").unwrap().map(|entry| entry.unwrap().path());
+    // The folders in it are not for users of the crate.
+    let mut files: Vec<PathBuf> = entries.filter(|path| path.is_file()).collect();
     files.sort();
     files
 }
