@@ -6,6 +6,7 @@
 use crate::{
     devices::{Devices, capture},
     model::{Behaviour, DeviceRecord, Stage, lock},
+    process::attach,
     raw,
 };
 use dpdk_rs::{Eal, HotplugError, Mempool, Port, PortConfig, PortError, dpdk_version, port::Unconfigured};
@@ -63,7 +64,7 @@ impl Devices {
             Combiner::Bonding { mode, form, start } => self.forgotten += self.bond(eal, device, (mode, form, start)),
             Combiner::Failsafe => {
                 let text = format!("net_failsafe{}c,dev({})", self.sequence, device.name);
-                let error = eal.attach(&text).expect_err("the device exists");
+                let error = attach(eal, &text).expect_err("the device exists");
                 let is_closed = *lock(&device.stage) == Stage::Closed;
                 assert!(is_closed || error == HotplugError::Parts(text), "{error}");
             }
@@ -89,7 +90,7 @@ impl Devices {
         let key = if dpdk_version().as_str() < "23.11" { "slave" } else { "member" };
         let name = format!("net_bonding{}c", self.sequence);
         let port =
-            only(eal.attach(&format!("{name},mode={mode},{key}={member}")).expect("the device can be made"), &name);
+            only(attach(eal, &format!("{name},mode={mode},{key}={member}")).expect("the device can be made"), &name);
         let pool: Mempool = Mempool::builder("combination").size(127).cache(0).build(eal).expect("there is memory");
         let harmless = match device.behaviour {
             Behaviour::Null { len, copy, .. } => len <= 2048 && !copy,
@@ -121,7 +122,7 @@ impl Devices {
             Part::Capture => format!("net_pcap{own}c,rx_pcap={}", capture().0.display()),
             Part::Memif => format!("net_memif{own}c,role=client,socket-abstract=yes,socket=combination"),
         };
-        let port = only(eal.attach(&format!("{name},dev({part})")).expect("it has its part"), &name);
+        let port = only(attach(eal, &format!("{name},dev({part})")).expect("it has its part"), &name);
         let part = part.split(',').next().unwrap_or_default();
         assert!(matches!(eal.detach(part), Err(HotplugError::InUse { .. })));
         // If it were closed before, the driver would keep what it has for interrupts.
