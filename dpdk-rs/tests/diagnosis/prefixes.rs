@@ -19,7 +19,7 @@ fn prefix_of_another_process() {
         let options = format!("{PLAIN} --vdev=net_null0 {prefix}");
         let found = Diagnose::new().among_others().first(&options);
         let own = format!("process {} (", process::id());
-        assert_parts(&found, &[&own, ") runs under the file prefix '", "' and holds ", &format!("as in {prefix}2")]);
+        assert_parts(&found, &[&own, ") runs under the file prefix '", "' and holds ", &format!("such as {prefix}2")]);
         Diagnose::new().report(&options);
     });
 }
