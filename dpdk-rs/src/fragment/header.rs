@@ -239,6 +239,75 @@ mod tests {
         assert_eq!(short, Err(HeaderError::Short { needed: 48, len: 47 }));
     }
 
+    /// Every first byte, and every length of the packet and the segment up to the longest header and a little more.
+    #[test]
+    fn every_header_lies_in_its_segment() {
+        let bytes = [0_u8; 80];
+        let mut good = 0;
+        for (first, l2_len) in (0..=255_u8).flat_map(|first| [0, 1, 14].map(|l2_len| (first, l2_len))) {
+            for (len, held) in (0..=66_u8).flat_map(|len| (0..=80).map(move |held| (len, held))) {
+                let mut segment = bytes;
+                (segment[l2_len], segment[l2_len + 3]) = (first, len);
+                let header = usize::from(first & 15) * 4;
+                let fits = header >= 20 && usize::from(len) >= header && l2_len + header <= held;
+                match ipv4(&segment[..held], l2_len) {
+                    Ok(ip) => {
+                        assert!(fits && first >> 4 == 4, "{first:#x} {len} {held}");
+                        assert_eq!(
+                            (ip.header_len, ip.len, ip.payload()),
+                            (header, len.into(), usize::from(len) - header)
+                        );
+                        good += 1;
+                    }
+                    Err(_) => assert!(!fits || first >> 4 != 4, "{first:#x} {len} {held}"),
+                }
+            }
+        }
+        assert!(good > 1000, "{good} good headers");
+    }
+
+    /// Every field with the place of a fragment, and payloads at the borders.
+    #[test]
+    fn every_place_of_a_fragment_is_within_the_longest_datagram() {
+        for place in 0..=u16::MAX {
+            let mut header = HEADER;
+            header[6..8].copy_from_slice(&place.to_be_bytes());
+            for payload in [0, 1, 7, 8, 9, 64, 65_515_usize] {
+                header[2..4].copy_from_slice(&(20 + payload as u16).to_be_bytes());
+                let (offset, more) = (usize::from(place & 0x1fff) * 8, place & 0x2000 != 0);
+                let ip = Ip { header_len: 20, len: 20 + payload, offset, more };
+                assert_eq!(ipv4(&header, 0), Ok(ip));
+                let ends = offset + payload;
+                let expected = (!more || payload % 8 == 0) && payload > 0 && ends + 20 <= 65_535;
+                if ip.is_fragment() {
+                    assert_eq!(ip.check_place(20).is_ok(), expected, "{place:#x} {payload}");
+                }
+            }
+        }
+    }
+
+    /// Every sequence of five bytes that options are made of.
+    #[test]
+    fn every_short_option_list_ends_within_the_header() {
+        const BYTES: [u8; 9] = [0, 1, 2, 3, 4, 5, 7, 131, 255];
+        /// Follows the options by their numbers.
+        fn ends(options: &[u8], at: usize) -> bool {
+            match (options.get(at), options.get(at + 1)) {
+                (None | Some(0), _) => true,
+                (Some(1), _) => ends(options, at + 1),
+                (_, None | Some(0 | 1)) => false,
+                (_, Some(len)) => at + usize::from(*len) <= options.len() && ends(options, at + usize::from(*len)),
+            }
+        }
+        for number in 0..BYTES.len().pow(5) {
+            let options: Vec<u8> = (0..5).map(|place| BYTES[number / BYTES.len().pow(place) % BYTES.len()]).collect();
+            for len in 0..=options.len() {
+                let whole = [&HEADER, &options[..len]].concat();
+                assert_eq!(ipv4_options(&whole).is_ok(), ends(&options[..len], 0), "{:?}", &options[..len]);
+            }
+        }
+    }
+
     #[test]
     fn options_end_within_the_header() {
         let options = |options: &[u8]| ipv4_options(&[&HEADER, options].concat());

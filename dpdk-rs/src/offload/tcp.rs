@@ -193,6 +193,35 @@ mod tests {
         }
     }
 
+    /// Every pair of header lengths, and every length of the packet, the frame and its first segment up to the longest
+    /// headers.
+    #[test]
+    fn every_tcp_header_lies_in_its_packet() {
+        let mut good = 0;
+        for (ihl, words) in (0..16_u8).flat_map(|ihl| (0..16_u8).map(move |words| (ihl, words))) {
+            let (l3, l4) = (usize::from(ihl) * 4, usize::from(words) * 4);
+            for (packet, held) in
+                (0..=124).step_by(2).flat_map(|packet| (0..=124).step_by(2).map(move |held| (packet, held)))
+            {
+                let mut frame = [0_u8; 128];
+                (frame[0], frame[3], frame[9]) = (0x40 | ihl, packet as u8, 6);
+                if let Some(byte) = frame.get_mut(l3 + 12).filter(|_| l3 >= 20) {
+                    *byte = words << 4;
+                }
+                for len in [held, held + 4] {
+                    let found = Tcp::new(&frame[..held], len, 0);
+                    let fits = l3 >= 20 && l4 >= 20 && l3 + l4 <= packet && packet <= len && l3 + l4 <= held;
+                    assert_eq!(found.is_ok(), fits, "{l3} {l4} {packet} {held} {len}");
+                    if let Ok(tcp) = found {
+                        assert_eq!((tcp.headers(), tcp.payload()), (l3 + l4, packet - l3 - l4));
+                        good += 1;
+                    }
+                }
+            }
+        }
+        assert!(good > 1000, "{good} good headers");
+    }
+
     #[test]
     fn a_sum_does_not_depend_on_its_pieces() {
         let bytes: Vec<u8> = (0..=255).map(|byte: u8| byte.wrapping_mul(167)).collect();

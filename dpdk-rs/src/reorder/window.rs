@@ -124,3 +124,119 @@ impl Window {
         behind < self.size() && self.waiting.get(self.place(behind)).is_some_and(|waits| *waits)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ReorderError, Window};
+    use std::collections::BTreeSet;
+
+    /// What the window stands for: the packets that wait, by their distance from the minimum, and how many are ready.
+    #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    struct Naive {
+        waiting: BTreeSet<usize>,
+        ready: usize,
+    }
+
+    impl Naive {
+        /// DPDK's way: as long as the number is beyond the window, one number without a packet is given up, and the
+        /// packets after it become ready. It does not begin without room for a ready packet.
+        fn insert(&mut self, place: usize, size: usize) -> Result<usize, ReorderError> {
+            let (mut next, mut moved) = (self.clone(), 0);
+            while place - moved >= size {
+                if next.ready == size - 1 {
+                    return Err(ReorderError::Full);
+                }
+                if !next.waiting.contains(&0) {
+                    next.advance();
+                    moved += 1;
+                }
+                while next.waiting.remove(&0) {
+                    if next.ready == size - 1 {
+                        return Err(ReorderError::Full);
+                    }
+                    next.ready += 1;
+                    next.advance();
+                    moved += 1;
+                }
+            }
+            let place = place - moved;
+            if !next.waiting.insert(place) {
+                return Err(ReorderError::Duplicate(0));
+            }
+            *self = next;
+            Ok(moved)
+        }
+
+        fn advance(&mut self) {
+            self.waiting = self.waiting.iter().map(|waiting| waiting - 1).collect();
+        }
+
+        /// Takes the ready packets first, then those without a gap.
+        fn drain(&mut self) {
+            if self.ready > 0 {
+                self.ready -= 1;
+            } else {
+                assert!(self.waiting.remove(&0), "nothing is left to drain");
+                self.advance();
+            }
+        }
+    }
+
+    fn window(naive: &Naive, size: usize, min: u32, head: usize) -> Window {
+        let mut window = Window::new(size);
+        (window.min, window.head, window.ready) = (min, head, naive.ready);
+        window.len = naive.ready + naive.waiting.len();
+        naive.waiting.iter().for_each(|place| window.set((head + place) & (size - 1), true));
+        window
+    }
+
+    fn naive(window: &Window) -> Naive {
+        Naive { waiting: (0..window.size()).filter(|place| window.waits(*place)).collect(), ready: window.ready }
+    }
+
+    /// Every state of small windows, wherever their array begins, with every number that is in range or next to it.
+    #[test]
+    fn every_step_of_a_small_window_is_dpdks() {
+        for size in [1_usize, 2, 4, 8] {
+            for (bits, ready, head) in (0..1_usize << size)
+                .flat_map(|bits| (0..size).map(move |ready| (bits, ready)))
+                .flat_map(|(bits, ready)| (0..size).map(move |head| (bits, ready, head)))
+            {
+                let waiting = (0..size).filter(|place| bits >> place & 1 == 1).collect();
+                let before = Naive { waiting, ready };
+                // The sequence numbers wrap in some of the steps.
+                let min = u32::MAX - 5;
+                for place in (0..2 * size + 2).chain([usize::MAX]) {
+                    let seqn = min.wrapping_add(place as u32);
+                    let (mut window, mut after) = (window(&before, size, min, head), before.clone());
+                    let step = window.step(seqn);
+                    if place >= 2 * size {
+                        assert_eq!(step.err(), Some(ReorderError::Range { seqn, min, size: 2 * size }));
+                        continue;
+                    }
+                    match (step, after.insert(place, size)) {
+                        (Ok(step), Ok(moved)) => {
+                            window.done(step);
+                            assert_eq!((naive(&window), window.min()), (after.clone(), min.wrapping_add(moved as u32)));
+                            assert_eq!(window.len(), before.waiting.len() + before.ready + 1, "no packet is lost");
+                        }
+                        (Err(ReorderError::Duplicate(_)), Err(ReorderError::Duplicate(_)))
+                        | (Err(ReorderError::Full), Err(ReorderError::Full)) => (),
+                        (step, naive) => assert_eq!(step.map(drop), naive.map(drop), "{before:?}, {place} of {size}"),
+                    }
+                }
+                let mut after = before.clone();
+                let run = (0..).take_while(|place| before.waiting.contains(place)).count();
+                for count in 0..=ready + run {
+                    let mut window = window(&before, size, min, head);
+                    window.drained(count);
+                    let moved = count.saturating_sub(ready) as u32;
+                    assert_eq!((naive(&window), window.min()), (after.clone(), min.wrapping_add(moved)));
+                    if count < ready + run {
+                        after.drain();
+                    }
+                }
+            }
+        }
+    }
+}

@@ -245,6 +245,71 @@ mod tests {
         );
     }
 
+    /// Every choice of up to three fields after the first one, at every offset of a short input.
+    #[test]
+    fn every_short_layout_reaches_what_dpdk_reads() {
+        const OFFSETS: u32 = 6;
+        let mut layouts = 0_u32;
+        let mut check = |fields: &[FieldDef], found: Result<(Vec<u8>, usize), usize>| {
+            let rest = fields.get(1..).unwrap_or_default();
+            let Ok((groups, reach)) = found else {
+                assert!(!in_groups(rest), "{fields:?} are groups");
+                return;
+            };
+            layouts += 1;
+            assert!(in_groups(rest), "{fields:?} are no groups");
+            assert!(groups.windows(2).all(|pair| pair[0] <= pair[1]), "{fields:?}: {groups:?}");
+            // DPDK reads a group at the offset of its first field, the first field in 4 bytes unless all others lie at or
+            // before it, and the first 4 bytes of the input.
+            let first = fields[0].offset as usize;
+            let far = rest.iter().any(|field| field.offset as usize > first);
+            let mut needed = (first + if far { 4 } else { 1 }).max(4);
+            for (field, group) in fields.iter().zip(&groups).skip(1) {
+                let start =
+                    fields.iter().zip(&groups).find(|(_, other)| *other == group).map_or(0, |(at, _)| at.offset);
+                needed = needed.max(start as usize + 4).max((field.offset + u32::from(field.len)) as usize);
+            }
+            assert_eq!(reach, needed, "{fields:?}");
+        };
+        let first: Vec<FieldDef> = (0..OFFSETS).map(|offset| FieldDef::bitmask(offset, 1)).collect();
+        let other: Vec<FieldDef> =
+            (0..OFFSETS).flat_map(|offset| [1, 2, 4].map(|len| FieldDef::bitmask(offset, len))).collect();
+        for a in &first {
+            check(&[*a], layout([*a]));
+            for b in &other {
+                check(&[*a, *b], layout([*a, *b]));
+                for c in &other {
+                    check(&[*a, *b, *c], layout([*a, *b, *c]));
+                    for d in &other {
+                        check(&[*a, *b, *c, *d], layout([*a, *b, *c, *d]));
+                    }
+                }
+            }
+        }
+        assert_eq!(layouts, 1_926);
+    }
+
+    /// Whether fields are runs of 4 consecutive bytes.
+    fn in_groups(fields: &[FieldDef]) -> bool {
+        let mut rest = fields;
+        while let Some(start) = rest.first().map(|field| field.offset) {
+            let mut end = start;
+            while end < start + 4 {
+                match rest {
+                    [field, behind @ ..] if field.offset == end => {
+                        end += u32::from(field.len);
+                        rest = behind;
+                    }
+                    _ => return false,
+                }
+            }
+            if end != start + 4 {
+                return false;
+            }
+        }
+        true
+    }
+
     #[test]
     fn what_is_no_group_is_an_error() {
         let first = FieldDef::bitmask(0, 1);
