@@ -32,7 +32,7 @@ SHARED_BUILD = {"CARGO_BUILD_BUILD_DIR": "target"}
 # So that a report comes at all, in seconds since the beginning of `.ci/run`.
 CI_LIMIT_S = 4500.0
 # On two quiet cores, in minutes, from nothing.
-MINUTES = {"dpdk-here": 20, "dpdk-other": 25, "dpdk-newest": 30, "builds": 39, "asan": 9, "valgrind": 6}
+MINUTES = {"dpdk-here": 20, "dpdk-other": 25, "dpdk-newest": 30, "builds": 39, "asan": 9, "valgrind": 6, "models": 5}
 
 
 def shell(script: str, *words: str) -> tuple[str, ...]:
@@ -167,6 +167,12 @@ def tool(name: str) -> list[Stage]:
     ]
 
 
+def models(_: Path) -> list[Stage]:
+    """The crate's own modules on a stand-in for DPDK, and that their tests find mistakes made on purpose."""
+    steps = (("interleavings", "cargo"), ("memory", "cargo"), ("miri", "step"), ("mistakes", "cargo"))
+    return [Stage(f"models-{step}", kind, ("python3", ".ci/models.py", step)) for step, kind in steps]
+
+
 def _test(name: str, stages_of: Callable[[Path], list[Stage]], wanted: bool = True) -> int:
     folder = TREE / f"target/{name}-record"
     record = Record(folder)
@@ -211,7 +217,7 @@ def test_all(wanted: bool) -> int:
         Stage("dpdk-here", "tally", ("./x", "test")),
         in_a_debian("dpdk-other", "test", "--dpdk", other),
         in_a_debian("dpdk-newest", "test", "--dpdk", "newest"),
-        *(Stage(name, "tally", ("./x", "test", f"--{name}")) for name in ("builds", "asan", "valgrind")),
+        *(Stage(name, "tally", ("./x", "test", f"--{name}")) for name in ("builds", "asan", "valgrind", "models")),
     ]
     for stage in stages:
         print(f"x: {stage.name} takes about {MINUTES[stage.name]} min on two quiet cores")
@@ -256,6 +262,7 @@ SUITES: dict[str, Callable[..., int]] = {
     "builds": test_builds,
     "asan": lambda wanted: _test("asan", lambda _: tool("asan"), wanted),
     "valgrind": lambda wanted: _test("valgrind", lambda _: tool("valgrind"), wanted),
+    "models": lambda _: _test("models", models, wanted=False),
     "all": test_all,
     "ci": ci,
 }

@@ -300,6 +300,8 @@ def test_no_unsafe_of_the_repository_is_missing(tmp_path):
     """Counted again with other means: lines of code with the word, which rustfmt writes once a line."""
     count = 0
     for path in [*REPOSITORY.glob("dpdk-rs/src/**/*.rs"), *REPOSITORY.glob("dpdk-sys/src/**/*.rs")]:
+        if "dpdk-rs/src/models/" in path.as_posix():
+            continue  # tests
         lines = path.read_text().splitlines()
         code = [line for line in lines if not line.lstrip().startswith("//") and "unsafe_code" not in line]
         count += sum(len(re.findall(r"\bunsafe (?:\{|impl|fn [^(]|extern \"C\" fn \w|trait)", line)) for line in code)

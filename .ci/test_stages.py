@@ -177,6 +177,11 @@ def test_a_tool_is_shown_mistakes_before_it_judges_the_tests(tool):
     assert [stage.needs for stage in stages] == [None, f"{tool}-ready", f"{tool}-ready"]
 
 
+def test_models_run_and_find_mistakes():
+    stages = suites.models(Path("record"))
+    assert [stage.command[-1] for stage in stages] == ["interleavings", "memory", "miri", "mistakes"]
+
+
 def test_each_way_to_build_is_tried_if_it_could_be_built():
     stages = suites.builds(Path("record"), "1")
     built = [name for name in names(stages) if name.startswith("build-")]

@@ -6,14 +6,19 @@
 //! C never gets a pointer to a closure: it passes a key, under which the closure is looked up. A late call, or one for a
 //! removed closure that DPDK still remembers, finds nothing, so no pointer dangles.
 
+use crate::sync::{
+    Arc, Mutex, MutexGuard,
+    atomic::{AtomicBool, Ordering::Relaxed},
+    constant,
+    thread::{self, ThreadId},
+};
 use core::{ffi::c_int, marker::PhantomData, ops::RangeBounds};
 use dpdk_sys as sys;
 use std::{
     collections::BTreeMap,
     mem,
     panic::{self, AssertUnwindSafe},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread::{self, ThreadId},
+    sync::PoisonError,
 };
 
 /// While this value lives, its thread is not cancelled. `rte_eal_cleanup` cancels the DPDK thread that receives
@@ -48,6 +53,8 @@ struct Slot<F> {
     /// Locked during a call: one call at a time. `None` after its removal.
     closure: Mutex<Option<F>>,
     runner: Mutex<Option<ThreadId>>,
+    /// Whether the closure has removed itself. Only a thread that has locked it reads or writes this.
+    removed: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -62,8 +69,10 @@ impl<F> Slot<F> {
 }
 
 impl<K: Ord, F> Callbacks<K, F> {
-    pub(crate) const fn new() -> Self {
-        Self { slots: Mutex::new(BTreeMap::new()) }
+    constant! {
+        pub(crate) const fn new() -> Self {
+            Self { slots: Mutex::new(BTreeMap::new()) }
+        }
     }
 
     /// Adds a closure. Returns whether the key was free.
@@ -72,7 +81,8 @@ impl<K: Ord, F> Callbacks<K, F> {
         if slots.contains_key(&key) {
             return false;
         }
-        slots.insert(key, Arc::new(Slot { closure: Mutex::new(Some(closure)), runner: Mutex::new(None) }));
+        let (closure, runner, removed) = (Mutex::new(Some(closure)), Mutex::new(None), AtomicBool::new(false));
+        slots.insert(key, Arc::new(Slot { closure, runner, removed }));
         true
     }
 
@@ -80,7 +90,9 @@ impl<K: Ord, F> Callbacks<K, F> {
     /// calling it, the closure is dropped after the call.
     pub(crate) fn remove(&self, key: &K) {
         let Some(slot) = lock(&self.slots).remove(key) else { return };
-        if !slot.runs_here() {
+        if slot.runs_here() {
+            slot.removed.store(true, Relaxed);
+        } else {
             let closure = lock(&slot.closure).take();
             drop(closure);
         }
@@ -98,6 +110,10 @@ impl<K: Ord, F> Callbacks<K, F> {
             *lock(&slot.runner) = Some(thread::current().id());
             let result = panic::catch_unwind(AssertUnwindSafe(|| closure.as_mut().map(call)));
             *lock(&slot.runner) = None;
+            // Another thread may already have looked it up, and wait to call it.
+            let removed = slot.removed.load(Relaxed).then(|| closure.take());
+            drop(closure);
+            drop(removed);
             result.unwrap_or_else(|payload| {
                 discard(payload);
                 None

@@ -88,6 +88,8 @@ pub mod memory;
 mod mempool;
 pub mod message;
 pub mod meter;
+#[cfg(all(test, dpdk_stub))]
+mod models;
 mod name;
 mod object;
 pub mod offload;
@@ -102,6 +104,7 @@ mod segment;
 pub mod service;
 #[cfg(feature = "smoltcp")]
 pub mod smoltcp;
+mod sync;
 pub mod telemetry;
 pub mod timer;
 

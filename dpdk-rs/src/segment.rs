@@ -3,13 +3,16 @@
 
 //! One mbuf of a chain. Only this file reads and writes the fields of `struct rte_mbuf`.
 
+use crate::sync::{
+    atomic::{Ordering, fence},
+    atomic_u16,
+};
 use core::{
     iter::successors,
     marker::PhantomData,
     ops::Deref,
     ptr::{self, NonNull},
     slice,
-    sync::atomic::{AtomicU16, Ordering, fence},
 };
 use dpdk_sys::{self as sys, rte_mbuf};
 
@@ -135,7 +138,7 @@ impl<'p> Segment<'p> {
         let field = unsafe { sys::mbuf_refcnt(self.mbuf.as_ptr()) };
         // SAFETY: the field is part of a live mbuf and aligned, and DPDK changes it atomically while others refer to
         // the mbuf.
-        let refcnt = unsafe { AtomicU16::from_ptr(field) };
+        let refcnt = unsafe { atomic_u16(field) };
         // Pairs with the release by the last other owner: its reads of the data happen before our writes.
         refcnt.load(Ordering::Acquire)
     }

@@ -4,9 +4,9 @@
 //! The lock of DPDK's control plane, and the state that it protects.
 
 use super::{deferred_drop::Later, retired_pools::Retired};
+use crate::sync::MutexGuard;
 use core::ops::{Deref, DerefMut};
 use dpdk_sys as sys;
-use std::sync::MutexGuard;
 
 const PORTS: usize = sys::RTE_MAX_ETHPORTS as usize;
 

@@ -7,7 +7,7 @@
 //! ([`Packet::attach`](crate::Packet::attach)). Dropping these buffers runs code of the program, which may need the
 //! control plane itself. So their drop is deferred until the lock is released.
 
-use crate::callback::discard;
+use crate::{callback::discard, sync::thread_local};
 use core::{cell::RefCell, mem::ManuallyDrop};
 use std::panic::{self, AssertUnwindSafe};
 
@@ -25,7 +25,7 @@ pub(super) struct Later(());
 
 impl Later {
     pub(super) fn begin() -> Self {
-        WAITING.set(ManuallyDrop::new(Some(Vec::new())));
+        WAITING.with(|waiting| waiting.replace(ManuallyDrop::new(Some(Vec::new()))));
         Self(())
     }
 }

@@ -33,16 +33,19 @@ pub(crate) use retired_pools::{PoolMemory, RawPool};
 pub use start::EalError;
 pub(crate) use start::{reason, refused_device, running_version, split, start_ended, start_once};
 
-use crate::ids::LcoreId;
+use crate::{
+    ids::LcoreId,
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+        thread::{self, ThreadId},
+    },
+};
 use core::marker::PhantomData;
 use dpdk_sys as sys;
 use std::{
     process,
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread::{self, ThreadId},
+    sync::{Arc, PoisonError},
 };
 
 const LCORES: usize = sys::RTE_MAX_LCORE as usize;

@@ -4,9 +4,10 @@
 //! Pools without a handle, freed once all mbufs are back and no thread can be inside a call that accesses them.
 
 use super::{deferred_drop::drop_unlocked, rounds::Rounds};
+use crate::sync::{Mutex, MutexGuard, global};
 use core::{mem::ManuallyDrop, ptr::NonNull};
 use dpdk_sys as sys;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 
 /// Memory of the program that contains the buffers of a pool's mbufs, to be dropped after the pool is freed. Dropping
 /// this value leaks the memory, since mbufs in it may be left.
@@ -105,6 +106,8 @@ pub(super) unsafe fn free(pools: &mut Vec<Retired>) {
 
 /// Pools that were still in use when all other objects were gone.
 pub(super) fn left_behind() -> MutexGuard<'static, Vec<Retired>> {
-    static LEFT: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
+    global! {
+        static LEFT: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
+    }
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }

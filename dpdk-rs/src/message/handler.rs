@@ -8,6 +8,7 @@ use crate::{
     Errno,
     callback::{Callbacks, Uncancelled},
     environment::Environment,
+    sync::global,
 };
 use bytemuck::AnyBitPattern;
 use core::{
@@ -85,8 +86,10 @@ struct Entry {
     closure: Box<dyn FnMut(Message) + Send>,
 }
 
-/// The handlers, by name.
-static HANDLERS: Callbacks<CString, Entry> = Callbacks::new();
+global! {
+    /// The handlers, by name.
+    static HANDLERS: Callbacks<CString, Entry> = Callbacks::new();
+}
 
 thread_local! {
     /// Whether this is the receiving thread and is running a handler.

@@ -4,13 +4,11 @@
 //! Packets whose data is a buffer of the program.
 
 use super::Packet;
-use crate::{Mempool, PrivateData, environment};
-use core::{
-    ffi::c_void,
-    mem,
-    ptr::NonNull,
+use crate::{
+    Mempool, PrivateData, environment,
     sync::atomic::{Ordering, fence},
 };
+use core::{ffi::c_void, mem, ptr::NonNull};
 use dpdk_sys as sys;
 use std::process;
 

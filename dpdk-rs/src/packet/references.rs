@@ -4,23 +4,33 @@
 //! References to the data of packets: whether any data may have several, and the maximum number.
 
 use super::error::PacketError;
-use crate::segment::Segment;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::{
+    segment::Segment,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering::Relaxed},
+        global,
+    },
+};
+use std::sync::PoisonError;
 
-/// Whether a packet was ever shared in this process, or may come from another process, which does not report that it
-/// shares. Before that no two packets have data in common, and writers need not check reference counts. A thread that
-/// has one of two such packets received it after the store, whichever way it came.
-static ANY_SHARED: AtomicBool = AtomicBool::new(false);
+global! {
+    /// Whether a packet was ever shared in this process, or may come from another process, which does not report that it
+    /// shares. Before that no two packets have data in common, and writers need not check reference counts. A thread that
+    /// has one of two such packets received it after the store, whichever way it came.
+    static ANY_SHARED: AtomicBool = AtomicBool::new(false);
+}
 
 /// DPDK counts references in 16 bits and does not check for overflow. One call adds a reference for each segment that
 /// refers to a buffer, at most as many as are already counted, even if several threads share at once. So the count
 /// stays below twice this number; the rest is a margin.
 pub(super) const MOST_REFERENCES: u16 = 1 << 14;
 
-/// Taking a packet apart adds up to 40,000 references to a buffer that other packets refer to, and DPDK can count
-/// 65,535. So one thread at a time adds them, after checking the count.
-static COUNTING: Mutex<()> = Mutex::new(());
+global! {
+    /// Taking a packet apart adds up to 40,000 references to a buffer that other packets refer to, and DPDK can count
+    /// 65,535. So one thread at a time adds them, after checking the count.
+    static COUNTING: Mutex<()> = Mutex::new(());
+}
 
 /// Why no references to a packet's data can be added.
 #[derive(Clone, Copy)]

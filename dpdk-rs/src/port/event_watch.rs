@@ -4,7 +4,7 @@
 //! Closures that are called when a link goes up or down, and on other events of a device.
 
 use super::{Device, Port, PortError, PortId, Started, device::EventGuard};
-use crate::{PrivateData, callback::Callbacks};
+use crate::{PrivateData, callback::Callbacks, sync::global};
 use core::{
     ffi::{c_int, c_void},
     fmt, ptr,
@@ -51,11 +51,13 @@ impl PortEvent {
     }
 }
 
-/// The closures, by port, event and number.
-///
-/// This crate registers one DPDK function for each event of a port and never unregisters it. Unregistering frees memory
-/// to which DPDK writes after a call, as soon as one of two threads inside the function has returned.
-static WATCHES: Callbacks<Key, Box<dyn FnMut() + Send>> = Callbacks::new();
+global! {
+    /// The closures, by port, event and number.
+    ///
+    /// This crate registers one DPDK function for each event of a port and never unregisters it. Unregistering frees
+    /// memory to which DPDK writes after a call, as soon as one of two threads inside the function has returned.
+    static WATCHES: Callbacks<Key, Box<dyn FnMut() + Send>> = Callbacks::new();
+}
 
 type Key = (u16, sys::rte_eth_event_type, usize);
 

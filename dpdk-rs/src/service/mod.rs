@@ -43,7 +43,7 @@ use core::{
     marker::PhantomData,
 };
 use dpdk_sys as sys;
-use slot::Slot;
+pub(crate) use slot::Slot;
 use std::{
     collections::BTreeMap,
     ffi::CString,

@@ -7,12 +7,16 @@ use crate::{
     callback::discard,
     environment::Environment,
     lcore::{self, LcoreId, Panicked},
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, Ordering},
+        constant,
+    },
 };
-use core::sync::atomic::{AtomicBool, Ordering};
 use std::{
     any::Any,
     panic::{self, AssertUnwindSafe},
-    sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError},
+    sync::{Arc, PoisonError, TryLockError},
 };
 
 /// What a call of a service found.
@@ -28,7 +32,7 @@ pub enum Activity {
 type Closure = Box<dyn FnMut() -> Activity + Send>;
 
 /// A slot for one closure at a time.
-pub(super) struct Slot {
+pub(crate) struct Slot {
     /// Whether somebody has filled the slot and not emptied it yet.
     taken: AtomicBool,
     /// Locked while the closure runs.
@@ -58,12 +62,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Slot {
-    pub(super) const fn new() -> Self {
-        Self { taken: AtomicBool::new(false), entry: Mutex::new(None), panic: Mutex::new(None) }
+    constant! {
+        pub(crate) const fn new() -> Self {
+            Self { taken: AtomicBool::new(false), entry: Mutex::new(None), panic: Mutex::new(None) }
+        }
     }
 
     /// Puts a closure into the slot. Returns whether the slot was empty.
-    pub(super) fn fill(&self, closure: Closure, environment: &Arc<Environment>) -> bool {
+    pub(crate) fn fill(&self, closure: Closure, environment: &Arc<Environment>) -> bool {
         if self.taken.swap(true, Ordering::AcqRel) {
             return false;
         }
@@ -75,7 +81,7 @@ impl Slot {
 
     /// Drops the closure, after its call has ended, and the payload of its panic. The closure cannot call this itself,
     /// since its service stays on another thread.
-    pub(super) fn empty(&self) {
+    pub(crate) fn empty(&self) {
         let entry = lock(&self.entry).take();
         drop(entry);
         let panic = lock(&self.panic).take();
@@ -84,7 +90,7 @@ impl Slot {
     }
 
     /// Calls the closure, if there is one that nobody else is calling.
-    pub(super) fn run(&self) -> Activity {
+    pub(crate) fn run(&self) -> Activity {
         let mut place = match self.entry.try_lock() {
             Ok(place) => place,
             Err(TryLockError::Poisoned(place)) => place.into_inner(),

@@ -18,7 +18,7 @@ mod value;
 
 pub use value::Value;
 
-use crate::{Eal, Errno, callback::Callbacks, environment::Environment, log};
+use crate::{Eal, Errno, callback::Callbacks, environment::Environment, log, sync::global};
 use core::{
     ffi::{CStr, c_char, c_int},
     fmt,
@@ -74,8 +74,10 @@ impl TelemetryError {
 
 type Answer = Box<dyn FnMut(&str) -> Value + Send>;
 
-/// The closures, by command.
-static COMMANDS: Callbacks<CString, Answer> = Callbacks::new();
+global! {
+    /// The closures, by command.
+    static COMMANDS: Callbacks<CString, Answer> = Callbacks::new();
+}
 
 /// The commands that DPDK knows. DPDK forgets none.
 static KNOWN: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
