@@ -33,7 +33,8 @@ use crate::{
 
 /// An environment as after `Eal::init`, of the calling thread.
 fn eal() -> Eal {
-    Eal::of(Environment::new(Role::Primary))
+    // SAFETY: the stand-in needs no initialisation.
+    Eal::of(unsafe { Environment::new(Role::Primary) })
 }
 
 /// Runs `body` in every interleaving of its threads, or in those in which at most `preemptions` threads are interrupted.
