@@ -203,18 +203,19 @@ impl<'p> Segment<'p> {
         successors(Some(self), |segment| segment.next())
     }
 
-    /// Whether this first segment counts as many segments and bytes as its chain has, and no more bytes than its
-    /// buffers hold.
+    /// Whether this first segment counts as many segments and bytes as its chain has, no more segments than a frame may
+    /// have, and no more bytes than its buffers hold.
     pub(crate) fn heads_whole_frame(self) -> bool {
         let (mut segments, mut bytes) = (0, 0);
         for segment in self.chain() {
-            if u32::from(segment.data_off()) + u32::from(segment.data_len()) > u32::from(segment.buf_len()) {
+            let end = u32::from(segment.data_off()) + u32::from(segment.data_len());
+            if end > u32::from(segment.buf_len()) || segments == MOST_SEGMENTS {
                 return false;
             }
             segments += 1;
-            bytes += usize::from(segment.data_len());
+            bytes += u32::from(segment.data_len());
         }
-        (segments, bytes) == (usize::from(self.segment_count()), self.pkt_len() as usize)
+        (segments, bytes) == (self.segment_count(), self.pkt_len())
     }
 
     /// The data room after the headroom in the mbufs of this mbuf's pool, in bytes. If they are shorter than the
@@ -347,7 +348,8 @@ impl<'p> SegmentMut<'p> {
         for segment in self.chain_mut() {
             segment.set_data_off(0);
             segment.set_data_len(0);
-            segments = segments.saturating_add(1);
+            // DPDK compares the count with the chain in 16 bits.
+            segments = segments.wrapping_add(1);
         }
         self.write_segment_count(segments);
         self.write_pkt_len(0);

@@ -25,7 +25,10 @@ const TAP_HEADERS: u16 = 128;
 ///
 /// Some releases of `net_memif` from 23.03 on (DPDK bug 1609) write each piece of a chain to the start of the same
 /// mbuf, and add up the lengths: the sum exceeds the mbuf's room.
-const MISCOUNTERS: &[&str] = &["net_memif", "net_pcap"];
+///
+/// `net_vhost` counts the segments of a frame in 16 bits, and its guest chooses how many there are: the descriptors of
+/// a chain may name the same memory many times.
+const MISCOUNTERS: &[&str] = &["net_memif", "net_pcap", "net_vhost"];
 
 /// `net_memif` from 23.03 on takes the data room from the pool of a frame's first mbuf. If its peer's buffers are as
 /// large, it copies each segment into one buffer, even a longer segment: from another pool, with bytes in the headroom,
@@ -59,7 +62,7 @@ pub(crate) struct Quirks {
     pub(crate) trusts_lengths: bool,
     /// Another process may receive the sent mbufs, and does not know that this process shares their data.
     pub(crate) passes_mbufs: bool,
-    /// Received frames may be shorter than their lengths say.
+    /// Received frames may have other lengths, or another number of segments, than their first mbuf says.
     pub(crate) miscounts: bool,
     /// The driver overwrites the flag of received mbufs whose buffers are in memory of the program, and such mbufs may
     /// exist.
@@ -164,7 +167,7 @@ mod tests {
     fn a_device_has_the_quirks_of_all_that_it_combines() {
         let quirks = own(&["net_bonding", "net_tap", "net_vhost"], sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS, false);
         assert_eq!((quirks.most_segments, quirks.most_headers), (TAP_SEGMENTS, TAP_HEADERS));
-        assert!(quirks.counts_blindly && quirks.strips_blindly && !quirks.miscounts && !quirks.stops_for_good);
+        assert!(quirks.counts_blindly && quirks.strips_blindly && quirks.miscounts && !quirks.stops_for_good);
     }
 
     #[test]

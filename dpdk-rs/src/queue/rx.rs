@@ -81,8 +81,9 @@ impl<P: PrivateData> RxQueue<P> {
     }
 
     /// The number of frames that were dropped for one of two reasons. Either the private area of their mbufs is smaller
-    /// than `P`: a device such as a ring passes on mbufs of any pool. Or the driver lost a part of the frame, as
-    /// `net_pcap` does with frames longer than 65,535 bytes, and some releases of `net_memif` with chains.
+    /// than `P`: a device such as a ring passes on mbufs of any pool. Or the driver lost a part of the frame or counted
+    /// it wrongly, as `net_pcap` does with frames longer than 65,535 bytes, some releases of `net_memif` with chains, and
+    /// `net_vhost` with more than 65,535 segments; frames of these drivers also have at most 32,766 segments.
     #[must_use]
     pub const fn foreign(&self) -> u64 {
         self.foreign
@@ -140,10 +141,13 @@ impl<P: PrivateData> RxQueue<P> {
         if callbacks.addr() | self.suspect == 0 { usize::from(count) } else { self.rx_checked(room, count, most) }
     }
 
-    /// The work that only some ports need: runs the callbacks, if there are any, on the first `count` mbufs, and checks
-    /// whether the mbufs are as this queue needs them. Returns how many are left.
+    /// The work that only some ports need: checks whether the first `count` mbufs are as this queue needs them, and runs
+    /// the callbacks, if there are any, which read the frames too. Returns how many are left.
     #[inline(never)]
     fn rx_checked(&mut self, room: &mut [MaybeUninit<*mut rte_mbuf>], mut count: u16, most: u16) -> usize {
+        if self.suspect != 0 {
+            count = self.keep_own(room, count);
+        }
         // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
         // back.
         let list = unsafe { (*self.calls.0).rxq }.clbk;
@@ -154,15 +158,15 @@ impl<P: PrivateData> RxQueue<P> {
             // for `most`.
             count = unsafe { sys::rte_eth_call_rx_callbacks(self.port, self.queue, mbufs, count, most, run.callbacks) };
         }
-        if self.suspect == 0 { usize::from(count) } else { self.keep_own(room, usize::from(count)) }
+        usize::from(count)
     }
 
     /// Keeps those of the first `count` mbufs that hold a `P` and all of their data, in order; frees the others.
     #[inline(never)]
-    fn keep_own(&mut self, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], count: usize) -> usize {
+    fn keep_own(&mut self, mbufs: &mut [MaybeUninit<*mut rte_mbuf>], count: u16) -> u16 {
         let mut kept = 0;
         for index in 0..count {
-            let Some(mbuf) = mbufs.get(index).copied() else {
+            let Some(mbuf) = mbufs.get(usize::from(index)).copied() else {
                 break;
             };
             // SAFETY: `rx_burst` returned `count`, so the driver wrote the first `count` entries.
@@ -178,7 +182,7 @@ impl<P: PrivateData> RxQueue<P> {
             let segment = unsafe { SegmentMut::new(live) };
             let own = usize::from(segment.private_len()) >= size_of::<P>();
             if own && (!self.quirks.miscounts || segment.heads_whole_frame()) {
-                if let Some(place) = mbufs.get_mut(kept) {
+                if let Some(place) = mbufs.get_mut(usize::from(kept)) {
                     place.write(mbuf);
                     kept += 1;
                 }

@@ -9,6 +9,7 @@ mod combiners;
 mod data;
 mod devices;
 mod frames;
+mod guests;
 mod lcores;
 mod names;
 mod owners;
