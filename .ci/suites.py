@@ -31,8 +31,13 @@ VM_TESTS = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehea
 SHARED_BUILD = {"CARGO_BUILD_BUILD_DIR": "target"}
 # So that a report comes at all, in seconds since the beginning of `.ci/run`.
 CI_LIMIT_S = 4500.0
+# Of hostile guests, and the factor for the deadline of a test.
+MANY_GUESTS = {"DPDK_RS_GUEST_FRAMES": "10000000", "DPDK_RS_TEST_PATIENCE": "30"}
 # On two quiet cores, in minutes, from nothing.
-MINUTES = {"dpdk-here": 20, "dpdk-other": 25, "dpdk-newest": 30, "builds": 39, "asan": 9, "valgrind": 6, "models": 5}
+MINUTES = {
+    **{"dpdk-here": 20, "dpdk-other": 25, "dpdk-newest": 30, "builds": 39, "asan": 9, "valgrind": 6, "models": 5},
+    "guests": 15,
+}
 
 
 def shell(script: str, *words: str) -> tuple[str, ...]:
@@ -218,6 +223,7 @@ def test_all(wanted: bool) -> int:
         in_a_debian("dpdk-other", "test", "--dpdk", other),
         in_a_debian("dpdk-newest", "test", "--dpdk", "newest"),
         *(Stage(name, "tally", ("./x", "test", f"--{name}")) for name in ("builds", "asan", "valgrind", "models")),
+        Stage("guests", "cargo", cargo_test("--profile", "fuzz", "-p", "dpdk-rs", "--test", "guest"), MANY_GUESTS),
     ]
     for stage in stages:
         print(f"x: {stage.name} takes about {MINUTES[stage.name]} min on two quiet cores")

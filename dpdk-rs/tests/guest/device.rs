@@ -6,7 +6,7 @@
 
 use crate::{
     frames::bytes,
-    process::{eal_args, folder},
+    process::{eal_args, folder, init},
     random::Random,
 };
 use dpdk_rs::{Burst, Eal, Mempool, Packet, Port, PortConfig, RxQueue, TxQueue, port::Started};
@@ -51,7 +51,7 @@ pub(crate) fn devices() -> (Eal, References, Vec<Device>) {
     let mut args = eal_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
     // The driver reports each message of a front-end, and each frame for which there is no mbuf.
     args.push("--log-level=critical".to_owned());
-    let (eal, _) = Eal::init(args).expect("the EAL starts");
+    let (eal, _) = init(args).expect("the EAL starts");
     let references = Mempool::builder("references").size(1023).cache(0).data_room(0).build(&eal).expect("a pool");
     let devices = eal.ports().into_iter().zip(kinds).map(|(port, (_, size, room))| {
         let pool = Mempool::builder(port.name()).size(size).cache(0).data_room(128 + room).build(&eal);

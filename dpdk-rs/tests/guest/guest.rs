@@ -275,7 +275,7 @@ impl Guest {
         let len = least + pick(&[0, 1, 40, 60, 200, 1500, 2036, 4000], random);
         let (from, to) = if self.plan.reckless { (0, FIRST + SECOND - len) } else { (LANDING, FIRST + SECOND - len) };
         let anywhere = Part { address: from + random.below(to - from), len: len as u32 };
-        match random.below(32) {
+        match random.below(256) {
             // Up to the last byte of a region.
             0 => Part { address: to, ..anywhere },
             1 => Part { address: to + 1, ..anywhere },

@@ -24,7 +24,7 @@ mod frames;
 mod front_end;
 mod guest;
 mod memory;
-#[allow(dead_code, reason = "shared with the tests in eal/")]
+#[allow(dead_code, unsafe_code, reason = "shared with the tests in eal/")]
 #[path = "../eal/process.rs"]
 mod process;
 mod random;
@@ -43,7 +43,7 @@ use dpdk_rs::Packet;
 use std::env;
 
 /// How many frames without being asked for a number: a few seconds' worth.
-const FRAMES: u64 = 50_000;
+const FRAMES: u64 = 20_000;
 
 /// How often a guest fills its ring.
 const BATCHES: u64 = 24;

@@ -5,9 +5,9 @@
 
 use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start, until},
-    process::{eal_args, folder, isolated_bare},
+    process::{attach, eal_args, folder, init, isolated_bare},
 };
-use dpdk_rs::{Burst, Eal, Mempool, Packet};
+use dpdk_rs::{Burst, Mempool, Packet};
 
 /// A frame of so many bytes, in mbufs of 2,048.
 fn long(pool: &Mempool, len: usize) -> Packet {
@@ -23,12 +23,12 @@ fn long(pool: &Mempool, len: usize) -> Packet {
 fn frames_of_more_segments_than_vhost_counts_are_dropped() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
-        let (eal, _) = Eal::init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
+        let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let small: Mempool = Mempool::builder("small").size(66_000).cache(0).data_room(129).build(&eal).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let (vhost, mut rx, _tx) = start(eal.ports().remove(0), &small);
         let device = format!("net_virtio_user0,path={},in_order=0", socket.display());
-        let (_peer, _peer_rx, mut peer_tx) = start(eal.attach(&device).unwrap().remove(0), &pool);
+        let (_peer, _peer_rx, mut peer_tx) = start(attach(&eal, &device).unwrap().remove(0), &pool);
         until("the link is up", || vhost.link().unwrap().up);
         for (number, len) in [65_546, 65_536, 65_535, 32_767].into_iter().enumerate() {
             send(&mut peer_tx, long(&pool, len));
