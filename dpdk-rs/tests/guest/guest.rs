@@ -98,7 +98,7 @@ impl Guest {
         self.memory = memory;
     }
 
-    /// Goes on behind what the device has used.
+    /// Goes on after what the device has used.
     pub(crate) fn go_on(&mut self) {
         if self.transmit.is_packed() {
             self.restart(TRANSMIT);

@@ -199,7 +199,7 @@ impl Ring {
         if slot < self.size { (slot, self.wrap) } else { (slot - self.size, !self.wrap) }
     }
 
-    /// Goes on behind what the device has used of a split ring. Of a packed one only the device knows.
+    /// Goes on after what the device has used of a split ring. Of a packed one only the device knows.
     pub(crate) fn advance(&mut self, memory: &Memory) {
         self.position = u16::from_le_bytes(memory.read(self.start + DEVICE + 2));
     }
@@ -234,7 +234,7 @@ impl Ring {
         (u64::from(part.len) / DESCRIPTOR <= u64::from(self.size)).then(|| bytes(memory, part)).flatten()
     }
 
-    /// From every place on, since the device goes on behind the descriptor that it could not use.
+    /// From every place on, since the device goes on after the descriptor that it could not use.
     fn packed_chains(&self, memory: &Memory) -> Vec<Option<Vec<Part>>> {
         (0..self.size).map(|on| self.packed_chain(memory, on)).collect()
     }
