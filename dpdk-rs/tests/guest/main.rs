@@ -13,7 +13,7 @@
 //! `DPDK_RS_GUEST_FRAMES=N` says how many frames, `DPDK_RS_GUEST_SEED=S` with which guest to begin. The number of each guest is
 //! printed before it begins: `DPDK_RS_GUEST_FRAMES=1 DPDK_RS_GUEST_SEED=S` runs it alone.
 //!
-//! Left out is what DPDK's own code does not withstand, marked with `Known`: see `docs/upstream/`.
+//! Left out is what DPDK's own code does not withstand, marked with `Known`.
 #![deny(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
