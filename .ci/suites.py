@@ -35,7 +35,13 @@ CI_LIMIT_S = 4500.0
 MANY_GUESTS = {"DPDK_RS_GUEST_FRAMES": "10000000", "DPDK_RS_TEST_PATIENCE": "30"}
 # On two quiet cores, in minutes, from nothing.
 MINUTES = {
-    **{"dpdk-here": 20, "dpdk-other": 25, "dpdk-newest": 30, "builds": 39, "asan": 9, "valgrind": 6, "models": 5},
+    "dpdk-here": 20,
+    "dpdk-other": 25,
+    "dpdk-newest": 30,
+    "builds": 39,
+    "asan": 9,
+    "valgrind": 6,
+    "models": 5,
     "guests": 15,
 }
 
