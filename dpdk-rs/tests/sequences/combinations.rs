@@ -12,7 +12,10 @@ use crate::{
 use dpdk_rs::{Eal, HotplugError, Mempool, Port, PortConfig, PortError, dpdk_version, port::Unconfigured};
 use proptest::prelude::*;
 use proptest_derive::Arbitrary;
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    env,
+    sync::{Arc, atomic::Ordering},
+};
 
 /// A number that no port has.
 const NO_PORT: u64 = 31;
@@ -61,6 +64,9 @@ impl Devices {
         let Some(place) = usize::from(plan.device).checked_rem(there.len()) else { return false };
         let device = &Arc::clone(there[place]);
         match plan.combiner {
+            // A start that fails, such as one with a member that keeps its MAC address, leaves an alarm of the driver behind. It
+            // ends the process if the device is closed within 10 ms.
+            Combiner::Bonding { .. } if env::var_os("DPDK_RS_BONDING").is_none() => return false,
             Combiner::Bonding { mode, form, start } => self.forgotten += self.bond(eal, device, (mode, form, start)),
             Combiner::Failsafe => {
                 let text = format!("net_failsafe{}c,dev({})", self.sequence, device.name);
