@@ -165,7 +165,9 @@ class Record:
         """Prints the table and the sum, and returns the exit status."""
         print(*self.table(stages), sep="\n")
         ran = [stage for stage in stages if not (stage.needs and self.status(stage.needs) not in (0, None))]
-        status = tally.main([str(self._folder), *(f"{stage.name}:{stage.kind}" for stage in ran)])
+        # Each stage of a quiet run has a list of its own in its log.
+        form = ["--brief"] if self._quiet else []
+        status = tally.main([*form, str(self._folder), *(f"{stage.name}:{stage.kind}" for stage in ran)])
         return INTERRUPTED if self.interrupted else status
 
 

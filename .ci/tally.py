@@ -2,14 +2,15 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Adds up what the test runners reported: failures and skips by name, then `N passed, N failed[, N skipped]`.
 
-    python3 .ci/tally.py DIR RUN...
+    python3 .ci/tally.py [--brief] DIR RUN...
 
 RUN is NAME:KIND, and KIND is step, cargo, meson, pytest, tally or elsewhere.
 
 DIR holds NAME.status (the exit status) and NAME.log (the output) of each run, and the runner's own record where it
 has one: NAME.json (meson's testlog.json) or NAME.xml (pytest's JUnit file). A step that exits with 77 is skipped, and
 the last line of its output says why. A tally is the output of another `./x test`. What is elsewhere was not run, since
-it is run where DPDK has another version: it is named, as is a test of cargo's that says `not repeated: REASON`.
+it is run where DPDK has another version: it is named, as is a test of cargo's that says `not repeated: REASON`. With
+--brief, the tests of one file that were left out for the same reason share a line.
 
 No runner is believed on one account alone. One that exits non-zero without naming a failure, leaves no record, ends
 in the middle of a suite or ran nothing counts as a failure, so that the sum can only be green if everything ran.
@@ -221,11 +222,29 @@ def run(folder: Path, name: str, kind: str) -> Tally:
     return total
 
 
+# What `run` and the readers put together: where a test is, its name, and why it was left out.
+TOLD = re.compile(r"(?P<where>.*?(?:\): |::))(?P<test>[^\s\[]+)(?:\[.*?\])?: (?P<reason>.+)")
+
+
+def brief(texts: list[str]) -> list[str]:
+    """One line for the tests of one file that were left out for the same reason."""
+    tests: dict[tuple[str, str], list[str]] = {}
+    for text in texts:
+        found = TOLD.fullmatch(text)
+        tests.setdefault((found["where"], found["reason"]) if found else ("", text), []).append(text)
+    return [
+        some[0] if len(some) == 1 or not where else f"{where.rstrip(': ')}: {len(some)} tests: {reason}"
+        for (where, reason), some in tests.items()
+    ]
+
+
 def main(arguments: list[str]) -> int:
     """Prints the tally of the named runs; the exit status is 1 if anything that counts failed."""
+    in_brief = arguments[:1] == ["--brief"]
+    arguments = arguments[in_brief:]
     runs = [argument.partition(":") for argument in arguments[1:]]
     if not runs or any(kind not in ("step", "elsewhere", *READERS) for _, _, kind in runs):
-        print("usage: tally.py DIR NAME:step|cargo|meson|pytest|tally|elsewhere ...", file=sys.stderr)
+        print("usage: tally.py [--brief] DIR NAME:step|cargo|meson|pytest|tally|elsewhere ...", file=sys.stderr)
         return 2
     total = Tally()
     print()
@@ -245,9 +264,10 @@ def main(arguments: list[str]) -> int:
         ("skipped:", total.skips),
         ("FAILED: ", total.failures),
     ):
-        for text in texts:
-            # One line each, whatever a runner put into it: `tally` counts them.
-            print(word, " ".join(text.split()))
+        # One line each, whatever a runner put into it: `tally` counts them.
+        lines = [" ".join(text.split()) for text in texts]
+        for line in brief(lines) if in_brief and texts is not total.failures else lines:
+            print(word, line)
     print(total.line())
     return 1 if total.failures else 0
 

@@ -38,12 +38,12 @@ test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
 """
 
 
-def tally(folder, *runs, **files):
+def tally(folder, *runs, options=(), **files):
     """Writes `name_suffix=text` as files, runs the tally over them, returns its exit status and lines."""
     for name, text in files.items():
         stem, _, suffix = name.rpartition("_")
         (folder / f"{stem}.{suffix}").write_text(str(text))
-    done = subprocess.run([sys.executable, TALLY, folder, *runs], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, TALLY, *options, folder, *runs], capture_output=True, text=True, check=False)
     return done.returncode, done.stdout.splitlines()
 
 
@@ -235,6 +235,38 @@ def test_a_stage_without_a_sound_sum_is_a_failure(tmp_path):
     # What was named is not what was counted.
     for lost in ("FAILED:  rust: keeps_order\n", "skipped: c: no shell\n"):
         assert of(edited(STAGE, (lost, "")), 1)[1][-1] == "0 passed, 1 failed"
+
+
+def test_in_brief_the_tests_of_a_file_share_a_line_for_each_reason(tmp_path):
+    skips = """
+skipped: tests/a.rs (target/a-1): flow::sorts: no interface: it said: no
+skipped: tests.test_real::test_back[server-64]: TREX_HOME does not name a TRex
+skipped: tests.test_real::test_back[-t mix=64x7,pps=1e3]: TREX_HOME does not name a TRex
+skipped: tests.test_real::test_burst: TREX_HOME does not name a TRex
+skipped: tests.test_real::test_burst[1]: no memory
+skipped: c: no shell
+not repeated: tests/b.rs (target/b-1): hole_1: no version of DPDK changes it
+not repeated: tests/b.rs (target/b-1): m::hole_2: no version of DPDK changes it
+not repeated: packages
+FAILED:  tests.test_real::test_last[1]: it fails
+FAILED:  tests.test_real::test_last[2]: it fails
+3 passed, 2 failed, 6 skipped
+"""
+    status, lines = tally(tmp_path, "here:tally", here_log=skips, here_status=1, options=["--brief"])
+    assert (status, lines[2:]) == (
+        1,
+        [
+            "not repeated: here: tests/b.rs (target/b-1): 2 tests: no version of DPDK changes it",
+            "not repeated: here: packages",
+            "skipped: here: tests/a.rs (target/a-1): flow::sorts: no interface: it said: no",
+            "skipped: here: tests.test_real: 3 tests: TREX_HOME does not name a TRex",
+            "skipped: here: tests.test_real::test_burst[1]: no memory",
+            "skipped: here: c: no shell",
+            "FAILED:  here: tests.test_real::test_last[1]: it fails",
+            "FAILED:  here: tests.test_real::test_last[2]: it fails",
+            "3 passed, 2 failed, 6 skipped",
+        ],
+    )
 
 
 def test_a_reason_of_several_lines_is_told_in_one(tmp_path):

@@ -116,12 +116,13 @@ class BackToBack(Measured):
     @property
     def buffer_in_words(self) -> str:
         """'buffer of 504.0 µs (501.2 to 506.9)', or that it is unknown, and between which bounds it lies."""
-        bounds = self.corrected_buffer_bounds_s
-        between = "" if bounds is None else " to ".join(f"{1e6 * bound:.1f}" for bound in bounds)
+        bounds = [f"{1e6 * bound:.1f}" for bound in self.corrected_buffer_bounds_s or ()]
         if self.corrected_buffer_s is None:
-            return f"buffer unknown, between {between.replace(' to ', ' and ')} µs"
+            return "buffer unknown" + (f", between {' and '.join(bounds)} µs" if bounds else "")
         more = "at least " if self.at_limit else ""
-        return f"buffer of {more}{1e6 * self.corrected_buffer_s:.1f} µs" + (f" ({between})" if between else "")
+        return f"buffer of {more}{1e6 * self.corrected_buffer_s:.1f} µs" + (
+            f" ({' to '.join(bounds)})" if bounds else ""
+        )
 
 
 class _Bursts:
