@@ -14,15 +14,12 @@ impl Drop for Environment {
             return;
         }
         let held = self.control_with_room().retired.len();
-        let left = self.control().left.join(", ");
         // Mbufs in this memory may be left.
         left_behind().append(&mut self.control().retired);
         let reason = if !self.on_main_thread() {
             "the last object made from it was dropped on another thread".to_owned()
         } else if held > 0 {
             format!("{held} pools have mbufs that were never returned")
-        } else if !left.is_empty() {
-            format!("the driver of {left} cannot close a device that it has refused to set up")
         } else {
             // SAFETY: every `Device` held a reference to this `Environment`, so none is left.
             unsafe { ports::close_rest(&self.control()) };

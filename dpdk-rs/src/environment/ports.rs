@@ -93,7 +93,7 @@ pub(crate) fn has_port(device: &str, control: &ControlGuard<'_>) -> bool {
 /// A port of a device, by the device's name, that somebody has taken or that belongs to another device.
 pub(crate) fn in_use_of(device: &str, control: &ControlGuard<'_>) -> Option<String> {
     let mut ports = ports_of(device, control);
-    let used = ports.find(|id| is_owned(*id, control) || control.taken.get(usize::from(*id)).copied().unwrap_or(true));
+    let used = ports.find(|id| is_owned(*id, control) || control.is_taken(*id));
     used.map(port_name)
 }
 

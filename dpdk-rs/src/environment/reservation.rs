@@ -64,12 +64,9 @@ pub(crate) fn take_free(environment: &Environment) -> Vec<u16> {
     }
     let mut free = Vec::new();
     for id in known {
-        if is_owned(id, &control) {
-            continue;
+        if !is_owned(id, &control) && control.take(id) {
+            free.push(id);
         }
-        let Some(taken) = control.taken.get_mut(usize::from(id)).filter(|taken| !**taken) else { continue };
-        *taken = true;
-        free.push(id);
     }
     free
 }

@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     File = 4,
     /// `pthread_create`.
     Thread = 5,
+    /// The armed function itself, which must be `rte_eth_dev_stop`. It fails every time.
+    Call = 6,
 }
 
 /// Runs `body` once for each case, each time in a process of its own into which the interposer is loaded, and which the

@@ -9,6 +9,7 @@
 #[path = "../eal/capture.rs"]
 mod capture;
 mod chains;
+mod closing;
 mod dry;
 mod external;
 mod forked;

@@ -51,7 +51,7 @@ impl Device {
         (rx_queues, tx_queues): (u16, u16),
         conf: &sys::rte_eth_conf,
     ) -> i32 {
-        let _fence = Fence::new(control, |id| id != self.id && !is_configured(id, control) && !is_owned(id, control));
+        let _fence = Fence::new(control, |id| id != self.id && !control.is_configured(id) && !is_owned(id, control));
         // SAFETY: the port exists until the drop of this `Device` closes it, is not started, since it is still being
         // configured, and the control plane is locked; the call copies `conf`.
         unsafe { sys::rte_eth_dev_configure(self.id, rx_queues, tx_queues, conf) }
@@ -65,7 +65,7 @@ impl Device {
             return refusal("port number of a part of net_bonding", self.id, "ports without another owner");
         }
         let members = driver::members(&own);
-        let mut others = ports::all(control).filter(|id| *id != self.id && is_configured(*id, control));
+        let mut others = ports::all(control).filter(|id| *id != self.id && control.is_configured(*id));
         match others.find(|id| is_named(&members, *id, control)) {
             Some(id) => refusal("port number of a part", id, "ports that are not configured"),
             None => Ok(()),
@@ -107,10 +107,6 @@ impl Device {
             _ => Ok(()),
         }
     }
-}
-
-fn is_configured(id: u16, control: &ControlGuard<'_>) -> bool {
-    control.configured.get(usize::from(id)).copied().unwrap_or(true)
 }
 
 /// Whether a device's arguments name a port.

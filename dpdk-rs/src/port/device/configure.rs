@@ -105,9 +105,7 @@ impl Device {
             // closed.
             unsafe { sys::dpdk_sys_eth_conf_rss_key(&raw mut conf, key.as_mut_ptr(), info.hash_key_size) };
         }
-        if let Some(configured) = control.configured.get_mut(usize::from(self.id)) {
-            *configured = true;
-        }
+        control.set_configured(self.id);
         let queues = (config.rx_queues, config.tx_queues);
         let result = self.configure_raw(&control, queues, &conf);
         // Only now are all parts known.
@@ -159,7 +157,7 @@ impl Device {
                 sys::rte_eth_rx_queue_setup(self.id, queue, config.rx_descriptors, socket, &raw const rx, pool)
             };
             if result < 0 && self.frees_twice(&control) {
-                setup.stage = Stage::Unclosable;
+                setup.stage = Stage::Unclosable("its driver cannot close it after it has refused a queue");
             }
             self.check_deferred(config, result)?;
             self.check("rte_eth_rx_queue_setup", result, format!("set up RX queue {queue}"))?;

@@ -41,6 +41,9 @@ pub(crate) struct Device {
     setup: Mutex<Setup>,
 }
 
+/// Why a device is not closed that may still run.
+const CANNOT_STOP: &str = "it cannot be stopped";
+
 /// The pools and the key of a configuration.
 type Former = (Vec<Arc<PoolHandle>>, Option<Box<[u8]>>);
 
@@ -58,8 +61,8 @@ enum Stage {
     Started,
     /// Stopped by a driver that cannot restart it.
     StoppedForGood,
-    /// A call has failed, after which the driver cannot close it.
-    Unclosable,
+    /// It must not be closed, for this reason.
+    Unclosable(&'static str),
 }
 
 /// The history of the device so far.
@@ -266,14 +269,17 @@ impl Device {
         self.check_parts(&setup.driver, &control)?;
         // SAFETY: the caller promises that all queues are set up; the control plane is locked.
         let mut result = unsafe { sys::rte_eth_dev_start(self.id) };
-        if result < 0 && self.frees_twice(&control) {
-            setup.stage = Stage::Unclosable;
-        }
         // SAFETY: the port exists, and the control plane is locked.
         if result == 0 && !unsafe { has_calls(self.id()) } {
-            // SAFETY: the port has just been started, and nobody has its queues yet; the control plane is locked.
-            unsafe { sys::rte_eth_dev_stop(self.id) };
             result = -sys::ENOTSUP.cast_signed();
+        }
+        if result < 0 {
+            // Some errors leave the device running.
+            // SAFETY: nobody has its queues yet, and the control plane is locked.
+            let _ = unsafe { self.halt(&mut setup) };
+            if self.frees_twice(&control) {
+                setup.stage = Stage::Unclosable("its driver cannot close it after it has refused to start");
+            }
         }
         self.check("rte_eth_dev_start", result, "start the port")?;
         let queues = (setup.rx_queues, setup.tx_queues);
@@ -282,7 +288,7 @@ impl Device {
             let switched = unsafe { self.switch_all(queues, running) };
             switched.inspect_err(|_| {
                 // SAFETY: the port has just been started, and nobody has its queues yet; the control plane is locked.
-                unsafe { sys::rte_eth_dev_stop(self.id) };
+                let _ = unsafe { self.halt(&mut setup) };
             })?;
         }
         setup.stage = Stage::Started;
@@ -300,10 +306,20 @@ impl Device {
         // SAFETY: these are the rules of this port, which is still started; the control plane is locked.
         unsafe { setup.flows.destroy_all(self.id()) };
         // SAFETY: the caller promises that all queues are gone, so nobody polls the port; the control plane is locked.
-        let result = unsafe { sys::rte_eth_dev_stop(self.id) };
-        self.check("rte_eth_dev_stop", result, "stop the port")?;
+        unsafe { self.halt(&mut setup) }?;
         setup.stage = if setup.quirks.stops_for_good { Stage::StoppedForGood } else { Stage::Configured };
         Ok(())
+    }
+
+    /// Stops the device if it runs. If it refuses, it may go on writing to its pools.
+    ///
+    /// # Safety
+    /// Nobody polls the port, and the control plane is locked.
+    unsafe fn halt(&self, setup: &mut Setup) -> Result<(), PortError> {
+        // SAFETY: the port exists until the drop of this `Device` closes it; the caller promises the rest.
+        let result = unsafe { sys::rte_eth_dev_stop(self.id) };
+        self.check("rte_eth_dev_stop", result, "stop the port")
+            .inspect_err(|_| setup.stage = Stage::Unclosable(CANNOT_STOP))
     }
 
     /// Resets the device, which can then be configured again.
@@ -323,7 +339,7 @@ impl Device {
         // A driver that has dismantled the device, but failed to set it up again, would dismantle it a second time on
         // close.
         if result < 0 && !lacks {
-            setup.stage = Stage::Unclosable;
+            setup.stage = Stage::Unclosable("its driver cannot close it after a reset that has failed");
         }
         drop(setup);
         drop(control);
@@ -337,6 +353,34 @@ impl Device {
     pub(crate) fn queue_counts(&self) -> (usize, usize) {
         let (rx, tx) = self.setup().queues_out;
         (usize::from(rx), usize::from(tx))
+    }
+
+    /// Closes the device, unless this process has never configured it.
+    ///
+    /// # Errors
+    /// The reason why it stays open.
+    ///
+    /// # Safety
+    /// Nobody uses the port or a queue of it, and the control plane is locked.
+    unsafe fn close(&self, setup: &mut Setup) -> Result<(), &'static str> {
+        match setup.stage {
+            Stage::Unconfigured | Stage::Foreign => return Ok(()),
+            Stage::Unclosable(reason) => return Err(reason),
+            Stage::Configured | Stage::Started | Stage::StoppedForGood => (),
+        }
+        // SAFETY: these are the rules of this port, which has none unless it is started; the control plane is locked.
+        unsafe { setup.flows.destroy_all(self.id()) };
+        if setup.stage == Stage::Started {
+            // SAFETY: the caller promises that nobody polls, and that the control plane is locked.
+            unsafe { self.halt(setup) }.map_err(|_| CANNOT_STOP)?;
+        }
+        // SAFETY: the caller promises that nobody uses the port; the control plane is locked, and the pools are released
+        // after this.
+        unsafe { sys::rte_eth_dev_close(self.id) };
+        // The call returns other errors after it has closed the device.
+        // SAFETY: any number is allowed.
+        let is_open = unsafe { sys::rte_eth_dev_is_valid_port(self.id) } != 0;
+        if is_open { Err("its driver cannot close it") } else { Ok(()) }
     }
 
     /// Records that a queue was given up until the device is started again.
@@ -355,50 +399,28 @@ impl Drop for Device {
         if self.environment.is_forked() {
             return;
         }
-        let setup = self.setup.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if handles_event() {
+        let mut setup = mem::take(self.setup.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let closed = if handles_event() {
             // The driver that made the call continues to use its device, and its caller may have locked the control
             // plane.
-            let left = (mem::take(setup), Arc::clone(&self.environment));
+            Err("a closure that handles an event has dropped it")
+        } else {
+            let mut control = self.environment.control();
+            // SAFETY: the port and its queues hold this `Device`, so they are gone and nobody polls; the control plane is
+            // locked.
+            let closed = unsafe { self.close(&mut setup) };
+            if closed.is_ok() {
+                // SAFETY: `take_all` has taken the port for this `Device`, and it has just been closed, if it was ever
+                // configured by this process.
+                unsafe { control.give_back(self.id) };
+            }
+            closed
+        };
+        if let Err(reason) = closed {
+            log::warn(&format!("port {} ({}) stays open, and the EAL is not cleaned up: {reason}", self.id, self.name));
+            // Nobody else gets the port.
+            let left = (setup, Arc::clone(&self.environment));
             LEFT_OPEN.lock().unwrap_or_else(PoisonError::into_inner).push(left);
-            log::warn(&format!(
-                "port {} ({}) stays open: a closure that handles an event has dropped it",
-                self.id, self.name
-            ));
-            return;
         }
-        let mut control = self.environment.control();
-        match setup.stage {
-            Stage::Unconfigured | Stage::Foreign => {
-                if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
-                    *taken = false;
-                }
-                return;
-            }
-            Stage::Unclosable => {
-                // Nobody else gets it either.
-                control.left.push(self.name.clone());
-                return;
-            }
-            Stage::Configured | Stage::Started | Stage::StoppedForGood => (),
-        }
-        // SAFETY: these are the rules of this port, which has none unless it is started; the control plane is locked.
-        unsafe { setup.flows.destroy_all(PortId(self.id)) };
-        if setup.stage == Stage::Started {
-            // SAFETY: the port and its queues hold this `Device`, so they are gone and nobody polls; the control plane
-            // is locked. Nothing is left to report an error to.
-            unsafe { sys::rte_eth_dev_stop(self.id) };
-        }
-        // SAFETY: the port and its queues hold this `Device`, so they are gone; the control plane is locked, and the
-        // pool is released after this.
-        unsafe { sys::rte_eth_dev_close(self.id) };
-        if let Some(configured) = control.configured.get_mut(usize::from(self.id)) {
-            *configured = false;
-        }
-        // A device that is attached later may get the same number.
-        if let Some(taken) = control.taken.get_mut(usize::from(self.id)) {
-            *taken = false;
-        }
-        drop(control);
     }
 }

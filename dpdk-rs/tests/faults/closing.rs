@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Devices that cannot be closed at once, or not at all.
+
+use crate::{
+    frames::{pool, start},
+    interposer::{Kind, Which, arm, disarm, failed, with_interposer},
+    process::{eal_args, init, isolated},
+    refusal::ring_works,
+};
+use dpdk_rs::{HotplugError, Mempool, MempoolError, PortConfig, dpdk_version};
+use std::fs;
+
+const EEXIST: i32 = 17;
+
+/// DPDK refuses to close it, and it goes on receiving. So nobody gets it, and the pool of its queues is not freed.
+#[test]
+fn a_port_that_cannot_be_stopped_stays_open() {
+    with_interposer(&[], 3, |case| {
+        let (eal, _) = init(eal_args(&["net_null0", "net_ring0"])).unwrap();
+        let first: Mempool = pool(&eal, "first");
+        let mut ports = eal.ports();
+        let port = ports.remove(0);
+        if case == 0 {
+            // The driver may not stop queues, and the port is stopped again; else it is dropped as in the next case.
+            let port = port.configure(&PortConfig::default(), &first).unwrap();
+            arm(Kind::Call, c"rte_eth_dev_stop", Which::From(1));
+            drop(port.start_stopped());
+        } else {
+            let (port, rx, tx) = start(port, &first);
+            arm(Kind::Call, c"rte_eth_dev_stop", Which::From(1));
+            if case == 1 {
+                drop((port, rx, tx));
+            } else {
+                let error = port.stop(vec![rx], vec![tx]).unwrap_err();
+                assert!(error.to_string().starts_with("port 0 (net_null0): cannot stop the port"), "{error}");
+                drop(error);
+            }
+        }
+        assert!(failed() > 0);
+        disarm();
+        drop(first);
+        assert!(eal.ports().is_empty());
+        assert!(matches!(eal.detach("net_null0"), Err(HotplugError::InUse { .. })));
+        let again = Mempool::<()>::builder("first").size(63).build(&eal).unwrap_err();
+        assert!(matches!(again, MempoolError::Create { errno, .. } if errno.get() == EEXIST), "it is there: {again}");
+        ring_works(ports.remove(0), &pool(&eal, "second"));
+    });
+}
