@@ -435,6 +435,7 @@ impl Default for rte_acl_param {
 pub struct rte_acl_ctx {
     _unused: [u8; 0],
 }
+pub type rte_eal_alarm_callback = ::core::option::Option<unsafe extern "C" fn(arg: *mut ::core::ffi::c_void)>;
 #[repr(C)]
 #[derive(Debug)]
 pub struct rte_device {
@@ -2677,6 +2678,11 @@ unsafe extern "C" {
         results: *mut u32,
         num: u32,
         categories: u32,
+    ) -> ::core::ffi::c_int;
+    pub fn rte_eal_alarm_set(
+        us: u64,
+        cb: rte_eal_alarm_callback,
+        cb_arg: *mut ::core::ffi::c_void,
     ) -> ::core::ffi::c_int;
     pub fn rte_dev_name(dev: *const rte_device) -> *const ::core::ffi::c_char;
     pub fn rte_eal_hotplug_add(

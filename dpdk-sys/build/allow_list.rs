@@ -8,7 +8,7 @@ pub const FUNCTIONS: &[&str] = &[
     "dpdk_sys_.*",
     "rte_acl_(add_rules|build|classify|create|find_existing|free)",
     "rte_dev_name",
-    "rte_eal_(init|cleanup|remote_launch|wait_lcore|process_type|has_hugepages|primary_proc_alive)",
+    "rte_eal_(alarm_set|init|cleanup|remote_launch|wait_lcore|process_type|has_hugepages|primary_proc_alive)",
     "rte_eal_hotplug_(add|remove)",
     "rte_eal_lcore_role",
     "rte_eth_(allmulticast|promiscuous)_(enable|disable|get)",

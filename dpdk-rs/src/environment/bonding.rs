@@ -5,9 +5,17 @@
 //! numbers to 16 and to 8 bits.
 
 use super::driver::{self, Danger};
+use core::{convert::Infallible, ffi::c_void, time::Duration};
 use dpdk_sys as sys;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 
 const BROADCAST: i32 = 3;
+
+/// How often a device asks its members for their links. No argument changes it.
+const POLLING_PERIOD_US: u64 = 10_000;
+
+/// An alarm that has not run by then will not run: nothing is left to call it, or what calls it waits for us.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Bonding {
     mode: i32,
@@ -49,6 +57,27 @@ impl Bonding {
             ("argument 'primary' of net_bonding", self.primary.cast_unsigned(), allowed)
         })
     }
+}
+
+/// Waits for the alarm of a start that has failed: the driver has set it, does not cancel it, and reads in it the port
+/// that has this number by then. DPDK runs alarms on one thread, in the order of their times, so that one of our own runs
+/// after it. Whether it has run.
+pub(crate) fn outlast_alarm() -> bool {
+    let (end, ended) = mpsc::channel::<Infallible>();
+    let end = Box::into_raw(Box::new(end)).cast();
+    // SAFETY: `reached` may be called once with this sender, which nobody else has. If the call fails, it may have set the
+    // alarm nevertheless, so the sender is then left alone.
+    let set = unsafe { sys::rte_eal_alarm_set(POLLING_PERIOD_US, Some(reached), end) };
+    set == 0 && ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected)
+}
+
+/// What DPDK calls.
+///
+/// # Safety
+/// `end` is the sender of a call of [`outlast_alarm`]. DPDK calls this once for each alarm.
+unsafe extern "C" fn reached(end: *mut c_void) {
+    // SAFETY: `outlast_alarm` has passed on a box of this type, for one call.
+    drop(unsafe { Box::from_raw(end.cast::<Sender<Infallible>>()) });
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ mod rounds;
 mod start;
 
 pub(crate) use affinity::restore as restore_affinity;
-pub(crate) use bonding::Bonding;
+pub(crate) use bonding::{Bonding, outlast_alarm};
 pub(crate) use control::{Control, ControlGuard};
 pub(crate) use deferred_drop::drop_unlocked;
 pub(crate) use occupation::Occupation;

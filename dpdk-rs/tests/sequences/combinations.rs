@@ -4,7 +4,7 @@
 //! Devices that combine others, made for one step among devices that the sequence uses.
 
 use crate::{
-    devices::{Devices, capture},
+    devices::{DevicePlan, Devices, Rings, capture},
     model::{Behaviour, DeviceRecord, Stage, lock},
     process::attach,
     raw,
@@ -12,10 +12,7 @@ use crate::{
 use dpdk_rs::{Eal, HotplugError, Mempool, Port, PortConfig, PortError, dpdk_version, port::Unconfigured};
 use proptest::prelude::*;
 use proptest_derive::Arbitrary;
-use std::{
-    env,
-    sync::{Arc, atomic::Ordering},
-};
+use std::sync::{Arc, atomic::Ordering};
 
 /// A number that no port has.
 const NO_PORT: u64 = 31;
@@ -64,9 +61,6 @@ impl Devices {
         let Some(place) = usize::from(plan.device).checked_rem(there.len()) else { return false };
         let device = &Arc::clone(there[place]);
         match plan.combiner {
-            // A start that fails, such as one with a member that keeps its MAC address, leaves an alarm of the driver behind. It
-            // ends the process if the device is closed within 10 ms.
-            Combiner::Bonding { .. } if env::var_os("DPDK_RS_BONDING").is_none() => return false,
             Combiner::Bonding { mode, form, start } => self.forgotten += self.bond(eal, device, (mode, form, start)),
             Combiner::Failsafe => {
                 let text = format!("net_failsafe{}c,dev({})", self.sequence, device.name);
@@ -106,7 +100,7 @@ impl Devices {
             Ok(port) => {
                 assert!(free && harmless, "{} was combined", device.name);
                 if start && matches!(device.behaviour, Behaviour::Rings { .. }) {
-                    // In some modes the driver refuses members whose address it cannot change.
+                    // In some modes the driver refuses members whose address it cannot change, after it has set an alarm.
                     drop(port.start());
                 }
             }
@@ -146,9 +140,10 @@ fn only(ports: Vec<Port<Unconfigured>>, name: &str) -> Port<Unconfigured> {
 /// Has each driver, and DPDK for its sake, allocate what it allocates once.
 pub(crate) fn warm_up(eal: &Eal) {
     let mut devices = Devices::new(0);
-    assert!(devices.attach(&crate::devices::DevicePlan::Capture));
-    let device = Arc::clone(&devices.records[0]);
-    devices.bond(eal, &device, (0, Form::Name, false));
+    for plan in [DevicePlan::Capture, DevicePlan::Loop(Rings { queues: 1, order: 1 })] {
+        assert!(devices.attach(&plan));
+        devices.bond(eal, devices.records.last().expect("it is attached"), (0, Form::Name, true));
+    }
     for part in [Part::Null, Part::Capture, Part::Memif] {
         devices.replace(eal, part);
     }

@@ -17,7 +17,7 @@ pub(crate) use flows::RawFlow;
 use super::{Direction, PortError, PortId, TxOffloads};
 use crate::{
     Errno,
-    environment::{Bonding, ControlGuard, Environment, Quirks, driver, ports, reservation},
+    environment::{Bonding, ControlGuard, Environment, Quirks, driver, outlast_alarm, ports, reservation},
     log,
     mempool::PoolHandle,
 };
@@ -277,7 +277,7 @@ impl Device {
             // Some errors leave the device running.
             // SAFETY: nobody has its queues yet, and the control plane is locked.
             let _ = unsafe { self.halt(&mut setup) };
-            if self.frees_twice(&control) {
+            if self.frees_twice(&control) || setup.driver == driver::BONDING && !outlast_alarm() {
                 setup.stage = Stage::Unclosable("its driver cannot close it after it has refused to start");
             }
         }
