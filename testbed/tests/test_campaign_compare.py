@@ -22,7 +22,7 @@ from testbed.campaign.compare.schedule import (
     least_blocks,
     schedule,
 )
-from testbed.campaign.compare.size_verdict import Comparison, DutFigure, Measure, compare, holm
+from testbed.campaign.compare.size_verdict import Comparison, DutFigure, Measure, compare
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
@@ -60,7 +60,7 @@ def verdicts(found: Comparison) -> set[Verdict]:
 
 
 def test_equal_forwarders_are_equivalent():
-    found = compare(SETTINGS, noisy(lambda size: 1.0))
+    found = compare(SETTINGS.model_copy(update={"blocks": 20}), noisy(lambda size: 1.0))
     assert verdicts(found) == {Verdict.EQUIVALENT}
     assert found.sentence == "By forwarding rate, c and rust are equal within 1 % at all sizes."
     assert not found.unfair
@@ -73,7 +73,6 @@ def test_a_difference_of_3_percent_is_found_at_each_size_with_its_sign():
         size: Verdict.SLOWER if size < 500 else Verdict.FASTER for size in RFC_SIZES
     }
     assert found.verdicts[0].ratio.median == pytest.approx(1 / 1.03, rel=0.005)
-    assert found.verdicts[0].mean.mean == pytest.approx(1 / 1.03, rel=0.005)
     assert "c is worse than rust at 64, 128, 256 bytes, by 2.7 to 3.1 %" in found.sentence
     assert "c is better than rust at 512, 1024, 1280, 1518 bytes, by 2.9 to 3.1 %" in found.sentence
     # Medians of the rates themselves.
@@ -89,7 +88,7 @@ def test_less_latency_is_better():
         by_figure[verdict.figure].add(verdict.verdict)
     assert by_figure == {Figure.LATENCY: {Verdict.FASTER}, Figure.THROUGHPUT: {Verdict.SLOWER}}
     latency = found.verdicts[0]
-    assert latency.ratio.median == pytest.approx(latency.mean.mean, rel=0.01) == pytest.approx(1.05, rel=0.01)
+    assert latency.ratio.median == pytest.approx(1.05, rel=0.01)
 
 
 def test_a_steady_drift_favours_neither():
@@ -224,13 +223,6 @@ def test_of_a_device_that_the_generator_cannot_saturate_only_a_lower_bound_is_kn
     assert ("the generator was the limit" in found.sentence) is (expected is Verdict.GENERATOR_LIMIT)
 
 
-def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
-    assert holm([0.5, 0.9]) == pytest.approx([1.0, 1.0])
-    assert holm([0.2]) == [0.2]
-    assert holm([]) == []
-
-
 def test_too_few_blocks_for_so_many_sizes_are_refused():
     assert (least_blocks(1), least_blocks(7), least_blocks(26)) == (6, 9, 11)
     CompareSettings(a="c", b="rust", sizes=ARTICLE_SIZES, blocks=11)
@@ -243,22 +235,23 @@ def test_too_few_blocks_for_so_many_sizes_are_refused():
 
 
 def test_holm_s_correction_decides():
-    """At 64 bytes B is better in six of seven blocks: enough alone, not beside a second size."""
+    """At 64 bytes B is better in eight of nine blocks: enough alone, not beside a second size."""
 
     def rate(dut_run: DutRun, figure: Figure, size: int) -> float:
         if dut_run.device == "c":
             return 1e6
         if size == 64:
-            return 1e6 * (0.999 if dut_run.block == 7 else 1.05 + dut_run.block / 1000)
+            return 1e6 / 1.05 if dut_run.block == 5 else 1e6 * (1 + dut_run.block / 100)
         return 1e6 * (1.05 if dut_run.block % 2 else 0.95)
 
-    alone = CompareSettings(a="c", b="rust", sizes=(64,), blocks=7)
+    alone = CompareSettings(a="c", b="rust", sizes=(64,), blocks=9)
     (found,) = compare(alone, bench(rate)).verdicts
-    assert found.corrected_p == found.ratio.p == pytest.approx(2 / 64)
+    # Of nine ranks the fifth is against it: 20 of 512 arrangements are no likelier.
+    assert found.corrected_p == found.ratio.p == pytest.approx(20 / 512)
     assert found.verdict is Verdict.SLOWER
-    both = CompareSettings(a="c", b="rust", sizes=(64, 128), blocks=7)
+    both = CompareSettings(a="c", b="rust", sizes=(64, 128), blocks=9)
     found, _ = compare(both, bench(rate)).verdicts
-    assert found.corrected_p == pytest.approx(2 * 2 / 64)
+    assert found.corrected_p == pytest.approx(2 * 20 / 512)
     assert found.verdict is Verdict.INCONCLUSIVE
 
 

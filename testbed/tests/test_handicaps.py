@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -23,11 +25,12 @@ from testbed.bench.handicaps.measurement import (
 )
 from testbed.bench.handicaps.record import HandicapRecord, HandicapRow
 from testbed.bench.handicaps.report import handicap_table, render
+from testbed.comparison.pair_verdict import interval_text
 from testbed.comparison.record import Block, Run, Slices
 from testbed.comparison.statistics import pair_ratio
 from testbed.page.tables import ABSENT
 from testbed.run.environment import record_environment
-from testbed.run.programs import ProgramMissing
+from testbed.run.programs import ProgramMissing, repository_root
 
 COSTS = {"application": 1.0, "library": 2.0, "device": 3.0, "all": 6.0}
 BY_LABEL = {handicap.label: handicap for handicap in HANDICAPS}
@@ -97,7 +100,7 @@ def test_the_report_has_each_row_and_says_what_does_not_count() -> None:
     plain = HandicapRow(label="plain", options=[], profile="dist", instructions_per_packet=COSTS)
     plain.empty_polls = {"virtual": 0.4}
     slow = HandicapRow(label="slow & <bare>", options=["--x"], profile="no-lto", instructions_per_packet=COSTS)
-    ratio = pair_ratio([0.5, 0.6, 0.7])
+    ratio = pair_ratio([0.5, 0.55, 0.6, 0.6, 0.65, 0.7])
     assert ratio is not None
     slow.rates = {"virtual": ratio}
     record = HandicapRecord(
@@ -119,3 +122,14 @@ def test_the_report_has_each_row_and_says_what_does_not_count() -> None:
     assert "40 % of the plain loop" in page
     assert "block 3 is invalid: it ended" in page
     assert HandicapRecord.model_validate_json(record.model_dump_json()) == record
+
+
+@pytest.mark.parametrize(("file", "wire"), [("handicaps", "net_null"), ("handicaps-virtual", "virtual")])
+def test_the_document_is_what_its_raw_data_says(file: str, wire: str) -> None:
+    docs = repository_root() / "testbed" / "docs"
+    rows = json.loads(lzma.decompress((docs / f"{file}.json.xz").read_bytes()))["rows"]
+    found = [pair_ratio(row["rates"][wire]["samples"]) for row in rows if row["label"] != PLAIN.label]
+    cells = [f"| {ratio.median:.3f} | {interval_text(ratio)} |" for ratio in found if ratio is not None]
+    text = (docs / "handicaps.md").read_text(encoding="utf-8")
+    missing = [row for row in cells if row not in text]
+    assert not missing, f"handicaps.md, {wire}: its raw data says {missing}"

@@ -44,8 +44,7 @@ def sweep_charts(record: OverloadRecord, wire: str, name: str) -> list[tuple[str
             at = [places[value] + 0.06 * number for value in values_of(mine)]
             medians = [pair.ratio.median for pair in mine]
             ends = [pair.ratio.ci95 or (pair.ratio.median, pair.ratio.median) for pair in mine]
-            # A bootstrap's interval holds the median, but rounding may not know.
-            reach = [[max(0.0, m - low), max(0.0, high - m)] for m, (low, high) in zip(medians, ends, strict=True)]
+            reach = [[m - low, high - m] for m, (low, high) in zip(medians, ends, strict=True)]
             axes.errorbar(
                 at,
                 medians,

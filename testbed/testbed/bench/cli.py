@@ -7,8 +7,22 @@ from __future__ import annotations
 from testbed.bench.handicaps.cli import handicaps
 from testbed.bench.overload_cli import overload
 from testbed.bench.scaling.cli import scaling
-from testbed.command_line.console import new_app
+from testbed.command_line.console import fail, new_app, new_console, say
 
 bench = new_app("Run a benchmark; it writes raw data and a report.")
-for command in (overload, handicaps, scaling):
+
+
+def results() -> None:
+    """Write RESULTS.md from the raw data in results/quoted/."""
+    from testbed.bench.quoted import renew_page
+    from testbed.run.programs import repository_root
+    from testbed.run.results_folder import ResultsError
+
+    try:
+        say(new_console(), f"Wrote {renew_page(repository_root())}")
+    except ResultsError as error:
+        fail(str(error))
+
+
+for command in (overload, handicaps, scaling, results):
     bench.command()(command)

@@ -10,10 +10,10 @@ from testbed.comparison.statistics import PairRatio
 
 # Inside this distance of 1 two programs count as equally fast.
 EQUIVALENCE = 0.01
-# The range of n samples holds the median with a probability of 1 - 2^(1-n): with fewer than these, no interval made of
-# samples reaches 95 %, and nothing is judged.
+# The range of n samples holds the median with a probability of 1 - 2^(1-n): with fewer than these, there is no interval
+# of 95 %, and nothing is judged.
 LEAST_JUDGED = 6
-# A difference needs the test's word too: of samples with outliers the bootstrap is too sure.
+# A difference needs the test's word too, which can be corrected for the number of comparisons.
 MOST_P = 0.05
 
 

@@ -9,7 +9,7 @@ import itertools
 from testbed.comparison.noise_floor import again
 from testbed.comparison.pair_verdict import judge
 from testbed.comparison.record import Measurement, Pair
-from testbed.comparison.slices import block_ratio, is_disturbed
+from testbed.comparison.slices import is_disturbed, log_rates, ratio_of
 from testbed.comparison.statistics import PairRatio, pair_ratio
 
 
@@ -19,31 +19,29 @@ def pairs(measurement: Measurement, per_cpu_second: bool) -> tuple[list[Pair], l
     if not labels:
         return [], []
     names = [label for label in labels if label != again(labels[0])]
-    floor = _pair(measurement, labels[0], again(labels[0]), per_cpu_second)
+    rates = [log_rates(block, per_cpu_second) for block in measurement.blocks]
+    condition, disturbed = measurement.condition, not per_cpu_second and _mostly_disturbed(measurement)
+
+    def pair(a: str, b: str, floor: PairRatio | None = None) -> Pair | None:
+        found = (ratio_of(block, a, b) for block in rates)
+        ratio = pair_ratio([sample for sample in found if sample is not None])
+        if ratio is None:
+            return None
+        return Pair(
+            a=a,
+            b=b,
+            wire=condition.wire,
+            condition=condition,
+            sweep=measurement.sweep,
+            ratio=ratio,
+            disturbed=disturbed,
+            verdict=judge(ratio, floor, disturbed=disturbed),
+        )
+
+    floor = pair(labels[0], again(labels[0]))
     itself = floor.ratio if floor else None
-    compared = [_pair(measurement, a, b, per_cpu_second, itself) for a, b in itertools.combinations(names, 2)]
-    return [pair for pair in compared if pair], [floor] if floor else []
-
-
-def _pair(
-    measurement: Measurement, a: str, b: str, per_cpu_second: bool, floor: PairRatio | None = None
-) -> Pair | None:
-    found = (block_ratio(block, a, b, per_cpu_second) for block in measurement.blocks)
-    ratio = pair_ratio([sample for sample in found if sample is not None])
-    if ratio is None:
-        return None
-    condition = measurement.condition
-    disturbed = not per_cpu_second and _mostly_disturbed(measurement)
-    return Pair(
-        a=a,
-        b=b,
-        wire=condition.wire,
-        condition=condition,
-        sweep=measurement.sweep,
-        ratio=ratio,
-        disturbed=disturbed,
-        verdict=judge(ratio, floor, disturbed=disturbed),
-    )
+    compared = [pair(a, b, itself) for a, b in itertools.combinations(names, 2)]
+    return [one for one in compared if one], [floor] if floor else []
 
 
 def _mostly_disturbed(measurement: Measurement) -> bool:

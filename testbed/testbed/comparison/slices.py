@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy
 
@@ -47,11 +48,15 @@ def is_disturbed(block: Block) -> bool:
 
 def block_ratio(block: Block, a: str, b: str, per_cpu_second: bool) -> float | None:
     """Rate of A / rate of B in this block."""
-    found = _log_rates(block, per_cpu_second)
-    return math.exp(found[a] - found[b]) if a in found and b in found else None
+    return ratio_of(log_rates(block, per_cpu_second), a, b)
 
 
-def _log_rates(block: Block, per_cpu_second: bool) -> dict[str, float]:
+def ratio_of(log_rates: Mapping[str, float], a: str, b: str) -> float | None:
+    """Rate of A / rate of B; None if either is missing."""
+    return math.exp(log_rates[a] - log_rates[b]) if a in log_rates and b in log_rates else None
+
+
+def log_rates(block: Block, per_cpu_second: bool) -> dict[str, float]:
     """The logarithm of each instance's rate: the median of its slices, freed from what each round did to all alike.
 
     This is Tukey's median polish of rounds and instances. Rounds take up what the machine does over seconds; medians
@@ -70,9 +75,12 @@ def _log_rates(block: Block, per_cpu_second: bool) -> dict[str, float]:
     by_round = dict.fromkeys((int(turn) for each in turns.values() for turn in each), 0.0)
     by_label = dict.fromkeys(values, 0.0)
     for _ in range(_POLISHES):
+        before = (dict(by_label), dict(by_round))
         for label in values:
             by_label[label] = float(numpy.median(values[label] - [by_round[int(turn)] for turn in turns[label]]))
         for turn in by_round:
             rest = [values[label][turns[label] == turn] - by_label[label] for label in values]
             by_round[turn] = float(numpy.median(numpy.concatenate(rest)))
+        if (by_label, by_round) == before:
+            break
     return by_label

@@ -5,17 +5,15 @@ programs rests on these."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy
 from pydantic import BaseModel, ConfigDict
 
 CONFIDENCE = 0.95
-# Fewer samples than this have no interval worth the name.
-_LEAST_SAMPLES = 3
-_RESAMPLES = 9999
-# A fixed seed: the same samples give the same interval, whenever a report is made again.
-_SEED = 20260301
+# Of fewer samples there is no test.
+_LEAST_TESTED = 3
 
 
 class Spread(BaseModel):
@@ -40,7 +38,7 @@ class PairRatio(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     median: float
-    # None with fewer than three samples.
+    # None with fewer samples than an interval of 95 % takes.
     ci95: tuple[float, float] | None
     samples: list[float]
     # Wilcoxon's signed-rank test of the logarithms against 0, two-sided.
@@ -48,85 +46,46 @@ class PairRatio(BaseModel):
 
 
 def pair_ratio(samples: Sequence[float]) -> PairRatio | None:
-    """The statistics of the ratios of all blocks; None without blocks. One sample is one block.
-
-    The interval is the percentile bootstrap of the median.
-    """
+    """The statistics of the ratios of all blocks; None without blocks. One sample is one block."""
     if not samples:
         return None
     values = numpy.asarray(samples, dtype=float)
-    interval = p = None
-    if len(values) >= _LEAST_SAMPLES:
+    p = None
+    if len(values) >= _LEAST_TESTED:
         # Imported here: it takes a second, which the command line's own errors need not.
         from scipy import stats
 
-        chance = numpy.random.default_rng(_SEED)
-        medians = numpy.median(chance.choice(values, (_RESAMPLES, len(values))), axis=1)
-        tail = 50 * (1 - CONFIDENCE)
-        low, high = numpy.percentile(medians, [tail, 100 - tail])
-        interval = (float(low), float(high))
         logs = numpy.log(values)
         # Of nothing but zeros there is no rank.
         p = float(stats.wilcoxon(logs).pvalue) if numpy.any(logs != 0) else 1.0
-    return PairRatio(median=float(numpy.median(values)), ci95=interval, samples=[float(v) for v in values], p=p)
-
-
-class Interval(BaseModel):
-    """A bootstrap interval."""
-
-    confidence: float
-    low: float
-    high: float
-    method: str
-
-
-class Ratio(BaseModel):
-    """The mean ratio of several rounds, each a pair."""
-
-    rounds: list[int]
-    ratios: list[float]
-    spread: Spread
-    mean: float
-    interval: Interval | None
-
-
-def paired_ratio(pairs: Sequence[tuple[int, float, float]], confidence: float = CONFIDENCE) -> Ratio | None:
-    """The ratio B/A of (round, A, B) triples, whose rounds are the samples.
-
-    The mean is geometric, so that A/B would be exactly the reciprocal of B/A. The interval is the percentile
-    bootstrap of that mean. It needs three pairs, and with few pairs it cannot be wider than their range.
-    """
-    usable = [(number, b / a) for number, a, b in pairs if a > 0 and b > 0]
-    if not usable:
-        return None
-    ratios = [ratio for _, ratio in usable]
-    logs = numpy.log(ratios)
-    found = spread(ratios)
-    assert found is not None
-    interval = None
-    if len(ratios) >= _LEAST_SAMPLES:
-        # Imported here: it takes a second, which the command line's own errors need not.
-        from scipy import stats
-
-        outcome = stats.bootstrap(
-            (logs,),
-            numpy.mean,
-            confidence_level=confidence,
-            n_resamples=_RESAMPLES,
-            method="percentile",
-            rng=numpy.random.default_rng(_SEED),
-        )
-        low, high = numpy.exp(outcome.confidence_interval)
-        interval = Interval(
-            confidence=confidence,
-            low=float(low),
-            high=float(high),
-            method=f"percentile bootstrap of the geometric mean, {_RESAMPLES} resamples of {len(ratios)} rounds",
-        )
-    return Ratio(
-        rounds=[number for number, _ in usable],
-        ratios=ratios,
-        spread=found,
-        mean=float(numpy.exp(logs.mean())),
-        interval=interval,
+    return PairRatio(
+        median=float(numpy.median(values)), ci95=median_interval(samples), samples=[float(v) for v in values], p=p
     )
+
+
+def median_interval(samples: Sequence[float]) -> tuple[float, float] | None:
+    """The narrowest pair of samples, as far from either end, that holds the median with at least 95 %.
+
+    It is the sign test's interval (order statistics): whatever the distribution, so many of n samples lie below its
+    median as heads come up in n throws of a coin. A bootstrap of few samples covers less than it says. None with fewer
+    than six samples, whose whole range covers less than 95 %.
+    """
+    count = len(samples)
+    # Of one tail: the probability that at most `out` samples lie on one side of the median.
+    tail, out = 0.0, -1
+    while (tail := tail + math.comb(count, out + 1) / 2**count) <= (1 - CONFIDENCE) / 2:
+        out += 1
+    if out < 0:
+        return None
+    ordered = sorted(map(float, samples))
+    return ordered[out], ordered[-1 - out]
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's correction: the smallest p times their number, the next times one less, and none below an earlier one."""
+    corrected = [0.0] * len(ps)
+    least = 0.0
+    for rank, index in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
+        least = max(least, min(1.0, (len(ps) - rank) * ps[index]))
+        corrected[index] = least
+    return corrected

@@ -20,7 +20,7 @@ from testbed.campaign.sizes import Size, size_in_words, size_order, sizes_in_wor
 from testbed.campaign.trial import Record
 from testbed.campaign.validity import NotMeasured
 from testbed.comparison.pair_verdict import Verdict, in_words, judge
-from testbed.comparison.statistics import PairRatio, Ratio, pair_ratio, paired_ratio
+from testbed.comparison.statistics import PairRatio, holm, pair_ratio
 
 
 class DutFigure(Record):
@@ -48,8 +48,6 @@ class SizeVerdict(Record):
     # Of the first to the second, and above 1 where the first is better.
     floor: PairRatio | None
     ratio: PairRatio | None
-    # The geometric mean and its interval, of the same blocks.
-    mean: Ratio | None
     # Medians of the same blocks: frames a second, or of latency nanoseconds.
     a: float | None = None
     b: float | None = None
@@ -217,11 +215,6 @@ def _judged(
     for size in sizes:
         found, floor, p = ratios[size], ratio(Phase.FLOOR, size), corrected.get(size)
         mine = pairs[Phase.PAIR, figure, size]
-        # The better one's figure stands above: of rates the first's, of latencies the second's.
-        upwards = [
-            (one.block, one.first, one.second) if figure.less_is_better else (one.block, one.second, one.first)
-            for one in mine
-        ]
         bounds = {
             "a_at_least": any(one.first_at_least for one in mine),
             "b_at_least": any(one.second_at_least for one in mine),
@@ -231,7 +224,6 @@ def _judged(
             size=size,
             floor=floor,
             ratio=found,
-            mean=paired_ratio(upwards),
             a=median(one.first for one in mine) if mine else None,
             b=median(one.second for one in mine) if mine else None,
             **bounds,
@@ -239,13 +231,3 @@ def _judged(
             verdict=_told(judge(None if found is None else found.model_copy(update={"p": p}), floor), **bounds),
             noise=max(abs(1 - edge) for edge in floor.ci95) if floor and floor.ci95 else None,
         )
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """Holm's correction: the smallest p times their number, the next times one less, and none below an earlier one."""
-    corrected = [0.0] * len(ps)
-    least = 0.0
-    for rank, index in enumerate(sorted(range(len(ps)), key=lambda i: ps[i])):
-        least = max(least, min(1.0, (len(ps) - rank) * ps[index]))
-        corrected[index] = least
-    return corrected

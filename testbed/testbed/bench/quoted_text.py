@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The words of `RESULTS.md`. None of them states a figure that the raw data has: those are computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Section:
+    """Runs with one purpose."""
+
+    title: str
+    words: str
+    # File names in any machine's folder.
+    runs: tuple[str, ...]
+
+
+INTRODUCTION = """\
+# Results
+
+How fast the forwarders are. `./x bench results` makes this page from the raw data in `results/quoted/` and from
+`testbed/counts.json`, and a test compares: do not edit it. How such a comparison works, and what a noise floor is:
+[testbed/docs/overload.md](testbed/docs/overload.md).
+
+Each row compares two programs in one run: A / B is the median over the blocks of the ratio of their rates in frames
+per second. A run has a row for every pair of its programs, and one for its first program against itself (*again*),
+which is the noise floor. The 95 % intervals are those of the sign test. p is that of Wilcoxon's signed-rank test,
+corrected by Holm's method over all {rows} rows of this page; so *faster* and *slower* hold for the page as a whole
+with 95 %. *Equivalent* rests on the interval of its row alone, which lies within 1 % of 1. *Inconclusive* shows
+neither equality nor a difference: with few blocks p cannot be small (0.002 at least with 10), which a page of so
+many rows takes above 0.05."""
+
+RUNS = """\
+Virtual machines without NICs, with Debian 12. The programs are those of the commit, not of today: what is linked and
+the first digits of the hashes tell which runs had the same ones. Figures of different runs must not be divided by
+each other. Each `.json.xz` (read it with `xz -dc FILE`) holds the rest: the order, every slice, and the machine. The
+commands are below the table."""
+
+SECTIONS = (
+    Section(
+        "The software's ceiling: net_null, 64 bytes, bursts of 32, one core",
+        "A device without a wire, which always has frames and takes all: the forwarder and DPDK alone. "
+        "`bare` is dpdk-rs's example `bare_loop`, which only receives, writes and sends.",
+        ("net-null-shared", "net-null-static", "net-null-twins"),
+    ),
+    Section(
+        "Bursts and refused frames",
+        "The same with other bursts, and with a share of the frames refused by the transmit side.",
+        ("net-null-sweeps",),
+    ),
+    Section(
+        "The virtual wire",
+        "Two processes on two cores, virtio-user and vhost-user, every frame checked when it comes back. Where nearly "
+        "all polls of the forwarders are empty, the generator is the bottleneck: such rows say that the forwarders "
+        "behave alike on this path, and nothing about how much they could forward.",
+        ("virtual",),
+    ),
+    Section(
+        "A packet parser in the forwarder",
+        "`l2fwd-rs` with the kernels of `parsing-bench` in its loop (`--rewrite`), by frames per second of CPU time, "
+        "on a device that hands out 64-byte frames of UDP over IPv4, each copied, and accepts all: "
+        '[testbed/docs/overload.md](testbed/docs/overload.md), "What a packet parser costs". `rewrite:none` writes the '
+        "MAC addresses only; the others write these and do the work of NAT, with validation and both checksums.",
+        ("net-pcap-rewrite",),
+    ),
+)
+
+MEDIANS = "Medians over the blocks, which describe each machine at that time:"
+
+INSTRUCTIONS = """\
+Instructions per packet on net_null and, for the generator, on net_ring, counted by callgrind (`./x bench overload
+--count`). They do not depend on the machine's load; CI counts them and compares with `testbed/counts.json`, where
+these are from."""
+
+REWRITE_INSTRUCTIONS = "With a parser in the loop, as counted in {name}; `:w1` writes the IPv4 destination only:"
+
+FURTHER = """\
+## Further figures
+
+- [parsing-bench/RESULTS.md](parsing-bench/RESULTS.md): which packet parser to choose, and what each costs.
+- [testbed/docs/handicaps.md](testbed/docs/handicaps.md): what slows a forwarder down.
+
+Not measured: NICs, and more than one core for the forwarder."""
