@@ -188,7 +188,7 @@ def test_every_error_is_told() -> None:
 
 
 def test_a_file_that_cannot_be_read_names_the_ready_ones(tmp_path: Path) -> None:
-    with pytest.raises(ScenarioError, match=r"No such file.*simulated, veth, virtio, virtual-wire"):
+    with pytest.raises(ScenarioError, match=r"No such file.*simulated, trex-memif, veth, virtio, virtual-wire"):
         read_scenario(tmp_path / "none.yaml")
     (tmp_path / "bytes.yaml").write_bytes(b"name: \xff\n")
     with pytest.raises(ScenarioError, match="UTF-8"):
