@@ -16,7 +16,8 @@ const CHAIN_SENDERS: &[&str] =
 const TAP_SEGMENTS: u16 = 1023;
 
 /// `net_tap` cuts TCP segments itself, and copies their headers into mbufs with this many bytes of room, without
-/// checking the length.
+/// checking the length. It also copies the flags: if they say that the data is in another buffer, the driver frees a
+/// buffer that the new mbuf does not have.
 const TAP_HEADERS: u16 = 128;
 
 /// `net_pcap` counts in 16 bits the bytes that it copies of a captured frame, but in 32 bits the length of the frame.
@@ -42,6 +43,10 @@ const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
 /// `net_vhost` counts the waiting frames in its peer's memory, which another thread may be freeing because the peer has
 /// gone. During a receive or transmit call that thread waits, but not during this count.
 const BLIND_COUNTERS: &[&str] = &["net_vhost"];
+
+/// `net_af_packet` compares the length of a frame with its ring before it inserts a VLAN tag, and then writes up to four
+/// bytes past the frame's place in the ring: into the next one, or past the ring.
+const LATE_TAGGERS: &[&str] = &["net_af_packet"];
 
 /// `net_af_packet` closes its sockets when it is stopped, and opens none when it is started. It then receives nothing,
 /// and once its ring is full it waits for ever for room to send.
@@ -71,6 +76,8 @@ pub(crate) struct Quirks {
     pub(crate) counts_blindly: bool,
     /// The driver must not remove VLAN tags from frames.
     pub(crate) strips_blindly: bool,
+    /// The driver must not insert VLAN tags into frames.
+    pub(crate) tags_late: bool,
     /// The driver cannot restart a stopped device.
     pub(crate) stops_for_good: bool,
 }
@@ -83,6 +90,11 @@ impl Default for Quirks {
 }
 
 impl Quirks {
+    /// Whether the driver itself cuts frames into TCP segments.
+    pub(crate) const fn cuts_segments(self) -> bool {
+        self.most_headers != u16::MAX
+    }
+
     const NONE: Self = Self {
         most_segments: u16::MAX,
         most_headers: u16::MAX,
@@ -92,6 +104,7 @@ impl Quirks {
         loses_marks: false,
         counts_blindly: false,
         strips_blindly: false,
+        tags_late: false,
         stops_for_good: false,
     };
 
@@ -123,6 +136,7 @@ impl Quirks {
         self.miscounts |= is_one_of(MISCOUNTERS);
         self.counts_blindly |= is_one_of(BLIND_COUNTERS);
         self.strips_blindly |= is_one_of(BLIND_STRIPPERS);
+        self.tags_late |= is_one_of(LATE_TAGGERS);
         self.stops_for_good |= is_one_of(STOPPED_FOR_GOOD);
     }
 }

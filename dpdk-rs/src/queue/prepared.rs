@@ -4,7 +4,7 @@
 //! Frames that the device modifies before it sends them.
 
 use super::tx_request::{RequestError, TxRequest, VLAN};
-use crate::{Burst, Packet, PrivateData, TxQueue, environment::Quirks, port::TxOffloads};
+use crate::{Burst, Packet, PacketError, PrivateData, TxQueue, environment::Quirks, port::TxOffloads};
 use core::fmt;
 use dpdk_sys as sys;
 
@@ -47,6 +47,17 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
         if let Err(error) = self.allows(&packet, request) {
             return Err((error, packet));
         }
+        let mut asked = request.flags;
+        if let Some(tci) = request.vlan_tci {
+            if self.quirks.tags_late {
+                if insert_tag(&mut packet, tci).is_err() {
+                    return Err((RequestError::NoHeadroom, packet));
+                }
+                asked &= !sys::DPDK_SYS_MBUF_F_TX_VLAN;
+            } else {
+                packet.head_mut().set_vlan_tci(tci);
+            }
+        }
         let head = packet.head_mut();
         let (flags, offload) = (head.ol_flags(), head.tx_offload());
         // SAFETY: the call only computes a number.
@@ -54,12 +65,9 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
             sys::dpdk_sys_mbuf_tx_offload(request.l2_len, request.l3_len, request.l4_len, request.segment_len)
         };
         // SAFETY: `allows` has compared the request with the frame. Its flags are all for sending.
-        unsafe { head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | request.flags) };
+        unsafe { head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | asked) };
         // SAFETY: `allows` has compared the lengths with the frame.
         unsafe { head.set_tx_offload(lengths) };
-        if let Some(tci) = request.vlan_tci {
-            head.set_vlan_tci(tci);
-        }
         self.packets.push(packet).map_err(|mut packet| {
             let head = packet.head_mut();
             // SAFETY: these are the flags that the packet had.
@@ -81,7 +89,8 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
         if request.needs != TxOffloads::NONE && packet.is_shared() {
             return Err(RequestError::Shared);
         }
-        if request.vlan_tci.is_some() && packet.head().is_elsewhere() {
+        let cut = request.needs.contains(TxOffloads::TCP_SEGMENTS) && self.quirks.cuts_segments();
+        if (cut || request.vlan_tci.is_some()) && packet.head().is_elsewhere() {
             return Err(RequestError::External);
         }
         // If inserting the tag fails, net_vhost frees the frame, and counts it as not accepted.
@@ -137,6 +146,17 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
     pub fn clear(&mut self) {
         self.packets.clear();
     }
+}
+
+/// Inserts a VLAN tag (IEEE 802.1Q) after the addresses of a frame: what a driver would do that cannot.
+fn insert_tag<P: PrivateData>(packet: &mut Packet<P>, tci: u16) -> Result<(), PacketError> {
+    packet.prepend(VLAN)?;
+    if let Some(start) = packet.data_mut()?.first_chunk_mut::<16>() {
+        start.copy_within(VLAN.., 0);
+        let [a, b] = tci.to_be_bytes();
+        start[12..].copy_from_slice(&[0x81, 0, a, b]);
+    }
+    Ok(())
 }
 
 impl<P: PrivateData, const N: usize> fmt::Debug for PreparedBurst<'_, P, N> {

@@ -95,7 +95,8 @@ impl TxRequest {
         if cut.flags & sys::DPDK_SYS_MBUF_F_TX_IPV4 != 0 { cut.ip_checksum() } else { cut }
     }
 
-    /// Requests that the device insert a VLAN tag with this TCI: priority, drop eligibility and VLAN number.
+    /// Requests that the device insert a VLAN tag with this TCI: priority, drop eligibility and VLAN number. Frames for
+    /// `net_af_packet` get it from this crate, when they are pushed.
     #[doc(alias = "RTE_MBUF_F_TX_VLAN")]
     pub fn insert_vlan(mut self, tci: u16) -> Self {
         self.flags |= sys::DPDK_SYS_MBUF_F_TX_VLAN;
@@ -210,8 +211,11 @@ pub enum RequestError {
     /// The requested length of the segments' data is impossible.
     #[error("{0} bytes of data in each TCP segment are not possible: give 1 to 65,535 less the headers")]
     Segment(u16),
-    /// Drivers insert VLAN tags only into data that is in an mbuf.
-    #[error("the packet's data is a buffer of the program, and no VLAN tag can be inserted into it: copy the packet")]
+    /// Drivers insert VLAN tags only into data that is in an mbuf. `net_tap` also cuts TCP segments only from such data.
+    #[error(
+        "the packet's data is a buffer of the program: the driver can neither insert a VLAN tag into it nor cut it into \
+         TCP segments: copy the packet"
+    )]
     External,
     /// The headroom is too small for a VLAN tag.
     #[error("no headroom for a VLAN tag: keep {VLAN} bytes before the frame")]

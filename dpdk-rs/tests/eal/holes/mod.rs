@@ -3,7 +3,7 @@
 
 //! Holes that were found in other bindings, by number, and how each is closed here. What the compiler refuses is in
 //! `tests/compile_fail.rs`; these run, and look at contents, counts and addresses, so that a hole shows without a sanitizer too.
-//! `combiners` and `names` are about holes that were found in this crate.
+//! `combiners`, `names` and `requests` are about holes that were found in this crate.
 
 mod combiners;
 mod data;
@@ -14,3 +14,4 @@ mod lcores;
 mod names;
 mod owners;
 mod pools;
+mod requests;
