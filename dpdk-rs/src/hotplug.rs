@@ -126,7 +126,7 @@ const MOST_NAME: usize = sys::RTE_ETH_NAME_MAX_LEN as usize - 1;
 const ETHERNET: &str = "net_";
 
 /// The bus of virtual devices.
-const BUS: &core::ffi::CStr = c"vdev";
+const BUS: &CStr = c"vdev";
 
 impl Eal {
     /// Creates a virtual device. Returns the ports that nobody has taken yet, including the new one.

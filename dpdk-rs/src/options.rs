@@ -115,20 +115,20 @@ impl EalOptions {
     /// Uses ordinary memory in place of hugepages. It needs no root, and NICs cannot reach it without an IOMMU.
     #[doc(alias = "--no-huge")]
     pub fn no_huge(self) -> Self {
-        self.set("--no-huge", Ok(String::new()))
+        self.flag("--no-huge")
     }
 
     /// Creates no files, not even in the file system of hugepages, which it needs. No other process can attach to this
     /// one.
     #[doc(alias = "--in-memory")]
     pub fn in_memory(self) -> Self {
-        self.set("--in-memory", Ok(String::new()))
+        self.flag("--in-memory")
     }
 
     /// Creates no file with the configuration. No other process can attach to this one.
     #[doc(alias = "--no-shconf")]
     pub fn no_shconf(self) -> Self {
-        self.set("--no-shconf", Ok(String::new()))
+        self.flag("--no-shconf")
     }
 
     /// The name of this process's files and sockets. Processes with different prefixes do not know of each other.
@@ -140,7 +140,7 @@ impl EalOptions {
     /// Opens no telemetry socket.
     #[doc(alias = "--no-telemetry")]
     pub fn no_telemetry(self) -> Self {
-        self.set("--no-telemetry", Ok(String::new()))
+        self.flag("--no-telemetry")
     }
 
     /// Omits all log lines that are less important, of any type.
@@ -152,7 +152,7 @@ impl EalOptions {
     /// Uses no PCI devices.
     #[doc(alias = "--no-pci")]
     pub fn no_pci(self) -> Self {
-        self.set("--no-pci", Ok(String::new()))
+        self.flag("--no-pci")
     }
 
     /// Uses this PCI device. Without any call of this method, all PCI devices that are bound to a driver for DPDK are
@@ -214,6 +214,11 @@ impl EalOptions {
         let eal_args = self.eal_args().cloned().collect();
         let own_args: Result<_, OsString> = self.own_args.into_iter().map(OsString::into_string).collect();
         Ok((eal_args, own_args.map_err(|arg| EalError::NotUtf8(arg.to_string_lossy().into_owned()))?))
+    }
+
+    /// Sets an option without a value.
+    fn flag(self, option: &'static str) -> Self {
+        self.set(option, Ok(String::new()))
     }
 
     /// Replaces an option that DPDK takes once.

@@ -17,7 +17,7 @@ pub(crate) fn elsewhere() -> bool {
     varying
 }
 
-/// trybuild, whose cargo is told by a file to keep what it makes on the way where everybody does: build scripts and
+/// trybuild. A file makes its cargo keep intermediate results in the folder of all other builds. So build scripts and
 /// macros, bindgen first of all, are there already if they are built with the same settings, those of the root's `Cargo.toml`.
 pub(crate) fn cases() -> trybuild::TestCases {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();

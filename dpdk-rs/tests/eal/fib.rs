@@ -3,7 +3,7 @@
 
 //! FIBs, compared with a map of routes.
 
-use crate::{lookups::Numbers, process::isolated};
+use crate::{numbers::Numbers, process::isolated};
 use dpdk_rs::{
     CreateError, Eal,
     lookup::{Fib, Fib6, FibBuilder, FibError},

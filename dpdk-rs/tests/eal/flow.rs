@@ -5,8 +5,8 @@
 
 use crate::{
     frames::{only_port, pool, until},
-    lookups::Numbers,
     namespace::{namespace, shell},
+    numbers::Numbers,
     process::{isolated, isolated_in},
 };
 use dpdk_rs::{

@@ -5,7 +5,7 @@
 
 use crate::{
     frames::{bytes, frame, packet, pool},
-    lookups::Numbers,
+    numbers::Numbers,
     process::isolated,
 };
 use dpdk_rs::{

@@ -7,7 +7,7 @@ use crate::{
     fragments::{segments, sum},
     frames::{bytes, frame, packet, pool},
     gso::{ACK, FIN, PSH, Tcp},
-    lookups::Numbers,
+    numbers::Numbers,
     process::isolated,
 };
 use dpdk_rs::{

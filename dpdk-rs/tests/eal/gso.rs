@@ -6,7 +6,7 @@
 use crate::{
     fragments::{segments, sum},
     frames::{bytes, frame, packet, pool},
-    lookups::Numbers,
+    numbers::Numbers,
     process::isolated,
 };
 use dpdk_rs::{

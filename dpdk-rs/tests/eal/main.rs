@@ -4,6 +4,7 @@
 //! What dpdk-rs does on a running EAL: on virtual devices, without root and without hugepages.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod acl;
 mod borders;
 mod buckets;
 mod bursts;
@@ -37,6 +38,7 @@ mod meters;
 #[path = "../faults/namespace.rs"]
 mod namespace;
 mod nat44;
+mod numbers;
 mod offloads;
 mod options;
 mod others;

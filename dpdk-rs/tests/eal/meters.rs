@@ -5,7 +5,7 @@
 
 use crate::{
     buckets::{Bucket, Model},
-    lookups::Numbers,
+    numbers::Numbers,
     process::isolated,
 };
 use dpdk_rs::{

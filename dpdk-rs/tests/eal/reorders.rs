@@ -3,7 +3,7 @@
 
 //! Reorder buffers, compared with a map of numbers.
 
-use crate::{frames::pool, lookups::Numbers, process::isolated};
+use crate::{frames::pool, numbers::Numbers, process::isolated};
 use dpdk_rs::{
     Burst, CreateError, Mempool, Packet, PrivateData,
     reorder::{Reorder, ReorderError},
