@@ -40,9 +40,9 @@ const TRUSTERS: &[&str] = &["net_memif"];
 /// peer can send, makes it write to address 0.
 const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
 
-/// `net_vhost` counts the waiting frames in its peer's memory, which another thread may be freeing because the peer has
-/// gone. During a receive or transmit call that thread waits, but not during this count.
-const BLIND_COUNTERS: &[&str] = &["net_vhost"];
+/// `net_vhost` frees what it knows of its peer as soon as the peer has gone, on a thread that waits for receive and
+/// transmit calls, but not for a count of waiting frames, for extended counters, or for a switch of RX interrupts.
+const PEER_LOSERS: &[&str] = &["net_vhost"];
 
 /// `net_af_packet` compares the length of a frame with its ring before it inserts a VLAN tag, and then writes up to four
 /// bytes past the frame's place in the ring: into the next one, or past the ring.
@@ -72,8 +72,8 @@ pub(crate) struct Quirks {
     /// The driver overwrites the flag of received mbufs whose buffers are in memory of the program, and such mbufs may
     /// exist.
     pub(crate) loses_marks: bool,
-    /// The driver must not count the waiting frames: its count may race with its peer.
-    pub(crate) counts_blindly: bool,
+    /// The driver must be asked for nothing that it reads from its peer's state, which another thread may be freeing.
+    pub(crate) loses_peers: bool,
     /// The driver must not remove VLAN tags from frames.
     pub(crate) strips_blindly: bool,
     /// The driver must not insert VLAN tags into frames.
@@ -102,7 +102,7 @@ impl Quirks {
         passes_mbufs: false,
         miscounts: false,
         loses_marks: false,
-        counts_blindly: false,
+        loses_peers: false,
         strips_blindly: false,
         tags_late: false,
         stops_for_good: false,
@@ -128,13 +128,18 @@ impl Quirks {
         quirks
     }
 
+    /// Whether one of these drivers, which are those of a device and of its parts, [loses peers](Self::loses_peers).
+    pub(crate) fn one_loses_peers(drivers: &[(String, sys::rte_eth_dev_info)]) -> bool {
+        drivers.iter().any(|(driver, _)| PEER_LOSERS.contains(&driver.as_str()))
+    }
+
     fn add(&mut self, driver: &str, info: &sys::rte_eth_dev_info, tx_offloads: u64) {
         let is_one_of = |drivers: &[&str]| drivers.contains(&driver);
         self.most_segments = self.most_segments.min(most_segments(driver, info, tx_offloads));
         self.most_headers = self.most_headers.min(if driver == "net_tap" { TAP_HEADERS } else { u16::MAX });
         self.trusts_lengths |= sys::DPDK_SYS_MEMIF_TRUSTS_LENGTHS != 0 && is_one_of(TRUSTERS);
         self.miscounts |= is_one_of(MISCOUNTERS);
-        self.counts_blindly |= is_one_of(BLIND_COUNTERS);
+        self.loses_peers |= is_one_of(PEER_LOSERS);
         self.strips_blindly |= is_one_of(BLIND_STRIPPERS);
         self.tags_late |= is_one_of(LATE_TAGGERS);
         self.stops_for_good |= is_one_of(STOPPED_FOR_GOOD);
@@ -181,7 +186,7 @@ mod tests {
     fn a_device_has_the_quirks_of_all_that_it_combines() {
         let quirks = own(&["net_bonding", "net_tap", "net_vhost"], sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS, false);
         assert_eq!((quirks.most_segments, quirks.most_headers), (TAP_SEGMENTS, TAP_HEADERS));
-        assert!(quirks.counts_blindly && quirks.strips_blindly && quirks.miscounts && !quirks.stops_for_good);
+        assert!(quirks.loses_peers && quirks.strips_blindly && quirks.miscounts && !quirks.stops_for_good);
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Port<Foreign> {
     /// The device's extended counters.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not report them.
+    /// [`PortError::Refused`] if the device does not report them; [`PortError::Lacks`] for `net_vhost`.
     #[doc(alias = "rte_eth_xstats_get")]
     pub fn xstats(&self) -> Result<Vec<Xstat>, PortError> {
         self.device.xstats()

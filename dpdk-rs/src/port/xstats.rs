@@ -63,7 +63,7 @@ impl<P: PrivateData> Port<Started<P>> {
     /// ```
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the device has no counter of a name, [`PortError::Refused`] if it does not report the
+    /// [`PortError::Lacks`] if the device has no counter of a name, or is one of `net_vhost`; [`PortError::Refused`] if it does not report the
     /// names.
     #[doc(alias = "rte_eth_xstats_get_id_by_name")]
     #[doc(alias = "rte_eth_xstats_get_names_by_id")]
@@ -90,7 +90,8 @@ impl<P: PrivateData> Port<Started<P>> {
     /// The device's extended counters. These include the basic ones of the port and of each queue.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device does not report them.
+    /// [`PortError::Refused`] if the device does not report them; [`PortError::Lacks`] for `net_vhost`, which would read
+    /// memory that it may have just freed because its peer has gone.
     #[doc(alias = "rte_eth_xstats_get")]
     #[doc(alias = "rte_eth_xstats_get_names")]
     pub fn xstats(&self) -> Result<Vec<Xstat>, PortError> {
@@ -100,7 +101,7 @@ impl<P: PrivateData> Port<Started<P>> {
     /// Sets the extended counters to zero, and the basic ones too.
     ///
     /// # Errors
-    /// [`PortError::Refused`] if the device cannot.
+    /// [`PortError::Refused`] if the device cannot; [`PortError::Lacks`] for `net_vhost`, as for [`Self::xstats`].
     #[doc(alias = "rte_eth_xstats_reset")]
     pub fn reset_xstats(&self) -> Result<(), PortError> {
         self.device.reset_xstats()
@@ -128,9 +129,18 @@ impl Device {
         Ok(values.iter().filter_map(xstat).collect())
     }
 
+    /// Rejects a device whose driver would read or reset counters of a peer that it is about to free.
+    fn check_xstats(&self) -> Result<(), PortError> {
+        if self.quirks().loses_peers {
+            return Err(self.lacks("extended counters in safe use: its driver keeps them where it frees them when its peer goes; see stats()"));
+        }
+        Ok(())
+    }
+
     /// The names of all counters. A counter's id is its index in this list.
     fn xstat_names(&self, _control: &ControlGuard<'_>) -> Result<Vec<String>, PortError> {
         const NAMES: &str = "rte_eth_xstats_get_names";
+        self.check_xstats()?;
         let port = self.id().get();
         // SAFETY: the port exists as long as this `Device`, and the control plane is locked; without an array the call counts.
         let count = unsafe { sys::rte_eth_xstats_get_names(port, core::ptr::null_mut(), 0) };
@@ -187,6 +197,7 @@ impl Device {
     }
 
     fn reset_xstats(&self) -> Result<(), PortError> {
+        self.check_xstats()?;
         let _control = self.control()?;
         // SAFETY: the port exists as long as this `Device`, and the control plane is locked.
         let result = unsafe { sys::rte_eth_xstats_reset(self.id().get()) };

@@ -50,7 +50,7 @@ impl<P: PrivateData> RxQueue<P> {
     #[doc(alias = "rte_eth_rx_queue_count")]
     pub fn used_descriptors(&mut self) -> Result<u32, PortError> {
         let device = self.device();
-        let result = if self.quirks().counts_blindly {
+        let result = if self.quirks().loses_peers {
             -sys::ENOTSUP.cast_signed()
         } else {
             // SAFETY: the port is started, since its queue is there, which is borrowed exclusively: nobody receives meanwhile.

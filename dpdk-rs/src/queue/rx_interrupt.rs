@@ -15,8 +15,9 @@ impl<P: PrivateData> RxQueue<P> {
     /// `net_tap`, ignore the call.
     ///
     /// # Errors
-    /// [`PortError::Lacks`] if the port was configured without RX interrupts, [`PortError::Refused`] if the device does
-    /// not support them.
+    /// [`PortError::Lacks`] if the port was configured without RX interrupts, or is one of `net_vhost`, which would switch
+    /// them in memory that it may have just freed because its peer has gone; [`PortError::Refused`] if the device does not
+    /// support them.
     #[doc(alias = "rte_eth_dev_rx_intr_enable")]
     pub fn enable_interrupt(&mut self) -> Result<(), PortError> {
         self.check_interrupts()?;
@@ -151,7 +152,11 @@ impl<P: PrivateData> RxQueue<P> {
             // The general error of a child process created by `fork`.
             drop(device.control()?);
         }
-        if device.has_rx_interrupts() { Ok(()) } else { Err(device.lacks("RX interrupts, as it was configured")) }
+        if device.has_rx_interrupts() {
+            Ok(())
+        } else {
+            Err(device.lacks("RX interrupts, as it was configured, or with its driver: poll the queue"))
+        }
     }
 
     /// Checks the result of switching the interrupt. On a device without a switch, the interrupt is always enabled.

@@ -9,7 +9,7 @@ use crate::{
     offloads::with_tap,
     process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_in},
 };
-use core::fmt::Debug;
+use core::{fmt::Debug, time::Duration};
 use dpdk_rs::{
     HotplugError, L2, L3, L4, MacAddr, Mempool, PortConfig, PortError,
     port::{LinkSpeed, LinkSpeeds, PortEvent},
@@ -160,17 +160,27 @@ fn a_link_has_one_of_the_devices_speeds() {
     });
 }
 
-/// The driver counts, but might read memory that it has freed.
+/// The driver knows, but might read memory that it has freed.
 #[test]
-fn a_vhost_port_is_not_asked_how_many_frames_wait() {
+fn a_vhost_port_is_not_asked_about_its_peer() {
     isolated_bare(|| {
         let socket = folder().join("vhost.sock");
         let (eal, _) = init(eal_args(&[&format!("net_vhost0,iface={}", socket.display())])).unwrap();
         let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
-        let (port, mut rx, mut tx) = start(only_port(&eal), &pool);
+        let config = PortConfig::default().rx_interrupts(true);
+        let (port, mut rx, mut tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();
+        let (mut rx, mut tx) = (rx.remove(0), tx.remove(0));
         let peer = attach(&eal, &format!("net_virtio_user0,path={}", socket.display())).unwrap().remove(0);
         let _peer = start(peer, &pool);
         until("the link is up", || port.link().unwrap().up);
+        let counters = [port.xstats().map(drop), port.reset_xstats(), port.select_xstats(["rx_q0_packets"]).map(drop)];
+        for error in counters.map(lacking) {
+            assert!(error.contains("no extended counters in safe use"), "{error}");
+        }
+        for error in [rx.enable_interrupt(), rx.disable_interrupt(), rx.wait(Duration::ZERO).map(drop)].map(lacking) {
+            assert!(error.contains("no RX interrupts"), "{error}");
+        }
+        assert_eq!(port.stats().unwrap().ipackets, 0);
         let error = lacking(rx.used_descriptors());
         assert!(error.contains("no count of its used descriptors (its driver is net_vhost)"), "{error}");
         assert_eq!(tx.free_sent(0), Ok(0), "it keeps nothing");

@@ -14,7 +14,7 @@ use std::fs;
 
 const EEXIST: i32 = 17;
 
-/// Whether an alarm of DPDK is due, as the kernel tells of its timer.
+/// Whether an alarm of DPDK is due, as the kernel shows for its timer.
 fn alarm_is_set() -> bool {
     let files = fs::read_dir("/proc/self/fdinfo").unwrap().map(|file| file.unwrap().path());
     let timers = files.filter_map(|file| fs::read_to_string(file).ok()).filter(|text| text.contains("it_value:"));

@@ -87,11 +87,12 @@ impl Device {
             // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
             link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
         }
-        if config.rx_interrupts {
+        let mut control = self.control()?;
+        let rx_interrupts = config.rx_interrupts && !Quirks::one_loses_peers(&self.drivers(&driver, &control));
+        if rx_interrupts {
             // SAFETY: the call changes a struct of ours and keeps no pointer to it.
             unsafe { sys::dpdk_sys_eth_conf_rxq(&raw mut conf) };
         }
-        let mut control = self.control()?;
         self.check_sole_owner(&control)?;
         self.check_drivers(config, &pools, &control)?;
         let outside = pools.iter().any(|pool| pool.buffers_outside().is_some());
@@ -121,7 +122,7 @@ impl Device {
             queues_out: (0, 0),
             deferred_start: config.deferred_start,
             link_interrupts,
-            rx_interrupts: config.rx_interrupts,
+            rx_interrupts,
             flows: Flows::default(),
             rss_key: setup.rss_key.take(),
             pools,
