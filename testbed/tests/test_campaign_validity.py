@@ -8,8 +8,10 @@ import pytest
 from campaign_models import Tape
 
 from testbed.campaign.measurements.result import burst, continuous
+from testbed.campaign.measurements.throughput import Goal, ThroughputSettings, measure_throughput
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.trial import (
+    Pacing,
     Place,
     ResetKind,
     ResetPlan,
@@ -66,6 +68,11 @@ def result(plan: TrialPlan = PLAN, **fields) -> TrialResult:
             {"lost_at": {Place.IMISSED: 40, Place.RECEIVER: 60}},
             "loss that is not the device's: 60 frames at 'receiver'",
         ),
+        (
+            {"pacing": Pacing(worst_lag_s=0.002, caught_up=4000)},
+            "the generator was 2 ms late, and sent 4000 frames at up to twice the rate to catch up: 2000 were due at "
+            "once, more than the 1024 that a queue holds",
+        ),
         ({"raw": {CHECKS: {"foreign": 10_001}}}, "frames came back that were not sent: 10001"),
         ({"raw": {CHECKS: {"duplicated": 1}}}, "frames came back more than once: 1"),
         ({"raw": {CHECKS: {"corrupted": 2}}}, "frames came back changed: 2"),
@@ -95,6 +102,8 @@ def test_several_faults_have_several_reasons_and_are_told_once():
         {"lost_at": {Place.IMISSED: 40, Place.NO_MBUFS: 30, Place.TX_QUEUE: 20, Place.DEVICE: 10}},
         {"sent": 9_990_000, "offered_fps": 999_000, "duration_s": 10.1},
         {"raw": {CHECKS: {"foreign": 3, "reordered": 12}}},
+        {"pacing": Pacing(worst_lag_s=0.001, caught_up=2000)},
+        {"pacing": Pacing()},
     ],
 )
 def test_a_trial_within_the_tolerances_counts(fields):
@@ -165,6 +174,53 @@ def test_after_some_attempts_the_measurement_is_given_up():
     with pytest.raises(NotMeasured, match=r"5 trials of 64 bytes at 1,000,000 frames/s .* the cable is out"):
         Trials(tape, Rules(attempts=5)).run(PLAN)
     assert len(tape.results) == 5
+
+
+def test_a_late_generator_spoils_a_trial_whatever_it_lost():
+    late = {"pacing": Pacing(worst_lag_s=0.002, caught_up=4000)}
+    reasons = judged(result(**late)).reasons
+    assert judged(result(lost=0, lost_at={}, **late)).reasons == reasons
+    # At a change of load, the higher one counts.
+    pacing = Pacing(worst_lag_s=2, caught_up=4000)
+    step = StepResult(plan=STEPS, sent=[10_000, 2500], lost=[100, 10], last_loss_s=0.5, pacing=pacing)
+    assert "2000 were due at once" in judged(step).reasons[0]
+
+
+def test_what_is_lost_behind_a_pause_of_the_generator_is_not_the_devices():
+    """In three of ten trials the generator pauses for 1 ms, and then sends at twice the rate for as long.
+
+    A device of 5 Mpps with a buffer of 1,024 frames then loses some at all rates above 3 Mpps.
+    """
+    model = DeviceModel(throughput_fps={64: 5e6}, stalls=0.3, stall_s=1e-3)
+    trials = Trials(SimulatedGenerator(model))
+    found = measure_throughput(trials, STREAM, ThroughputSettings(goals=(Goal(final_trial_s=1, duration_sum_s=1),)))
+    assert found.throughput_fps == pytest.approx(5e6, rel=0.01)
+    assert trials.invalid > 0
+
+
+def test_spare_attempts_of_earlier_trials_help_a_later_one():
+    """Two of three trials do not count: of a search's some 20, one will hardly count within 6 attempts."""
+    settings = ThroughputSettings(goals=(Goal(final_trial_s=1, duration_sum_s=1),))
+    for seed in range(20):
+        model = DeviceModel(throughput_fps={64: 5e6}, shortfalls=0.67, seed=seed)
+        trials = Trials(SimulatedGenerator(model), Rules(attempts=6))
+        try:
+            found = measure_throughput(trials, STREAM, settings)
+        except NotMeasured:
+            # The first ones have nothing to spare yet.
+            assert trials.valid <= 2
+            continue
+        assert found.throughput_fps == pytest.approx(5e6, rel=0.01)
+        assert trials.valid + trials.invalid <= 6 * trials.valid
+
+
+def test_attempts_are_bounded_however_many_are_left():
+    tape = generator(lambda found: found if found.plan == PLAN else found.invalidated(["the cable is out"]))
+    trials = Trials(tape, Rules(attempts=3))
+    for _ in range(50):
+        trials.run(PLAN)
+    with pytest.raises(NotMeasured, match=r"9 trials of 64 bytes at 500,000 frames/s"):
+        trials.run(continuous(STREAM, 5e5, 10))
 
 
 def test_loss_of_the_wire_can_be_taken_for_none_of_the_device_s():

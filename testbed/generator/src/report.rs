@@ -6,7 +6,10 @@
 //! `received` counts all frames of a stream that arrived, whole or not. `lost` is the number sent minus the number received,
 //! without duplicates. A frame whose identity was changed counts as foreign and as lost.
 
-use crate::{args::Options, latency::LatencySummary, ports::GeneratorPort, run::Course, steps::Steps, stream::Stream};
+use crate::{
+    args::Options, latency::LatencySummary, pacing::Lateness, ports::GeneratorPort, run::Course, steps::Steps,
+    stream::Stream,
+};
 use dpdk_rs::{Clock, port::PortStats};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -30,12 +33,16 @@ pub(crate) struct Report {
     rate_reached_pps: f64,
     /// `None` for a run with two loads.
     rate_ok: Option<bool>,
+    /// Of all streams; `None` for a run without a rate.
+    lateness: Option<Lateness>,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
     duration_s: f64,
     /// CPU time divided by time while sending: less than 1 if other programs used the CPU.
     cpu_share: f64,
     interrupted: bool,
+    /// Frames of all streams that came back before sending ended.
+    received_under_load: u64,
     streams: Vec<StreamReport>,
     foreign: u64,
     probes: Probes,
@@ -152,10 +159,12 @@ impl Report {
             rate_asked_pps: options.rate_pps,
             rate_reached_pps: reached,
             rate_ok: options.rate_pps.filter(|_| course.then.is_none()).map(|asked| rate_is_ok(asked, reached)),
+            lateness: streams.iter().filter_map(|stream| stream.sender.lateness()).reduce(Lateness::and),
             steps: Steps::new(streams, course, clock),
             duration_s,
             cpu_share: if duration_s > 0.0 { course.cpu.as_secs_f64() / duration_s } else { 0.0 },
             interrupted: course.interrupted,
+            received_under_load: course.received,
             foreign: streams.iter().map(|stream| stream.receiver.judge.foreign).sum(),
             probes: Probes {
                 sent: streams.iter().map(|stream| stream.sender.probes).sum(),
@@ -207,6 +216,9 @@ impl Report {
         }
         if self.foreign > 0 {
             writeln!(out, "foreign frames: {}", self.foreign)?;
+        }
+        if let Some(Lateness { worst_lag_s, caught_up }) = self.lateness.filter(|late| late.caught_up > 0) {
+            writeln!(out, "behind by up to {:.1} us, made up for with {caught_up} frames", worst_lag_s * 1e6)?;
         }
         if let (Some(asked), Some(false)) = (self.rate_asked_pps, self.rate_ok) {
             let reached = self.rate_reached_pps;

@@ -10,7 +10,7 @@ use crate::{
     frame::{ExpectedMacs, FCS_LEN, Macs, Mixture, Series, Template},
     latency::LatencyRecorder,
     live::Live,
-    pacing::Pacer,
+    pacing::{Lateness, Pacer},
     ports::GeneratorPort,
     queues::Queues,
     receive::{Judge, Receiver},
@@ -42,6 +42,8 @@ pub(crate) struct Course {
     pub(crate) start: Tsc,
     /// When sending ended.
     pub(crate) end: Tsc,
+    /// Frames that had come back by then, of all streams.
+    pub(crate) received: u64,
     pub(crate) interrupted: bool,
     /// When the second load began, if there was one.
     pub(crate) then: Option<Tsc>,
@@ -52,7 +54,7 @@ pub(crate) struct Course {
 impl Course {
     /// The times of a run that was interrupted before it began.
     pub(crate) const fn interrupted_at(now: Tsc) -> Self {
-        Self { start: now, end: now, interrupted: true, then: None, cpu: Duration::ZERO }
+        Self { start: now, end: now, received: 0, interrupted: true, then: None, cpu: Duration::ZERO }
     }
 }
 
@@ -103,6 +105,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             waiting: Burst::new(),
             sent: 0,
             failed: 0,
+            earlier: Lateness::default(),
             last_failed: None,
             probes: 0,
         };
@@ -146,6 +149,7 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
         let second = second(options, load);
         for Stream { sender, receiver, before_then, .. } in &mut *streams {
             *before_then = (sender.sent, sender.failed);
+            sender.earlier = sender.lateness().unwrap_or_default();
             (sender.pacing, sender.last_failed) = (pacing(&second, clock), None);
             sender.begin(begin);
             receiver.judge.watch_from(sender.sent);
@@ -158,8 +162,9 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
         stream.sender.stop();
     }
     let interrupted = stop.load(Relaxed);
+    let received = streams.iter().map(|stream| stream.receiver.judge.received()).sum();
     receive_rest(options, streams, clock, &mut live);
-    Course { start, end, interrupted, then, cpu }
+    Course { start, end, received, interrupted, then, cpu }
 }
 
 /// The CPU time of this thread.

@@ -6,7 +6,7 @@
 use crate::{
     addresses::FieldSequence,
     frame::{HEAD_LEN, Mixture, Series, Stamp},
-    pacing::Pacer,
+    pacing::{Lateness, Pacer},
     queues::Queues,
 };
 use dpdk_rs::{Burst, Clock, Mempool, Packet, Tsc, TxQueue};
@@ -49,6 +49,8 @@ pub(crate) struct Sender {
     pub(crate) waiting: Burst<Written, BURST_MAX>,
     pub(crate) sent: u64,
     pub(crate) failed: u64,
+    /// How far loads before this one fell behind.
+    pub(crate) earlier: Lateness,
     /// When a frame was last dropped because the queue refused it.
     pub(crate) last_failed: Option<Tsc>,
     pub(crate) probes: u64,
@@ -104,6 +106,14 @@ impl Sender {
         match &self.pacing {
             Pacing::Max(total) => self.sent >= *total,
             Pacing::Paced(pacer) => pacer.is_done(),
+        }
+    }
+
+    /// How far it fell behind its schedule; `None` if it has none.
+    pub(crate) fn lateness(&self) -> Option<Lateness> {
+        match &self.pacing {
+            Pacing::Max(_) => None,
+            Pacing::Paced(pacer) => Some(pacer.lateness().and(self.earlier)),
         }
     }
 

@@ -23,6 +23,7 @@ from testbed.campaign.trial import (
     AnyPlan,
     Fps,
     Latency,
+    Pacing,
     Place,
     Record,
     ResetKind,
@@ -61,6 +62,9 @@ class DeviceModel(Record):
     noise: float = Field(0.0, ge=0, lt=0.5)
     # The share of trials in which the generator falls short of its load.
     shortfalls: float = Field(0.0, ge=0, le=1)
+    # The share of trials in which the generator pauses once, and how long; then it sends at twice the rate for as long.
+    stalls: float = Field(0.0, ge=0, le=1)
+    stall_s: float = Field(0.0, ge=0)
     # Real seconds for each simulated one, for whoever wants to watch; 0: none.
     pace: float = Field(0.0, ge=0, le=1)
 
@@ -142,7 +146,14 @@ class SimulatedGenerator:
         # A burst is sent whole whatever its rate.
         duration_s = each / offered if plan.kind == "burst" else plan.duration_s
         served = able(offered)
-        lost = _overflow(each, offered, served, self.model.buffer_frames) * plan.directions
+        lost = _overflow(each, offered, served, self.model.buffer_frames)
+        pacing = Pacing()
+        if self.model.stalls and chance.random() < self.model.stalls:
+            # In the time that it lacks, and in as much to make up for it.
+            behind = min(round(2 * offered * self.model.stall_s), each)
+            pacing = Pacing(worst_lag_s=self.model.stall_s, caught_up=behind)
+            lost = max(lost, _overflow(behind, 2 * offered, able(2 * offered), self.model.buffer_frames))
+        lost *= plan.directions
         sent = each * plan.directions
         self._takes(duration_s)
         result = TrialResult(
@@ -151,6 +162,7 @@ class SimulatedGenerator:
             received=sent - lost,
             lost=lost,
             lost_at={Place.IMISSED: lost} if lost else {},
+            pacing=pacing,
             offered_fps=offered,
             duration_s=duration_s,
             latency=self._latency(sent - lost, lost > 0, served, chance) if plan.latency else None,

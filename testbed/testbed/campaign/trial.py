@@ -92,6 +92,13 @@ class Latency(Record):
     p99_99: float | None = None
 
 
+class Pacing(Record):
+    """How well the generator kept its schedule; None where it does not say."""
+
+    worst_lag_s: Seconds | None = Field(None, description="the longest that a frame left after it was due")
+    caught_up: Frames | None = Field(None, description="frames sent faster than asked for, to make up for a pause")
+
+
 class Outcome(Record):
     """What the results of all kinds of trials have in common: whether they count.
 
@@ -100,6 +107,7 @@ class Outcome(Record):
 
     valid: bool = True
     reasons: list[str] = Field(default_factory=list, description="why it is invalid; empty if it is valid")
+    pacing: Pacing = Pacing()
     raw: dict[str, Any] = Field(default_factory=dict, description="the accounts of generator and device, as they came")
 
     @model_validator(mode="after")
@@ -121,6 +129,9 @@ class TrialResult(Outcome):
     plan: TrialPlan
     sent: Frames
     received: Frames
+    received_under_load: Frames | None = Field(
+        None, description="of these, those that came back while frames were sent; None if the generator does not say"
+    )
     # Negative if more came back than was sent, which no valid trial has.
     lost: int
     lost_at: dict[Place, int] = Field(default_factory=dict, description="frames by the place of their loss")

@@ -41,6 +41,8 @@ _FAULTS = {
     "queue_full": "times the generator's queue was full",
     "links_down": "links were down",
 }
+# Times the attempts of the rules.
+_MOST_ATTEMPTS = 3
 # A loss at these places says nothing about the device.
 NOT_THE_DEVICE = frozenset({Place.GENERATOR, Place.RECEIVER})
 
@@ -58,9 +60,13 @@ class Rules(Record):
     rate_tolerance: float = Field(0.005, gt=0, lt=1)
     count_tolerance: float = Field(0.005, gt=0, lt=1)
     duration_tolerance: float = Field(0.02, gt=0, lt=1)
+    # After a pause the generator sends at up to twice the rate. With more frames due at once than a device's queue holds
+    # (as many as the virtual wire's, and as descriptors are usual), the device may lose some that it else would not.
+    most_due: int = Field(1024, ge=1)
     # Frames that were not sent, as a share of those that were: with more, the others may have lost their marks.
     foreign_tolerance: float = Field(0.001, ge=0, lt=1)
-    # How often a trial is tried before the measurement is given up.
+    # How often a trial is tried before the measurement is given up. What earlier trials of it have not needed is added,
+    # up to three times as many in all: a busy machine spoils some trials often, a fault spoils all.
     attempts: int = Field(6, ge=1, le=20)
     # Whose loss is not the device's.
     not_the_device: frozenset[Place] = NOT_THE_DEVICE
@@ -75,7 +81,7 @@ def judged(result: R, rules: Rules | None = None) -> R:
         found = _step_reasons(result, rules)
     else:
         found = _reset_reasons(result)
-    found += _check_reasons(result, rules)
+    found += [*_pacing_reasons(result, rules), *_check_reasons(result, rules)]
     return result.invalidated([reason for reason in found if reason not in result.reasons])
 
 
@@ -144,6 +150,23 @@ def _reset_reasons(result: ResetResult) -> list[str]:
     return []
 
 
+def _pacing_reasons(result: AnyResult, rules: Rules) -> list[str]:
+    """Whether the generator was so late that the device had to take more than was asked for, whatever it lost.
+
+    A reset takes the device away for much longer.
+    """
+    plan, pacing = result.plan, result.pacing
+    if pacing.worst_lag_s is None or isinstance(plan, ResetPlan):
+        return []
+    due = round(pacing.worst_lag_s * (max(plan.loads_fps) if isinstance(plan, StepPlan) else plan.load_fps))
+    if due <= rules.most_due:
+        return []
+    return [
+        f"the generator was {1000 * pacing.worst_lag_s:.3g} ms late, and sent {pacing.caught_up or 0} frames at up to "
+        f"twice the rate to catch up: {due} were due at once, more than the {rules.most_due} that a queue holds"
+    ]
+
+
 def _check_reasons(result: AnyResult, rules: Rules) -> list[str]:
     found = [f"{what}: {count}" for name, what in _FAULTS.items() if (count := checked(result, name))]
     sent = result.sent if isinstance(result.sent, int) else sum(result.sent)
@@ -182,6 +205,8 @@ class Trials:
         self._on_invalid = on_invalid
         self.valid = 0
         self.invalid = 0
+        # Attempts that the trials so far have not needed.
+        self._spare = 0
 
     def capabilities(self) -> Capabilities:
         """The generator's."""
@@ -209,15 +234,18 @@ class Trials:
         return self._until_valid(plan, self._generator.reset)
 
     def _until_valid(self, plan: AnyPlan, attempt: Callable[[Any], R]) -> R:
-        for _ in range(self._rules.attempts):
+        own = self._rules.attempts
+        attempts = own + min(self._spare, (_MOST_ATTEMPTS - 1) * own)
+        for number in range(1, attempts + 1):
             result = judged(attempt(plan), self._rules)
             if result.valid:
                 self.valid += 1
+                self._spare += own - number
                 return result
             self.invalid += 1
             self._on_invalid(result)
         raise NotMeasured(
-            f"{self._rules.attempts} trials of {size_in_words(plan.size)} at {_load(plan)} were invalid, the last one "
+            f"{attempts} trials of {size_in_words(plan.size)} at {_load(plan)} were invalid, the last one "
             "for: " + "; ".join(result.reasons)
         )
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from testbed.run.eal import EalOptions
 from testbed.run.process import Process, ProcessError, describe_status
@@ -91,6 +91,14 @@ class Mixture(Message):
     mean: float
 
 
+class Lateness(Message):
+    """How far the generator fell behind its schedule."""
+
+    worst_lag_s: float = Field(ge=0)
+    # Frames that left more than 100 µs after they were due, at up to twice the rate.
+    caught_up: Count
+
+
 class Result(Message):
     """The generator's account of one trial."""
 
@@ -101,11 +109,15 @@ class Result(Message):
     rate_asked_pps: float | None
     rate_reached_pps: float
     rate_ok: bool | None
+    # None without a rate; generators of before did not say.
+    lateness: Lateness | None = None
     steps: Steps | None = None
     duration_s: float
     # CPU time / time while it sent.
     cpu_share: float
     interrupted: bool
+    # Frames that came back before the last was sent.
+    received_under_load: Count | None = None
     streams: list[Stream]
     foreign: Count
     probes: Probes

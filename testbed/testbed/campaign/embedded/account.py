@@ -10,6 +10,7 @@ from typing import Any
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.trial import (
     Latency,
+    Pacing,
     Place,
     ResetKind,
     ResetPlan,
@@ -34,18 +35,22 @@ def account(
     after: Counts | None,
     raw: dict[str, Any],
     macs_checked: bool = True,
-    refused: Place = Place.IMISSED,
+    virtual: bool = True,
 ) -> TrialResult:
     """The outcome of a trial. The counts are None if the device does not report them.
 
-    What the generator's queue did not take counts as sent, and as lost at the forwarder's: on a virtual wire the queue
-    that the generator fills is the one that the forwarder empties, and a frame that finds it full is what a NIC would
-    have missed. On another wire `refused` says where it is lost. Whether the generator kept its pace shows in the sum
-    of both.
+    What the generator's queue did not take counts as sent. On a virtual wire the queue that the generator fills is the
+    one that the forwarder empties: a frame that finds it full is what a NIC would have missed. In the same way the
+    queue that the forwarder fills is emptied by the generator: what finds that one full is lost at the receiver.
+    Otherwise both queues are the kernel's: what the generator's does not take is lost on the wire.
     """
     total = result.total
     received = total.sent - total.lost
     places = _places(result, received, before, after)
+    # A surplus stays one.
+    if virtual and places.get(Place.RECEIVER, 0) >= 0:
+        places[Place.RECEIVER] = places.get(Place.RECEIVER, 0) + places.pop(Place.TX_QUEUE, 0)
+    refused = Place.IMISSED if virtual else Place.WIRE
     places[refused] = places.get(refused, 0) + total.tx_failed
     offered = total.sent + total.tx_failed
     duration_s = result.duration_s
@@ -55,11 +60,13 @@ def account(
         plan=plan,
         sent=offered,
         received=received,
+        received_under_load=result.received_under_load,
         lost=offered - received,
         lost_at={place: count for place, count in places.items() if count},
         offered_fps=offered / plan.directions / duration_s if duration_s > 0 else 0.0,
         duration_s=duration_s,
         latency=latency([stream.latency_ns for stream in result.streams]) if plan.latency else None,
+        pacing=_pacing(result),
         raw={
             **raw,
             "checks": _checks(result),
@@ -136,6 +143,7 @@ def step_account(plan: StepPlan, result: Result, raw: dict[str, Any]) -> StepRes
         lost=[load.lost + load.tx_failed for load in steps.loads],
         # The loop may look at the clock a little late.
         last_loss_s=min(steps.last_loss_s, plan.durations_s[-1]),
+        pacing=_pacing(result),
         raw={**raw, "checks": _checks(result), "generator": result.model_dump()},
     ).invalidated(reasons)
 
@@ -164,8 +172,14 @@ def reset_account(
         sent=total.sent + total.tx_failed,
         lost=lost,
         gap_s=lost / plan.directions / plan.load_fps,
+        pacing=_pacing(result),
         raw=raw,
     ).invalidated(reasons)
+
+
+def _pacing(result: Result) -> Pacing:
+    late = result.lateness
+    return Pacing() if late is None else Pacing(worst_lag_s=late.worst_lag_s, caught_up=late.caught_up)
 
 
 def _checks(result: Result) -> dict[str, int | None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from testbed.campaign.devices.device import (
     START_TIMEOUT_S,
@@ -29,7 +29,6 @@ from testbed.campaign.sizes import longest
 from testbed.campaign.traffic_generator import Capabilities, GeneratorError, NotCapable
 from testbed.campaign.trial import (
     AnyPlan,
-    Place,
     ResetKind,
     ResetPlan,
     ResetResult,
@@ -55,6 +54,8 @@ _TO_LOAD_S = 30.0
 # What a reset takes beside the time that the device may take: load before and after it, as the statistics show it.
 _AROUND_RESET_S = 30.0
 _FLOWS = 1 << 16
+
+R = TypeVar("R", TrialResult, StepResult)
 
 
 class EmbeddedGenerator:
@@ -123,15 +124,11 @@ class EmbeddedGenerator:
             *counts,
             raw,
             macs_checked=self._setup.kind.macs is not Macs.ANY,
-            # Of a veth pair and of a TAP interface the queue is the kernel's.
-            refused=Place.WIRE if isinstance(self._wire, VethWire | GuestWire) else Place.IMISSED,
+            # Of a veth pair and of a TAP interface the queues are the kernel's.
+            virtual=not isinstance(self._wire, VethWire | GuestWire),
         )
         time.sleep(self._setup.pauses.settle_s)
-        disturbances = [
-            None if judged(outcome).valid else disturbance(result, raw["steal_percent"]),
-            held_up(raw["device_waited_share"]) if outcome.lost else None,
-        ]
-        return outcome.invalidated([reason for reason in disturbances if reason])
+        return _undisturbed(outcome, result, raw)
 
     def step(self, plan: StepPlan) -> StepResult:
         """Two loads, back to back.
@@ -153,9 +150,7 @@ class EmbeddedGenerator:
                 plan=plan, sent=nothing, lost=nothing, last_loss_s=None, valid=False, reasons=[str(error)]
             )
         time.sleep(self._setup.pauses.settle_s)
-        outcome = step_account(plan, result, raw)
-        disturbed = None if judged(outcome).valid else disturbance(result, raw["steal_percent"])
-        return outcome.invalidated([disturbed] if disturbed else [])
+        return _undisturbed(step_account(plan, result, raw), result, raw)
 
     def reset(self, plan: ResetPlan) -> ResetResult:
         """Ends the device under load and starts it again, or has it reset its ports; the gap is that of the lost frames
@@ -331,3 +326,14 @@ class EmbeddedGenerator:
         if self._device is None:
             raise GeneratorError(f"{self._setup.device} does not run any more: {self._gone}")
         return self._device
+
+
+def _undisturbed(outcome: R, result: Result, raw: dict[str, Any]) -> R:
+    """The outcome, marked as invalid if the device lacked its CPU, whatever it lost: else losses would be repeated until
+    one of them is none. Why the generator did not do what was asked is added.
+    """
+    reasons = [
+        None if judged(outcome).valid else disturbance(result, raw["steal_percent"]),
+        held_up(raw["device_waited_share"]),
+    ]
+    return outcome.invalidated([reason for reason in reasons if reason])
