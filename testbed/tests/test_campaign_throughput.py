@@ -61,6 +61,21 @@ def test_a_generator_slower_than_the_medium_is_told(able_fps, grade, missing):
     assert [finding.clause for finding in found.graded.missing] == missing
 
 
+@pytest.mark.parametrize(("unsent", "found_fps"), [(0.003, 2e6), (50e-6, 5e6)])
+def test_a_rate_that_was_not_offered_is_not_proven(unsent, found_fps):
+    """Above 2 Mpps the generator sends a little too few; a clock that is 50 ppm slow is no such matter."""
+
+    def short(result):
+        if result.plan.load_fps <= 2e6:
+            return result
+        missing = round(unsent * result.sent)
+        return result.model_copy(update={"sent": result.sent - missing, "received": result.received - missing})
+
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}))
+    found = measure_throughput(Trials(Tape(device, change=short)), Stream(size=64))
+    assert found.throughput_fps == pytest.approx(found_fps, rel=0.006)
+
+
 def test_a_medium_without_a_known_rate_is_told():
     device = SimulatedGenerator(DeviceModel(throughput_fps={64: 3e6}))
     tape = Tape(device, max_fps_by_size={64: 5e6}, line_rate_bps=None)

@@ -153,13 +153,16 @@ class SimulatedGenerator:
             behind = min(round(2 * offered * self.model.stall_s), each)
             pacing = Pacing(worst_lag_s=self.model.stall_s, caught_up=behind)
             lost = max(lost, _overflow(behind, 2 * offered, able(2 * offered), self.model.buffer_frames))
-        lost *= plan.directions
+        left = min(self.model.buffer_frames, math.ceil(each * (1 - served / offered)))
+        lost, left = lost * plan.directions, left * plan.directions
         sent = each * plan.directions
         self._takes(duration_s)
         result = TrialResult(
             plan=plan,
             sent=sent,
             received=sent - lost,
+            # The buffer is emptied when the load is over.
+            received_under_load=sent - lost - left,
             lost=lost,
             lost_at={Place.IMISSED: lost} if lost else {},
             pacing=pacing,

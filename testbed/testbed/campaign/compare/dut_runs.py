@@ -95,19 +95,12 @@ class DutRunner:
         if figure is Figure.FORWARDING_RATE:
             once = settings.forwarding_rate.model_copy(update={"repeats": 1})
             rate = measure_forwarding_rate(trials, stream, once)
-            limited = not rate.overloaded and not _is_line_rate(rate.max_fps, rate.line_rate_fps)
-            return DutFigure(value=rate.forwarded_fps.mean, at_least=limited)
+            return DutFigure(value=rate.forwarded_fps.mean, at_least=rate.generator_was_limit)
         if figure is Figure.THROUGHPUT:
             found = measure_throughput(trials, stream, settings.throughput)
-            limited = found.at_max and not _is_line_rate(found.max_fps, found.line_rate_fps)
-            return DutFigure(value=found.throughput_fps, at_least=limited)
+            return DutFigure(value=found.throughput_fps, at_least=found.generator_was_limit)
         load = self._told.latency_share * trials.capabilities().max_fps(size)
         delay = measure_latency(trials, stream, load, settings.latency.model_copy(update={"repeats": 1, "share": 1.0}))
         if delay.lossy:
             raise NotMeasured(f"frames were lost at {load:.0f} frames/s: compare latency with a lower --latency-share")
         return DutFigure(value=delay.average_ns.mean)
-
-
-def _is_line_rate(fps: float, line_rate_fps: float | None) -> bool:
-    """Whether no device could be offered more on this medium."""
-    return line_rate_fps is not None and fps >= line_rate_fps

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Level
-from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, continuous
+from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, continuous, is_line_rate
 from testbed.campaign.trial import Place, Stream
 from testbed.campaign.validity import Trials
 
@@ -60,6 +60,11 @@ class ForwardingRate(Measured):
     lost_at: dict[Place, int]
     # Whether anything was lost; else the generator was the slower one.
     overloaded: bool
+
+    @property
+    def generator_was_limit(self) -> bool:
+        """Whether the device may be faster: it forwarded all that the generator could send."""
+        return not self.overloaded and not is_line_rate(self.max_fps, self.line_rate_fps)
 
     @property
     def headline(self) -> str:

@@ -37,6 +37,11 @@ class Measured(Record):
         raise NotImplementedError
 
 
+def is_line_rate(fps: float, line_rate_fps: float | None) -> bool:
+    """Whether no device could be offered more on this medium."""
+    return line_rate_fps is not None and fps >= line_rate_fps
+
+
 class Account:
     """Which of the trials belong to one measurement."""
 

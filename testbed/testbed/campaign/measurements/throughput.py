@@ -16,7 +16,7 @@ from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Finding, Level
-from testbed.campaign.measurements.result import Account, Measured, Settings, continuous
+from testbed.campaign.measurements.result import Account, Measured, Settings, continuous, is_line_rate
 from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, mean_bytes
 from testbed.campaign.trial import Record, Stream, TrialResult
 from testbed.campaign.validity import NotMeasured, Trials
@@ -38,6 +38,8 @@ _NEVER_S = 1e15
 # The lowest rate, as a share of the highest, and the least frames that a trial has.
 _LEAST_SHARE = 1e-3
 _LEAST_FRAMES = 10
+# How much a generator may send too little since its clock is slow: as much as Ethernet allows (IEEE 802.3: 100 ppm).
+_CLOCK = 1e-4
 
 
 class Goal(Record):
@@ -139,6 +141,11 @@ class Throughput(Measured):
         return self.throughput_fps >= self.max_fps
 
     @property
+    def generator_was_limit(self) -> bool:
+        """Whether the device may be faster: nothing but the generator kept the rate from being higher."""
+        return self.at_max and not is_line_rate(self.max_fps, self.line_rate_fps)
+
+    @property
     def headline(self) -> str:
         """The rate."""
         doubts = ["the highest that was tried"] if self.at_max else []
@@ -156,18 +163,22 @@ class _Search(AbstractMeasurer):
         self.results: list[TrialResult] = []
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
-        """A trial. What was not sent is no loss: such a trial is invalid, and never comes here.
+        """A trial. What was not sent counts as loss, unless it is no more than a clock may be slow: a rate that was not
+        offered is not proven. A trial that lacks many frames is invalid, and never comes here.
 
         The duration is the intended one, since seconds that a trial took too short would be made up for by another
         whole trial.
         """
         result = self._trials.run(continuous(self._stream, intended_load, intended_duration))
         self.results.append(result)
+        intended = result.plan.intended_frames
+        unsent = intended - result.sent
         return MeasurementResult(
             intended_duration=intended_duration,
             intended_load=intended_load,
             offered_count=result.sent,
             loss_count=result.lost,
+            intended_count=intended if unsent > max(self._stream.directions, _CLOCK * intended) else result.sent,
         )
 
     def bound(self, load: float | None) -> Bound | None:
@@ -273,6 +284,6 @@ def _findings(lower: Bound | None) -> list[Finding]:
 def _fastest(found: GoalFound, highest_fps: float, line_rate_fps: float | None) -> Finding:
     if found.upper is not None:
         return FASTEST.found(True, f"{found.upper.load_fps:.0f} frames/s lose some")
-    if line_rate_fps is not None and highest_fps >= line_rate_fps:
+    if is_line_rate(highest_fps, line_rate_fps):
         return FASTEST.found(True, "it is the medium's rate")
     return FASTEST.found(False, "it is the highest rate that the generator was asked for")

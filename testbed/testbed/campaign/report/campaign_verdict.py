@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from testbed.campaign.diff.outcome import Outcome, outcome
@@ -52,10 +51,7 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
             high=upper.load_fps if upper else None,
             noise=drift,
         )
-    # A device that reaches the rate of the medium leaves no doubt.
-    limits = sum(
-        result.at_max and result.max_fps < (result.line_rate_fps or math.inf) for _, result in record.found(Throughput)
-    )
+    limits = sum(result.generator_was_limit for _, result in record.found(Throughput))
     how, limited = "without loss", "the highest rate tried"
     if not rates:
         for finding, rate in record.found(ForwardingRate):
@@ -64,7 +60,7 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
             rates.setdefault(finding.device, {})[key] = Value(
                 value=sample.median, unit=Unit.FRAMES_PER_SECOND, low=sample.least, high=sample.most, noise=drift
             )
-        limits = sum(not result.overloaded for _, result in record.found(ForwardingRate))
+        limits = sum(rate.generator_was_limit for _, rate in record.found(ForwardingRate))
         how, limited = "under the highest load", "everything that was offered"
     if not rates:
         return None
