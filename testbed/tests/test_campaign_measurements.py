@@ -377,7 +377,9 @@ def test_the_highest_load_is_the_generator_s_even_if_the_medium_carries_more():
     [(5e6, 4e6, True), (3e6, 4e6, False), (line_rate_fps(64, 25e9), line_rate_fps(64, 25e9), False)],
 )
 def test_the_generator_was_the_limit_where_neither_device_nor_medium_were(able_fps, most_fps, limit):
-    trials = Trials(Tape(SimulatedGenerator(DeviceModel(throughput_fps={64: able_fps})), max_fps_by_size={64: most_fps}))
+    trials = Trials(
+        Tape(SimulatedGenerator(DeviceModel(throughput_fps={64: able_fps})), max_fps_by_size={64: most_fps})
+    )
     assert measure_forwarding_rate(trials, SMALL).generator_was_limit is limit
     assert measure_throughput(trials, SMALL).generator_was_limit is limit
 

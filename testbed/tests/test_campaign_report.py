@@ -34,12 +34,12 @@ from testbed.campaign.report import curves as report_curves
 from testbed.campaign.report.charts import labelled
 from testbed.campaign.report.curves import left_out, time_unit
 from testbed.campaign.report.document import MARKDOWN, REPORT, write_report
-from testbed.campaign.report.evidence import waiting_caution
+from testbed.campaign.report.evidence import validity_lines, waiting_caution
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
-from testbed.campaign.trial import ResetKind, TrialPlan, TrialResult
+from testbed.campaign.trial import Pacing, ResetKind, TrialPlan, TrialResult
 from testbed.cli import app
 from testbed.run.results_folder import ResultsError, Status
 
@@ -198,6 +198,18 @@ def test_losses_of_a_busy_machine_are_not_put_down_to_the_device(
     evidence = dataclasses.replace(read_folder(campaign).evidence, trials=[("place", one) for one in trials])
     found = waiting_caution(evidence)
     assert found is None if told is None else re.search(told, found or "")
+
+
+def test_the_report_says_how_late_the_generator_was(campaign: Path) -> None:
+    plan = TrialPlan(size=64, load_fps=100_000.0, duration_s=2.0)
+    fields = {"plan": plan, "sent": 200_000, "received": 200_000, "lost": 0, "offered_fps": 1e5, "duration_s": 2.0}
+    one, two = (TrialResult(**fields, pacing=Pacing(worst_lag_s=lag, caught_up=30)) for lag in (0.0004, 0.0021))
+    evidence = read_folder(campaign).evidence
+    late = "In valid trials the generator was at most 2.1 ms late, and sent 60 of 400,000 frames faster than asked for"
+    for trials, said in (([one, two], True), ([TrialResult(**fields)], False)):
+        lines = validity_lines(dataclasses.replace(evidence, trials=[("place", trial) for trial in trials]))
+        assert any(line.startswith(late) for line in lines) is said
+        assert any("late" in line for line in lines) is said
 
 
 def test_what_was_not_measured_is_absent_and_said(tmp_path: Path) -> None:

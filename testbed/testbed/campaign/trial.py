@@ -146,8 +146,9 @@ class TrialResult(Outcome):
 
     @property
     def forwarded_fps(self) -> float:
-        """Frames a second that came back under the load, in each direction. What a buffer gives away afterwards does not
-        count, as far as the generator can tell it apart.
+        """Frames a second that came back under the load, in each direction.
+
+        What a buffer gives away afterwards does not count, as far as the generator can tell it apart.
         """
         received = self.received if self.received_under_load is None else self.received_under_load
         return received / self.plan.directions / self.duration_s if self.duration_s else 0.0

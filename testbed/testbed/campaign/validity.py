@@ -60,8 +60,8 @@ class Rules(Record):
     rate_tolerance: float = Field(0.005, gt=0, lt=1)
     count_tolerance: float = Field(0.005, gt=0, lt=1)
     duration_tolerance: float = Field(0.02, gt=0, lt=1)
-    # After a pause the generator sends at up to twice the rate. With more frames due at once than a device's queue holds
-    # (as many as the virtual wire's, and as descriptors are usual), the device may lose some that it else would not.
+    # After a pause the generator sends at up to twice the rate. If more frames are due at once than a queue holds (that
+    # of the virtual wire, and the descriptors of a NIC by default), the device may lose some that it would not lose else.
     most_due: int = Field(1024, ge=1)
     # Frames that were not sent, as a share of those that were: with more, the others may have lost their marks.
     foreign_tolerance: float = Field(0.001, ge=0, lt=1)

@@ -39,9 +39,28 @@ def validity_lines(evidence: Evidence) -> list[str]:
         )
     if foreign := sum(checked(result, FOREIGN) for _, result in evidence.trials if result.valid):
         lines.append(f"{foreign:,} frames that were not sent came back in valid trials; they are not counted.")
+    if pacing := _pacing_words(evidence):
+        lines.append(pacing)
     for words in dict.fromkeys(_generator_words(evidence, setup) for setup in sorted(evidence.joined)):
         lines.append(words)
     return lines
+
+
+def _pacing_words(evidence: Evidence) -> str | None:
+    """How late the generator was in valid trials; None if it does not say."""
+    told = [
+        (result.pacing, result.sent if isinstance(result.sent, int) else sum(result.sent))
+        for _, result in evidence.trials
+        if result.valid and result.pacing.worst_lag_s is not None
+    ]
+    if not told:
+        return None
+    worst = max(pacing.worst_lag_s or 0.0 for pacing, _ in told)
+    caught_up, sent = sum(pacing.caught_up or 0 for pacing, _ in told), sum(frames for _, frames in told)
+    return (
+        f"In valid trials the generator was at most {1000 * worst:.3g} ms late, and sent {caught_up:,} of {sent:,} "
+        "frames faster than asked for, to catch up."
+    )
 
 
 def waiting_caution(evidence: Evidence) -> str | None:
