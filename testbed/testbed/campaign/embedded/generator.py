@@ -329,8 +329,8 @@ class EmbeddedGenerator:
 
 
 def _undisturbed(outcome: R, result: Result, raw: dict[str, Any]) -> R:
-    """The outcome, marked as invalid if the device lacked its CPU, whatever it lost: else a loss would be repeated until
-    it is none. Why the generator did not do what was asked is added.
+    """The outcome, invalid if the device lacked its CPU, whatever it lost: else losses would be repeated until they are
+    none. Why the generator did not do what was asked is added.
     """
     reasons = [
         None if judged(outcome).valid else disturbance(result, raw["steal_percent"]),
