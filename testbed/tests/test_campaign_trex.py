@@ -92,6 +92,30 @@ def test_a_trial_that_does_not_count(make: Make, wishes: dict, reason: str) -> N
     generator.close()
 
 
+@pytest.mark.parametrize("wish", ["late_s", "begins_s"])
+@pytest.mark.parametrize(("seconds", "verified"), [(1, True), (0.5, False)])
+def test_a_load_that_is_not_known_does_not_count(make: Make, wish: str, seconds: float, verified: bool) -> None:
+    """A server that is 15 ms late sends 1.5 % slower for 1 s, and 3 % for 0.5 s; its client cannot tell how it was late."""
+    generator = make(**{wish: 0.015})
+    result = generator.run(PLAN.model_copy(update={"duration_s": seconds}))
+    assert result.pacing.load_uncertainty == pytest.approx(0.015 / seconds, abs=0.002 / seconds)
+    assert result.valid is verified, result.reasons
+    told = "TRex's load is not verified: it may have sent for 0.515 s instead of 0.5 s, by its client's clock: use trials"
+    assert verified or any(reason.startswith(told) for reason in result.reasons), result.reasons
+    generator.close()
+
+
+def test_a_trial_of_a_second_that_takes_a_tenth_more_does_not_count(make: Make) -> None:
+    generator = make(late_s=0.09)
+    assert not generator.run(PLAN.model_copy(update={"duration_s": 1})).valid
+    # Of 60 s it is 0.15 %.
+    assert generator.run(PLAN.model_copy(update={"duration_s": 60})).valid
+    # The time of a burst is not known at all, and its frames are.
+    assert generator.run(TrialPlan(size=64, load_fps=1e6, duration_s=1e-4, kind="burst", burst_frames=100)).valid
+    assert not generator.step(STEP).valid
+    generator.close()
+
+
 def test_memif_mixes_up_long_frames_that_change(make: Make) -> None:
     generator = make()
     with pytest.raises(NotCapable, match="flows only with frames of up to 132 bytes: over memif"):

@@ -46,6 +46,7 @@ def test_a_trial_without_loss() -> None:
     assert found.sent == found.received == RECORDED["lossless"]["ran"]["ports"]["0"]["opackets"] > 0
     assert (found.lost, found.lost_at, found.latency) == (0, {}, None)
     assert found.duration_s == plan("lossless").duration_s
+    assert found.pacing.load_uncertainty == pytest.approx(0.00015, abs=1e-5)
     assert abs(found.sent - found.plan.intended_frames) <= 0.005 * found.plan.intended_frames
 
 
@@ -111,6 +112,8 @@ def test_without_the_devices_counters_what_is_lost_is_lost_there() -> None:
     [
         ({"cut": True, "measured_s": 9.0}, "TRex did not end in time: its traffic was stopped after 9.0 s"),
         ({"measured_s": 9.0}, "wrong duration: 9.000 s instead of"),
+        ({"longest_s": 2.1}, "TRex's load is not verified: it may have sent for 2.100 s instead of 2 s"),
+        ({"measured_s": 1.5, "longest_s": 1.6}, "wrong duration: 1.500 s instead of"),
         ({"links_down": [1]}, "links were down: 1"),
         ({"global": {"queue_full": 12}}, "times the generator's queue was full: 12"),
     ],

@@ -65,7 +65,7 @@ def test_a_size_that_was_not_sent_as_often_makes_it_invalid(make: Make) -> None:
 
 def test_without_marks_sizes_are_not_told_apart(make: Make) -> None:
     generator = make({"flow_stats": False}, **NIC)
-    result = generator.run(MIXED.model_copy(update={"latency": True}))
+    result = generator.run(MIXED.model_copy(update={"latency": True, "duration_s": 2}))
     assert result.valid, result.reasons
     assert "sizes" not in result.raw
     generator.close()
@@ -73,12 +73,12 @@ def test_without_marks_sizes_are_not_told_apart(make: Make) -> None:
 
 def test_latency_frames_are_mixed_too_and_count(make: Make) -> None:
     generator = make(lost_of={"18": 4}, **NIC)
-    result = generator.run(MIXED.model_copy(update={"latency": True}))
+    result = generator.run(MIXED.model_copy(update={"latency": True, "duration_s": 2}))
     assert result.valid, result.reasons
     # 1,000 a second, beside 4,000 that are only counted.
-    assert result.latency.count == 196
-    assert (result.sent, result.lost) == (1000, 4)
-    assert sum(one["sent"] for one in result.raw["sizes"].values()) == 1000
+    assert result.latency.count == 1996
+    assert (result.sent, result.lost) == (10_000, 4)
+    assert sum(one["sent"] for one in result.raw["sizes"].values()) == 10_000
     assert result.raw["sizes"]["594"]["sent"] - result.raw["sizes"]["594"]["received"] == 4
     generator.close()
 

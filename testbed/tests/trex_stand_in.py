@@ -284,6 +284,7 @@ class STLClient:
         pass
 
     def start(self, ports, duration, **_):
+        time.sleep(_wish().get("begins_s", 0.0))
         self.began, self.duration, self.running = time.monotonic(), duration, list(ports)
         self.ended = None
 
@@ -305,6 +306,8 @@ class STLClient:
         takes_s = self.duration
         if self._counted_out():
             takes_s = max(ends_s(streams) for streams in self.streams.values())
+        # The client cannot tell a server that is late from one of whose end it hears late.
+        takes_s += _wish().get("late_s", 0.0) if takes_s > 0 else 0.0
         if takes_s > 0 and time.monotonic() >= self.began + takes_s:
             self.ended, self.running = time.monotonic(), []
         return self.running

@@ -97,6 +97,9 @@ class Pacing(Record):
 
     worst_lag_s: Seconds | None = Field(None, description="the longest that a frame left after it was due")
     caught_up: Frames | None = Field(None, description="frames sent faster than asked for, to make up for a pause")
+    load_uncertainty: float | None = Field(
+        None, ge=0, description="the share by which the load may have been lower, where the generator reports no times"
+    )
 
 
 class Outcome(Record):

@@ -14,12 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.trex.latency import latency
-from testbed.campaign.trial import Place, ResetPlan, ResetResult, TrialPlan, TrialResult
+from testbed.campaign.trial import Pacing, Place, ResetPlan, ResetResult, TrialPlan, TrialResult
 from testbed.campaign.validity import without_foreign
 
-# By its own schedule the server ends a trial on time unless it ran late; its client hears of the end this much later.
-_HEARD_S = 0.1
-_HEARD_SHARE = 0.01
+# The server reports no times. It never ends a trial before its schedule does, and has ended it when its client hears so;
+# the load of a trial is known to this share of it at best. A trial whose load is not known so well does not count.
+_MOST_UNCERTAIN = 0.02
+# What the server may need to answer that it has begun, by which a trial seems shorter.
+_BEGIN_S = 0.1
+# Of a burst the frames are counted, and its time is not known: it is as planned unless the client hears of its end later.
+_BURST_S = 0.1
 # A reset ends when it is over, so that only the client's clock knows how long it took; its requests take up to so long.
 _RESET_SHARE = 0.01
 _REQUEST_S = 0.2
@@ -41,8 +45,9 @@ class Ran(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    # From the start to the last port's end, by the client's clock.
+    # To the last port's end, by the client's clock: since the server had begun, and since it was asked to begin.
     measured_s: float
+    longest_s: float | None = None
     # Whether the client had to end what the server should have ended.
     cut: bool
     links_down: list[int]
@@ -54,11 +59,20 @@ class Ran(BaseModel):
     flow_stats: dict[str, Any]
     latency: dict[str, Any]
 
+    def late_s(self, planned_s: float) -> float:
+        """How much longer than planned it has taken, at most."""
+        return max(0.0, self.measured_s - planned_s, (self.longest_s or 0.0) - planned_s)
+
+    def is_in_time(self, planned_s: float) -> bool:
+        """Whether it took as long as planned, as exactly as a load must be known."""
+        not_before_s = planned_s - _BEGIN_S
+        return not self.cut and self.measured_s >= not_before_s and self.late_s(planned_s) <= _MOST_UNCERTAIN * planned_s
+
     def duration_s(self, planned_s: float) -> float:
-        """How long it really took: as planned, unless the client heard of the end later than it does of one in time."""
-        late_s = self.measured_s - planned_s
-        in_time = -_HEARD_S <= late_s <= _HEARD_S + _HEARD_SHARE * planned_s
-        return planned_s if in_time and not self.cut else self.measured_s
+        """How long it really took: as planned if it was in time, else the longest that it may have taken."""
+        if self.is_in_time(planned_s):
+            return planned_s
+        return planned_s + self.late_s(planned_s) if self.measured_s > planned_s else self.measured_s
 
 
 class Route(BaseModel):
@@ -80,22 +94,22 @@ def account(plan: TrialPlan, ran: Ran, route: Route, before: Counts | None, afte
     arrived = sum(ran.ports[port].ipackets for port in route.rx_ports)
     marked = marked_frames(ran, route.rx_ports)
     received = arrived if marked is None else min(marked, arrived)
-    duration_s = ran.duration_s(plan.duration_s)
+    burst = plan.kind == "burst"
+    late_s = ran.late_s(plan.duration_s)
+    in_time = late_s <= _BURST_S and not ran.cut if burst else ran.is_in_time(plan.duration_s)
+    duration_s = plan.duration_s if in_time else ran.duration_s(plan.duration_s)
+    lost_at = _places(sent - received, dropped, sent, received, route.virtual, before, after)
+    lost_at = without_foreign(lost_at, arrived - received)
     result = TrialResult(
         plan=plan,
         sent=sent,
         received=received,
         lost=sent - received,
-        lost_at={
-            place: count
-            for place, count in without_foreign(
-                _places(sent - received, dropped, sent, received, route.virtual, before, after), arrived - received
-            ).items()
-            if count
-        },
+        lost_at={place: count for place, count in lost_at.items() if count},
         offered_fps=sent / plan.directions / duration_s if duration_s > 0 else 0.0,
         duration_s=duration_s,
         latency=latency(ran.latency, ran.flow_stats) if plan.latency else None,
+        pacing=Pacing(load_uncertainty=None if burst else late_s / plan.duration_s),
         raw={
             "checks": port_checks(ran, arrived - received),
             "generator": ran.model_dump(mode="json", by_alias=True),
@@ -105,6 +119,11 @@ def account(plan: TrialPlan, ran: Ran, route: Route, before: Counts | None, afte
     reasons = []
     if ran.cut:
         reasons.append(f"TRex did not end in time: its traffic was stopped after {ran.measured_s:.1f} s")
+    elif not burst and not in_time and late_s:
+        reasons.append(
+            f"TRex's load is not verified: it may have sent for {duration_s:.3f} s instead of {plan.duration_s:g} s, by "
+            f"its client's clock: use trials of {late_s / _MOST_UNCERTAIN:.1f} s or more"
+        )
     if plan.latency and result.latency is None:
         reasons.append("none of the frames that measure latency came back")
     if after is not None and after.in_flight:

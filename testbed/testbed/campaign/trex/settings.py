@@ -118,7 +118,7 @@ class Trex(Record):
     # Of the link; without a word what the server says of a NIC.
     line_rate_bps: float | None = Field(None, gt=0)
     # How long a try takes, of those that find the highest rate before the first trial.
-    warm_up_s: float = Field(1.0, gt=0, le=60)
+    warm_up_s: float = Field(2.0, gt=0, le=60)
     # What changes from frame to frame where there are flows: the destination, or what the article's traffic had.
     vary: Literal["destination", "article"] = "destination"
     # Whether frames carry a mark and are counted by it; without, whatever comes to a port counts.

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from testbed.campaign.sizes import frames_of
 from testbed.campaign.trex.account import Ran, Route, port_checks
-from testbed.campaign.trial import StepPlan, StepResult
+from testbed.campaign.trial import Pacing, StepPlan, StepResult
 
 # So many slices with growing lengths, the first of them a thousandth of the load. With those of the other direction
 # they are fewer than the marks that the filters of NICs can distinguish (127 on the XXV710).
@@ -21,9 +21,6 @@ _SLICES = 50
 _FIRST_SHARE = 1e-3
 # Slices are not worth a mark with fewer frames: then the first ones are longer.
 _LEAST_FRAMES = 64
-# By the client's clock; it hears of the end a little later.
-_LATE_SHARE = 0.02
-_HEARD_S = 0.2
 
 
 class MarkedStream(BaseModel):
@@ -86,8 +83,8 @@ def step_account(plan: StepPlan, sent: list[MarkedStream], ran: Ran, route: Rout
     planned_s = sum(plan.durations_s)
     if ran.cut:
         reasons.append(f"TRex did not end in time: its traffic was stopped after {ran.measured_s:.1f} s")
-    elif abs(ran.measured_s - planned_s) > _HEARD_S + _LATE_SHARE * planned_s:
-        reasons.append(f"wrong duration: {ran.measured_s:.3f} s instead of {planned_s:g} s")
+    elif not ran.is_in_time(planned_s):
+        reasons.append(f"wrong duration: {ran.duration_s(planned_s):.3f} s instead of {planned_s:g} s")
     if ran.queue_drop and not route.virtual:
         reasons.append(f"loss that is not the device's: TRex's queue did not take {ran.queue_drop} frames")
     arrived = sum(ran.ports[port].ipackets for port in route.rx_ports)
@@ -96,6 +93,7 @@ def step_account(plan: StepPlan, sent: list[MarkedStream], ran: Ran, route: Rout
         sent=[went for went, _ in per_load],
         lost=[went - came for went, came in per_load],
         last_loss_s=max(lossy, default=0.0),
+        pacing=Pacing(load_uncertainty=ran.late_s(planned_s) / planned_s),
         raw={
             "checks": port_checks(ran, arrived - sum(came for _, came in counts)),
             "slices": slices,
