@@ -76,6 +76,27 @@ def test_a_rate_that_was_not_offered_is_not_proven(unsent, found_fps):
     assert found.throughput_fps == pytest.approx(found_fps, rel=0.006)
 
 
+def test_a_rate_that_the_generator_does_not_keep_is_no_bound_of_the_device():
+    """It pauses for 1 ms in each trial: above 1.024 Mpps more frames are then due than a queue holds."""
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}, stalls=1, stall_s=1e-3))
+    trials = Trials(device)
+    found = measure_throughput(trials, Stream(size=64))
+    assert found.throughput_fps == pytest.approx(1.024e6, rel=0.01)
+    assert found.goals[0].upper is None
+    assert found.goals[0].not_offered_fps == pytest.approx(1.024e6, rel=0.01)
+    assert found.generator_was_limit
+    assert "the generator kept no higher one" in found.headline
+    assert FASTEST in [finding.clause for finding in found.graded.missing]
+
+
+def test_a_device_slower_than_what_the_generator_keeps_has_its_own_bound():
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: 0.8e6}, stalls=1, stall_s=1e-3))
+    found = measure_throughput(Trials(device), Stream(size=64))
+    assert found.throughput_fps == pytest.approx(0.8e6, rel=0.01)
+    assert not found.generator_was_limit
+    assert found.goals[0].upper is not None
+
+
 def test_a_medium_without_a_known_rate_is_told():
     device = SimulatedGenerator(DeviceModel(throughput_fps={64: 3e6}))
     tape = Tape(device, max_fps_by_size={64: 5e6}, line_rate_bps=None)

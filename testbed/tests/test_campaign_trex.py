@@ -100,7 +100,9 @@ def test_a_load_that_is_not_known_does_not_count(make: Make, wish: str, seconds:
     result = generator.run(PLAN.model_copy(update={"duration_s": seconds}))
     assert result.pacing.load_uncertainty == pytest.approx(0.015 / seconds, abs=0.002 / seconds)
     assert result.valid is verified, result.reasons
-    told = "TRex's load is not verified: it may have sent for 0.515 s instead of 0.5 s, by its client's clock: use trials"
+    told = (
+        "TRex's load is not verified: it may have sent for 0.515 s instead of 0.5 s, by its client's clock: use trials"
+    )
     assert verified or any(reason.startswith(told) for reason in result.reasons), result.reasons
     generator.close()
 

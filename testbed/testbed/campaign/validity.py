@@ -53,6 +53,10 @@ class NotMeasured(Exception):  # noqa: N818 (it is no fault of the tool)
     """A measurement has no result; the message gives the reason."""
 
 
+class NotOffered(NotMeasured):
+    """The generator kept this load in no attempt. It may keep a lower one."""
+
+
 class Rules(Record):
     """How exactly a generator must keep to its plan."""
 
@@ -167,6 +171,14 @@ def _pacing_reasons(result: AnyResult, rules: Rules) -> list[str]:
     ]
 
 
+def _generator_failed(result: AnyResult, rules: Rules) -> bool:
+    """Whether an invalid trial did not offer its load, or did not fetch what came back."""
+    if not isinstance(result, TrialResult) or result.sent == 0:
+        return False
+    elsewhere = any(count > 0 for place, count in result.lost_at.items() if place in rules.not_the_device)
+    return bool(_load_reasons(result, rules) or _pacing_reasons(result, rules)) or elsewhere
+
+
 def _check_reasons(result: AnyResult, rules: Rules) -> list[str]:
     found = [f"{what}: {count}" for name, what in _FAULTS.items() if (count := checked(result, name))]
     sent = result.sent if isinstance(result.sent, int) else sum(result.sent)
@@ -236,15 +248,19 @@ class Trials:
     def _until_valid(self, plan: AnyPlan, attempt: Callable[[Any], R]) -> R:
         own = self._rules.attempts
         attempts = own + min(self._spare, (_MOST_ATTEMPTS - 1) * own)
+        tried = []
         for number in range(1, attempts + 1):
             result = judged(attempt(plan), self._rules)
             if result.valid:
                 self.valid += 1
                 self._spare += own - number
                 return result
+            tried.append(result)
             self.invalid += 1
             self._on_invalid(result)
-        raise NotMeasured(
+        # Where an attempt failed for another reason, another load would too.
+        by_generator = all(_generator_failed(result, self._rules) for result in tried)
+        raise (NotOffered if by_generator else NotMeasured)(
             f"{attempts} trials of {size_in_words(plan.size)} at {_load(plan)} were invalid, the last one "
             "for: " + "; ".join(result.reasons)
         )

@@ -19,7 +19,7 @@ from testbed.campaign.grade import Clause, Finding, Level
 from testbed.campaign.measurements.result import Account, Measured, Settings, continuous, is_line_rate
 from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, mean_bytes
 from testbed.campaign.trial import Record, Stream, TrialResult
-from testbed.campaign.validity import NotMeasured, Trials
+from testbed.campaign.validity import NotMeasured, NotOffered, Trials
 
 NO_LOSS = Clause(
     document="RFC 2544", section="26.1", level=Level.MUST, text="at the throughput rate all frames sent come back"
@@ -38,6 +38,8 @@ _NEVER_S = 1e15
 # The lowest rate, as a share of the highest, and the least frames that a trial has.
 _LEAST_SHARE = 1e-3
 _LEAST_FRAMES = 10
+# After so many rates that the generator did not keep, and none that it kept, a lower one is not tried.
+_MOST_NOT_OFFERED = 5
 # How much a generator may send too little since its clock is slow: as much as Ethernet allows (IEEE 802.3: 100 ppm).
 _CLOCK = 1e-4
 
@@ -105,6 +107,9 @@ class GoalFound(Record):
     # None if the lowest rate loses too much, or the highest one does not.
     lower: Bound | None
     upper: Bound | None
+    not_offered_fps: float | None = Field(
+        None, description="in place of the upper bound: the generator did not keep it"
+    )
     # MLRsearch's conditional throughput: what came through at the lower bound.
     conditional_fps: float | None
 
@@ -138,17 +143,18 @@ class Throughput(Measured):
     @property
     def at_max(self) -> bool:
         """Whether it is the highest rate that could be tried."""
-        return self.throughput_fps >= self.max_fps
+        return self.throughput_fps >= self.max_fps or self.goals[0].not_offered_fps is not None
 
     @property
     def generator_was_limit(self) -> bool:
         """Whether the device may be faster: nothing but the generator kept the rate from being higher."""
-        return self.at_max and not is_line_rate(self.max_fps, self.line_rate_fps)
+        return self.at_max and not is_line_rate(self.throughput_fps, self.line_rate_fps)
 
     @property
     def headline(self) -> str:
         """The rate."""
-        doubts = ["the highest that was tried"] if self.at_max else []
+        kept = self.goals[0].not_offered_fps is None
+        doubts = ["the highest that was tried" if kept else "the generator kept no higher one"] if self.at_max else []
         if self.at_rate is not None and self.at_rate.lossy:
             doubts.append(f"{self.at_rate.lossy} of {self.at_rate.trials} trials at this rate lost frames")
         return f"{self.throughput_fps / 1e6:.4f} Mpps" + (f" ({', '.join(doubts)})" if doubts else "")
@@ -161,6 +167,8 @@ class _Search(AbstractMeasurer):
         self._trials = trials
         self._stream = stream
         self.results: list[TrialResult] = []
+        # Rates that the generator did not keep, and why.
+        self.not_offered: dict[float, NotOffered] = {}
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
         """A trial. What was not sent counts as loss, unless it is no more than a clock may be slow: a rate that was not
@@ -169,7 +177,15 @@ class _Search(AbstractMeasurer):
         The duration is the intended one, since seconds that a trial took too short would be made up for by another
         whole trial.
         """
-        result = self._trials.run(continuous(self._stream, intended_load, intended_duration))
+        if self.not_offered and intended_load >= min(self.not_offered):
+            return self._not_offered(intended_duration, intended_load)
+        try:
+            result = self._trials.run(continuous(self._stream, intended_load, intended_duration))
+        except NotOffered as error:
+            self.not_offered[intended_load] = error
+            if not self.results and len(self.not_offered) >= _MOST_NOT_OFFERED:
+                raise
+            return self._not_offered(intended_duration, intended_load)
         self.results.append(result)
         intended = result.plan.intended_frames
         unsent = intended - result.sent
@@ -179,6 +195,17 @@ class _Search(AbstractMeasurer):
             offered_count=result.sent,
             loss_count=result.lost,
             intended_count=intended if unsent > max(self._stream.directions, _CLOCK * intended) else result.sent,
+        )
+
+    @staticmethod
+    def _not_offered(intended_duration: float, intended_load: float) -> MeasurementResult:
+        """So much loss that the search goes on at half the rate."""
+        frames = max(2, round(intended_duration * intended_load))
+        return MeasurementResult(
+            intended_duration=intended_duration,
+            intended_load=intended_load,
+            offered_count=frames,
+            loss_count=(frames + 1) // 2,
         )
 
     def bound(self, load: float | None) -> Bound | None:
@@ -230,6 +257,8 @@ def measure_throughput(
     except RuntimeError as error:
         raise NotMeasured(f"MLRsearch came to no result: {error}") from error
     best_fps = outcome[settings.goals[0].as_search_goal()].relevant_lower_bound
+    if best_fps is None and not search.results:
+        raise next(iter(search.not_offered.values()))
     for number in range(settings.confirmations if best_fps is not None else 0):
         on_step(f"confirmation {number + 1} of {settings.confirmations}")
         search.measure(settings.goals[0].final_trial_s, float(best_fps))
@@ -241,11 +270,13 @@ def measure_throughput(
             for bound in (result.relevant_lower_bound, result.relevant_upper_bound)
         )
         conditional = result.conditional_throughput
+        offered = upper is None or upper not in search.not_offered
         found.append(
             GoalFound(
                 goal=goal,
                 lower=search.bound(lower),
-                upper=search.bound(upper),
+                upper=search.bound(upper) if offered else None,
+                not_offered_fps=None if offered else upper,
                 conditional_fps=None if conditional is None else float(conditional),
             )
         )
@@ -284,6 +315,8 @@ def _findings(lower: Bound | None) -> list[Finding]:
 def _fastest(found: GoalFound, highest_fps: float, line_rate_fps: float | None) -> Finding:
     if found.upper is not None:
         return FASTEST.found(True, f"{found.upper.load_fps:.0f} frames/s lose some")
+    if found.not_offered_fps is not None:
+        return FASTEST.found(False, f"the generator did not keep {found.not_offered_fps:.0f} frames/s")
     if is_line_rate(highest_fps, line_rate_fps):
         return FASTEST.found(True, "it is the medium's rate")
     return FASTEST.found(False, "it is the highest rate that the generator was asked for")

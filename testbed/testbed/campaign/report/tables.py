@@ -40,7 +40,7 @@ def throughput_table(record: CampaignFolder) -> Table:
 
 
 def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[str]:
-    lower, upper, line = goal.lower, goal.upper, result.line_rate_fps
+    lower, line = goal.lower, result.line_rate_fps
     load = lower.load_fps if lower else None
     scale = load / result.throughput_fps if load and result.throughput_fps else None
     return [
@@ -49,10 +49,16 @@ def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[
         figure(result.throughput_bps * scale / 1e9 if scale else None, ".3f"),
         figure(result.wire_bps * scale / 1e9 if scale and line else None, ".3f"),
         figure(100 * load / line if load and line else None, ".2f"),
-        _mega(upper.load_fps) if upper else "none: highest rate tried",
+        _upper_in_words(goal),
         str(lower.trials) if lower else ABSENT,
         f"{lower.lossless_s:g}" if lower else ABSENT,
     ]
+
+
+def _upper_in_words(goal: GoalFound) -> str:
+    if goal.not_offered_fps is not None:
+        return f"none: the generator did not keep {_mega(goal.not_offered_fps)}"
+    return _mega(goal.upper.load_fps) if goal.upper else "none: highest rate tried"
 
 
 def latency_table(record: CampaignFolder) -> Table:

@@ -66,7 +66,9 @@ class Ran(BaseModel):
     def is_in_time(self, planned_s: float) -> bool:
         """Whether it took as long as planned, as exactly as a load must be known."""
         not_before_s = planned_s - _BEGIN_S
-        return not self.cut and self.measured_s >= not_before_s and self.late_s(planned_s) <= _MOST_UNCERTAIN * planned_s
+        return (
+            not self.cut and self.measured_s >= not_before_s and self.late_s(planned_s) <= _MOST_UNCERTAIN * planned_s
+        )
 
     def duration_s(self, planned_s: float) -> float:
         """How long it really took: as planned if it was in time, else the longest that it may have taken."""
