@@ -95,7 +95,7 @@ def test_a_trial_that_does_not_count(make: Make, wishes: dict, reason: str) -> N
 @pytest.mark.parametrize("wish", ["late_s", "begins_s"])
 @pytest.mark.parametrize(("seconds", "verified"), [(1, True), (0.5, False)])
 def test_a_load_that_is_not_known_does_not_count(make: Make, wish: str, seconds: float, verified: bool) -> None:
-    """A server that is 15 ms late sends 1.5 % slower for 1 s, and 3 % for 0.5 s; its client cannot tell how it was late."""
+    """A server that is 15 ms late sends 1.5 % slower for 1 s, and 3 % for 0.5 s; how it was late nobody knows."""
     generator = make(**{wish: 0.015})
     result = generator.run(PLAN.model_copy(update={"duration_s": seconds}))
     assert result.pacing.load_uncertainty == pytest.approx(0.015 / seconds, abs=0.002 / seconds)

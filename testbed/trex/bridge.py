@@ -51,7 +51,7 @@ class Bridge:
         self._api = None
         self._client = None
         self._ports = []
-        # Of the traffic: when it was asked for and when the server had begun it, by this clock, and the ports whose link
+        # Of the traffic, by this clock: when it was asked for, and when the server had begun it. And the ports whose link
         # was down then.
         self._asked = self._began = 0.0
         self._were_down = []

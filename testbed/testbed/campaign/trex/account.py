@@ -17,12 +17,12 @@ from testbed.campaign.trex.latency import latency
 from testbed.campaign.trial import Pacing, Place, ResetPlan, ResetResult, TrialPlan, TrialResult
 from testbed.campaign.validity import without_foreign
 
-# The server reports no times. It never ends a trial before its schedule does, and has ended it when its client hears so;
-# the load of a trial is known to this share of it at best. A trial whose load is not known so well does not count.
+# The server reports no times. It never ends a trial before its schedule does, and has ended it when its client hears of
+# that. A trial whose time, and with it the load, is known less exactly than to this share does not count.
 _MOST_UNCERTAIN = 0.02
 # What the server may need to answer that it has begun, by which a trial seems shorter.
 _BEGIN_S = 0.1
-# Of a burst the frames are counted, and its time is not known: it is as planned unless the client hears of its end later.
+# The frames of a burst are counted, but its time is not known: it is as planned unless its end is heard of later.
 _BURST_S = 0.1
 # A reset ends when it is over, so that only the client's clock knows how long it took; its requests take up to so long.
 _RESET_SHARE = 0.01
@@ -123,8 +123,8 @@ def account(plan: TrialPlan, ran: Ran, route: Route, before: Counts | None, afte
         reasons.append(f"TRex did not end in time: its traffic was stopped after {ran.measured_s:.1f} s")
     elif not burst and not in_time and late_s:
         reasons.append(
-            f"TRex's load is not verified: it may have sent for {duration_s:.3f} s instead of {plan.duration_s:g} s, by "
-            f"its client's clock: use trials of {late_s / _MOST_UNCERTAIN:.1f} s or more"
+            f"TRex's load is not verified: it may have sent for {duration_s:.3f} s instead of {plan.duration_s:g} s, "
+            f"by its client's clock: use trials of {late_s / _MOST_UNCERTAIN:.1f} s or more"
         )
     if plan.latency and result.latency is None:
         reasons.append("none of the frames that measure latency came back")
