@@ -51,8 +51,8 @@ class Bridge:
         self._api = None
         self._client = None
         self._ports = []
-        # Of the traffic, by this clock: when it was asked for, and when the server had begun it. And the ports whose link
-        # was down then.
+        # Of the traffic, by this clock: when it was asked for, and when the server had begun it; and the ports whose
+        # link was down then.
         self._asked = self._began = 0.0
         self._were_down = []
 
