@@ -12,8 +12,9 @@ const CHAIN_SENDERS: &[&str] =
     &["net_af_packet", "net_memif", "net_null", "net_pcap", "net_ring", "net_vhost", "net_virtio", "net_virtio_user"];
 
 /// `net_tap` sends frames of any number of segments, but passes them to the kernel in an array on the stack, which
-/// overflows a small stack. The kernel takes 1,024 pieces at once (`IOV_MAX`), one of which is the driver's own.
-const TAP_SEGMENTS: u16 = 1023;
+/// overflows a small stack. The kernel takes 1,024 pieces at once (`IOV_MAX`), two of which are the driver's own: its
+/// header and, for frames whose checksum it writes, a copy of theirs.
+const TAP_SEGMENTS: u16 = 1022;
 
 /// `net_tap` cuts TCP segments itself, and copies their headers into mbufs with this many bytes of room, without
 /// checking the length. It also copies the flags: if they say that the data is in another buffer, the driver frees a

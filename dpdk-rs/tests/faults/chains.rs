@@ -12,11 +12,11 @@ use crate::{
     process::{eal_args, folder, init, isolated, isolated_bare, isolated_bare_cases, isolated_in},
     wire::{End, Setup, over_wire},
 };
-use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, TxQueue};
-use std::fs;
+use dpdk_rs::{Burst, Eal, Mempool, Packet, PortConfig, TxQueue, TxRequest, port::TxOffloads};
+use std::{fs, iter, thread};
 
 /// How many segments.
-const COUNTS: [usize; 11] = [1, 2, 63, 64, 65, 255, 256, 1023, 1024, 4096, 32_766];
+const COUNTS: [usize; 11] = [1, 2, 63, 64, 65, 255, 256, 1022, 1023, 4096, 32_766];
 
 /// Mbufs for the longest chain and for what else is under way, of 64 bytes each.
 fn segments(eal: &Eal) -> Mempool {
@@ -162,19 +162,53 @@ fn chains_into_a_tap() {
         let (_port, _rx, mut tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();
         let kernel = Interface::open("fault0");
         let free = pool.available();
-        each_chain(&pool, |packet, all| {
-            // The kernel takes 1,024 pieces at once, and the driver needs one for itself.
-            if packet.segment_count() < 1024 {
-                send(&mut tx[0], packet);
-                assert!(kernel.receive() == all);
-            } else {
-                let before = tx[0].rejected();
-                let mut burst = Burst::<(), 1>::new();
-                burst.push(packet).unwrap();
-                assert_eq!((tx[0].tx(&mut burst), burst.len(), tx[0].rejected()), (0, 0, before + 1));
-            }
+        // Each piece has a place in an array on the stack of the thread that sends.
+        let sender = thread::Builder::new().stack_size(256 << 10).spawn(move || {
+            each_chain(&pool, |packet, all| {
+                // The kernel takes 1,024 pieces at once, and the driver needs two for itself.
+                if packet.segment_count() < 1023 {
+                    send(&mut tx[0], packet);
+                    assert!(kernel.receive() == all);
+                } else {
+                    let before = tx[0].rejected();
+                    let mut burst = Burst::<(), 1>::new();
+                    burst.push(packet).unwrap();
+                    assert_eq!((tx[0].tx(&mut burst), burst.len(), tx[0].rejected()), (0, 0, before + 1));
+                }
+            });
+            assert_eq!(pool.available(), free);
         });
-        assert_eq!(pool.available(), free);
+        sender.unwrap().join().unwrap();
+    });
+}
+
+/// The driver sends a copy of the headers, in a piece of its own.
+#[test]
+fn a_tap_writes_checksums_of_chains() {
+    let Some(namespace) = namespace("") else { return };
+    isolated_in(&namespace, &["net_tap0,iface=fault0"], |eal| {
+        let pool = segments(&eal);
+        let config = PortConfig::default().rx_descriptors(64).tx_offloads(TxOffloads::UDP_CHECKSUM);
+        let (_port, _rx, mut tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();
+        for (count, sent, rejected) in [(1022, 1, 0), (1023, 0, 1)] {
+            let mut all = ours(count, 64 + count - 1);
+            // What the headers of IPv4 and UDP say of their lengths and of what follows.
+            let (ip, udp) = (u16::try_from(all.len() - 14).unwrap(), u16::try_from(all.len() - 34).unwrap());
+            all[12..15].copy_from_slice(&[8, 0, 0x45]);
+            all[16..18].copy_from_slice(&ip.to_be_bytes());
+            all[20..24].copy_from_slice(&[0, 0, 64, 17]);
+            all[38..40].copy_from_slice(&udp.to_be_bytes());
+            let (headers, rest) = all.split_at(64);
+            let pieces = iter::once(headers).chain(rest.chunks(1)).map(|piece| packet(&pool, piece));
+            let mut burst = tx[0].prepare::<(), 1>();
+            burst
+                .push(join(pieces.collect()), &TxRequest::ipv4(14, 20).udp_checksum())
+                .map_err(|(error, _)| error)
+                .unwrap();
+            assert_eq!((burst.send(), burst.len()), (sent, 0), "{count} segments");
+            drop(burst);
+            assert_eq!(tx[0].rejected(), rejected);
+        }
     });
 }
 
