@@ -207,6 +207,7 @@ pub(crate) fn danger(info: &sys::rte_eth_dev_info, (room, queues): (u32, u32), o
         "net_null" => null_danger,
         "net_vhost" => vhost_danger,
         "net_memif" => return memif_danger(&args(info)?, queues),
+        "net_tap" => return tap_danger(queues),
         _ => return None,
     };
     look(&args(info)?, room)
@@ -257,6 +258,13 @@ fn memif_danger(args: &str, queues: u32) -> Option<Danger> {
     let most = most.min(i32::MAX as u64 / u64::from(bytes.max(1)).saturating_mul(buffers).max(1));
     let limits = format!("at most {most} with 'bsize' {bytes} and 'rsize' {log2}");
     (u64::from(queues) > most).then_some(("queues of net_memif in both directions", queues, limits))
+}
+
+/// `net_tap` sends the files of its queues to secondary processes at each start. It writes their numbers to a message of
+/// its own, which has room for 8 until 24.03, without counting them.
+fn tap_danger(queues: u32) -> Option<Danger> {
+    let most = sys::RTE_MP_MAX_FD_NUM;
+    (queues > most).then(|| ("queues of net_tap in both directions", queues, format!("at most {most}")))
 }
 
 /// The values of one of a device's arguments.

@@ -7,7 +7,8 @@
 
 use crate::{
     frames::pool,
-    process::{attach, folder, isolated, isolated_cases},
+    offloads::with_tap,
+    process::{attach, folder, isolated, isolated_cases, isolated_in},
 };
 use Answer::{Made, NoMemory, Refused};
 use dpdk_rs::{
@@ -15,6 +16,7 @@ use dpdk_rs::{
     fragment::FragmentTable,
     lookup::{Acl, AclError, AclRule, Fib, Fib6, FibBuilder, FieldDef, FieldMatch, HashTable, Lpm, Lpm6},
     memory::{AllocError, Memzone, ObjectPool},
+    message::MAX_FILES,
     meter::{SrTcm, SrTcmParams, TrTcm4115, TrTcm4115Params},
     offload::GroTable,
     port::{RssFields, Unconfigured},
@@ -349,5 +351,23 @@ fn buffers_of_memif() {
         assert!(!configured("net_memif2", "id=2,rsize=14", 64));
         assert!(configured("net_memif3", "id=3,bsize=32767,rsize=14", 2));
         assert!(!configured("net_memif4", "id=4,bsize=65535,rsize=014", 2));
+    });
+}
+
+/// `net_tap` writes a file for each queue to an array on the stack, as long as the list of files of a message.
+#[test]
+fn queues_of_tap() {
+    let Some(namespace) = with_tap() else { return };
+    isolated_in(&namespace, &["net_tap0", "net_tap1", "net_tap2"], |eal| {
+        let pool: Mempool = pool(&eal, "pool");
+        for (port, queues) in eal.ports().into_iter().zip([4, 5, 16]) {
+            let config = PortConfig::default().rx_descriptors(16).rx_queues(queues).tx_queues(queues);
+            let result = port.configure(&config, &pool).and_then(Port::start).map(|_| ());
+            if 2 * usize::from(queues) > MAX_FILES {
+                assert!(matches!(result, Err(PortError::Unsupported { .. })), "{queues}: {result:?}");
+            } else {
+                assert!(result.is_ok(), "{queues}: {result:?}");
+            }
+        }
     });
 }
