@@ -212,6 +212,14 @@ def test_the_report_says_how_late_the_generator_was(campaign: Path) -> None:
         assert any("ms late" in line for line in lines) is said
 
 
+def test_the_report_says_how_exactly_a_load_is_known(campaign: Path) -> None:
+    plan = TrialPlan(size=64, load_fps=100_000.0, duration_s=2.0)
+    fields = {"plan": plan, "sent": 200_000, "received": 200_000, "lost": 0, "offered_fps": 1e5, "duration_s": 2.0}
+    trials = [TrialResult(**fields, pacing=Pacing(load_uncertainty=share)) for share in (0.001, 0.0125)]
+    evidence = dataclasses.replace(read_folder(campaign).evidence, trials=[("place", trial) for trial in trials])
+    assert any("was lower than given by 1.2 % at most" in line for line in validity_lines(evidence))
+
+
 def test_what_was_not_measured_is_absent_and_said(tmp_path: Path) -> None:
     text = TEXT.replace("tests: [", "tests: [throughput, latency] #")
     one_device = text.replace(text[text.index("  - name: l2fwd-rs") : text.index("frames:")], "")

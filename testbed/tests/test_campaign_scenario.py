@@ -66,6 +66,17 @@ def test_settings_of_measurements_are_the_preset_s_but_for_those_that_are_given(
     assert scenario.changed(preset="csit").measured_with.recovery.repeats == PRESETS["csit"].recovery.repeats
 
 
+def test_a_quick_look_with_trex_has_trials_whose_load_can_be_known() -> None:
+    scenario = read_scenario(scenarios_folder() / "trex-memif.yaml")
+    (goal,) = scenario.measured_with.throughput.goals
+    assert (goal.initial_trial_s, goal.final_trial_s, goal.duration_sum_s) == (2, 2, 2)
+    assert scenario.measured_with.frame_loss.trial_s == 2
+    assert scenario.changed(preset="csit").measured_with == PRESETS["csit"]
+    # What the scenario says counts.
+    short = {"throughput": {"goals": [{"initial_trial_s": 0.5}]}}
+    assert scenario.changed(settings=short).measured_with.throughput.goals[0].initial_trial_s == 0.5
+
+
 def test_what_the_recovery_test_gives_up_with_can_be_set() -> None:
     slow = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}, recovery_s=200))
     scenario = parse_scenario(SHORT, "short.yaml")

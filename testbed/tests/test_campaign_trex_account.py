@@ -13,9 +13,13 @@ from typing import Any
 import pytest
 
 from testbed.campaign.devices.device import Counts
+from testbed.campaign.traffic_generator import Capabilities, Pauses
 from testbed.campaign.trex.account import Ran, Route, account, marked_frames, reset_account
+from testbed.campaign.trex.calibration import highest_rate
 from testbed.campaign.trex.latency import latency
-from testbed.campaign.trial import Place, ResetKind, ResetPlan, TrialPlan, TrialResult
+from testbed.campaign.trex.settings import Trex
+from testbed.campaign.trex.setup import TrexSetup
+from testbed.campaign.trial import Place, ResetKind, ResetPlan, Stream, TrialPlan, TrialResult
 from testbed.campaign.validity import judged
 
 RECORDED = json.loads(lzma.decompress((Path(__file__).parent / "trex_recorded.json.xz").read_bytes()))
@@ -76,6 +80,10 @@ def test_a_queue_that_was_full_lost_frames_of_the_device_on_a_virtual_wire() -> 
     assert found.lost > 0
     assert sum(found.lost_at.values()) == found.lost
     assert found.lost_at.get(Place.IMISSED, 0) == recorded["queue_drop"]
+    # What the forwarder could not send, TRex had not fetched.
+    before, after = counted("overload")
+    assert found.lost_at[Place.RECEIVER] == after.dropped - before.dropped > 0
+    assert any("loss that is not the device's" in reason for reason in found.reasons)
 
 
 def test_a_queue_that_was_full_on_a_nic_is_the_generators_fault() -> None:
@@ -95,8 +103,12 @@ def test_the_device_says_where_frames_were_lost() -> None:
     ports = {"0": {"opackets": 1000, "ipackets": 0}, "1": {"opackets": 0, "ipackets": 983}}
     ran = told("lossless", ports=ports, flow_stats={})
     found = account(plan("lossless"), ran, ROUTE, before, after)
-    assert found.lost_at == {Place.IMISSED: 6, Place.NO_MBUFS: 2, Place.WIRE: 2, Place.DEVICE: 3, Place.TX_QUEUE: 4}
+    places = {Place.IMISSED: 6, Place.NO_MBUFS: 2, Place.WIRE: 2, Place.DEVICE: 3}
+    assert found.lost_at == places | {Place.RECEIVER: 4}
     assert found.lost == 17
+    # A NIC's queue is emptied by the NIC.
+    nic = Route(tx_ports=[0], rx_ports=[1], virtual=False)
+    assert account(plan("lossless"), ran, nic, before, after).lost_at == places | {Place.TX_QUEUE: 4}
 
 
 def test_without_the_devices_counters_what_is_lost_is_lost_there() -> None:
@@ -131,6 +143,24 @@ def test_a_reset_counts_only_if_trex_kept_its_rate(share: float, kept: bool) -> 
     found = reset_account(reset, ran, ROUTE)
     assert found.valid is kept
     assert kept or any("TRex did not keep its rate" in reason and "--queue-drop" in reason for reason in found.reasons)
+
+
+def test_the_highest_rate_is_one_at_which_trex_fetches_what_comes_back(tmp_path: Path) -> None:
+    """It sends up to 1 Mpps, and fetches 100,000 frames/s."""
+    asked: list[float] = []
+
+    def run(stream: Stream, words: dict[str, Any], seconds: float, limit_s: float) -> Ran:
+        asked.append(min(words["pps"], 1e6))
+        sent, came = (round(rate * seconds) for rate in (asked[-1], min(asked[-1], 1e5)))
+        ports = {"0": {"opackets": sent, "ipackets": 0}, "1": {"opackets": 0, "ipackets": came}}
+        return told("lossless", measured_s=seconds, ports=ports)
+
+    settings = Trex.model_validate({"kind": "trex", "warm_up_s": 2})
+    fields = {"device": "it", "settings": settings, "home": tmp_path, "joined": None, "sizes": (64,), "flows": (1,)}
+    setup = TrexSetup(**fields, directions=1, pauses=Pauses(), logs=tmp_path)
+    able = Capabilities(generator="trex", version="1")
+    found = highest_rate(setup, able, ROUTE, 64, run, [], lambda: max(0, round(2 * (asked[-1] - 1e5))))
+    assert 0.9e5 < found <= 1e5
 
 
 def test_latency_is_that_of_the_stamped_frames_only() -> None:

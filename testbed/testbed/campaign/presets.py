@@ -126,6 +126,28 @@ _REHEARSAL = _QUICK.model_copy(
     }
 )
 
+# So long is a trial of a survey at least, with a generator that reports no times: of a shorter one the load is not well
+# enough known (`trex/account.py`).
+_TIMELESS_S = 2.0
+
+
+def without_times(preset: MeasurementSettings) -> MeasurementSettings:
+    """The preset for a generator that reports no times: the trials of a survey are longer."""
+    if not preset.throughput.survey:
+        return preset
+    names = ("initial_trial_s", "final_trial_s", "duration_sum_s")
+    goals = tuple(
+        goal.model_copy(update={name: max(_TIMELESS_S, getattr(goal, name)) for name in names})
+        for goal in preset.throughput.goals
+    )
+    trial_s = max(_TIMELESS_S, preset.frame_loss.trial_s)
+    changes = {
+        "throughput": preset.throughput.model_copy(update={"goals": goals}),
+        "frame_loss": preset.frame_loss.model_copy(update={"trial_s": trial_s}),
+    }
+    return preset.model_copy(update=changes)
+
+
 PRESETS: dict[str, MeasurementSettings] = {
     "rfc2544": MeasurementSettings(),
     "csit": _CSIT,

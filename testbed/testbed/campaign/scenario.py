@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from testbed.campaign.devices.settings import TESTPMD, Device
 from testbed.campaign.embedded.settings import Embedded
-from testbed.campaign.presets import PRESETS, MeasurementSettings, SettingsError, changed_settings
+from testbed.campaign.presets import PRESETS, MeasurementSettings, SettingsError, changed_settings, without_times
 from testbed.campaign.scenario_error import ScenarioError, message_of
 from testbed.campaign.sizes import RFC_SIZES, Size, expanded, frames_of
 from testbed.campaign.traffic_generator import Pauses
@@ -200,7 +200,8 @@ class Scenario(Record):
     @property
     def measured_with(self) -> MeasurementSettings:
         """The settings of the measurements: the preset's, but for those that the scenario changes."""
-        return changed_settings(PRESETS[self.preset], self.settings)
+        preset = PRESETS[self.preset]
+        return changed_settings(without_times(preset) if isinstance(self.generator, Trex) else preset, self.settings)
 
     def changed(self, **fields: Any) -> Scenario:
         """With other values in place of some, checked again.

@@ -203,6 +203,16 @@ def without_foreign(places: Mapping[Place, int], foreign: int) -> dict[Place, in
     return found
 
 
+def on_a_virtual_wire(places: Mapping[Place, int]) -> dict[Place, int]:
+    """Places of loss where the generator empties the queue that the device fills: what this one refuses is lost at the
+    receiver. A surplus there stays one.
+    """
+    found = dict(places)
+    if found.get(Place.RECEIVER, 0) >= 0:
+        found[Place.RECEIVER] = found.get(Place.RECEIVER, 0) + found.pop(Place.TX_QUEUE, 0)
+    return found
+
+
 class Trials:
     """Runs trials until they count, and keeps account of them."""
 

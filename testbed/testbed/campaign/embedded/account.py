@@ -20,7 +20,7 @@ from testbed.campaign.trial import (
     TrialPlan,
     TrialResult,
 )
-from testbed.campaign.validity import without_foreign
+from testbed.campaign.validity import on_a_virtual_wire, without_foreign
 from testbed.wire.generator import Latency as StreamLatency
 from testbed.wire.generator import Result
 
@@ -47,9 +47,7 @@ def account(
     total = result.total
     received = total.sent - total.lost
     places = _places(result, received, before, after)
-    # A surplus stays one.
-    if virtual and places.get(Place.RECEIVER, 0) >= 0:
-        places[Place.RECEIVER] = places.get(Place.RECEIVER, 0) + places.pop(Place.TX_QUEUE, 0)
+    places = on_a_virtual_wire(places) if virtual else places
     refused = Place.IMISSED if virtual else Place.WIRE
     places[refused] = places.get(refused, 0) + total.tx_failed
     offered = total.sent + total.tx_failed

@@ -39,8 +39,7 @@ def validity_lines(evidence: Evidence) -> list[str]:
         )
     if foreign := sum(checked(result, FOREIGN) for _, result in evidence.trials if result.valid):
         lines.append(f"{foreign:,} frames that were not sent came back in valid trials; they are not counted.")
-    if pacing := _pacing_words(evidence):
-        lines.append(pacing)
+    lines += [line for line in (_pacing_words(evidence), _uncertainty_words(evidence)) if line]
     for words in dict.fromkeys(_generator_words(evidence, setup) for setup in sorted(evidence.joined)):
         lines.append(words)
     return lines
@@ -60,6 +59,18 @@ def _pacing_words(evidence: Evidence) -> str | None:
     return (
         f"In valid trials the generator was at most {1000 * worst:.3g} ms late, and sent {caught_up:,} of {sent:,} "
         "frames faster than asked for, to catch up."
+    )
+
+
+def _uncertainty_words(evidence: Evidence) -> str | None:
+    """How far the load of valid trials may have been lower; None where the generator reports times."""
+    shares = [result.pacing.load_uncertainty for _, result in evidence.trials if result.valid]
+    worst = max((share for share in shares if share is not None), default=None)
+    if worst is None:
+        return None
+    return (
+        "The generator reports no times: by its client's clock, the load of a valid trial was lower than given by "
+        f"{100 * worst:.2g} % at most."
     )
 
 

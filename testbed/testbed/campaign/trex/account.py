@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.trex.latency import latency
 from testbed.campaign.trial import Pacing, Place, ResetPlan, ResetResult, TrialPlan, TrialResult
-from testbed.campaign.validity import without_foreign
+from testbed.campaign.validity import on_a_virtual_wire, without_foreign
 
 # The server reports no times. It never ends a trial before its schedule does, and has ended it when its client hears of
 # that. A trial whose time, and with it the load, is known less exactly than to this share does not count.
@@ -82,7 +82,7 @@ class Route(BaseModel):
 
     tx_ports: list[int]
     rx_ports: list[int]
-    # A virtual wire: a full queue is the device's, which empties it.
+    # A virtual wire: each side empties the queue that the other fills, and answers for a full one.
     virtual: bool
 
 
@@ -102,6 +102,7 @@ def account(plan: TrialPlan, ran: Ran, route: Route, before: Counts | None, afte
     duration_s = plan.duration_s if in_time else ran.duration_s(plan.duration_s)
     lost_at = _places(sent - received, dropped, sent, received, route.virtual, before, after)
     lost_at = without_foreign(lost_at, arrived - received)
+    lost_at = on_a_virtual_wire(lost_at) if route.virtual else lost_at
     result = TrialResult(
         plan=plan,
         sent=sent,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from testbed.campaign.sizes import Size, is_mixture, longest, size_in_words
@@ -44,9 +45,18 @@ def trial_load(stream: Stream, fps: float, stamped_fps: float, seconds: float) -
 
 
 def highest_rate(
-    setup: TrexSetup, able: Capabilities, route: Route, size: Size, run: RunStream, overheads: list[float]
+    setup: TrexSetup,
+    able: Capabilities,
+    route: Route,
+    size: Size,
+    run: RunStream,
+    overheads: list[float],
+    not_fetched: Callable[[], int] = lambda: 0,
 ) -> float:
-    """The link's rate if it is kept, else a little less than a rate that it was seen to keep, found from above."""
+    """The link's rate if it is kept, else a little less than a rate that it was seen to keep, found from above.
+
+    `not_fetched` says how many frames the device could not send since the last call, since TRex did not fetch others.
+    """
     whole_bytes = able.one_piece_bytes
     flows = 1 if whole_bytes is not None and longest((size,)) > whole_bytes else max(setup.flows)
     stream = Stream(size=size, directions=setup.directions, flows=flows)
@@ -67,10 +77,14 @@ def highest_rate(
         offered_fps = sent / ran.duration_s(seconds) / stream.directions
         # On a virtual wire a full queue is the device's.
         full = ran.whole.get("queue_full") or (ran.queue_drop and not route.virtual)
-        if offered_fps >= (1 - _KEPT) * rate_fps and not full:
+        behind = not_fetched() > _KEPT * sent
+        if offered_fps >= (1 - _KEPT) * rate_fps and not full and not behind:
             return rate_fps if rate_fps == line_fps and able.line_rate_bps else _ASKED * rate_fps
         # As fast as it asks for, with a queue that was full at times, is a little too fast.
         rate_fps = _SUSTAINED * min(offered_fps, rate_fps)
+        if behind:
+            fetched = sum(ran.ports[port].ipackets for port in route.rx_ports)
+            rate_fps = min(rate_fps, _SUSTAINED * fetched / ran.duration_s(seconds) / stream.directions)
         if rate_fps <= 0:
             break
     raise GeneratorError(

@@ -83,7 +83,7 @@ class TrexGenerator:
             able = self._abilities(self._latency_comes_back())
             overheads: list[float] = []
             rates = {
-                size: highest_rate(self._setup, able, self._route, size, self._ran, overheads)
+                size: highest_rate(self._setup, able, self._route, size, self._ran, overheads, self._not_fetched)
                 for size in self._setup.sizes
             }
             self._counts = self._settled()
@@ -329,6 +329,13 @@ class TrexGenerator:
     def _settled(self) -> Counts | None:
         """The device's counters after the last frame of a trial."""
         return self._device.counts() if self._device is not None else None
+
+    def _not_fetched(self) -> int:
+        """Frames since the last call that the device's full sending queue refused, where TRex empties that queue."""
+        if not self._route.virtual:
+            return 0
+        before, self._counts = self._counts, self._settled()
+        return self._counts.dropped - before.dropped if before is not None and self._counts is not None else 0
 
     def _check_server(self) -> None:
         """Raises `GeneratorError` if it is gone."""
