@@ -395,7 +395,8 @@ def test_what_is_new_in_an_environment_is_shown_and_what_changed_too(campaign: P
 
 def test_a_comparison_has_its_ratios_and_its_noise(comparison: Path) -> None:
     page = (comparison / REPORT).read_text()
-    assert "By forwarding rate, l2fwd-c is better than l2fwd-rs at all sizes, by " in page
+    # At 1,518 bytes the slower one collapses in some of the blocks only.
+    assert "By forwarding rate, l2fwd-c is better than l2fwd-rs at 64 bytes, by " in page
     assert captions(page) == ["Forwarding rate: l2fwd-c to l2fwd-rs"]
     assert "noise: l2fwd-c against itself" in page
     verdict = json.loads((comparison / "verdict.json").read_text())
