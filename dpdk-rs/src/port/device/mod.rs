@@ -17,7 +17,7 @@ pub(crate) use flows::RawFlow;
 use super::{Direction, PortError, PortId, TxOffloads};
 use crate::{
     Errno,
-    environment::{Bonding, ControlGuard, Environment, Quirks, driver, outlast_alarm, ports, reservation},
+    environment::{Bonding, ControlGuard, DeviceInfo, Environment, Quirks, driver, outlast_alarm, ports, reservation},
     log,
     mempool::PoolHandle,
 };
@@ -226,10 +226,8 @@ impl Device {
                  the program has; use those ports themselves, and do without this device"
             )));
         }
-        let danger = |(id, info): (u16, _)| {
-            // SAFETY: the part is there as long as the control plane is locked, and DPDK has just described it.
-            let bonding = || unsafe { Bonding::of(id, &info) }?.danger();
-            driver::danger(&info, (room, queues), id != self.id).or_else(bonding)
+        let danger = |(id, info): (u16, DeviceInfo<'_>)| {
+            driver::danger(&info, (room, queues), id != self.id).or_else(|| Bonding::of(&info)?.danger())
         };
         match self.parts(control).find_map(danger) {
             Some((what, asked, limits)) => Err(self.unsupported(what, asked, limits)),
@@ -244,7 +242,7 @@ impl Device {
             return Ok(());
         };
         // A device that combines others may free frames from its parts before the flag is restored.
-        let keeps = |(id, info): &(u16, _)| driver::keeps_buffers(info, outside, *id == self.id);
+        let keeps = |(id, info): &(u16, DeviceInfo<'_>)| driver::keeps_buffers(info, outside, *id == self.id);
         match self.parts(control).find(|part| !keeps(part)) {
             Some((_, info)) => Err(self.lacks(format!(
                 "way to receive into a pool from MempoolBuilder::build_in: its driver {} does not leave buffers with \
