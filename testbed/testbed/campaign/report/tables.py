@@ -128,7 +128,7 @@ def loss_table(record: CampaignFolder) -> Table:
         cells = [
             _mega(top.load_fps),
             figure(100 * top.load_fps / line if line else None, ".1f"),
-            f"{top.loss_percent:.4g}",
+            f"{top.loss_percent:.4g}" + (f" ({top.of_all.in_words})" if top.of_all and top.of_all.in_words else ""),
             places_in_words(top.lost_at) or ABSENT,
             _mega(max(lossless)) if lossless else "none",
             str(len(result.points)),
