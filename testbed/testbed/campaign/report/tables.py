@@ -119,7 +119,14 @@ def lossless_curves(record: CampaignFolder) -> list[str]:
 
 def loss_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.3: the ends of each curve; the curve itself is a chart."""
-    columns = [*_HEAD, "Highest load [Mpps]", "Of the theoretical [%]", "Loss there [%]", "Lost at"]
+    columns = [
+        *_HEAD,
+        "Highest load [Mpps]",
+        "Of the theoretical [%]",
+        "Loss there [%]",
+        "In all trials there",
+        "Lost at",
+    ]
     columns += ["Highest load without loss [Mpps]", "Trials"]
     table = Table("Frame loss rate", columns, text_columns=2)
     for finding, result in record.found(FrameLoss):
@@ -128,7 +135,8 @@ def loss_table(record: CampaignFolder) -> Table:
         cells = [
             _mega(top.load_fps),
             figure(100 * top.load_fps / line if line else None, ".1f"),
-            f"{top.loss_percent:.4g}" + (f" ({top.of_all.in_words})" if top.of_all and top.of_all.in_words else ""),
+            f"{top.loss_percent:.4g}",
+            (top.of_all.in_words if top.of_all else "") or ABSENT,
             places_in_words(top.lost_at) or ABSENT,
             _mega(max(lossless)) if lossless else "none",
             str(len(result.points)),
