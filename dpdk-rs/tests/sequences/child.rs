@@ -12,7 +12,7 @@ use crate::{
     raw::Usage,
     services, world,
 };
-use dpdk_rs::{Eal, lcore, timer::Timers};
+use dpdk_rs::{Eal, lcore, reorder::Reorder, timer::Timers};
 use proptest::{
     strategy::{Strategy, ValueTree},
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
@@ -142,7 +142,8 @@ pub(crate) fn on_large_stack<T: Send>(closure: impl FnOnce() -> T + Send) -> T {
 fn run(order: &Order) {
     // Telemetry commands are asked over its socket.
     let mut args: Vec<String> = eal_args(&[]).into_iter().filter(|arg| arg != "--no-telemetry").collect();
-    args.push("--log-level=error".to_owned());
+    // Devices see memory where the program sees it, so that it can be registered.
+    args.extend(["--log-level=error", "--iova-mode=va"].map(str::to_owned));
     let (eal, _) = init(args).expect("the EAL starts");
     let progress = File::create(folder().join(PROGRESS)).expect("the file can be made");
     let tally = Arc::new(Tally::new());
@@ -173,6 +174,8 @@ fn warm_up(eal: Eal) -> Eal {
     marks::register(&eal);
     commands::warm_up(&eal);
     services::warm_up(&eal);
+    // The place of their numbers in mbufs stays reserved.
+    drop(Reorder::<()>::builder(1).build(&eal).expect("there is memory for it"));
     // They stay ready until the EAL ends.
     drop(Timers::new(&eal).expect("there is memory for them"));
     lcore::scope(&eal, |scope| {

@@ -40,12 +40,14 @@ mod lists;
 mod marks;
 mod meters;
 mod model;
+mod names;
 mod operation;
 mod other;
 #[allow(dead_code, reason = "shared with the tests of the folder `eal`")]
 #[path = "../eal/others.rs"]
 mod others;
 mod packets;
+mod pages;
 mod pinned;
 mod plugs;
 mod ports;
@@ -62,8 +64,10 @@ mod shelf;
 mod shifts;
 mod singles;
 mod splits;
+mod streams;
 mod tables;
 mod timers;
+mod windows;
 mod world;
 mod zones;
 

@@ -8,9 +8,10 @@
 
 use crate::{
     asks::Ask, combinations::CombinationPlan, commands::CommandPlan, devices::DevicePlan, flows::RulePlan,
-    fragments::FragmentPlan, hops::HopPlan, lists::ListPlan, marks::Mark, meters::MeterPlan, pinned::PinnedPlan,
-    plugs::PlugPlan, requests::Preparation, routes::RoutePlan, services::ServicePlan, shifts::Work,
-    singles::StoppedEnd, tables::TablePlan, timers::TimerPlan, zones::ZonePlan,
+    fragments::FragmentPlan, hops::HopPlan, lists::ListPlan, marks::Mark, meters::MeterPlan, names::NamePlan,
+    pages::PagePlan, pinned::PinnedPlan, plugs::PlugPlan, requests::Preparation, routes::RoutePlan,
+    services::ServicePlan, shifts::Work, singles::StoppedEnd, streams::StreamPlan, tables::TablePlan,
+    timers::TimerPlan, windows::WindowPlan, zones::ZonePlan,
 };
 use proptest::{collection::vec, prelude::*};
 use proptest_derive::Arbitrary;
@@ -47,6 +48,7 @@ fn beginning() -> impl Strategy<Value = Vec<Step>> {
         // A few of the queues are stopped, where that is possible, and some of these given back before their port is stopped.
         let stop = |(on, to, pool): &(u8, u8, u8)| {
             let stops = [act(*on, Deed::StopRx { queue: 0 }), act(*to, Deed::StopTx { queue: 0 })];
+            let starts = [act(*on, Deed::StartRx { queue: 0 }), act(*to, Deed::StartTx { queue: 0 })];
             let ends = [
                 act(*on, Deed::EndStoppedRx { queue: 0, end: StoppedEnd::GiveBack }),
                 act(*to, Deed::EndStoppedTx { queue: 0, end: StoppedEnd::GiveBack }),
@@ -55,6 +57,7 @@ fn beginning() -> impl Strategy<Value = Vec<Step>> {
             match pool % 8 {
                 0 => stops.to_vec(),
                 1 => [&stops[..], &ends[..]].concat(),
+                4 => [&stops[..], &starts[..]].concat(),
                 // Of others counters are chosen and events watched, to be read and ended later.
                 2 => {
                     vec![act(*on, Deed::Ask { port: *to, ask: Ask::Select { mask: u64::from(*pool), unknown: false } })]
@@ -121,7 +124,7 @@ pub(crate) enum Step {
     #[proptest(weight = 15)]
     Routes(#[proptest(strategy = "any::<RoutePlan>().boxed()")] RoutePlan),
     /// A forwarding table of 16 to 64 MiB, or a tree: few of them.
-    #[proptest(weight = 20)]
+    #[proptest(weight = 40)]
     Hops(#[proptest(strategy = "any::<HopPlan>().boxed()")] HopPlan),
     #[proptest(weight = 100)]
     Meters(#[proptest(strategy = "any::<MeterPlan>().boxed()")] MeterPlan),
@@ -132,12 +135,24 @@ pub(crate) enum Step {
     Timers(#[proptest(strategy = "any::<TimerPlan>().boxed()")] TimerPlan),
     #[proptest(weight = 200)]
     Zones(#[proptest(strategy = "any::<ZonePlan>().boxed()")] ZonePlan),
+    /// Objects of all kinds, with names of DPDK's own and sizes at the borders.
+    #[proptest(weight = 200)]
+    Names(#[proptest(strategy = "any::<NamePlan>().boxed()")] NamePlan),
     /// Pools in memory of the program, and caches of threads.
     #[proptest(weight = 300)]
     Pinned(#[proptest(strategy = "any::<PinnedPlan>().boxed()")] PinnedPlan),
+    /// Memory of the program that is registered for devices.
+    #[proptest(weight = 150)]
+    Pages(#[proptest(strategy = "any::<PagePlan>().boxed()")] PagePlan),
     /// Datagrams, their fragments, and a table of these.
     #[proptest(weight = 200)]
     Fragments(#[proptest(strategy = "any::<FragmentPlan>().boxed()")] FragmentPlan),
+    /// TCP packets, their segments, and a table of these.
+    #[proptest(weight = 200)]
+    Streams(#[proptest(strategy = "any::<StreamPlan>().boxed()")] StreamPlan),
+    /// Reorder buffers.
+    #[proptest(weight = 200)]
+    Windows(#[proptest(strategy = "any::<WindowPlan>().boxed()")] WindowPlan),
     /// Telemetry commands, asked over DPDK's socket.
     #[proptest(weight = 200)]
     Commands(#[proptest(strategy = "any::<CommandPlan>().boxed()")] CommandPlan),

@@ -172,6 +172,12 @@ fn ports() -> Vec<(u16, String)> {
     (0..sys::RTE_MAX_ETHPORTS as u16).filter(exists).filter_map(name).collect()
 }
 
+/// Whether DPDK knows some of these bytes, as its own or as registered.
+pub(crate) fn is_known(addr: usize, len: usize) -> bool {
+    // SAFETY: the EAL is initialised; the call compares addresses, and looks at nothing there.
+    unsafe { sys::dpdk_sys_mem_known(ptr::without_provenance(addr), len) != 0 }
+}
+
 fn c_string(text: &str) -> CString {
     CString::new(text).expect("names have no NUL byte")
 }

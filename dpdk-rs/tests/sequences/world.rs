@@ -9,14 +9,15 @@ use crate::{
     devices::Devices,
     fragments, hops, jobs, lists, meters,
     model::{EnvironmentToken, PoolRecord, PoolToken, Stage, lock},
+    names,
     operation::{PoolPlan, Sequence, Step},
-    pinned,
+    pages, pinned,
     plugs::Plugged,
     raw::{self, Usage},
     routes, services,
     shelf::{Hands, Kind, PoolHeld, PortHeld, Thing, with_kind},
     shifts::Work,
-    tables, timers, zones,
+    streams, tables, timers, windows, zones,
 };
 use dpdk_rs::{Eal, EalError, EalOptions, Mempool, MempoolError, Port, lcore, port::Unconfigured};
 use std::{
@@ -119,8 +120,12 @@ impl World<'_> {
             | Step::List(_)
             | Step::Timers(_)
             | Step::Zones(_)
+            | Step::Names(_)
+            | Step::Pages(_)
             | Step::Pinned(_)
             | Step::Fragments(_)
+            | Step::Streams(_)
+            | Step::Windows(_)
             | Step::Commands(_)
             | Step::Services(_) => {
                 return self.by_itself(step);
@@ -173,8 +178,12 @@ impl World<'_> {
             Step::List(plan) => lists::run(eal, self.number, plan),
             Step::Timers(plan) => timers::run(eal, self.context, plan),
             Step::Zones(plan) => zones::run(eal, self.number, plan),
+            Step::Names(plan) => names::run(eal, self.number, plan),
+            Step::Pages(plan) => pages::run(eal, self.number, plan),
             Step::Pinned(plan) => pinned::run(eal, self.number, plan),
             Step::Fragments(plan) => fragments::run(eal, self.number, plan),
+            Step::Streams(plan) => streams::run(eal, self.number, plan),
+            Step::Windows(plan) => windows::run(eal, self.number, plan),
             Step::Commands(plan) => commands::run(eal, plan),
             Step::Services(plan) => services::run(eal, self.context, self.number, plan),
             _ => return false,
