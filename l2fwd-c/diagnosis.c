@@ -5,6 +5,7 @@
 /* For the iterator of devices. */
 #define ALLOW_EXPERIMENTAL_API
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -73,6 +74,13 @@ diagnose_init(int eal_argc, char *const eal_argv[], struct error *error)
 
 	snprintf(path, sizeof(path), "%s/config", folder);
 	pid = slash == NULL || shares_no_files(eal_argc, eal_argv) ? 0 : lock_holder(path);
+	/* The EAL's number where it finds no hugepages that it may use. */
+	if (pid == 0 && rte_errno == EACCES)
+		return set_error(error, STATUS_FAILED,
+			"cannot initialize the EAL: %s: reserve hugepages that this user may use, "
+			"such as by echo 512 "
+			">/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages, or give --no-huge",
+			rte_strerror(rte_errno));
 	if (pid == 0)
 		return set_error(error, STATUS_FAILED, "cannot initialize the EAL: %s",
 			rte_errno != 0 ? rte_strerror(rte_errno) : "DPDK's output has the reason");

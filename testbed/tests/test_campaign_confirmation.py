@@ -8,7 +8,7 @@ from pathlib import Path
 
 import campaign_folders
 
-from testbed.campaign.confirmation import confirmed
+from testbed.campaign.confirmation import compared, confirmed
 from testbed.campaign.measurements.throughput import NO_LOSS
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.summary import Finding, read_campaign_summary
@@ -65,3 +65,23 @@ def test_every_trial_at_the_rate_counts(tmp_path: Path) -> None:
     assert "(1 of 3 trials at this rate lost frames)" in again.headline
     assert str(NO_LOSS.found(False, "1 of 3 trials at that rate lost frames")) in again.missing
     assert confirmed(again, trials) == again
+
+
+def test_a_loss_that_differs_from_trial_to_trial_is_not_one_figure(tmp_path: Path) -> None:
+    """A device whose throughput varies by 10 %, at twice its throughput and below."""
+    text = TEXT.replace("seed: 1", "seed: 1, noise: 0.1").replace("throughput, latency", "throughput, frame_loss")
+    folder = campaign_folders.run_campaign(tmp_path, text.replace("preset: rfc2544", "preset: quick"))
+    finding = next(one for one in read_campaign_summary(folder).findings if one.measurement is Measurement.FRAME_LOSS)
+    top = finding.result["points"][0]
+    # The search began at the highest rate too.
+    assert top["of_all"]["trials"] >= 2
+    assert top["of_all"]["least_percent"] < top["of_all"]["most_percent"]
+    load = top["load_fps"]
+    sent = trial(load, 0).sent
+    trials = [(finding.place, trial(load, round(0.024 * sent))), (finding.place, trial(load, round(0.447 * sent)))]
+    trials += [(finding.place, trial(load, 0, valid=False)), ("two" + finding.place[3:], trial(load, 0))]
+    again = compared(finding, trials)
+    assert "(2.4 to 44.7 % in 2 trials)" in again.headline
+    assert compared(again, trials) == again
+    # One figure needs no range.
+    assert "trials" not in compared(finding, trials[:1]).headline

@@ -16,6 +16,7 @@ from testbed.campaign.devices.device import Counts
 from testbed.campaign.devices.l2fwd import L2fwd
 from testbed.campaign.devices.program_host import LocalHost
 from testbed.campaign.embedded.account import account, latency, reset_account, step_account
+from testbed.campaign.embedded.baseline import baseline_load
 from testbed.campaign.embedded.generator import EmbeddedGenerator
 from testbed.campaign.embedded.setup import EmbeddedSetup
 from testbed.campaign.traffic_generator import Generator, GeneratorError, NotCapable, Pauses
@@ -24,7 +25,7 @@ from testbed.campaign.validity import Trials, judged
 from testbed.run.cpu_share import Waiting
 from testbed.run.lcores import plan_lcores
 from testbed.run.programs import Program, find_program
-from testbed.wire.generator import Latency, Result, Steps
+from testbed.wire.generator import Latency, Load, Result, Steps
 
 PLAN = TrialPlan(size=64, load_fps=1000, duration_s=1, latency=True)
 NONE_BEFORE = Counts()
@@ -233,6 +234,15 @@ def test_the_highest_rate_is_what_it_keeps_up_with(stand_ins: Callable[..., Embe
     generator.close()
 
 
+def test_the_baseline_is_that_of_the_generator_connected_to_itself() -> None:
+    load = Load(
+        (0, 1), 64, 60.0, "a,b", "c,d", 2.0, rate_pps=5e5, more=("--src-udp=1", "--before=2", "--bidirectional")
+    )
+    alone = baseline_load(load)
+    assert (alone.ports, alone.rate_pps, alone.expect_src, alone.expect_dst) == ((0,), 5e5, None, None)
+    assert (alone.seconds, alone.more) == (1.0, ("--src-udp=1",))
+
+
 def test_a_burst_keeps_the_highest_rate_too(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
     limit = 0.5 * (stand_in.SENT + 12345) / 0.5
     generator = stand_ins(generator={"slowest_burst_fps": limit})
@@ -397,6 +407,10 @@ def test_real_trials_balance_and_prove_every_frame(real: EmbeddedGenerator, tmp_
     assert burst.sent == 500
     assert continuous.latency is not None
     assert continuous.latency.count == continuous.received
+    # Connected to itself it measures its own part, and nothing without latency.
+    assert continuous.baseline is not None
+    assert continuous.baseline.count
+    assert burst.baseline is None
     assert not list((tmp_path / "raw").glob("*/trial-*"))
 
 

@@ -46,8 +46,19 @@ def test_latency_is_the_model_s_for_any_device():
         assert len(found.repetitions) == found.trials == 20
         assert found.lossy == 0
         # RFC 2544 wants one frame's, and these are all frames'.
-        assert missing(found) == [latency.ONE_TAG]
-        assert found.percentiles.grade is Grade.UNCONDITIONAL
+        assert missing(found) == [latency.DEFINITION, latency.ONE_TAG]
+        assert [finding.clause for finding in found.percentiles.missing] == [latency.SAYS_WHICH]
+
+
+def test_what_the_generator_adds_to_latency_stands_beside_it():
+    model = DeviceModel(throughput_fps={64: 1e6}, latency_base_ns=5000, latency_rest_ns=1000, generator_ns=2000)
+    found = measure_latency(Trials(SimulatedGenerator(model)), SMALL, 5e5)
+    assert found.average_ns.mean == pytest.approx(8000)
+    assert (found.baseline.avg, found.baseline.p99_9) == (2000, 2000)
+    assert found.headline.endswith("(generator alone: 2.00 µs)")
+    # No call of a program is a bit on a wire (RFC 1242, section 3.8).
+    (finding,) = [one for one in found.graded.missing if one.clause == latency.DEFINITION]
+    assert found.definition in finding.seen
 
 
 def test_noisy_latency_averages_out():
@@ -66,10 +77,13 @@ def test_latency_counts_streams_with_loss_and_names_the_clauses():
     found = measure_latency(trials, SMALL, 4e6, settings)
     assert found.lossy == 3
     assert found.graded.grade is Grade.NON_COMPLIANT
-    assert missing(found) == [latency.AT_THROUGHPUT, latency.REPEATED, latency.STREAM_LENGTH, latency.ONE_TAG]
+    assert missing(found) == [
+        *(latency.AT_THROUGHPUT, latency.REPEATED, latency.DEFINITION),
+        *(latency.STREAM_LENGTH, latency.ONE_TAG),
+    ]
     lacking = [finding.clause for finding in found.percentiles.missing]
     # No frame comes after 60 s.
-    assert lacking == [latency.MEDIANS, latency.LONG_STREAM, latency.TAGGED]
+    assert lacking == [latency.MEDIANS, latency.SAYS_WHICH, latency.LONG_STREAM, latency.TAGGED]
 
 
 def test_percentiles_of_few_frames_or_of_some_are_told():
@@ -82,10 +96,10 @@ def test_percentiles_of_few_frames_or_of_some_are_told():
         return found, [finding.clause for finding in found.percentiles.missing]
 
     # Half of those of 120 s come after 60 s.
-    assert stamped(1000)[1] == [latency.DELAY_VARIATION]
-    assert stamped(999)[1] == [latency.TAGGED, latency.DELAY_VARIATION]
+    assert stamped(1000)[1] == [latency.SAYS_WHICH, latency.DELAY_VARIATION]
+    assert stamped(999)[1] == [latency.SAYS_WHICH, latency.TAGGED, latency.DELAY_VARIATION]
     without, lacking = stamped(10**9, p99_9=None)
-    assert lacking == [latency.PERCENTILES, latency.DELAY_VARIATION]
+    assert lacking == [latency.SAYS_WHICH, latency.PERCENTILES, latency.DELAY_VARIATION]
     assert without.worst_ns is without.pdv_ns is None
 
 

@@ -164,6 +164,13 @@ WRONG = {
         "idle-set",
     ),
     "isolcpus": (put(f"{CPUS}/isolated", "2"), "isolcpus", "warn", "CPU 2", "add isolcpus=2-3"),
+    "isolcpus of all": (
+        all_of(put(f"{CPUS}/isolated", "2"), put(f"{CPUS}/online", "2-3")),
+        "isolcpus",
+        "warn",
+        "CPU 2",
+        "leave CPU 2 to the system, which no machine can do without: choose --cores 3, and isolate these",
+    ),
     "nohz_full": (put(f"{CPUS}/nohz_full", "(null)"), "nohz_full", "warn", "no CPU", "add nohz_full=2-3"),
     "rcu_nocbs": (put("/proc/cmdline", "quiet"), "rcu_nocbs", "warn", "no CPU", "add rcu_nocbs=2-3"),
     "irqbalance": (put("/proc/812/comm", "irqbalance"), "irqbalance", "warn", "process 812", "systemctl stop"),

@@ -187,6 +187,18 @@ def test_an_argument_that_the_eal_leaves(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FORWARDERS)
+def test_without_hugepages_the_remedy_is_named(name: str) -> None:
+    # A folder that is no hugetlbfs has none, whatever the machine has reserved.
+    words = [word for word in eal_arguments(NULL2) if word != "--no-huge"]
+    result = run(name, [*words, "--huge-dir=/nonexistent"], ["-p3"])
+    assert own_lines(result.stderr) == [
+        "l2fwd: cannot initialize the EAL: Permission denied: reserve hugepages that this user may use, such as by "
+        "echo 512 >/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages, or give --no-huge"
+    ]
+    assert result.returncode == 1
+
+
+@pytest.mark.parametrize("name", FORWARDERS)
 def test_a_device_that_the_eal_does_not_know(name: str) -> None:
     result = run(name, eal_arguments(["--vdev=net_missing0"]), ["-p3"])
     assert own_lines(result.stderr) == ["l2fwd: cannot initialize the EAL: No such device"]

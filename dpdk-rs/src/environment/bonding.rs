@@ -4,7 +4,10 @@
 //! What a device of `net_bonding` combines, as its driver knows it. Its arguments do not show that: DPDK cuts their
 //! numbers to 16 and to 8 bits.
 
-use super::driver::{self, Danger};
+use super::{
+    DeviceInfo,
+    driver::{self, Danger},
+};
 use core::{convert::Infallible, ffi::c_void, time::Duration};
 use dpdk_sys as sys;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -27,16 +30,13 @@ pub(crate) struct Bonding {
 
 impl Bonding {
     /// `None` if the port is of another driver.
-    ///
-    /// # Safety
-    /// The information is that of the port, which is there.
-    pub(crate) unsafe fn of(id: u16, info: &sys::rte_eth_dev_info) -> Option<Self> {
+    pub(crate) fn of(info: &DeviceInfo<'_>) -> Option<Self> {
         if driver::name(info) != driver::BONDING {
             return None;
         }
         let mut bonding = sys::dpdk_sys_bonding::default();
-        // SAFETY: the caller promises that `info` and its driver are those of the port; the call fills a struct of ours.
-        let count = unsafe { sys::dpdk_sys_bonding_get(info, id, &raw mut bonding) };
+        // SAFETY: the information is that of the port, which is there; the call fills a struct of ours.
+        let count = unsafe { sys::dpdk_sys_bonding_get(&raw const **info, info.port(), &raw mut bonding) };
         let members = usize::try_from(count).ok().and_then(|count| bonding.members.get(..count));
         // A driver that does not answer may do anything.
         let mode = if members.is_some() { bonding.mode } else { BROADCAST };

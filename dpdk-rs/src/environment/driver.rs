@@ -4,6 +4,7 @@
 //! What a device's driver reveals before the device is configured: its name, its arguments, and the arguments that
 //! would be unsafe.
 
+use super::DeviceInfo;
 use core::ffi::CStr;
 use dpdk_sys as sys;
 
@@ -42,32 +43,29 @@ pub(crate) const NETVSC: &str = "net_netvsc";
 pub(crate) const BONDING: &str = "net_bonding";
 
 /// Whether `net_bonding` has taken a device to combine it with others.
-///
-/// # Safety
-/// The device to which the information belongs is there.
-pub(crate) unsafe fn is_member(info: &sys::rte_eth_dev_info) -> bool {
-    // SAFETY: the flags of a device that are not null live as long as the device, which the caller promises.
+pub(crate) fn is_member(info: &DeviceInfo<'_>) -> bool {
+    // SAFETY: the flags of a device that are not null live as long as the device, and so as long as the information.
     !info.dev_flags.is_null() && unsafe { *info.dev_flags & sys::DPDK_SYS_ETH_DEV_MEMBER != 0 }
 }
 
 /// Has `net_bonding` believe that it has taken a device, or that it has not.
 ///
 /// # Safety
-/// The device to which the information belongs is there, and the control plane is locked.
-pub(crate) unsafe fn set_member(info: &sys::rte_eth_dev_info, member: bool) {
+/// The control plane is locked.
+pub(crate) unsafe fn set_member(info: &DeviceInfo<'_>, member: bool) {
     let flags = info.dev_flags.cast_mut();
     if flags.is_null() {
         return;
     }
-    // SAFETY: flags that are not null live as long as the device, which the caller promises, in memory that drivers write to
-    // while the control plane is locked.
+    // SAFETY: flags that are not null live as long as the device, and so as long as the information, in memory that drivers
+    // write to while the control plane is locked.
     let flags = unsafe { &mut *flags };
     *flags = if member { *flags | sys::DPDK_SYS_ETH_DEV_MEMBER } else { *flags & !sys::DPDK_SYS_ETH_DEV_MEMBER };
 }
 
 /// The names, addresses or numbers of the devices that a device of `net_bonding` combines according to its arguments,
 /// once it is configured. The driver may understand them otherwise: [`Bonding`](super::Bonding) has what it has taken.
-pub(crate) fn members(info: &sys::rte_eth_dev_info) -> Vec<String> {
+pub(crate) fn members(info: &DeviceInfo<'_>) -> Vec<String> {
     if name(info) != BONDING {
         return Vec::new();
     }
@@ -79,7 +77,7 @@ pub(crate) fn members(info: &sys::rte_eth_dev_info) -> Vec<String> {
 
 /// The maximum number of devices that a device of `net_failsafe` combines according to its arguments, in each of which
 /// it opens a bracket. `None` if it finds out later what these devices are.
-pub(crate) fn failsafe_parts(info: &sys::rte_eth_dev_info) -> Option<usize> {
+pub(crate) fn failsafe_parts(info: &DeviceInfo<'_>) -> Option<usize> {
     let args = args(info).unwrap_or_default();
     let later = ["exec(", "fd("].iter().any(|kind| args.contains(kind));
     (!later).then(|| args.matches('(').count())
@@ -108,7 +106,7 @@ pub(crate) fn pci_address(text: &str) -> Option<[u32; 4]> {
 
 /// Whether a device can send data outside DPDK's memory. With some arguments, drivers of the list cannot: `net_memif`
 /// then tells its peer where the data is, and `net_vhost` lets another device copy it.
-pub(crate) fn reads_by_processor(info: &sys::rte_eth_dev_info) -> bool {
+pub(crate) fn reads_by_processor(info: &DeviceInfo<'_>) -> bool {
     let passes_on = |args: String| has_one_of(&args, &["dmas", "zero-copy"]);
     PROCESSOR_READERS.contains(&name(info).as_str()) && !args(info).is_some_and(passes_on)
 }
@@ -138,7 +136,7 @@ const BUFFER_CHANGERS: &[&str] = &["dmas", "ext-buffer", "mprq_en", "zero-copy"]
 
 /// Whether a device can receive into mbufs whose buffers are in memory of the program. `outside`: that memory is not
 /// DPDK's. `alone`: the device is not part of another device.
-pub(crate) fn keeps_buffers(info: &sys::rte_eth_dev_info, outside: bool, alone: bool) -> bool {
+pub(crate) fn keeps_buffers(info: &DeviceInfo<'_>, outside: bool, alone: bool) -> bool {
     let name = name(info);
     (BUFFER_KEEPERS.contains(&name.as_str()) || alone && loses_marks(&name))
         && !args(info).is_some_and(|args| has_one_of(&args, BUFFER_CHANGERS))
@@ -157,7 +155,7 @@ fn has_one_of(args: &str, keys: &[&str]) -> bool {
 }
 
 /// The name of a device's driver.
-pub(crate) fn name(info: &sys::rte_eth_dev_info) -> String {
+pub(crate) fn name(info: &DeviceInfo<'_>) -> String {
     if info.driver_name.is_null() {
         return String::new();
     }
@@ -182,14 +180,14 @@ pub(crate) fn needs_link_interrupts(driver: &str) -> bool {
 /// Whether the interface of a device is no longer where its queues were created. `net_tap` opens the interface by name
 /// for each queue. If the interface was moved to another network namespace before, the kernel creates a second
 /// interface of that name, and the frames of the first are lost.
-pub(crate) fn has_lost_interface(driver: &str, info: &sys::rte_eth_dev_info) -> bool {
+pub(crate) fn has_lost_interface(driver: &str, info: &DeviceInfo<'_>) -> bool {
     // SAFETY: the call takes a number.
     driver == "net_tap" && info.if_index != 0 && unsafe { sys::dpdk_sys_has_interface(info.if_index) } == 0
 }
 
 /// Whether a device must not be closed after it, or a device that it is a part of, has failed to set up a queue or to
 /// start: `net_pcap` with `infinite_rx` then frees a ring, keeps its address, and frees the ring again on close.
-pub(crate) fn frees_twice(info: &sys::rte_eth_dev_info) -> bool {
+pub(crate) fn frees_twice(info: &DeviceInfo<'_>) -> bool {
     name(info) == "net_pcap" && args(info).is_some_and(|args| values(&args, "infinite_rx").any(|value| value != 0))
 }
 
@@ -198,7 +196,7 @@ pub(crate) type Danger = (&'static str, u32, String);
 
 /// An argument with which the driver would access memory outside an mbuf. `room` is the data room of an mbuf after the
 /// headroom, `queues` the number of queues in both directions. `owned`: the device is part of another.
-pub(crate) fn danger(info: &sys::rte_eth_dev_info, (room, queues): (u32, u32), owned: bool) -> Option<Danger> {
+pub(crate) fn danger(info: &DeviceInfo<'_>, (room, queues): (u32, u32), owned: bool) -> Option<Danger> {
     if owned && frees_twice(info) {
         // If its set-up fails, `net_failsafe` calls a function that the driver does not have.
         return Some(("argument 'infinite_rx' of net_pcap in another device", 1, "0 only".to_owned()));
@@ -214,11 +212,11 @@ pub(crate) fn danger(info: &sys::rte_eth_dev_info, (room, queues): (u32, u32), o
 }
 
 /// The arguments with which a device was created, if any.
-fn args(info: &sys::rte_eth_dev_info) -> Option<String> {
+fn args(info: &DeviceInfo<'_>) -> Option<String> {
     if info.device.is_null() {
         return None;
     }
-    // SAFETY: the device of an ethdev lives as long as the ethdev, which the caller has just asked.
+    // SAFETY: the device of an ethdev lives as long as the ethdev, and so as long as the information.
     let args = unsafe { sys::dpdk_sys_dev_args(info.device) };
     if args.is_null() {
         return None;

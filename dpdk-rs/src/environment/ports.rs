@@ -4,7 +4,7 @@
 //! The existing ports, by number and by name.
 
 use super::{
-    Control, ControlGuard, Environment, driver, iommu,
+    Control, ControlGuard, DeviceInfo, Environment, driver, iommu,
     owner::{Owner, owner},
 };
 use core::{
@@ -44,11 +44,10 @@ pub(crate) fn names(environment: &Environment) -> Vec<String> {
 }
 
 /// DPDK's information about a port, if available.
-pub(crate) fn info(id: u16, _control: &Control) -> Option<sys::rte_eth_dev_info> {
-    let mut info = sys::rte_eth_dev_info::default();
-    // SAFETY: a `Control` is reached only under its lock; the call checks the number, and fills a struct of ours.
-    let result = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) };
-    (result >= 0).then_some(info)
+pub(crate) fn info(id: u16, _control: &Control) -> Option<DeviceInfo<'_>> {
+    // SAFETY: a `Control` is reached only under its lock, under which alone devices are removed, and there is one only after
+    // the EAL was initialised.
+    unsafe { DeviceInfo::of(id) }.ok()
 }
 
 /// Whether a port belongs to another device, or could be removed with one that does.
@@ -56,9 +55,7 @@ pub(crate) fn is_owned(id: u16, control: &Control) -> bool {
     let own = info(id, control);
     let device = |other: &u16| info(*other, control).map(|info| info.device);
     let mut siblings = all(control).filter(|other| *other == id || device(other) == own.map(|own| own.device));
-    // SAFETY: the device is there as long as the control plane is locked.
-    own.is_some_and(|own| unsafe { driver::is_member(&own) })
-        || siblings.any(|id| matches!(owner(id), Owner::Device(_)))
+    own.is_some_and(|own| driver::is_member(&own)) || siblings.any(|id| matches!(owner(id), Owner::Device(_)))
 }
 
 /// Whether a device is one of `net_failsafe`, by the device's name.
@@ -122,11 +119,8 @@ impl Environment {
 /// A port that cannot send data outside DPDK's memory: its name and that of its driver.
 fn reads_only_dpdk_memory(control: &ControlGuard<'_>) -> Option<String> {
     all(control).find_map(|id| {
-        let mut info = sys::rte_eth_dev_info::default();
-        // SAFETY: `all` has just named the port, and the control plane is locked; the call fills a struct of ours.
-        let known = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) } >= 0;
-        let reads = known && driver::reads_by_processor(&info);
-        (!reads).then(|| format!("{} ({})", port_name(id), driver::name(&info)))
+        let info = info(id, control).unwrap_or_default();
+        (!driver::reads_by_processor(&info)).then(|| format!("{} ({})", port_name(id), driver::name(&info)))
     })
 }
 
@@ -135,10 +129,8 @@ fn reads_only_dpdk_memory(control: &ControlGuard<'_>) -> Option<String> {
 pub(crate) fn reaches_program_memory(control: &ControlGuard<'_>) -> Result<bool, String> {
     let mut nic = false;
     for id in all(control) {
-        let mut info = sys::rte_eth_dev_info::default();
-        // SAFETY: `all` has just named the port, and the control plane is locked; the call fills a struct of ours.
-        let known = unsafe { sys::rte_eth_dev_info_get(id, &raw mut info) } >= 0;
-        if known && driver::reads_by_processor(&info) {
+        let info = info(id, control).unwrap_or_default();
+        if driver::reads_by_processor(&info) {
             continue;
         }
         if !device_name(id, control).is_some_and(|name| iommu::is_on_vfio(Path::new(iommu::SYS), &name)) {

@@ -3,7 +3,7 @@
 
 //! The differences between the drivers of configured ports that matter for safety.
 
-use super::driver;
+use super::{DeviceInfo, driver};
 use dpdk_sys as sys;
 
 /// Drivers that send frames of any number of segments in any configuration. Others may rely on one segment only, and
@@ -111,7 +111,7 @@ impl Quirks {
 
     /// The quirks of a device of this process with these TX offloads: all quirks of its drivers, if it combines several
     /// devices. `outside`: mbufs exist whose buffers are in memory of the program.
-    pub(crate) fn of_own(drivers: &[(String, sys::rte_eth_dev_info)], tx_offloads: u64, outside: bool) -> Self {
+    pub(crate) fn of_own(drivers: &[(String, DeviceInfo<'_>)], tx_offloads: u64, outside: bool) -> Self {
         let mut quirks = if drivers.is_empty() { Self::default() } else { Self::NONE };
         for (driver, info) in drivers {
             quirks.add(driver, info, tx_offloads);
@@ -121,7 +121,7 @@ impl Quirks {
     }
 
     /// The quirks of a device that another process has configured. Its TX offloads and its parts are unknown.
-    pub(crate) fn of_foreign(driver: &str, info: &sys::rte_eth_dev_info) -> Self {
+    pub(crate) fn of_foreign(driver: &str, info: &DeviceInfo<'_>) -> Self {
         let mut quirks = Self::NONE;
         quirks.add(driver, info, 0);
         // This process knows what it shares itself, but not what the other process shares.
@@ -130,11 +130,11 @@ impl Quirks {
     }
 
     /// Whether one of these drivers, which are those of a device and of its parts, [loses peers](Self::loses_peers).
-    pub(crate) fn one_loses_peers(drivers: &[(String, sys::rte_eth_dev_info)]) -> bool {
+    pub(crate) fn one_loses_peers(drivers: &[(String, DeviceInfo<'_>)]) -> bool {
         drivers.iter().any(|(driver, _)| PEER_LOSERS.contains(&driver.as_str()))
     }
 
-    fn add(&mut self, driver: &str, info: &sys::rte_eth_dev_info, tx_offloads: u64) {
+    fn add(&mut self, driver: &str, info: &DeviceInfo<'_>, tx_offloads: u64) {
         let is_one_of = |drivers: &[&str]| drivers.contains(&driver);
         self.most_segments = self.most_segments.min(most_segments(driver, info, tx_offloads));
         self.most_headers = self.most_headers.min(if driver == "net_tap" { TAP_HEADERS } else { u16::MAX });
@@ -148,7 +148,7 @@ impl Quirks {
 }
 
 /// The maximum number of segments of a frame that a driver sends correctly with these TX offloads.
-fn most_segments(driver: &str, info: &sys::rte_eth_dev_info, offloads: u64) -> u16 {
+fn most_segments(driver: &str, info: &DeviceInfo<'_>, offloads: u64) -> u16 {
     if CHAIN_SENDERS.contains(&driver) {
         return u16::MAX;
     }

@@ -119,8 +119,7 @@ pub(crate) struct Fence<'c>(&'c Control, Vec<u16>);
 impl<'c> Fence<'c> {
     /// Around all ports that are not `free`, and are nobody's members yet.
     pub(crate) fn new(control: &'c Control, free: impl Fn(u16) -> bool) -> Self {
-        // SAFETY: the device is there as long as the control plane is locked.
-        let is_nobodys = |id: u16| info(id, control).is_some_and(|info| unsafe { !driver::is_member(&info) });
+        let is_nobodys = |id: u16| info(id, control).is_some_and(|info| !driver::is_member(&info));
         let fence = Self(control, all(control).filter(|id| !free(*id) && is_nobodys(*id)).collect());
         fence.set(true);
         fence
@@ -128,7 +127,7 @@ impl<'c> Fence<'c> {
 
     fn set(&self, member: bool) {
         for info in self.1.iter().filter_map(|id| info(*id, self.0)) {
-            // SAFETY: the device is there as long as the control plane is locked.
+            // SAFETY: the control plane stays locked while this refers to its state.
             unsafe { driver::set_member(&info, member) };
         }
     }

@@ -72,3 +72,28 @@ fn a_port_that_cannot_be_stopped_stays_open() {
         ring_works(ports.remove(0), &pool(&eal, "second"));
     });
 }
+
+/// A bonding device lets go of its members when it is closed, but not of one that cannot be stopped.
+#[test]
+fn a_bonding_device_whose_member_cannot_be_stopped_stays_open() {
+    let key = if dpdk_version().as_str() < "23.11" { "slave" } else { "member" };
+    with_interposer(&[], 1, |_| {
+        let (eal, _) =
+            init(eal_args(&["net_ring0", &format!("net_bonding0,mode=0,{key}=net_ring0"), "net_ring1"])).unwrap();
+        let first: Mempool = pool(&eal, "first");
+        let mut ports = eal.ports();
+        let bonding = ports.iter().position(|port| port.name() == "net_bonding0").unwrap();
+        let bonding = ports.remove(bonding).configure(&PortConfig::default(), &first).unwrap();
+        ports.retain(|port| port.name() == "net_ring1");
+        // The start, which is refused, stops the member and then the device; the close stops the member again.
+        arm(Kind::Call, c"rte_eth_dev_stop", Which::Only(3));
+        bonding.start().unwrap_err();
+        assert_eq!(failed(), 1);
+        disarm();
+        drop(first);
+        assert!(eal.ports().is_empty(), "nobody gets the member");
+        let again = Mempool::<()>::builder("first").size(63).build(&eal).unwrap_err();
+        assert!(matches!(again, MempoolError::Create { errno, .. } if errno.get() == EEXIST), "it is there: {again}");
+        ring_works(ports.remove(0), &pool(&eal, "second"));
+    });
+}

@@ -468,10 +468,10 @@ rte_eth_dev_stop(uint16_t port)
 
 	NEXT(rte_eth_dev_stop);
 	armed = enter("rte_eth_dev_stop");
-	if (!armed || armed_kind != CALL)
-		result = next(port);
-	else
+	if (armed && armed_kind == CALL && ++count >= armed_first && (count == armed_first || armed_onwards))
 		failed++;
+	else
+		result = next(port);
 	if (armed)
 		depth--;
 	return result;

@@ -31,7 +31,7 @@ pub(crate) enum Kind {
     File = 4,
     /// `pthread_create`.
     Thread = 5,
-    /// The armed function itself, which must be `rte_eth_dev_stop`. It fails every time.
+    /// The armed function itself, which must be `rte_eth_dev_stop`.
     Call = 6,
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from testbed.campaign.confirmation import confirmed
+from testbed.campaign.confirmation import compared, confirmed
 from testbed.campaign.grade import Clause, Level, grade
 from testbed.campaign.measurements.back_to_back import measure_back_to_back
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
@@ -83,7 +83,7 @@ METHODS = {
         confirm=confirmed,
     ),
     Measurement.LATENCY: _method(measure_latency, Measurement.LATENCY, _BY_THROUGHPUT),
-    Measurement.FRAME_LOSS: _method(measure_frame_loss, Measurement.FRAME_LOSS),
+    Measurement.FRAME_LOSS: replace(_method(measure_frame_loss, Measurement.FRAME_LOSS), confirm=compared),
     Measurement.BACK_TO_BACK: _method(measure_back_to_back, Measurement.BACK_TO_BACK, _BY_THROUGHPUT),
     Measurement.RECOVERY: _method(measure_recovery, Measurement.RECOVERY, _BY_THROUGHPUT),
     Measurement.RESET: _method(measure_reset, Measurement.RESET, _BY_THROUGHPUT),

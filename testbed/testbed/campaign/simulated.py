@@ -54,6 +54,8 @@ class DeviceModel(Record):
     # Latency is this and an exponentially distributed rest of that mean.
     latency_base_ns: float = Field(5_000, gt=0)
     latency_rest_ns: float = Field(1_000, ge=0)
+    # What the generator adds to it: the latency that it measures when connected to itself.
+    generator_ns: float = Field(0, ge=0)
     # How long it keeps losing frames after an overload.
     recovery_s: float = Field(0.25, ge=0)
     reset_gap_s: dict[ResetKind, float] = Field(default_factory=lambda: {ResetKind.PROCESS: 1.5, ResetKind.PORT: 0.4})
@@ -128,6 +130,7 @@ class SimulatedGenerator:
             directions=2,
             flows=1 << 20,
             latency=True,
+            latency_definition="that of a model, which no clock measured",
             burst=True,
             step=True,
             resets=list(self.model.reset_gap_s),
@@ -169,6 +172,7 @@ class SimulatedGenerator:
             offered_fps=offered,
             duration_s=duration_s,
             latency=self._latency(sent - lost, lost > 0, served, chance) if plan.latency else None,
+            baseline=self._baseline(sent) if plan.latency else None,
         )
         if offered < plan.load_fps:
             return result.invalidated([f"the generator offered {offered:.0f} frames/s instead of {plan.load_fps:.0f}"])
@@ -238,7 +242,11 @@ class SimulatedGenerator:
 
     def _latency(self, count: int, overloaded: bool, served_fps: float, chance: Random) -> Latency:
         """The distribution's own figures; a full buffer adds the time that it takes to empty."""
-        base = self.model.latency_base_ns + (1e9 * self.model.buffer_frames / served_fps if overloaded else 0.0)
+        base = (
+            self.model.generator_ns
+            + self.model.latency_base_ns
+            + (1e9 * self.model.buffer_frames / served_fps if overloaded else 0.0)
+        )
         rest = self.model.latency_rest_ns
         if self.model.noise:
             rest *= max(0.1, 1 + chance.gauss(0, self.model.noise))
@@ -249,6 +257,12 @@ class SimulatedGenerator:
         ipdv = rest
         return Latency(
             count=count, min=base, avg=base + rest, max=base + rest * math.log(count + 1), ipdv=ipdv, **quantiles
+        )
+
+    def _baseline(self, count: int) -> Latency:
+        """The generator connected to itself: it adds the same to each frame."""
+        return Latency(
+            count=count, ipdv=0, **dict.fromkeys(["min", "avg", "max", *_PERCENTILES], self.model.generator_ns)
         )
 
     def _takes(self, seconds: float) -> None:

@@ -60,6 +60,8 @@ class Capabilities(Record):
     directions: int = 1
     flows: int = Field(1, description="most flows")
     latency: bool = False
+    # From where to where its latency is measured, how finely, and with which bias.
+    latency_definition: str = "not said"
     burst: bool = False
     step: bool = False
     resets: list[ResetKind] = Field(default_factory=list)

@@ -141,6 +141,9 @@ class TrialResult(Outcome):
     offered_fps: float = Field(ge=0, description="frames a second in each direction that were really offered")
     duration_s: Seconds
     latency: Latency | None = None
+    baseline: Latency | None = Field(
+        None, description="latency of the generator connected to itself, without wire and device, at the same load"
+    )
 
     @property
     def loss_ratio(self) -> float:

@@ -27,7 +27,7 @@ def checks(host: Host, question: Question) -> Iterator[Check]:
         ("nohz_full", host.text(f"{CPUS}/nohz_full")),
         ("rcu_nocbs", _parameter(host, "rcu_nocbs")),
     ):
-        yield _isolation(name, _cpus(told), question)
+        yield _isolation(name, _cpus(told), online(host), question)
     yield _irqbalance(host)
     if question.cores:
         yield _interrupts(host, question)
@@ -83,7 +83,7 @@ def _sleep(host: Host, question: Question) -> Check:
     )
 
 
-def _isolation(name: str, cpus: list[int], question: Question) -> Check:
+def _isolation(name: str, cpus: list[int], every: list[int], question: Question) -> Check:
     why = {
         "isolcpus": "else the scheduler puts other tasks on the forwarding cores",
         "nohz_full": "else the timer interrupts forwarding up to 1,000 times a second",
@@ -93,6 +93,10 @@ def _isolation(name: str, cpus: list[int], question: Question) -> Check:
     found = f"CPU {cpu_list(cpus)}" if cpus else "no CPU"
     if cpus and not missing:
         return ok(name, found, why)
+    if every and set(every) <= set(question.cores):
+        first, *others = every
+        rest = f"choose --cores {cpu_list(others)}, and isolate these" if others else "a second CPU is needed"
+        return warn(name, found, why, f"leave CPU {first} to the system, which no machine can do without: {rest}")
     wanted = cpu_list(question.cores) if question.cores else "<cores>"
     return warn(name, found, why, f"add {name}={wanted} to the kernel's command line and reboot")
 

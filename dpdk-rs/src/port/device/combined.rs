@@ -11,7 +11,7 @@
 use super::Device;
 use crate::{
     environment::{
-        Bonding, ControlGuard, driver,
+        Bonding, ControlGuard, DeviceInfo, driver,
         ports::{self, info, is_owned},
         reservation::Fence,
     },
@@ -23,10 +23,7 @@ use dpdk_sys as sys;
 impl Device {
     /// The number of this device, with DPDK's information about it. Since it may combine others, also those of the
     /// devices that another one owns, and of those that it will take.
-    pub(super) fn parts<'a>(
-        &self,
-        control: &'a ControlGuard<'_>,
-    ) -> impl Iterator<Item = (u16, sys::rte_eth_dev_info)> + 'a {
+    pub(super) fn parts<'a>(&self, control: &'a ControlGuard<'_>) -> impl Iterator<Item = (u16, DeviceInfo<'a>)> + 'a {
         let own = self.id;
         let members = info(own, control).map_or_else(Vec::new, |info| driver::members(&info));
         let is_part = move |id: u16| id == own || is_owned(id, control) || is_named(&members, id, control);
@@ -34,7 +31,7 @@ impl Device {
     }
 
     /// The name of this device's driver, and those of its parts' drivers if it combines others.
-    pub(super) fn drivers(&self, own: &str, control: &ControlGuard<'_>) -> Vec<(String, sys::rte_eth_dev_info)> {
+    pub(super) fn drivers<'a>(&self, own: &str, control: &'a ControlGuard<'_>) -> Vec<(String, DeviceInfo<'a>)> {
         let parts = self.parts(control).filter(|(id, _)| *id == self.id || driver::combines(own));
         parts.map(|(_, info)| (driver::name(&info), info)).collect()
     }
@@ -97,8 +94,7 @@ impl Device {
     /// Rejects a device of `net_bonding` that has not taken a port: those that its arguments name have other users.
     pub(super) fn check_members(&self, control: &ControlGuard<'_>) -> Result<(), PortError> {
         let bonding = info(self.id, control);
-        // SAFETY: the device is there as long as this `Device`, and DPDK has just described it.
-        let bonding = bonding.and_then(|info| unsafe { Bonding::of(self.id, &info) });
+        let bonding = bonding.and_then(|info| Bonding::of(&info));
         match bonding {
             Some(bonding) if bonding.members.is_empty() => {
                 Err(self

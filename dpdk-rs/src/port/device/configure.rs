@@ -85,7 +85,7 @@ impl Device {
         let mut link_interrupts = false;
         if config.link_interrupts || driver::needs_link_interrupts(&driver) {
             // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
-            link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
+            link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const *info) } != 0;
         }
         let mut control = self.control()?;
         let rx_interrupts = config.rx_interrupts && !Quirks::one_loses_peers(&self.drivers(&driver, &control));

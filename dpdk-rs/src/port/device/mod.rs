@@ -17,7 +17,7 @@ pub(crate) use flows::RawFlow;
 use super::{Direction, PortError, PortId, TxOffloads};
 use crate::{
     Errno,
-    environment::{Bonding, ControlGuard, Environment, Quirks, driver, outlast_alarm, ports, reservation},
+    environment::{Bonding, ControlGuard, DeviceInfo, Environment, Quirks, driver, outlast_alarm, ports, reservation},
     log,
     mempool::PoolHandle,
 };
@@ -226,10 +226,8 @@ impl Device {
                  the program has; use those ports themselves, and do without this device"
             )));
         }
-        let danger = |(id, info): (u16, _)| {
-            // SAFETY: the part is there as long as the control plane is locked, and DPDK has just described it.
-            let bonding = || unsafe { Bonding::of(id, &info) }?.danger();
-            driver::danger(&info, (room, queues), id != self.id).or_else(bonding)
+        let danger = |(id, info): (u16, DeviceInfo<'_>)| {
+            driver::danger(&info, (room, queues), id != self.id).or_else(|| Bonding::of(&info)?.danger())
         };
         match self.parts(control).find_map(danger) {
             Some((what, asked, limits)) => Err(self.unsupported(what, asked, limits)),
@@ -244,7 +242,7 @@ impl Device {
             return Ok(());
         };
         // A device that combines others may free frames from its parts before the flag is restored.
-        let keeps = |(id, info): &(u16, _)| driver::keeps_buffers(info, outside, *id == self.id);
+        let keeps = |(id, info): &(u16, DeviceInfo<'_>)| driver::keeps_buffers(info, outside, *id == self.id);
         match self.parts(control).find(|part| !keeps(part)) {
             Some((_, info)) => Err(self.lacks(format!(
                 "way to receive into a pool from MempoolBuilder::build_in: its driver {} does not leave buffers with \
@@ -361,8 +359,8 @@ impl Device {
     /// The reason why it stays open.
     ///
     /// # Safety
-    /// Nobody uses the port or a queue of it, and the control plane is locked.
-    unsafe fn close(&self, setup: &mut Setup) -> Result<(), &'static str> {
+    /// Nobody uses the port or a queue of it.
+    unsafe fn close(&self, setup: &mut Setup, control: &ControlGuard<'_>) -> Result<(), &'static str> {
         match setup.stage {
             Stage::Unconfigured | Stage::Foreign => return Ok(()),
             Stage::Unclosable(reason) => return Err(reason),
@@ -374,13 +372,19 @@ impl Device {
             // SAFETY: the caller promises that nobody polls, and that the control plane is locked.
             unsafe { self.halt(setup) }.map_err(|_| CANNOT_STOP)?;
         }
+        let members = ports::info(self.id, control).and_then(|info| Bonding::of(&info)).map(|bonding| bonding.members);
         // SAFETY: the caller promises that nobody uses the port; the control plane is locked, and the pools are released
         // after this.
         unsafe { sys::rte_eth_dev_close(self.id) };
         // The call returns other errors after it has closed the device.
         // SAFETY: any number is allowed.
         let is_open = unsafe { sys::rte_eth_dev_is_valid_port(self.id) } != 0;
-        if is_open { Err("its driver cannot close it") } else { Ok(()) }
+        if is_open {
+            return Err("its driver cannot close it");
+        }
+        // A member that it could not stop goes on receiving into the pools, and stays its member.
+        let stays = |id: u16| ports::info(id, control).is_some_and(|info| driver::is_member(&info));
+        if members.into_iter().flatten().any(stays) { Err("a part of it cannot be stopped") } else { Ok(()) }
     }
 
     /// Records that a queue was given up until the device is started again.
@@ -406,9 +410,8 @@ impl Drop for Device {
             Err("a closure that handles an event has dropped it")
         } else {
             let mut control = self.environment.control();
-            // SAFETY: the port and its queues hold this `Device`, so they are gone and nobody polls; the control plane is
-            // locked.
-            let closed = unsafe { self.close(&mut setup) };
+            // SAFETY: the port and its queues hold this `Device`, so they are gone and nobody polls.
+            let closed = unsafe { self.close(&mut setup, &control) };
             if closed.is_ok() {
                 // SAFETY: `take_all` has taken the port for this `Device`, and it has just been closed, if it was ever
                 // configured by this process.

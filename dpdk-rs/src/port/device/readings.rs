@@ -6,29 +6,30 @@
 use super::Device;
 use crate::{
     MacAddr,
-    environment::{Quirks, driver},
+    environment::{DeviceInfo, Quirks, driver},
     port::{Link, LinkSpeeds, PortError, PortInfo, PortStats, RssFields, RxOffloads, TxOffloads, info::offload_names},
 };
 use dpdk_sys as sys;
 
 impl Device {
-    pub(super) fn raw_info(&self) -> Result<sys::rte_eth_dev_info, PortError> {
-        let mut info = sys::rte_eth_dev_info::default();
+    pub(super) fn raw_info(&self) -> Result<DeviceInfo<'_>, PortError> {
         let _control = self.control()?;
-        // SAFETY: the port exists until the drop of this `Device` closes it; the call fills a struct of ours.
-        let result = unsafe { sys::rte_eth_dev_info_get(self.id, &raw mut info) };
+        // SAFETY: the EAL is initialised, since there is a port, which exists until the drop of this `Device` closes it.
+        let asked = unsafe { DeviceInfo::of(self.id) };
+        let result = asked.as_ref().map_or_else(|result| *result, |_| 0);
         self.check("rte_eth_dev_info_get", result, "read what the device can do")?;
-        Ok(info)
+        Ok(asked.unwrap_or_default())
     }
 
     pub(in crate::port) fn info(&self) -> Result<PortInfo, PortError> {
         let info = self.raw_info()?;
         let driver = driver::name(&info);
-        let drivers = self.drivers(&driver, &self.control()?);
-        let quirks = Quirks::of_own(&drivers, 0, false);
+        let control = self.control()?;
+        let quirks = Quirks::of_own(&self.drivers(&driver, &control), 0, false);
+        drop(control);
         let mut conf = sys::rte_eth_conf::default();
         // SAFETY: the call reads and changes two structs of ours and keeps no pointer to them.
-        let link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const info) } != 0;
+        let link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const *info) } != 0;
         let strips = info.rx_offload_capa & sys::DPDK_SYS_RX_OFFLOAD_VLAN_STRIP != 0;
         Ok(PortInfo {
             vlan_strip: strips && !quirks.strips_blindly,

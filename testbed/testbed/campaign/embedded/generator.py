@@ -19,7 +19,8 @@ from testbed.campaign.devices.device import (
     wait_for_load,
 )
 from testbed.campaign.devices.resets import able_resets, lacking_resets
-from testbed.campaign.embedded.account import account, reset_account, step_account
+from testbed.campaign.embedded.account import account, latency, reset_account, step_account
+from testbed.campaign.embedded.baseline import LATENCY_DEFINITION, VDEV, baseline_load
 from testbed.campaign.embedded.calibration import Calibration
 from testbed.campaign.embedded.disturbance import disturbance, held_up
 from testbed.campaign.embedded.load import trial_load
@@ -29,6 +30,7 @@ from testbed.campaign.sizes import longest
 from testbed.campaign.traffic_generator import Capabilities, GeneratorError, NotCapable
 from testbed.campaign.trial import (
     AnyPlan,
+    Latency,
     ResetKind,
     ResetPlan,
     ResetResult,
@@ -73,6 +75,7 @@ class EmbeddedGenerator:
         self._counts: Counts | None = None
         self._capabilities: Capabilities | None = None
         self._calibration = Calibration(setup, self._calibrating)
+        self._baselines: dict[TrialPlan, Latency | None] = {}
         try:
             self._wire = self._cleanup.enter_context(setup.wire or VirtualWire(setup.ports))
             self._cleanup.enter_context(setup.kind.host)
@@ -93,6 +96,7 @@ class EmbeddedGenerator:
                 directions=self._setup.directions,
                 flows=_FLOWS,
                 latency=True,
+                latency_definition=LATENCY_DEFINITION,
                 burst=True,
                 step=True,
                 resets=able_resets(self._lacking_resets),
@@ -127,6 +131,8 @@ class EmbeddedGenerator:
             # Of a veth pair and of a TAP interface the queues are the kernel's.
             virtual=not isinstance(self._wire, VethWire | GuestWire),
         )
+        if plan.latency:
+            outcome = outcome.model_copy(update={"baseline": self._baseline(plan, load)})
         time.sleep(self._setup.pauses.settle_s)
         return _undisturbed(outcome, result, raw)
 
@@ -230,10 +236,23 @@ class EmbeddedGenerator:
     def _load(self, stream: Stream, rate_fps: float, seconds: float, frames: int | None = None) -> Load:
         return trial_load(self._setup, self._wire, stream, rate_fps, seconds, frames)
 
-    def _generator(self, load: Load) -> Generator:
+    def _baseline(self, plan: TrialPlan, load: Load) -> Latency | None:
+        """Measured once for all trials of a plan; None if it cannot be, or frames were lost."""
+        if plan not in self._baselines:
+            found = None
+            with contextlib.suppress(ProcessError), self._generator(baseline_load(load), (VDEV,)) as generator:
+                result = generator.result()
+                if not result.total.lost:
+                    found = latency([stream.latency_ns for stream in result.streams])
+                self._remove_logs(generator)
+            self._baselines[plan] = found
+        return self._baselines[plan]
+
+    def _generator(self, load: Load, vdevs: tuple[str, ...] | None = None) -> Generator:
         setup = self._setup
         self._serial += 1
-        eal = EalOptions(setup.lcores.generator, unique_file_prefix("gen"), self._wire.generator_vdevs, setup.hugepages)
+        vdevs = self._wire.generator_vdevs if vdevs is None else vdevs
+        eal = EalOptions(setup.lcores.generator, unique_file_prefix("gen"), vdevs, setup.hugepages)
         return Generator(setup.generator, eal, load, self._raw, f"trial-{self._serial}")
 
     def _generate(self, load: Load) -> tuple[Result, tuple[Counts | None, Counts | None], dict[str, Any]]:
@@ -255,8 +274,7 @@ class EmbeddedGenerator:
             # The result comes after the last frame; what the device says from now on has counted it.
             before, self._counts = self._counts, self._settled()
             result = generator.result()
-        for log in self._raw.glob(f"{generator.name}.*"):
-            log.unlink()
+        self._remove_logs(generator)
         stolen = environment.steal_percent(steal, environment.steal_ticks())
         return (
             result,
@@ -267,6 +285,10 @@ class EmbeddedGenerator:
                 "steal_percent": stolen,
             },
         )
+
+    def _remove_logs(self, generator: Generator) -> None:
+        for log in self._raw.glob(f"{generator.name}.*"):
+            log.unlink()
 
     def _begin_device(self) -> None:
         """Starts the device, which waits for the generator before it begins."""

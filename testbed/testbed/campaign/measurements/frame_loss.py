@@ -39,6 +39,21 @@ class FrameLossSettings(Settings):
     step_percent: int = Field(_MOST_STEP_PERCENT, ge=1, le=50)
 
 
+class LossRange(Record):
+    """The losses of all trials at a load."""
+
+    trials: int
+    least_percent: float
+    most_percent: float
+
+    @property
+    def in_words(self) -> str:
+        """'2.4 to 44.7 % in 5 trials', or nothing if all came to the same."""
+        if self.least_percent == self.most_percent:
+            return ""
+        return f"{self.least_percent:.3g} to {self.most_percent:.3g} % in {self.trials} trials"
+
+
 class LossPoint(Record):
     """A trial of the curve."""
 
@@ -50,6 +65,7 @@ class LossPoint(Record):
     # ((sent - received) * 100) / sent, as the RFC has it.
     loss_percent: float
     forwarded_fps: float
+    of_all: LossRange | None = Field(None, description="of all valid trials at this load, also of other measurements")
 
 
 class FrameLoss(Measured):
@@ -64,7 +80,8 @@ class FrameLoss(Measured):
     def headline(self) -> str:
         """The loss at the top."""
         top = self.points[0]
-        return f"{top.loss_percent:.3g} % at {top.load_fps / 1e6:.4f} Mpps"
+        others = top.of_all.in_words if top.of_all else ""
+        return f"{top.loss_percent:.3g} % at {top.load_fps / 1e6:.4f} Mpps" + (f" ({others})" if others else "")
 
 
 def measure_frame_loss(trials: Trials, stream: Stream, settings: FrameLossSettings | None = None) -> FrameLoss:

@@ -116,12 +116,16 @@ def _packets_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
 
 def _latency_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
     lines = device_lines(record)
+    alone = {name: Line(f"generator alone, as for {line.label}", MUTED, line.marker) for name, line in lines.items()}
     for finding, result in record.found(LatencyFound):
         if (finding.directions, finding.flows) == kind:
             sample = result.average_ns
             lines[finding.device].points[finding.size] = sample.mean / 1e3
             lines[finding.device].ranges[finding.size] = (sample.least / 1e3, sample.most / 1e3)
-    return _by_size("latency", kind, _RATE_TITLES[2], "µs", lines)
+            if result.baseline and result.baseline.avg is not None:
+                alone[finding.device].points[finding.size] = result.baseline.avg / 1e3
+    both = {**lines, **{f"{name} alone": line for name, line in alone.items()}}
+    return _by_size("latency", kind, _RATE_TITLES[2], "µs", both)
 
 
 def _jitter_chart(record: CampaignFolder, kind: Kind) -> Chart | None:

@@ -92,13 +92,24 @@ _BURST_NOTE = "The corrected buffer is that of RFC 9004, without the part of the
 
 
 def _latency_note(record: CampaignFolder) -> str:
-    definitions = sorted({str(result.definition) for _, result in record.found(LatencyFound)})
+    definitions = sorted({_definition(result) for _, result in record.found(LatencyFound)})
     return (
         "At the rate in the third column. The average and the jitter are means over the repetitions; percentiles and "
         "PDV, the packet delay variation of RFC 8219, are medians. Jitter is the mean |IPDV| of RFC 5481, the "
         "difference between frames that came one after the other; from TRex, the running estimate of RFC 3550. "
-        f"Definition: {' and '.join(definitions)} latency (RFC 1242)."
+        f"Latency is {'; and '.join(definitions)}. It is not RFC 1242's, from bit to bit at the device. The baseline "
+        "is that of the generator connected to itself, without wire and device, at the same load: each figure includes "
+        "it. Without these columns it is not known."
     )
+
+
+def _definition(result: LatencyFound) -> str:
+    label = result.definition
+    return f"labelled {label} by an earlier version, which measured it in software" if label in _LABELS else label
+
+
+# RFC 1242's, which no generator here measures.
+_LABELS = ("store-and-forward", "bit-forwarding")
 
 
 def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds: float | None) -> list[Section]:

@@ -65,6 +65,8 @@ def latency_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.2, and the percentiles of RFC 8219: medians over the repetitions."""
     columns = [*_HEAD, "Load [Mpps]", "Least [µs]", "Average [µs]", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]
     columns += ["Most [µs]", "Mean |IPDV| [µs]", "Jitter of RFC 3550 [µs]", "PDV [µs]", "Streams", "with loss"]
+    # The generator connected to itself.
+    columns += ["Baseline: average [µs]", "Baseline: 99.9 % [µs]", "Baseline: |IPDV| [µs]"]
     table = Table("Latency", columns, text_columns=2)
     for finding, result in record.found(LatencyFound):
         each = result.repetitions
@@ -74,6 +76,8 @@ def latency_table(record: CampaignFolder) -> Table:
         cells += [_micro(sample.mean if sample else None) for sample in (result.ipdv_ns, result.jitter_ns)]
         cells.append(_micro(result.pdv_ns.median if result.pdv_ns else None))
         cells += [str(len(each)), str(result.lossy)]
+        alone = result.baseline
+        cells += [_micro(getattr(alone, name) if alone else None) for name in ("avg", "p99_9", "ipdv")]
         table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
     return without_empty_columns(table)
 
@@ -115,7 +119,14 @@ def lossless_curves(record: CampaignFolder) -> list[str]:
 
 def loss_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.3: the ends of each curve; the curve itself is a chart."""
-    columns = [*_HEAD, "Highest load [Mpps]", "Of the theoretical [%]", "Loss there [%]", "Lost at"]
+    columns = [
+        *_HEAD,
+        "Highest load [Mpps]",
+        "Of the theoretical [%]",
+        "Loss there [%]",
+        "In all trials there",
+        "Lost at",
+    ]
     columns += ["Highest load without loss [Mpps]", "Trials"]
     table = Table("Frame loss rate", columns, text_columns=2)
     for finding, result in record.found(FrameLoss):
@@ -125,6 +136,7 @@ def loss_table(record: CampaignFolder) -> Table:
             _mega(top.load_fps),
             figure(100 * top.load_fps / line if line else None, ".1f"),
             f"{top.loss_percent:.4g}",
+            (top.of_all.in_words if top.of_all else "") or ABSENT,
             places_in_words(top.lost_at) or ABSENT,
             _mega(max(lossless)) if lossless else "none",
             str(len(result.points)),

@@ -21,7 +21,7 @@ from testbed.campaign.trex.bridge import TrexBridge, TrexError, trex_folder
 from testbed.campaign.trex.calibration import LATE_S, highest_rate, trial_load
 from testbed.campaign.trex.connection import REQUEST_S, acquire, connect
 from testbed.campaign.trex.device import JoinedDevice
-from testbed.campaign.trex.latency import latency
+from testbed.campaign.trex.latency import LATENCY_DEFINITION, latency
 from testbed.campaign.trex.mixture import tunable, with_sizes
 from testbed.campaign.trex.server import TrexServer, start_server
 from testbed.campaign.trex.setup import TrexSetup
@@ -102,6 +102,7 @@ class TrexGenerator:
             version=f"{self._version} (client API {self._api})",
             line_rate_bps=self._line_rate_bps,
             directions=self._setup.directions,
+            latency_definition=LATENCY_DEFINITION,
             pauses=self._setup.pauses,
             **abilities(self._setup.settings, counts, memif, latency, no_port_reset),
         )

@@ -12,6 +12,11 @@ from hdrh.histogram import HdrHistogram
 from testbed.campaign.trial import Latency
 
 _NS = 1000.0
+LATENCY_DEFINITION = (
+    "software, of TRex's side stream, from its sending to its receiving function. Granularity 1 µs (with --hdrh three "
+    "digits of the whole microseconds); the bias, what TRex itself takes, is included and not known, since TRex cannot "
+    "be connected to itself here; without --hdrh the mean is a low-pass value"
+)
 # What the server records (HDR_LOWEST, HDR_HIGHEST, digits of its time_histogram): a histogram to add others to.
 _LEAST_US, _MOST_US, _DIGITS = 1, 10_000_000, 3
 _PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
