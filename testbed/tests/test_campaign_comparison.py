@@ -139,7 +139,7 @@ def test_a_cut_at_any_place_changes_nothing(undisturbed: Path, tmp_path: Path) -
 
 
 def test_throughput_and_latency_can_be_compared(tmp_path: Path) -> None:
-    found = begin(tmp_path, figures=(Figure.THROUGHPUT, Figure.LATENCY)).run(console())
+    found = begin(tmp_path, figures=(Figure.THROUGHPUT, Figure.LATENCY), blocks=8).run(console())
     verdicts = {(one.figure, one.size): one for one in found.comparison.verdicts}
     assert verdicts[Figure.THROUGHPUT, 64].verdict is Verdict.FASTER
     latency = verdicts[Figure.LATENCY, 512]
@@ -151,9 +151,9 @@ def test_throughput_and_latency_can_be_compared(tmp_path: Path) -> None:
 def test_latency_at_a_load_with_loss_is_not_compared(tmp_path: Path) -> None:
     found = begin(tmp_path, figures=(Figure.LATENCY,), latency_share=0.99).run(console())
     assert {one.verdict for one in found.comparison.verdicts} == {Verdict.INCONCLUSIVE}
-    # 7 blocks of 4 turns, of A against itself and of A against B.
+    # 7 blocks of 6 turns.
     (small, large) = found.comparison.not_measured
-    assert small.startswith("latency at 64 bytes, in 56 of 56 runs, the first floor/block1/turn1-")
+    assert small.startswith("latency at 64 bytes, in 42 of 42 runs, the first block1/turn1-")
     assert large.endswith("compare latency with a lower --latency-share")
 
 

@@ -207,8 +207,8 @@ def test_what_fails_once_more_stays_as_it_was(tmp_path: Path, lab: Callable[[Tes
     assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.PASSED
 
 
-# In the third run of the second block of A against B no trial at 512 bytes counts: one of 7 blocks of 4 runs each.
-BROKEN = 7 * 4 + 4 + 3
+# In the third run of the second block, B's, no trial at 512 bytes counts: one of 7 blocks of 6 runs each.
+BROKEN = 6 + 3
 
 
 def compared(**told: Any) -> ComparisonSettings:
@@ -225,16 +225,16 @@ def test_a_block_that_is_not_whole_is_measured_again_as_a_whole(tmp_path: Path) 
     run = ComparisonRun.create(tmp_path, compared(), TEXT, machine.equipment())
     found = run.run(console())
     (failure,) = found.comparison.failures
-    assert failure.place.startswith("pair/block2/turn3-")
-    assert (found.status, machine.starts) == (Status.PASSED, 2 * 7 * 4)
+    assert failure.place.startswith("block2/turn3-")
+    assert (found.status, machine.starts) == (Status.PASSED, 7 * 6)
     trials = read_journal(run.folder / JOURNAL)
     again = ComparisonRun.resume(run.folder, machine.equipment(), retry_failed=True).run(console())
     assert again.comparison.failures == []
-    # Its four dut_runs, and at that size only.
-    assert machine.starts == 2 * 7 * 4 + 4
+    # Its six dut_runs, and at that size only.
+    assert machine.starts == 7 * 6 + 6
     journal = read_journal(run.folder / JOURNAL)
     assert journal[: len(trials)] == trials
-    dut_runs = dict.fromkeys(place.rpartition("/")[0] for place, _ in trials if place.startswith("pair/block2/"))
+    dut_runs = dict.fromkeys(place.rpartition("/")[0] for place, _ in trials if place.startswith("block2/"))
     mine = [dut_run for dut_run in dut_runs if dut_run.endswith("/512B")]
     assert [place.rpartition("/")[0] for place, _ in journal[len(trials) :]] == mine
     assert verdicts(again) == {64: Verdict.FASTER, 512: Verdict.EQUIVALENT}
@@ -254,20 +254,20 @@ def test_a_spread_comparison_measures_a_block_again_where_it_was(
     tmp_path: Path, lab: Callable[[Testbeds], None]
 ) -> None:
     # Size by size: first all runs at 64 bytes, on one testbed, then those at 512, on the other.
-    machine = Busy(lambda number, _, size: (number, size) == (2 * 7 * 4 + BROKEN, 512))
+    machine = Busy(lambda number, _, size: (number, size) == (7 * 6 + BROKEN, 512))
     lab(Testbeds(make=machine.equipment))
     begun = ComparisonRun.create(tmp_path, compared(), TEXT, EQUIPMENT)
     found = SpreadComparison.create(begun, INVENTORY, EQUIPMENT, console()).run()
     (failure,) = found.comparison.failures
-    assert (failure.size, failure.place.rpartition("-")[0].rpartition("-")[0]) == (512, "pair/block2/turn3")
-    assert machine.starts == 2 * 2 * 7 * 4
+    assert (failure.size, failure.place.rpartition("-")[0].rpartition("-")[0]) == (512, "block2/turn3")
+    assert machine.starts == 2 * 7 * 6
     testbeds = Testbeds(make=machine.equipment)
     lab(testbeds)
     settings = read_comparison_settings(begun.folder)
     again = SpreadComparison.resume(begun.folder, settings, EQUIPMENT, console(), retry_failed=True).run()
     (job,) = testbeds.jobs
-    assert (job.testbed, job.frames, len(job.retry)) == ("slow", "512B/1way/1flows", 4)
-    assert machine.starts == 2 * 2 * 7 * 4 + 4
+    assert (job.testbed, job.frames, len(job.retry)) == ("slow", "512B/1way/1flows", 6)
+    assert machine.starts == 2 * 7 * 6 + 6
     assert again.comparison.failures == []
     assert again.comparison.verdicts[0] == found.comparison.verdicts[0]
     assert again.testbeds == {64: "quick", 512: "slow"}

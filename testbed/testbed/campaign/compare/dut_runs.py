@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from testbed.campaign.compare.schedule import TURNS, CompareSettings, DutRun, Figure, Phase
+from testbed.campaign.compare.schedule import TURNS, CompareSettings, DutRun, Figure
 from testbed.campaign.compare.size_verdict import DutFigure
 from testbed.campaign.devices.settings import Device
 from testbed.campaign.equipment import Equipment
@@ -77,8 +77,7 @@ class DutRunner:
 
     def _seeded(self, dut_run: DutRun) -> Scenario:
         """A simulated device has its own chance at each dut_run, as a real one has at each start."""
-        before = list(Phase).index(dut_run.phase) * self._told.blocks + dut_run.block - 1
-        number = TURNS * before + dut_run.turn
+        number = TURNS * (dut_run.block - 1) + dut_run.turn
 
         def seeded(device: Device) -> Device:
             if device.model is None:

@@ -214,8 +214,8 @@ def plan_lines(settings: ComparisonSettings, equipment: Equipment, spread: bool 
     sizes = sizes_in_words(told.sizes)
     return [
         f"Scenario {settings.scenario.name}, preset {settings.scenario.preset}",
-        f"Devices: {told.a} against itself, then against {told.b}, by {figures_in_words(told.figures)}, at {sizes}",
-        f"{told.blocks} blocks of each: {len(dut_runs)} starts, {len(measured)} measurements, "
+        f"Devices: {told.a} against {told.b} and against itself, by {figures_in_words(told.figures)}, at {sizes}",
+        f"{told.blocks} blocks: {len(dut_runs)} starts, {len(measured)} measurements, "
         f"about {timedelta(seconds=round(seconds))}",
     ]
 
@@ -244,5 +244,5 @@ def broken_blocks(folder: Path, settings: ComparisonSettings) -> dict[Size, list
 
 
 def _block(place: str) -> str:
-    """'pair/block3': the block of a dut_run, as the journal has it."""
+    """'block3': the block of a dut_run, as the journal has it."""
     return place.rpartition("/")[0]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""In which order a comparison measures two forwarders: A against itself first, then A against B, both interleaved.
+"""In which order a comparison measures two forwarders: A, A again and B in each block, interleaved.
 
-A block runs both in the order A B B A or B A A B, each freshly started, and the sizes of its second half in the reverse
-order of the first: a machine that drifts steadily favours neither a forwarder nor a size. The block is the sample.
+A block runs the three in a random order and then in the reverse, each freshly started, and the sizes of its second half
+in the reverse order of the first: a machine that drifts steadily favours neither a forwarder nor a size. The block is
+the sample, of A against B and of A against itself: the noise floor is that of the same minutes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from testbed.comparison.order import balanced_order
 from testbed.comparison.pair_verdict import LEAST_JUDGED, MOST_P
 
 # Of a block: each side twice.
-TURNS = 4
+TURNS = 6
 
 
 class Figure(StrEnum):
@@ -37,17 +38,11 @@ class Figure(StrEnum):
         return self is Figure.LATENCY
 
 
-class Phase(StrEnum):
-    """Which pair runs."""
-
-    FLOOR = "A against itself"
-    PAIR = "A against B"
-
-
 class Side(StrEnum):
-    """A place in a pair."""
+    """A place in a block: A, A once more for the noise floor, and B."""
 
     FIRST = "first"
+    AGAIN = "again"
     SECOND = "second"
 
 
@@ -69,18 +64,19 @@ class CompareSettings(Record):
             raise ValueError(f"a and b are both '{self.a}': give two devices; the first runs against itself anyway")
         if len(set(self.sizes)) < len(self.sizes):
             raise ValueError("sizes has one twice")
-        if self.blocks < (least := least_blocks(len(self.sizes))):
+        if self.blocks < (least := least_blocks(len(self.sizes) * len(self.figures))):
+            by = f" by {len(self.figures)} figures" if len(self.figures) > 1 else ""
             raise ValueError(
-                f"{self.blocks} blocks cannot tell any difference at {len(self.sizes)} sizes: give at least {least}"
+                f"{self.blocks} blocks cannot tell any difference at {len(self.sizes)} sizes{by}: give at least {least}"
             )
         return self
 
 
-def least_blocks(sizes: int) -> int:
+def least_blocks(comparisons: int) -> int:
     """With fewer, even blocks that all agree have a p that Holm's correction takes above 5 %."""
     least = LEAST_JUDGED
     # The smallest p of Wilcoxon's test of n samples is 2^(1-n).
-    while sizes * 2.0 ** (1 - least) >= MOST_P:
+    while comparisons * 2.0 ** (1 - least) >= MOST_P:
         least += 1
     return least
 
@@ -88,7 +84,6 @@ def least_blocks(sizes: int) -> int:
 class DutRun(Record):
     """A fresh start of one forwarder, and the sizes in their order."""
 
-    phase: Phase
     block: int
     # From 1 in each block.
     turn: int
@@ -99,25 +94,21 @@ class DutRun(Record):
     @property
     def place(self) -> str:
         """Its name in the journal."""
-        phase = "floor" if self.phase is Phase.FLOOR else "pair"
-        return f"{phase}/block{self.block}/turn{self.turn}-{self.side}-{self.device}"
+        return f"block{self.block}/turn{self.turn}-{self.side}-{self.device}"
 
 
 def schedule(settings: CompareSettings) -> Iterator[DutRun]:
     """All DUT runs in their order; the same each time."""
     chance = random.Random(settings.seed)
-    for phase in Phase:
-        # Two rounds, of which the second turns the first round, are a block.
-        order = balanced_order([*Side], 2 * settings.blocks, chance.randrange(1 << 32))
-        for block in range(settings.blocks):
-            sizes = chance.sample(settings.sizes, len(settings.sizes))
-            halves = [(sizes, order[2 * block]), (sizes[::-1], order[2 * block + 1])]
-            sides = [(half_sizes, side) for half_sizes, half in halves for side in half]
-            for turn, (half_sizes, side) in enumerate(sides, start=1):
-                device = settings.b if phase is Phase.PAIR and side == Side.SECOND else settings.a
-                yield DutRun(
-                    phase=phase, block=block + 1, turn=turn, side=Side(side), device=device, sizes=tuple(half_sizes)
-                )
+    # Two rounds, of which the second turns the first round, are a block.
+    order = balanced_order([*Side], 2 * settings.blocks, chance.randrange(1 << 32))
+    for block in range(settings.blocks):
+        sizes = chance.sample(settings.sizes, len(settings.sizes))
+        halves = [(sizes, order[2 * block]), (sizes[::-1], order[2 * block + 1])]
+        sides = [(half_sizes, side) for half_sizes, half in halves for side in half]
+        for turn, (half_sizes, side) in enumerate(sides, start=1):
+            device = settings.b if side == Side.SECOND else settings.a
+            yield DutRun(block=block + 1, turn=turn, side=Side(side), device=device, sizes=tuple(half_sizes))
 
 
 def size_by_size(settings: CompareSettings) -> Iterator[DutRun]:

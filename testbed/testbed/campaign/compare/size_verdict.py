@@ -3,7 +3,7 @@
 """Which of two forwarders is faster, size by size, from the figures of all runs of the schedule.
 
 The margin within which two count as equally fast, 1 %, is that of `comparison/pair_verdict.py`, as are the interval and
-the test; since every size is judged, their p is corrected by Holm's method.
+the test; since every size is judged, their p is corrected by Holm's method, over all figures and sizes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from statistics import median
 from typing import NamedTuple
 
-from testbed.campaign.compare.schedule import TURNS, CompareSettings, DutRun, Figure, Phase, Side, schedule
+from testbed.campaign.compare.schedule import TURNS, CompareSettings, DutRun, Figure, Side, schedule
 from testbed.campaign.sizes import Size, size_in_words, size_order, sizes_in_words
 from testbed.campaign.trial import Record
 from testbed.campaign.validity import NotMeasured
@@ -54,7 +54,7 @@ class SizeVerdict(Record):
     # Whether the figure is a lower bound in any of these blocks.
     a_at_least: bool = False
     b_at_least: bool = False
-    # Holm's, over all sizes of this figure; what `ratio` has is uncorrected.
+    # Holm's, over all figures and sizes; what `ratio` has is uncorrected.
     corrected_p: float | None
     verdict: Verdict
     # Half the width of A against itself: a smaller difference cannot be detected.
@@ -90,7 +90,7 @@ class Comparison(Record):
         places: dict[tuple[Figure, Size, str], list[str]] = {}
         for one in self.failures:
             places.setdefault((one.figure, one.size, one.reason), []).append(one.place)
-        runs = 2 * TURNS * self.settings.blocks
+        runs = TURNS * self.settings.blocks
         figures = self.settings.figures
         ordered = sorted(places.items(), key=lambda one: (figures.index(one[0][0]), *size_order(one[0][1])))
         return [
@@ -123,7 +123,7 @@ def _by_how_much(found: Sequence[SizeVerdict], verdict: Verdict) -> str:
     return f", by {least} %" if least == most else f", by {least} to {most} %"
 
 
-_Figures = dict[tuple[Phase, Figure, Size, int, Side], list[DutFigure]]
+_Figures = dict[tuple[Figure, Size, int, Side], list[DutFigure]]
 # Starts a device for a dut_run, and gives what measures a figure at a size. Raises `NotMeasured`.
 Measure = Callable[[Figure, Size], DutFigure]
 Start = Callable[[DutRun], AbstractContextManager[Measure]]
@@ -144,24 +144,25 @@ def compare(settings: CompareSettings, start: Start, dut_runs: Iterable[DutRun] 
                     except NotMeasured as error:
                         failures.append(Failure(place=dut_run.place, size=size, figure=figure, reason=str(error)))
                     else:
-                        key = (dut_run.phase, figure, size, dut_run.block, dut_run.side)
+                        key = (figure, size, dut_run.block, dut_run.side)
                         figures.setdefault(key, []).append(found)
         except NotMeasured as error:
             failures += [
                 Failure(place=dut_run.place, size=size, figure=figure, reason=str(error))
                 for size, figure in itertools.product(dut_run.sizes, settings.figures)
             ]
-    pairs = {
-        (phase, figure, size): _pairs(figures, settings.blocks, phase, figure, size)
-        for phase, figure, size in itertools.product(Phase, settings.figures, settings.sizes)
-    }
-    verdicts = [verdict for figure in settings.figures for verdict in _judged(pairs, figure, settings.sizes)]
-    unfair = [
-        (verdict.figure, verdict.size)
-        for verdict in verdicts
-        if judge(verdict.floor) in (Verdict.FASTER, Verdict.SLOWER)
+    verdicts = list(_judged(figures, settings))
+    return Comparison(settings=settings, verdicts=verdicts, failures=failures, unfair=_unfair(verdicts))
+
+
+def _unfair(verdicts: Sequence[SizeVerdict]) -> list[tuple[Figure, Size]]:
+    """Where A differs from itself, with p corrected over all of them."""
+    floors = [(one, one.floor) for one in verdicts if one.floor is not None and one.floor.p is not None]
+    corrected = holm([floor.p or 0.0 for _, floor in floors])
+    judged = [
+        (one, judge(floor.model_copy(update={"p": p}))) for (one, floor), p in zip(floors, corrected, strict=True)
     ]
-    return Comparison(settings=settings, verdicts=verdicts, failures=failures, unfair=unfair)
+    return [(one.figure, one.size) for one, verdict in judged if verdict in (Verdict.FASTER, Verdict.SLOWER)]
 
 
 class _Pair(NamedTuple):
@@ -177,14 +178,14 @@ class _Pair(NamedTuple):
 def _pairs(
     figures: _Figures,
     blocks: int,
-    phase: Phase,
+    second_side: Side,
     figure: Figure,
     size: Size,
 ) -> list[_Pair]:
     """Of the blocks that are whole: one that lacks a turn is not balanced."""
     found = []
     for block in range(1, blocks + 1):
-        first, second = (figures.get((phase, figure, size, block, side), []) for side in Side)
+        first, second = (figures.get((figure, size, block, side), []) for side in (Side.FIRST, second_side))
         if len(first) == len(second) == 2:
             bounds = [any(one.at_least for one in side) for side in (first, second)]
             found.append(_Pair(block, _mean(first), _mean(second), *bounds))
@@ -202,19 +203,16 @@ def _told(verdict: Verdict, *, a_at_least: bool, b_at_least: bool) -> Verdict:
     return Verdict.GENERATOR_LIMIT if bounded and not stands.get(verdict, False) else verdict
 
 
-def _judged(
-    pairs: dict[tuple[Phase, Figure, Size], list[_Pair]], figure: Figure, sizes: Sequence[Size]
-) -> Iterator[SizeVerdict]:
-    def ratio(phase: Phase, size: Size) -> PairRatio | None:
-        quotients = [one.first / one.second for one in pairs[phase, figure, size]]
-        return pair_ratio([1 / quotient for quotient in quotients] if figure.less_is_better else quotients)
-
-    ratios = {size: ratio(Phase.PAIR, size) for size in sizes}
-    known = {size: found.p for size, found in ratios.items() if found is not None and found.p is not None}
+def _judged(figures: _Figures, settings: CompareSettings) -> Iterator[SizeVerdict]:
+    """Of each figure at each size; p corrected over all of them."""
+    places = list(itertools.product(settings.figures, settings.sizes))
+    pairs = {place: _pairs(figures, settings.blocks, Side.SECOND, *place) for place in places}
+    ratios = {place: _ratio(pairs[place], place[0]) for place in places}
+    known = {place: found.p for place, found in ratios.items() if found is not None and found.p is not None}
     corrected = dict(zip(known, holm(list(known.values())), strict=True))
-    for size in sizes:
-        found, floor, p = ratios[size], ratio(Phase.FLOOR, size), corrected.get(size)
-        mine = pairs[Phase.PAIR, figure, size]
+    for figure, size in places:
+        found, mine, p = ratios[figure, size], pairs[figure, size], corrected.get((figure, size))
+        floor = _ratio(_pairs(figures, settings.blocks, Side.AGAIN, figure, size), figure)
         bounds = {
             "a_at_least": any(one.first_at_least for one in mine),
             "b_at_least": any(one.second_at_least for one in mine),
@@ -231,3 +229,8 @@ def _judged(
             verdict=_told(judge(None if found is None else found.model_copy(update={"p": p}), floor), **bounds),
             noise=max(abs(1 - edge) for edge in floor.ci95) if floor and floor.ci95 else None,
         )
+
+
+def _ratio(pairs: Sequence[_Pair], figure: Figure) -> PairRatio | None:
+    quotients = [one.first / one.second for one in pairs]
+    return pair_ratio([1 / quotient for quotient in quotients] if figure.less_is_better else quotients)
