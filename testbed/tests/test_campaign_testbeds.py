@@ -183,7 +183,7 @@ def test_a_comparison_outlives_a_testbed_that_is_killed(tmp_path: Path, spread: 
     assert "one is better than two at all sizes" in text
     folder = folder_in(tmp_path / "out")
     assert testbeds_of(folder) == {"1way/64B": {"right"}, "1way/512B": {"right"}}
-    assert len(read_journal(folder / JOURNAL)) >= 2 * 2 * 7 * 4
+    assert len(read_journal(folder / JOURNAL)) >= 2 * 7 * 6
 
 
 def test_without_a_testbed_what_is_done_is_kept_and_gone_on_with(
