@@ -8,9 +8,12 @@ use super::{
     DeviceInfo,
     driver::{self, Danger},
 };
-use core::{convert::Infallible, ffi::c_void, time::Duration};
+use core::{ffi::c_void, ptr, time::Duration};
 use dpdk_sys as sys;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{
+    Condvar, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 const BROADCAST: i32 = 3;
 
@@ -63,21 +66,27 @@ impl Bonding {
 /// that has this number by then. DPDK runs alarms on one thread, in the order of their times, so that one of our own runs
 /// after it. Whether it has run.
 pub(crate) fn outlast_alarm() -> bool {
-    let (end, ended) = mpsc::channel::<Infallible>();
-    let end = Box::into_raw(Box::new(end)).cast();
-    // SAFETY: `reached` may be called once with this sender, which nobody else has. If the call fails, it may have set the
-    // alarm nevertheless, so the sender is then left alone.
-    let set = unsafe { sys::rte_eal_alarm_set(POLLING_PERIOD_US, Some(reached), end) };
-    set == 0 && ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Disconnected)
+    let number = SET.fetch_add(1, Ordering::Relaxed) + 1;
+    // SAFETY: `reached` may be called at any time, with any argument.
+    let set = unsafe { sys::rte_eal_alarm_set(POLLING_PERIOD_US, Some(reached), ptr::without_provenance_mut(number)) };
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = CHANGED.wait_timeout_while(last, PATIENCE, |last| set == 0 && *last < number);
+    *waited.unwrap_or_else(PoisonError::into_inner).0 >= number
 }
 
-/// What DPDK calls.
-///
-/// # Safety
-/// `end` is the sender of a call of [`outlast_alarm`]. DPDK calls this once for each alarm.
-unsafe extern "C" fn reached(end: *mut c_void) {
-    // SAFETY: `outlast_alarm` has passed on a box of this type, for one call.
-    drop(unsafe { Box::from_raw(end.cast::<Sender<Infallible>>()) });
+/// How many alarms were set.
+static SET: AtomicUsize = AtomicUsize::new(0);
+
+/// The number of the last alarm that has run.
+static LAST: Mutex<usize> = Mutex::new(0);
+
+/// Says that it has changed.
+static CHANGED: Condvar = Condvar::new();
+
+/// What DPDK calls. Its argument is the number of the alarm, and is not followed.
+extern "C" fn reached(number: *mut c_void) {
+    *LAST.lock().unwrap_or_else(PoisonError::into_inner) = number.addr();
+    CHANGED.notify_all();
 }
 
 #[cfg(test)]
