@@ -7,9 +7,7 @@ use crate::{
     commands,
     context::{Context, Tally, catch, panic_on_purpose},
     devices::Devices,
-    fragments,
-    frames::until,
-    hops, jobs, lists, meters,
+    fragments, hops, jobs, lists, meters,
     model::{EnvironmentToken, PoolRecord, PoolToken, Stage, lock},
     names,
     operation::{PoolPlan, Sequence, Step},
@@ -89,10 +87,11 @@ pub(crate) fn run(eal: Eal, lost: bool, number: u64, sequence: &Sequence, tally:
     let lost_allocations = 2 * context.lost_buffers.load(Ordering::SeqCst);
     drop(context);
     if number > 0 && remains.eal.is_some() && !heap_leaks {
-        // What the alarm after a failed start of a bonding device was given is freed on the thread of alarms.
-        until("as many allocations of Rust code are live after a sequence as before", || {
-            raw::live_allocations() == heap + lost_allocations
-        });
+        assert_eq!(
+            raw::live_allocations(),
+            heap + lost_allocations,
+            "{number}: allocations of Rust code that are live after the sequence, and before"
+        );
     }
     Remains { lost: lost || remains.lost, ..remains }
 }
