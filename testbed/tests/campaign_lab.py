@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 
 from testbed.campaign.equipment import Equipment
 from testbed.campaign.real_equipment import real_equipment
@@ -22,9 +23,13 @@ class Testbeds:
         self.jobs: list[Job] = []
         self._lost = lost
         self._make = make
+        self._take: Callable[[str, str, bool], None] = lambda number, text, whole: None
 
     def testbeds(self) -> dict[str, str]:
         return {name: name for name in self.alive}
+
+    def follow(self, campaign: str, take: Callable[[str, str, bool], None]) -> None:
+        self._take = take
 
     def submit(self, job: Job, address: str) -> Future:
         assert address == job.testbed
@@ -33,7 +38,7 @@ class Testbeds:
         if job.testbed in self._lost:
             self.alive.remove(job.testbed)
         else:
-            future.set_result(run_job(job, [], self._make).model_dump_json())
+            future.set_result(run_job(job, [], self._make, partial(self._take, job.number)).model_dump_json())
         return future
 
     def wait_for(self, futures: list[Future]) -> None:

@@ -50,7 +50,15 @@ def inventory_file(folder: Path, *names: str) -> Path:
 
 
 def compared(summary: CampaignSummary) -> object:
-    return summary.status, summary.findings, summary.trials, summary.drift, summary.planned
+    findings = [finding.model_copy(update={"testbed": None}) for finding in summary.findings]
+    drift = summary.drift.model_copy(update={"testbed": None})
+    return summary.status, findings, drift, summary.planned
+
+
+def trials_of(folder: Path) -> list[tuple[str, object]]:
+    """All trials but those of the second testbed's drift, and of the third's."""
+    first = f"{read_campaign_summary(folder).drift.place}/again"
+    return [one for one in read_journal(folder / JOURNAL) if one[0] == first or not one[0].endswith("/again")]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +73,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def same_as(alone: Path, folder: Path) -> None:
     """The findings, and each trial behind them."""
     assert compared(read_campaign_summary(folder)) == compared(read_campaign_summary(alone))
-    assert read_journal(folder / JOURNAL) == read_journal(alone / JOURNAL)
+    assert trials_of(folder) == trials_of(alone)
 
 
 def testbeds_of(folder: Path) -> dict[str, set[str]]:
@@ -165,11 +173,10 @@ def test_a_testbed_that_is_killed_leaves_its_part_to_another(
     os.kill(run.worker("left"), signal.SIGKILL)
     status, text = run.end()
     assert status == 0, text
-    assert f"left is gone: {frames} goes to another testbed" in text
+    assert f"left is gone: {frames} goes to another testbed if it does not come back" in text
     folder = folder_in(tmp_path / "out")
     assert set().union(*testbeds_of(folder).values()) == {"right"}
-    assert read_journal(folder / JOURNAL) == read_journal(alone / JOURNAL)
-    assert compared(read_campaign_summary(folder)) == compared(read_campaign_summary(alone))
+    same_as(alone, folder)
 
 
 def test_a_comparison_outlives_a_testbed_that_is_killed(tmp_path: Path, spread: Callable[..., Run]) -> None:
@@ -179,7 +186,7 @@ def test_a_comparison_outlives_a_testbed_that_is_killed(tmp_path: Path, spread: 
     os.kill(run.worker("left"), signal.SIGKILL)
     status, text = run.end()
     assert status == 0, text
-    assert f"left is gone: {size} goes to another testbed" in text
+    assert f"left is gone: {size} goes to another testbed if it does not come back" in text
     assert "one is better than two at all sizes" in text
     folder = folder_in(tmp_path / "out")
     assert testbeds_of(folder) == {"1way/64B": {"right"}, "1way/512B": {"right"}}

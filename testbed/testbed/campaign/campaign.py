@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,7 +46,8 @@ class Extent:
 
     # Only these frames (`Point.frames`); None: all.
     frames: frozenset[str] | None = None
-    drift: bool = True
+    # The testbeds whose first rate is measured again; None: all.
+    drift: frozenset[str] | None = None
     # Why the rest is missing, if it is.
     missing: str | None = None
     status: Status = Status.INTERRUPTED
@@ -130,7 +131,7 @@ class Campaign:
         expected_s = self._equipment.expected_s
         times = {(point, test): expected_s(scenario, point, test) for point, test in planned(scenario)}
         known = [seconds for seconds in times.values() if seconds is not None]
-        again_s = self._again_s(times) if extent.drift else 0.0
+        again_s = self._again_s(times)
         view = View(console, self.summary.planned, sum(known) + again_s if len(known) == len(times) else None)
         for warning in self.journal.warnings:
             view.tell(f"warning: {warning}")
@@ -142,8 +143,9 @@ class Campaign:
                     for point in ordered_points(scenario):
                         if extent.frames is None or point.frames in extent.frames:
                             self._measure_point(point, view, times)
-                    if extent.drift:
-                        self._look_for_drift(view, again_s)
+                    for testbed, (first, rate) in self._first_rates().items():
+                        if extent.drift is None or testbed in extent.drift:
+                            self._look_for_drift(view, again_s, testbed, first, rate)
                 finally:
                     self._close_setup()
             self.summary.status, self.summary.reason = self._verdict()
@@ -173,6 +175,7 @@ class Campaign:
             place = f"{point.place}/{test}"
             view.measurement_begins(place, times[point, test] or 0.0)
             finding = self._measure(setup, place, point, test, earlier)
+            finding.testbed = self.settings.testbeds.get(point.frames)
             self.summary.findings.append(finding)
             self._save()
             view.measurement_ended(finding)
@@ -183,17 +186,19 @@ class Campaign:
         rates = (seconds for (_, test), seconds in times.items() if test in methods and methods[test].rate is not None)
         return next(rates, None) or 0.0 if self.summary.planned > 1 else 0.0
 
-    def _look_for_drift(self, view: View, expected_s: float) -> None:
-        """Measures the campaign's first rate once more: a machine that has changed meanwhile gives another one."""
-        methods = self._equipment.methods
-        rates = (
-            (finding, methods[finding.measurement])
-            for finding in self.summary.findings
-            if finding.status == "done" and methods[finding.measurement].rate is not None
-        )
-        first, method = next(rates, (None, None))
-        if first is None or method is None or method.rate is None or self.summary.planned < 2:
-            return
+    def _first_rates(self) -> dict[str | None, tuple[Finding, Callable[[Any], float]]]:
+        """The first rate of each testbed, and how it is read from the result; only one if there is no other testbed."""
+        found: dict[str | None, tuple[Finding, Callable[[Any], float]]] = {}
+        for finding in self.summary.findings if self.summary.planned > 1 else []:
+            rate = self._equipment.methods[finding.measurement].rate if finding.status == "done" else None
+            if rate is not None:
+                found.setdefault(finding.testbed, (finding, rate))
+        return found
+
+    def _look_for_drift(
+        self, view: View, expected_s: float, testbed: str | None, first: Finding, rate: Callable[[Any], float]
+    ) -> None:
+        """Measures a rate once more: a machine that has changed meanwhile gives another one."""
         point = Point(first.device, first.size, first.directions, first.flows)
         place = f"{first.place}/again"
         view.measurement_begins(place, expected_s)
@@ -201,9 +206,12 @@ class Campaign:
         if again.status != "done":
             view.tell(f"{place}: {again.status}: {again.reason}")
             return
-        before, now = method.rate(first.result), method.rate(again.result)
-        self.summary.drift = Drift(place=first.place, first_fps=before, again_fps=now)
-        view.tell(f"{place}: {self.summary.drift.in_words()}")
+        drift = Drift(place=first.place, testbed=testbed, first_fps=rate(first.result), again_fps=rate(again.result))
+        if self.summary.drift is None:
+            self.summary.drift = drift
+        else:
+            self.summary.other_drifts.append(drift)
+        view.tell(f"{place}: {drift.in_words()}")
 
     def _measure(
         self, setup: RecordedSetup, place: str, point: Point, test: Measurement, earlier: dict[Measurement, Any]

@@ -34,6 +34,8 @@ class CampaignSettings(BaseModel):
     runs: list[datetime] = Field(default_factory=list)
     # Of a campaign over several testbeds, which of them has measured which frames (`Point.frames`).
     testbeds: dict[str, str] = Field(default_factory=dict)
+    # Those of the inventory that did not come, the last time.
+    absent_testbeds: list[str] = Field(default_factory=list)
 
 
 def read_campaign_settings(folder: Path) -> CampaignSettings:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -25,6 +26,8 @@ from testbed.campaign.trial import AnyResult, Record
 # Raised by one when an older tool would misread the new form.
 SCHEMA_VERSION = 1
 JOURNAL = "journal.jsonl"
+# Gets text of a journal, and whether it is all that there is; otherwise it is added.
+Follower = Callable[[str, bool], None]
 
 
 class JournalError(Exception):
@@ -84,6 +87,7 @@ class Journal:
         self._entries = entries
         self._size = os.fstat(file_number).st_size
         self._trials = sum(isinstance(entry, Measured) for entry in entries)
+        self._follower: Follower | None = None
 
     @classmethod
     def create(cls, path: Path, campaign: str) -> Self:
@@ -196,6 +200,11 @@ class Journal:
         """
         self._append(Again(places=places, asked=datetime.now(UTC)))
 
+    def follow(self, follower: Follower) -> None:
+        """Hands the text to `follower`: now all that there is, then each line when it is on the disk."""
+        follower("".join(entry.model_dump_json() + "\n" for entry in self._entries), True)
+        self._follower = follower
+
     def close(self) -> None:
         """Lets others have it. May be called again."""
         if self._file >= 0:
@@ -217,6 +226,8 @@ class Journal:
             raise JournalError(f"cannot write '{self.path}': {error.strerror}: free some space") from error
         self._size += len(line)
         self._entries.append(entry)
+        if self._follower is not None:
+            self._follower(line.decode(), False)
 
     def __enter__(self) -> Self:
         return self
@@ -232,6 +243,15 @@ def read_journal(path: Path) -> list[tuple[str, AnyResult]]:
     """
     entries, _, _ = _read(path)
     return [(entry.place, entry.result) for entry in entries if isinstance(entry, Measured)]
+
+
+def read_whole_lines(path: Path) -> str:
+    """The text of a journal without a last line that a crash left incomplete.
+
+    Raises `JournalError`.
+    """
+    _, good, _ = _read(path)
+    return path.read_bytes()[:good].decode()
 
 
 def read_joined(path: Path) -> dict[str, Capabilities]:
@@ -266,6 +286,14 @@ def as_text(entries: list[Entry]) -> str:
             entry = entry.model_copy(update={"number": trials})
         lines.append(entry.model_dump_json() + "\n")
     return "".join(lines)
+
+
+def discarded(text: str, name: str, places: list[str]) -> str:
+    """A journal, which messages call `name`, with the results at these places discarded.
+
+    Raises `JournalError`.
+    """
+    return as_text([*read_entries(text, name), Again(places=places, asked=datetime.now(UTC))])
 
 
 def _read(path: Path) -> tuple[list[Entry], int, bool]:

@@ -97,9 +97,15 @@ def read_testbeds(path: Path, scenario: Scenario) -> Inventory:
 
     Raises `ScenarioError`.
     """
+    from testbed.campaign.scenario_error import ScenarioError
+    from testbed.campaign.testbeds.cpus import check_cpus
     from testbed.campaign.testbeds.inventory import read_inventory
 
     inventory = read_inventory(path)
     for testbed in inventory.testbeds:
         testbed.scenario(scenario)
+    try:
+        check_cpus(inventory, scenario)
+    except ScenarioError as error:
+        raise ScenarioError(f"{path}: {error}") from error
     return inventory

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import datetime
 from pathlib import Path
@@ -39,6 +40,7 @@ class Finding(SummaryRecord):
     directions: int
     flows: int
     measurement: Measurement
+    testbed: str | None = Field(None, description="of several testbeds, the one that measured it")
     status: Literal["done", "skipped", "failed"]
     reason: str | None = None
     # The figure that the measurement is about, for tables; everything else is in the result.
@@ -57,9 +59,10 @@ class Trials(SummaryRecord):
 
 
 class Drift(SummaryRecord):
-    """The campaign's first rate, and the same measured once more at its end."""
+    """The campaign's first rate, or a testbed's, and the same measured once more at its end."""
 
     place: str
+    testbed: str | None = Field(None, description="of several testbeds, the one that measured both")
     first_fps: float
     again_fps: float
 
@@ -72,6 +75,10 @@ class Drift(SummaryRecord):
     def matters(self) -> bool:
         """Whether it is more than a search's bounds may differ by: then the machine changed."""
         return self.change is None or abs(self.change) > _DRIFT
+
+    def of_what(self) -> str:
+        """The measurement, and where there are several its testbed."""
+        return self.place if self.testbed is None else f"{self.place} on {self.testbed}"
 
     def in_words(self) -> str:
         """For the user."""
@@ -106,9 +113,20 @@ class CampaignSummary(SummaryRecord):
     findings: list[Finding] = Field(default_factory=list)
     planned: int = Field(description="findings when it is finished")
     drift: Drift | None = Field(None, description="of a campaign with more than one measurement, when it is finished")
+    other_drifts: list[Drift] = Field(default_factory=list, description="of several testbeds, on the others")
     trials: Trials = Field(default_factory=Trials)
     environment: str = "environment.json"
     journal: str = "journal.jsonl"
+
+    @property
+    def drifts(self) -> list[Drift]:
+        """Of each testbed; of a campaign without several at most one."""
+        return [self.drift, *self.other_drifts] if self.drift is not None else []
+
+    @property
+    def worst_drift(self) -> Drift | None:
+        """The one that changed most."""
+        return max(self.drifts, key=lambda one: math.inf if one.change is None else abs(one.change), default=None)
 
 
 def count_trials(results: list[tuple[str, AnyResult]]) -> Trials:
@@ -146,8 +164,8 @@ def as_markdown(summary: CampaignSummary) -> str:
         lines += [f"Frames: {summary.frames.grade}", ""]
         missing = [f"- not met: {finding}" for finding in summary.frames.missing]
         lines += [*missing, ""] if missing else []
-    if summary.drift is not None:
-        lines += [f"Drift ({summary.drift.place}, measured again at the end): {summary.drift.in_words()}", ""]
+    for drift in summary.drifts:
+        lines += [f"Drift ({drift.of_what()}, measured again at the end): {drift.in_words()}", ""]
     for measurement in dict.fromkeys(finding.measurement for finding in summary.findings):
         mine = [finding for finding in summary.findings if finding.measurement is measurement]
         lines += [f"## {measurement.value.replace('_', ' ')}", ""]

@@ -66,7 +66,7 @@ def values_of(record: CampaignFolder | ComparisonFolder) -> dict[Key, Value]:
 
 def drift_of(record: CampaignFolder | ComparisonFolder) -> float | None:
     """By how much the first rate differed at the end; None if that was not measured."""
-    drift = record.summary.drift if isinstance(record, CampaignFolder) else None
+    drift = record.summary.worst_drift if isinstance(record, CampaignFolder) else None
     return None if drift is None or drift.change is None else abs(drift.change)
 
 

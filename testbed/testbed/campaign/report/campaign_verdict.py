@@ -66,7 +66,7 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
         return None
     count = sum(len(one) for one in rates.values())
     doubt = f" ({limits} of {count} figures are {limited}, so the device may be faster)" if limits else ""
-    changed = record.summary.drift
+    changed = record.summary.worst_drift
     if changed is not None and changed.matters and len(rates) > 1:
         # The text below reports this too, but readers stop at a ratio.
         why = changed.in_words().partition(":")[0]

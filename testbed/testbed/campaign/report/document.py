@@ -78,9 +78,7 @@ def _of_campaign(record: CampaignFolder) -> Report:
     cautions = []
     if summary.preset is Preset.QUICK:
         cautions.append("Preset quick: a quick look, never to be called RFC 2544.")
-    if summary.drift is not None:
-        place = summary.drift.place
-        cautions.append(f"Drift ({place}, measured again at the end): {summary.drift.in_words()}.")
+    cautions += [f"Drift ({one.of_what()}, measured again at the end): {one.in_words()}." for one in summary.drifts]
     return Report(
         title=f"{kind} campaign: {', '.join(summary.devices)}",
         started=summary.started,

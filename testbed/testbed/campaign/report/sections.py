@@ -12,6 +12,7 @@ from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.report import evidence, tables
 from testbed.campaign.report.campaign_verdict import absent
+from testbed.campaign.report.testbeds import absent_testbeds, testbeds_table
 from testbed.campaign.sizes import size_in_words, sizes_in_words
 from testbed.campaign.summary import Trials, count_trials, kind_in_words
 from testbed.page.tables import ABSENT, Row, Table, figure
@@ -78,6 +79,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
         Section("Frame format", record.summary.frame_format, text_alone=bool(record.summary.frame_format)),
         Section("Grades", tables=[tables.grade_table(record)]),
+        Section("Testbeds", absent_testbeds(record), tables=[testbeds_table(record)]),
         *_trial_sections(record.evidence, record.summary.trials, record.summary.devices, record.summary.seconds),
     ]
     return _kept(sections)

@@ -18,11 +18,10 @@ from testbed.campaign.journal import JOURNAL, Joined, read_entries
 from testbed.campaign.points import Point, ordered_points, setup_name
 from testbed.campaign.scenario import Scenario
 from testbed.campaign.summary import SUMMARY, read_campaign_summary
-from testbed.campaign.testbeds.cluster import Cluster, result_of
 from testbed.campaign.testbeds.dispatch import Dispatcher
 from testbed.campaign.testbeds.inventory import INVENTORY, Inventory, InventoryRecord
-from testbed.campaign.testbeds.job import Again, Job
-from testbed.campaign.testbeds.merge import AGAIN, kept, merged
+from testbed.campaign.testbeds.job import Again, Job, JobResult, again_part
+from testbed.campaign.testbeds.merge import kept, merged
 from testbed.campaign.traffic_generator import Generator, GeneratorError
 from testbed.run.results_folder import ResultsError, Status, read_record, write_atomically, write_model
 
@@ -81,7 +80,9 @@ class SpreadCampaign:
     def run(self) -> Campaign:
         """Measures what is missing, and returns the campaign with all that there is."""
         begin = time.monotonic()
-        status, reason = self._dispatcher.run(self._inventory, self.settings.bin_dirs, self._again)
+        status, reason = self._dispatcher.run(
+            self.settings.campaign, self._inventory, self.settings.bin_dirs, self._jobs_again
+        )
         return self._gathered(time.monotonic() - begin, status, reason)
 
     def _job(self, testbed: str, frames: str, again: Again | None = None) -> Job:
@@ -94,58 +95,56 @@ class SpreadCampaign:
             again=again,
         )
 
-    def _again(self, testbeds: Cluster) -> None:
-        """The campaign's first rate once more, on the testbed that it is from, if that is still there."""
-        job = None if self._dispatcher.missing else self._job_again()
-        if job is None or job.again is None:
-            return
-        earlier = kept(self.folder, AGAIN)
-        if earlier is not None:
-            if job.again.place in [finding.place for finding in earlier.findings]:
-                return
-            # Another rate is the first one now that what had failed has been measured.
-            job.earlier = earlier.journal
-        address = testbeds.testbeds().get(job.testbed)
-        if address is None:
-            return
-        future = testbeds.submit(job, address)
-        while not future.done():
-            if job.testbed not in testbeds.testbeds():
-                future.cancel()
-                self._dispatcher.tell(f"{job.testbed} is gone: nothing is measured again, so drift is not known")
-                return
-            testbeds.wait_for([future])
-        self._dispatcher.take(job, result_of(future, job))
-
-    def _job_again(self) -> Job | None:
+    def _jobs_again(self) -> list[Job]:
+        """The first rate of each testbed once more, on that testbed."""
+        found: dict[str, Job] = {}
         for frames, result in self._dispatcher.ordered().items():
-            for finding in result.findings:
-                if finding.status == "done" and self._equipment.methods[finding.measurement].rate is not None:
-                    point = Point(finding.device, finding.size, finding.directions, finding.flows)
-                    name = setup_name(point, result.testbed)
-                    entries = read_entries(result.journal, frames)
-                    limits = next(one.capabilities for one in entries if isinstance(one, Joined) and one.setup == name)
-                    again = Again(
-                        place=f"{finding.place}/again",
-                        device=finding.device,
-                        measurement=finding.measurement,
-                        capabilities=limits,
-                    )
-                    return self._job(result.testbed, frames, again)
+            job = None if result.testbed in found else self._job_again(frames, result)
+            if job is not None:
+                found[job.testbed] = job
+        return [job for job in map(self._with_earlier, found.values()) if job is not None]
+
+    def _job_again(self, frames: str, result: JobResult) -> Job | None:
+        for finding in result.findings:
+            if finding.status == "done" and self._equipment.methods[finding.measurement].rate is not None:
+                point = Point(finding.device, finding.size, finding.directions, finding.flows)
+                name = setup_name(point, result.testbed)
+                entries = read_entries(result.journal, frames)
+                limits = next(one.capabilities for one in entries if isinstance(one, Joined) and one.setup == name)
+                again = Again(
+                    place=f"{finding.place}/again",
+                    device=finding.device,
+                    measurement=finding.measurement,
+                    capabilities=limits,
+                )
+                return self._job(result.testbed, frames, again)
         return None
+
+    def _with_earlier(self, job: Job) -> Job | None:
+        """The same after what was measured before for it; None if that is all."""
+        earlier = kept(self.folder, job.part)
+        if earlier is None or job.again is None:
+            return job
+        if job.again.place in [finding.place for finding in earlier.findings]:
+            return None
+        # Another rate is the first one now that what had failed has been measured.
+        return job.model_copy(update={"earlier": earlier.journal})
 
     def _gathered(self, seconds: float, status: Status, reason: str) -> Campaign:
         """One campaign: its journal put together of the testbeds' results, and its findings found again from that."""
-        again = kept(self.folder, AGAIN)
         if (self.folder / SUMMARY).exists():
             seconds += read_campaign_summary(self.folder).seconds
         ordered, settings = self._dispatcher.ordered(), self.settings
         settings.testbeds = {frames: result.testbed for frames, result in ordered.items()}
+        settings.absent_testbeds = self._dispatcher.absent
+        testbeds = dict.fromkeys(settings.testbeds.values())
+        again = {name: result for name in testbeds if (result := kept(self.folder, again_part(name))) is not None}
         self._dispatcher.write_environments()
-        results = {**ordered, **({AGAIN: again} if again is not None else {})}
+        results = ordered | {again_part(name): result for name, result in again.items()}
         write_atomically(self.folder / JOURNAL, merged(settings.campaign, settings.runs[0], results))
         campaign = Campaign.gather(self.folder, settings, replace(self._equipment, start=nothing_starts), seconds)
-        extent = Extent(frozenset(ordered), again is not None, reason if self._dispatcher.missing else None, status)
+        missing = reason if self._dispatcher.missing else None
+        extent = Extent(frozenset(ordered), frozenset(again), missing, status)
         campaign.run(self._console, extent)
         return campaign
 

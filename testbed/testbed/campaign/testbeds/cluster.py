@@ -7,23 +7,27 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
+from typing import Any
 
 from distributed import Client, Future, LocalCluster
 from distributed import wait as dask_wait
+from distributed.client import ClosedClientError
 from distributed.security import Security
 
 from testbed.campaign.testbeds.inventory import Inventory
 from testbed.campaign.testbeds.job import Job, JobResult
-from testbed.campaign.testbeds.worker import RESOURCE, do
+from testbed.campaign.testbeds.worker import RESOURCE, do, topic
 from testbed.run.process import Process, ProcessError
 from testbed.run.programs import repository_root
 
 _CONNECT_S = 30.0
 _WORKERS_S = 120.0
 _LOOK_S = 1.0
+_POLL_S = 0.1
 _FETCH_S = 60.0
 
 
@@ -52,24 +56,55 @@ def library_logs(folder: Path) -> Iterator[None]:
 class Cluster:
     """A connection to the scheduler."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, address: str) -> None:
         self._client = client
+        self._address = address
 
     def testbeds(self) -> dict[str, str]:
-        """The workers that are connected now: their addresses by the name of the testbed."""
-        info = self._client.scheduler_info(n_workers=-1)
+        """The workers that are connected now: their addresses by the name of the testbed.
+
+        Raises `ProcessError` if the scheduler is gone, as the other methods do.
+        """
+        with self._connected():
+            info = self._client.scheduler_info(n_workers=-1)
         return {str(worker["name"]): address for address, worker in info["workers"].items()}
 
     def submit(self, job: Job, address: str) -> Future:
         """Gives a job to a worker."""
-        return self._client.submit(
-            do, job.model_dump_json(), workers=[address], resources={RESOURCE: 1}, pure=False, retries=0
-        )
+        with self._connected():
+            return self._client.submit(
+                do, job.model_dump_json(), workers=[address], resources={RESOURCE: 1}, pure=False, retries=0
+            )
+
+    def follow(self, campaign: str, take: Callable[[str, str, bool], None]) -> None:
+        """From now on `take` gets the lines of the journals of a campaign's jobs, in another thread."""
+
+        def taken(event: tuple[float, dict[str, Any]]) -> None:
+            # Dask adds the worker's address.
+            _, line = event
+            take(line["number"], line["text"], line["whole"])
+
+        with self._connected():
+            self._client.subscribe_topic(topic(campaign), taken)
 
     def wait_for(self, futures: list[Future]) -> None:
         """Returns when one of them is done, or after a while, since a worker may be gone."""
-        with contextlib.suppress(TimeoutError), self._client.as_current():
+        with self._connected(), contextlib.suppress(TimeoutError), self._client.as_current():
             dask_wait(futures, timeout=_LOOK_S, return_when="FIRST_COMPLETED")
+
+    @contextlib.contextmanager
+    def _connected(self) -> Iterator[None]:
+        """Whatever Dask raises then: without the scheduler it cancels what it waits for."""
+        error: Exception | None = None
+        try:
+            yield
+        except (CancelledError, ClosedClientError, OSError) as caught:
+            error = caught
+        if error is not None or self._client.status != "running":
+            why = f" ({type(error).__name__})" if isinstance(error, OSError) else ""
+            raise ProcessError(
+                f"the scheduler at {self._address} is gone{why}: start it again, and the workers of the testbeds"
+            ) from error
 
 
 def result_of(future: Future, job: Job) -> JobResult | None:
@@ -91,8 +126,10 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
     """
     with contextlib.ExitStack() as cleanup:
         cleanup.enter_context(library_logs(logs))
+        started: list[Process] = []
         if inventory.scheduler is not None:
-            client = _connected(inventory.scheduler, None)
+            address = inventory.scheduler
+            client = _connected(address, None)
             cleanup.callback(client.close)
         else:
             # Whoever can reach the scheduler can run programs as this user: only those with its certificate may.
@@ -107,16 +144,18 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
                 silence_logs=logging.ERROR,
             )
             cleanup.callback(local.close)
-            client = _connected(local.scheduler_address, security)
+            address = local.scheduler_address
+            client = _connected(address, security)
             cleanup.callback(client.close)
             for testbed in inventory.testbeds:
-                argv = [sys.executable, "-m", "testbed", "worker", "--scheduler", local.scheduler_address]
+                argv = [sys.executable, "-m", "testbed", "worker", "--scheduler", address]
                 argv += ["--name", testbed.name, *(f"--bin-dir={folder}" for folder in bin_dirs)]
                 process = Process(f"worker-{testbed.name}", argv, logs, _environment(security))
                 # What it has started ends with it.
-                cleanup.enter_context(process)
-        _wait_for_workers(client, inventory)
-        yield Cluster(client)
+                started.append(cleanup.enter_context(process))
+        testbeds = Cluster(client, address)
+        _wait_for_workers(testbeds, inventory, started)
+        yield testbeds
 
 
 def _connected(address: str, security: Security | None) -> Client:
@@ -142,16 +181,27 @@ def _environment(security: Security) -> dict[str, str]:
     }
 
 
-def _wait_for_workers(client: Client, inventory: Inventory) -> None:
-    """Returns when all testbeds are there, or some of them after a while.
+def _wait_for_workers(testbeds: Cluster, inventory: Inventory, started: list[Process]) -> None:
+    """Returns when all testbeds are there that were started here, or one of those elsewhere: the rest may come later.
 
     Raises `ProcessError` if none comes.
     """
     wanted = {testbed.name for testbed in inventory.testbeds}
-    with contextlib.suppress(TimeoutError):
-        client.wait_for_workers(len(wanted), timeout=_WORKERS_S)
-    if not wanted & set(Cluster(client).testbeds()):
+    enough = len(wanted) if started else 1
+    deadline = time.monotonic() + _WORKERS_S
+    while len(there := wanted & set(testbeds.testbeds())) < enough:
+        for process in started:
+            if process.returncode is not None:
+                raise process.failure("ended before it was ready")
+        if time.monotonic() > deadline:
+            break
+        time.sleep(_POLL_S)
+    if not there:
         raise ProcessError(
-            f"no worker of {', '.join(sorted(wanted))} has come within {_WORKERS_S:g} s: on each testbed start "
-            "./x testbed worker --scheduler ADDRESS --name NAME"
+            f"no worker of {', '.join(sorted(wanted))} has come within {_WORKERS_S:g} s: {how_to_come(inventory)}"
         )
+
+
+def how_to_come(inventory: Inventory) -> str:
+    """What makes a machine one of the testbeds."""
+    return f"on each testbed start ./x testbed worker --scheduler {inventory.scheduler or 'ADDRESS'} --name NAME"

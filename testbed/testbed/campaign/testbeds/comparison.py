@@ -84,7 +84,7 @@ class SpreadComparison:
 
         Raises `ResultsError`, `JournalError`.
         """
-        status, reason = self._dispatcher.run(self._inventory, self.settings.bin_dirs)
+        status, reason = self._dispatcher.run(self.settings.comparison, self._inventory, self.settings.bin_dirs)
         return self._gathered(status, reason)
 
     def _frames(self, size: Size) -> str:

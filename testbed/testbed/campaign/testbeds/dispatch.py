@@ -6,17 +6,18 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from distributed import Future
 from rich.console import Console
 
-from testbed.campaign.journal import JournalError
-from testbed.campaign.testbeds.cluster import Cluster, cluster, result_of
+from testbed.campaign.journal import JournalError, discarded
+from testbed.campaign.testbeds.cluster import Cluster, cluster, how_to_come, result_of
 from testbed.campaign.testbeds.inventory import Inventory
-from testbed.campaign.testbeds.job import Job, JobResult
-from testbed.campaign.testbeds.merge import AGAIN, keep, kept
+from testbed.campaign.testbeds.job import Job, JobResult, new_number
+from testbed.campaign.testbeds.merge import keep, kept
+from testbed.campaign.testbeds.unfinished import UnfinishedJournals
 from testbed.command_line.console import say
 from testbed.run.process import ProcessError
 from testbed.run.results_folder import ResultsError, Status, write_atomically
@@ -44,9 +45,12 @@ class Dispatcher:
         self._console = console
         self._results = {one: result for one in frames if (result := kept(folder, one)) is not None}
         # Of frames that were measured: the places that are measured again, on the same testbed.
-        self._retries = {one: places for one, places in (retries or {}).items() if one in self._results}
+        self._failed = {one: places for one, places in (retries or {}).items() if one in self._results}
         # Why a testbed is given nothing more.
         self._broken: dict[str, str] = {}
+        # Those that were there at some time of this run.
+        self._came: set[str] = set()
+        self._unfinished = UnfinishedJournals(folder)
 
     @property
     def missing(self) -> list[str]:
@@ -57,92 +61,149 @@ class Dispatcher:
         """What there is, in the campaign's order."""
         return {frames: self._results[frames] for frames in self._frames if frames in self._results}
 
+    @property
+    def absent(self) -> list[str]:
+        """The testbeds that never came."""
+        return [name for name in self._testbeds if name not in self._came]
+
     def run(
-        self, inventory: Inventory, bin_dirs: list[Path], then: Callable[[Cluster], None] = lambda _: None
+        self,
+        campaign: str,
+        inventory: Inventory,
+        bin_dirs: list[Path],
+        last: Callable[[], Iterable[Job]] = list,
     ) -> tuple[Status, str]:
-        """Measures on the testbeds of the inventory what is missing, `then` what comes last.
+        """Measures on the testbeds of the inventory what is missing, and if all is there, the `last` jobs.
 
         Returns what a campaign is that still lacks something, and why.
         """
         try:
             with signals_as_interrupt(), cluster(inventory, bin_dirs, self._folder / "raw") as testbeds:
-                self.measure(testbeds)
-                then(testbeds)
+                testbeds.follow(campaign, self._unfinished.take)
+                self._there(testbeds)
+                if self.absent:
+                    late = ", ".join(self.absent)
+                    self.tell(f"not there yet: {late}: they get work when they come; {how_to_come(inventory)}")
+                self.measure(testbeds, deque(self.missing), self._retries())
+                if not self.missing:
+                    self.measure(testbeds, deque(), list(last()))
         except KeyboardInterrupt:
-            self.tell("interrupted: the jobs that are done are kept")
+            self.tell("interrupted: what was measured is kept")
         except (ProcessError, ResultsError, JournalError) as error:
             return Status.FAILED, str(error)
         else:
             if self.missing:
                 return Status.FAILED, self.why_missing()
+        finally:
+            if self.absent:
+                self.tell(f"did not come: {', '.join(self.absent)}")
         return Status.INTERRUPTED, "interrupted"
 
-    def measure(self, testbeds: Cluster) -> None:
+    def _there(self, testbeds: Cluster) -> dict[str, str]:
+        """The addresses of the inventory's testbeds that are there now."""
+        alive = {name: address for name, address in testbeds.testbeds().items() if name in self._testbeds}
+        self._came |= set(alive)
+        return alive
+
+    def measure(self, testbeds: Cluster, waiting: deque[str], bound: list[Job]) -> None:
         """Until everything is measured, or no testbed is left that may do it.
 
-        Raises `ResultsError`.
+        Any testbed may measure the frames that are `waiting`; each job that is `bound` belongs to its own.
+
+        Raises `ProcessError` if the scheduler is gone; `ResultsError`, `JournalError`.
         """
-        waiting = deque(self.missing)
-        running: dict[str, tuple[Future, Job]] = {}
-        while waiting or running or self._retries:
-            alive = {name: at for name, at in testbeds.testbeds().items() if name in self._testbeds}
-            for name, (future, job) in list(running.items()):
+        running: dict[str, tuple[Future, Job, str]] = {}
+        while waiting or running or bound:
+            self._unfinished.check()
+            alive = self._there(testbeds)
+            for name, (future, job, address) in list(running.items()):
                 if future.done():
                     del running[name]
                     if not self.take(job, result_of(future, job)):
-                        self._give_back(job, waiting)
-                elif name not in alive:
+                        _give_back(job, waiting, bound)
+                elif alive.get(name) != address:
+                    # A worker that was started again has another address, and nothing of the job.
                     del running[name]
                     future.cancel()
-                    self._give_back(job, waiting)
-                    left = "is as it was" if job.retry else "goes to another testbed"
-                    self.tell(f"{name} is gone: {job.frames} {left}")
+                    self._unfinished.give_up(job)
+                    _give_back(job, waiting, bound)
+                    left = "is as it was" if job.is_bound else "goes to another testbed if it does not come back"
+                    self.tell(f"{name} is gone: {job.part} {left}")
             for name, address in alive.items():
-                if name in running or name in self._broken or (job := self._next(name, waiting)) is None:
+                if name in running or name in self._broken or (job := self._next(name, waiting, bound, alive)) is None:
                     continue
-                self.tell(f"{name}: {job.frames}{' once more' if job.retry else ''} begins")
-                running[name] = testbeds.submit(job, address), job
+                self.tell(f"{name}: {_named(job)} {'continues' if job.earlier and not job.is_bound else 'begins'}")
+                self._unfinished.begin(job)
+                running[name] = testbeds.submit(job, address), job, address
             if not running:
                 break
-            testbeds.wait_for([future for future, _ in running.values()])
-        for frames in self._retries:
-            # Another testbed would measure other things: what is compared must be from the same one.
-            name = self._results[frames].testbed
-            self.tell(f"{frames}: what has failed stays so: testbed '{name}', which has the rest of it, is not there")
+            testbeds.wait_for([future for future, _, _ in running.values()])
+        for job in bound:
+            self.tell(self._why_not(job))
 
-    def _next(self, testbed: str, waiting: deque[str]) -> Job | None:
-        """The next job of an idle testbed: one that failed there, or else one that no testbed has measured."""
-        for frames, places in self._retries.items():
+    def _next(self, testbed: str, waiting: deque[str], bound: list[Job], alive: Collection[str]) -> Job | None:
+        """The next job of an idle testbed."""
+        mine = next((job for job in bound if job.testbed == testbed), None)
+        if mine is not None:
+            bound.remove(mine)
+            # What came of it before it was lost.
+            return mine.model_copy(
+                update={"number": new_number(), "earlier": self._unfinished.text(mine.part, testbed) or mine.earlier}
+            )
+        begun = {frames: self._unfinished.testbeds_with(frames) for frames in waiting}
+        # Those that have begun something continue it: what is compared must be from the same testbed.
+        others = {name for name in alive if name != testbed and name not in self._broken}
+        choices = (
+            *(frames for frames in waiting if testbed in begun[frames]),
+            *(frames for frames in waiting if not begun[frames]),
+            *(frames for frames in waiting if not others.intersection(begun[frames])),
+        )
+        if not choices:
+            return None
+        waiting.remove(choices[0])
+        job = self._job(testbed, choices[0])
+        return job.model_copy(update={"earlier": self._unfinished.text(job.part, testbed)})
+
+    def _retries(self) -> list[Job]:
+        """The jobs that repeat what failed, each on the testbed that has the rest of it."""
+        found = []
+        for frames, places in self._failed.items():
             result = self._results[frames]
-            if result.testbed == testbed:
-                del self._retries[frames]
-                return self._job(testbed, frames).model_copy(update={"earlier": result.journal, "retry": places})
-        return self._job(testbed, waiting.popleft()) if waiting else None
+            earlier = discarded(result.journal, frames, places)
+            job = self._job(result.testbed, frames)
+            found.append(job.model_copy(update={"earlier": earlier, "retry": places}))
+        return found
 
-    def _give_back(self, job: Job, waiting: deque[str]) -> None:
+    def _why_not(self, job: Job) -> str:
+        """Why a job that belongs to a testbed was not done."""
         if job.retry:
-            self._retries[job.frames] = job.retry
-        else:
-            waiting.appendleft(job.frames)
+            # Another testbed would measure other things: what is compared must be from the same one.
+            return (
+                f"{job.frames}: what has failed stays so: testbed '{job.testbed}', which has the rest of it, is not "
+                "there"
+            )
+        return f"{job.testbed} is not there: nothing is measured again, so its drift is not known"
 
     def take(self, job: Job, result: JobResult | None) -> bool:
         """Keeps a result; whether it is there and has what it should.
 
         Raises `ResultsError`.
         """
+        if result is None or result.error is not None:
+            self._unfinished.give_up(job)
         if result is None:
-            self.tell(f"{job.testbed}: {job.frames} was measured, but is lost with its worker")
+            self.tell(f"{job.testbed}: the result of {job.part} is lost with its worker, but not its trials")
             return False
         if result.error is not None:
             self._broken[job.testbed] = result.error
-            self.tell(f"{job.testbed}: {job.frames}: {result.error}: it is given nothing more")
+            self.tell(f"{job.testbed}: {job.part}: {result.error}: it is given nothing more")
             return False
-        keep(self._folder, AGAIN if job.again else job.frames, result)
+        keep(self._folder, job.part, result)
+        self._unfinished.end(job)
         if job.again is None:
             self._results[job.frames] = result
         left = f", {len(self.missing)} to go" if self.missing else ""
-        how = " again" if job.again else " once more" if job.retry else ""
-        self.tell(f"{job.testbed}: {job.frames}{how} done{left}")
+        self.tell(f"{job.testbed}: {_named(job)} done{left}")
         return True
 
     def write_environments(self) -> None:
@@ -162,3 +223,14 @@ class Dispatcher:
     def tell(self, text: str) -> None:
         """Something that the user should know."""
         say(self._console, text)
+
+
+def _give_back(job: Job, waiting: deque[str], bound: list[Job]) -> None:
+    if job.is_bound:
+        bound.append(job)
+    else:
+        waiting.appendleft(job.frames)
+
+
+def _named(job: Job) -> str:
+    return f"{job.frames}{' again' if job.again else ' once more' if job.retry else ''}"

@@ -9,6 +9,7 @@ comparison it is all blocks at one size, with those of A against itself.
 from __future__ import annotations
 
 import contextlib
+import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from testbed.campaign.compare.dut_runs import DutRunner, both, place_of, setup_a
 from testbed.campaign.compare.schedule import CompareSettings, DutRun
 from testbed.campaign.compare.size_verdict import Measure, compare
 from testbed.campaign.equipment import Equipment
-from testbed.campaign.journal import JOURNAL, Journal, JournalError
+from testbed.campaign.journal import JOURNAL, Follower, Journal, JournalError
 from testbed.campaign.method import measure
 from testbed.campaign.points import Point, measurements_at, ordered_points, setup_name
 from testbed.campaign.real_equipment import find_programs, real_equipment
@@ -34,6 +35,11 @@ from testbed.run.results_folder import ResultsError, write_atomically
 from testbed.run.scratch import scratch_folder
 
 _MOST_LOG_BYTES = 4 << 20
+
+
+def new_number() -> str:
+    """Tells attempts at a job apart."""
+    return uuid.uuid4().hex
 
 
 class Again(BaseModel):
@@ -53,6 +59,8 @@ class Job(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    # Of this attempt.
+    number: str = Field(default_factory=new_number)
     campaign: str
     testbed: str
     # As it is on this testbed.
@@ -64,14 +72,30 @@ class Job(BaseModel):
     again: Again | None = None
     # Of a comparison: at one size, that of the frames.
     compare: CompareSettings | None = None
-    # The journal of what the testbed has measured of this before, which counts, and the places of it that do not.
+    # The journal of what the testbed has measured of this before.
     earlier: str = ""
+    # The places that are measured once more; `earlier` discards what was measured there.
     retry: list[str] = Field(default_factory=list)
+
+    @property
+    def part(self) -> str:
+        """The name of the result."""
+        return self.frames if self.again is None else again_part(self.testbed)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether only this testbed may do it."""
+        return bool(self.retry) or self.again is not None
 
     def points(self) -> list[Point]:
         """What is to be measured, in the campaign's order."""
         mine = [point for point in ordered_points(self.scenario) if point.frames == self.frames]
         return [point for point in mine if self.again is None or point.device == self.again.device]
+
+
+def again_part(testbed: str) -> str:
+    """The name of the result of a testbed's repeated measurement."""
+    return f"again-{testbed}"
 
 
 class JobResult(BaseModel):
@@ -90,8 +114,13 @@ class JobResult(BaseModel):
     logs: dict[str, str] = Field(default_factory=dict, description="text by the path below raw/")
 
 
-def run_job(job: Job, bin_dirs: list[Path], make: Callable[..., Equipment] = real_equipment) -> JobResult:
-    """Does a job on this machine."""
+def run_job(
+    job: Job,
+    bin_dirs: list[Path],
+    make: Callable[..., Equipment] = real_equipment,
+    follower: Follower = lambda text, whole: None,
+) -> JobResult:
+    """Does a job on this machine; `follower` gets the journal as it is written."""
     result = JobResult(testbed=job.testbed, frames=job.frames)
     with scratch_folder() as folder:
         try:
@@ -99,7 +128,7 @@ def run_job(job: Job, bin_dirs: list[Path], make: Callable[..., Equipment] = rea
             _check_programs(job, programs.hashes())
             equipment = make(programs)
             result.environment = equipment.environment(job.scenario).model_dump(mode="json")
-            _measure_points(job, equipment, folder, result)
+            _measure_points(job, equipment, folder, result, follower)
         except (GeneratorError, JournalError, ProcessError, ProgramMissing, ResultsError) as error:
             result.error = str(error)
         if result.error is None:
@@ -116,10 +145,11 @@ def _check_programs(job: Job, hashes: dict[str, str]) -> None:
         )
 
 
-def _measure_points(job: Job, equipment: Equipment, folder: Path, result: JobResult) -> None:
+def _measure_points(job: Job, equipment: Equipment, folder: Path, result: JobResult, follower: Follower) -> None:
     raw = folder / "raw"
     raw.mkdir()
     with _journal(job, folder / JOURNAL) as journal:
+        journal.follow(follower)
         if job.compare is not None:
             _compare(job, job.compare, DutRunner(job.scenario, job.compare, equipment, journal, raw, Watcher()))
             return
@@ -140,10 +170,7 @@ def _journal(job: Job, path: Path) -> Journal:
     if not job.earlier:
         return Journal.create(path, job.campaign)
     write_atomically(path, job.earlier)
-    journal = Journal.open(path, job.campaign)
-    if job.retry:
-        journal.measure_again(job.retry)
-    return journal
+    return Journal.open(path, job.campaign)
 
 
 def _compare(job: Job, told: CompareSettings, runner: DutRunner) -> None:

@@ -13,9 +13,7 @@ from testbed.campaign.testbeds.job import JobResult
 from testbed.run.results_folder import ResultsError, read_record, write_atomically
 
 # The folder of the results.
-_RESULTS = "parts"
-# The name of the job that has the repeated measurement.
-AGAIN = "again"
+PARTS = "parts"
 
 
 def keep(folder: Path, name: str, result: JobResult) -> None:
@@ -25,13 +23,13 @@ def keep(folder: Path, name: str, result: JobResult) -> None:
 
     Raises `ResultsError`.
     """
-    own = name.replace("/", "-")
+    own = file_stem(name)
     raw = folder / "raw" / result.testbed
     output = raw / own
     if _file(folder, name).exists():
         output = next(path for number in count(2) if not (path := raw / f"{own}-{number}").exists())
     try:
-        (folder / _RESULTS).mkdir(exist_ok=True)
+        (folder / PARTS).mkdir(exist_ok=True)
         for log, text in result.logs.items():
             path = PurePosixPath(log)
             # What comes over the network does not choose where it is written.
@@ -54,8 +52,13 @@ def kept(folder: Path, name: str) -> JobResult | None:
     return read_record(path, JobResult, "what a testbed has measured", "a campaign") if path.exists() else None
 
 
+def file_stem(part: str) -> str:
+    """'64B-1way-1flows': the name of a part in the names of files."""
+    return part.replace("/", "-")
+
+
 def _file(folder: Path, name: str) -> Path:
-    return folder / _RESULTS / f"{name.replace('/', '-')}.json"
+    return folder / PARTS / f"{file_stem(name)}.json"
 
 
 def merged(campaign: str, begun: datetime, results: dict[str, JobResult]) -> str:
@@ -66,7 +69,7 @@ def merged(campaign: str, begun: datetime, results: dict[str, JobResult]) -> str
     entries: list[Entry] = [Head(campaign=campaign, begun=begun)]
     joined: set[str] = set()
     for name, result in results.items():
-        for entry in read_entries(result.journal, f"{_RESULTS}/{name}"):
+        for entry in read_entries(result.journal, f"{PARTS}/{name}"):
             if isinstance(entry, Head) or (isinstance(entry, Joined) and entry.setup in joined):
                 continue
             if isinstance(entry, Joined):

@@ -42,8 +42,17 @@ async def _work(scheduler: str, name: str, bin_dirs: list[Path], wait_s: float) 
         await worker.finished()
 
 
+def topic(campaign: str) -> str:
+    """Under this name the scheduler passes on the journals of a campaign's jobs, line by line."""
+    return f"journal-{campaign}"
+
+
 def do(job_json: str) -> str:
     """What a worker is asked for: a `Job` becomes a `JobResult`, both as JSON."""
-    worker = get_worker()
+    worker, job = get_worker(), Job.model_validate_json(job_json)
     bin_dirs = worker.bin_dirs if isinstance(worker, TestbedWorker) else []
-    return run_job(Job.model_validate_json(job_json), bin_dirs).model_dump_json()
+
+    def tell(text: str, whole: bool) -> None:
+        worker.log_event(topic(job.campaign), {"number": job.number, "text": text, "whole": whole})
+
+    return run_job(job, bin_dirs, follower=tell).model_dump_json()
