@@ -14,6 +14,7 @@ from typing import Any
 
 from rich.console import Console
 
+from testbed.campaign.acceptance.judgement import judgements
 from testbed.campaign.campaign_settings import SETTINGS, CampaignSettings, read_campaign_settings
 from testbed.campaign.equipment import Equipment
 from testbed.campaign.frame_format import frame_format
@@ -162,6 +163,7 @@ class Campaign:
             # The file counts: an interrupt can come when a trial has been written down and not been taken note of.
             trials = read_journal(self.folder / JOURNAL)
             self._confirm(trials)
+            self.summary.acceptance = judgements(self.settings.scenario, self.summary.findings)
             self._save(trials)
         except (JournalError, ResultsError) as error:
             # The journal has everything; what could not be written is made of it again.

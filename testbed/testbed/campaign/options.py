@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from testbed.command_line.console import fail
+from testbed.command_line.console import fail, warn
 
 # These imports take a second, which --help avoids.
 if TYPE_CHECKING:
@@ -87,9 +87,20 @@ def chosen_scenario(
             if strange := [name for name in devices if name not in known]:
                 raise ScenarioError(f"{file}: no device '{strange[0]}': choose from {', '.join(known)}")
             changes["devices"] = [known[name].model_dump() for name in devices]
-        return (scenario.changed(**changes) if changes else scenario), text
+        return (_narrowed(scenario, changes) if changes else scenario), text
     except ScenarioError as error:
         fail(str(error))
+
+
+def _narrowed(scenario: Scenario, changes: dict[str, object]) -> Scenario:
+    """The scenario with these changes, and without the thresholds on what it measures no more."""
+    chosen = scenario.changed(**changes, thresholds=[])
+    for threshold in scenario.read_thresholds:
+        if fault := chosen.why_not_judged(threshold):
+            warn(f"warning: the threshold '{threshold.text}' is left out: {fault}")
+        else:
+            chosen.thresholds.append(threshold.text)
+    return chosen
 
 
 def read_testbeds(path: Path, scenario: Scenario) -> Inventory:

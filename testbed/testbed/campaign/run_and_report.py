@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from rich.console import Console
 
-from testbed.command_line.console import new_console, say, warn
+from testbed.command_line.console import fail, new_console, say, warn
 from testbed.command_line.options import end_with
 from testbed.run.results_folder import Status
 
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from testbed.campaign.real_equipment import Programs
     from testbed.campaign.scenario import Scenario
     from testbed.campaign.testbeds.inventory import Inventory
+
+
+# The exit status of a campaign that measured everything, and has a threshold that has not passed.
+NOT_ACCEPTED = 3
 
 
 @contextmanager
@@ -92,6 +96,8 @@ def report_campaign(campaign: Campaign) -> NoReturn:
     write_page(campaign.folder, console)
     if status is Status.INTERRUPTED:
         warn(summary.reason or "interrupted")
+    if status is Status.PASSED and summary.not_accepted:
+        fail(summary.why_not_accepted(), NOT_ACCEPTED)
     end_with(status, summary.reason or "the campaign failed")
 
 

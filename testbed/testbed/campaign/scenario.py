@@ -9,14 +9,15 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from testbed.campaign.acceptance.threshold import Threshold, parse_threshold
 from testbed.campaign.devices.settings import TESTPMD, Device
 from testbed.campaign.embedded.settings import Embedded
 from testbed.campaign.presets import PRESETS, MeasurementSettings, SettingsError, changed_settings, without_times
 from testbed.campaign.scenario_error import ScenarioError, message_of
-from testbed.campaign.sizes import RFC_SIZES, Size, expanded, frames_of
+from testbed.campaign.sizes import RFC_SIZES, Size, expanded, frames_of, size_in_words, size_order, sizes_in_words
 from testbed.campaign.traffic_generator import Pauses
 from testbed.campaign.trex.settings import MOST_MIXED_FRAMES, Trex
 from testbed.campaign.trial import Record
@@ -85,6 +86,11 @@ class Frames(Record):
         return self
 
 
+def _readable(text: str) -> str:
+    parse_threshold(text)
+    return text
+
+
 class Scenario(Record):
     """A whole scenario."""
 
@@ -98,6 +104,8 @@ class Scenario(Record):
     # In place of the preset's.
     pauses: Pauses | None = None
     settings: dict[Measurement, dict[str, Any]] = Field(default_factory=dict)
+    # What the devices must reach, in words.
+    thresholds: list[Annotated[str, AfterValidator(_readable)]] = Field(default_factory=list)
     # For the order of the devices.
     seed: int = Field(0, ge=0)
 
@@ -191,6 +199,31 @@ class Scenario(Record):
                 place = {"place": ("devices", number), "fault": f"device '{device.name}': {fault}"}
                 raise PydanticCustomError("device", "{fault}", place)
         return self
+
+    @model_validator(mode="after")
+    def _thresholds_can_be_judged(self) -> Self:
+        for number, threshold in enumerate(self.read_thresholds):
+            if fault := self.why_not_judged(threshold):
+                raise PydanticCustomError("threshold", "{fault}", {"place": ("thresholds", number), "fault": fault})
+        return self
+
+    @property
+    def read_thresholds(self) -> list[Threshold]:
+        """The thresholds, as read."""
+        return [parse_threshold(text) for text in self.thresholds]
+
+    def why_not_judged(self, threshold: Threshold) -> str | None:
+        """What a threshold is about that the scenario does not measure; None if it measures all of it."""
+        test, names = Measurement(threshold.figure.measurement), [device.name for device in self.devices]
+        if test not in self.tests:
+            return f"'{threshold.figure.name}' comes of the test '{test}': add it to tests"
+        if threshold.device is not None and threshold.device not in names:
+            return f"the scenario has no device '{threshold.device}': choose from {', '.join(names)}"
+        # RFC 2544, section 26.6.
+        sizes = [min(self.frames.sizes, key=size_order)] if test is Measurement.RESET else self.frames.sizes
+        if strange := [size for size in threshold.sizes or () if size not in sizes]:
+            return f"{test} is not measured at {size_in_words(strange[0])}: choose from {sizes_in_words(sizes)}"
+        return None
 
     @property
     def pauses_around_trials(self) -> Pauses:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import re
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,6 +90,33 @@ class Drift(SummaryRecord):
         return f"{text}: the machine changed meanwhile, so compare with care" if self.matters else text
 
 
+class Verdict(StrEnum):
+    """On a threshold. Only the first is acceptance."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_TOLD = "not told"
+
+
+class Judgement(SummaryRecord):
+    """A threshold, judged with one device and one kind of frames."""
+
+    threshold: str = Field(description="as in the scenario")
+    place: str = Field(description="of the finding that it is about")
+    device: str
+    size: Size
+    directions: int
+    flows: int
+    verdict: Verdict
+    measured: str | None = Field(None, description="in the threshold's unit")
+    reason: str | None = Field(None, description="why it is not told")
+
+    def in_words(self) -> str:
+        """'failed: 12.4 Mpps', 'not told: it was not measured'."""
+        found = "; ".join(part for part in (self.measured, self.reason) if part)
+        return f"{self.verdict}: {found}"
+
+
 class CampaignSummary(SummaryRecord):
     """`summary.json`."""
 
@@ -114,9 +142,23 @@ class CampaignSummary(SummaryRecord):
     planned: int = Field(description="findings when it is finished")
     drift: Drift | None = Field(None, description="of a campaign with more than one measurement, when it is finished")
     other_drifts: list[Drift] = Field(default_factory=list, description="of several testbeds, on the others")
+    acceptance: list[Judgement] = Field(default_factory=list, description="of each threshold, at the end")
     trials: Trials = Field(default_factory=Trials)
     environment: str = "environment.json"
     journal: str = "journal.jsonl"
+
+    @property
+    def not_accepted(self) -> list[Judgement]:
+        """The thresholds that were missed, or could not be told."""
+        return [one for one in self.acceptance if one.verdict is not Verdict.PASSED]
+
+    def why_not_accepted(self) -> str:
+        """For the end of the command."""
+        first = self.not_accepted[0]
+        return (
+            f"not accepted: {len(self.not_accepted)} of {len(self.acceptance)} thresholds have not passed; the first "
+            f"is '{first.threshold}' with {first.device}, {frames_in_words(first)}: {first.in_words()}"
+        )
 
     @property
     def drifts(self) -> list[Drift]:
@@ -166,6 +208,11 @@ def as_markdown(summary: CampaignSummary) -> str:
         lines += [*missing, ""] if missing else []
     for drift in summary.drifts:
         lines += [f"Drift ({drift.of_what()}, measured again at the end): {drift.in_words()}", ""]
+    if summary.acceptance:
+        lines += ["## thresholds", "", "| threshold | device | frames | verdict |", "|---|---|---|---|"]
+        for one in summary.acceptance:
+            lines.append(f"| {one.threshold} | {one.device} | {frames_in_words(one)} | {one.in_words()} |")
+        lines.append("")
     for measurement in dict.fromkeys(finding.measurement for finding in summary.findings):
         mine = [finding for finding in summary.findings if finding.measurement is measurement]
         lines += [f"## {measurement.value.replace('_', ' ')}", ""]
@@ -191,7 +238,7 @@ def _grades(findings: list[Finding]) -> list[str]:
     return [f"Grade: {grades}", "", *(f"- not met: {clause}" for clause in clauses), *([""] if clauses else [])]
 
 
-def frames_in_words(finding: Finding) -> str:
+def frames_in_words(finding: Finding | Judgement) -> str:
     """'64 bytes, both directions, 256 flows': the frames of a finding."""
     return ", ".join([size_in_words(finding.size), *kind_in_words(finding.directions, finding.flows)])
 

@@ -52,7 +52,7 @@ def warn(message: str) -> None:
     typer.echo(f"testbed: {message}", err=True)
 
 
-def fail(message: str) -> NoReturn:
+def fail(message: str, status: int = 1) -> NoReturn:
     """Ends the program with an error."""
     warn(message)
-    raise typer.Exit(1)
+    raise typer.Exit(status)

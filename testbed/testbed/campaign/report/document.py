@@ -14,6 +14,7 @@ from pathlib import Path
 from testbed import __version__
 from testbed.campaign.diff.surroundings import Difference, between, flat
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence, read_folder
+from testbed.campaign.report.acceptance import accepted
 from testbed.campaign.report.campaign_verdict import gravest, overall_grade, sentence
 from testbed.campaign.report.evidence import waiting_caution
 from testbed.campaign.report.sections import Section, campaign_sections, comparison_sections
@@ -41,6 +42,8 @@ class Report:
     status: Status
     reason: str | None
     verdict: str
+    # Of the thresholds: whether all have passed, and how many; None if there are none.
+    accepted: tuple[bool, str] | None
     # The grade, and what it lacks first.
     grade: str | None
     shortcoming: str | None
@@ -85,6 +88,7 @@ def _of_campaign(record: CampaignFolder) -> Report:
         status=summary.status,
         reason=summary.reason,
         verdict=sentence(record),
+        accepted=accepted(record),
         grade=grade,
         shortcoming=gravest(summary),
         cautions=[*cautions, *_cautions(record)],
@@ -105,6 +109,7 @@ def _of_comparison(record: ComparisonFolder) -> Report:
         status=verdict.status,
         reason=verdict.reason,
         verdict=verdict.sentence or "Unfinished: there is no verdict yet.",
+        accepted=None,
         grade=None,
         shortcoming=None,
         cautions=[*([quick] if verdict.preset == Preset.QUICK else []), *_cautions(record)],
@@ -153,6 +158,8 @@ def as_markdown(report: Report) -> str:
     """The same without charts."""
     when = f"{report.started:%Y-%m-%d %H:%M} UTC, " if report.started else ""
     blocks = [f"# {markdown_text(report.title)}", f"**{markdown_text(report.verdict)}**"]
+    if report.accepted:
+        blocks.append(markdown_text(report.accepted[1]))
     if report.grade:
         blocks.append(f"Grade: **{report.grade}**. {markdown_text(report.shortcoming or '')}".rstrip())
     blocks.append(f"{when}{report.status}{f': {markdown_text(report.reason)}' if report.reason else ''}")

@@ -11,6 +11,7 @@ from testbed.campaign.compare.size_verdict import Comparison
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.report import evidence, tables
+from testbed.campaign.report.acceptance import acceptance_table
 from testbed.campaign.report.campaign_verdict import absent
 from testbed.campaign.report.testbeds import absent_testbeds, testbeds_table
 from testbed.campaign.sizes import size_in_words, sizes_in_words
@@ -38,7 +39,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
     # Importing matplotlib takes a second, which errors of the command line avoid.
     from testbed.campaign.report import charts, curves
 
-    sections = []
+    sections = [Section("Acceptance", tables=[acceptance_table(record)])]
     for kind in record.frame_kinds:
         drawn = charts.article_charts(record, kind)
         words = ", ".join(kind_in_words(*kind))
