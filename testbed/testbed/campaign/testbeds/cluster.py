@@ -141,6 +141,8 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
                 protocol="tls://",
                 security=security,
                 dashboard_address=None,
+                # Another campaign may have the port that it would take.
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 silence_logs=logging.ERROR,
             )
             cleanup.callback(local.close)
