@@ -48,14 +48,21 @@ def schema(folder: Annotated[Path, typer.Argument(help="Where to write the schem
 
 
 @app.command()
-def report(folder: Annotated[Path, typer.Argument(help="A results folder.", file_okay=False)]) -> None:
+def report(
+    folder: Annotated[Path, typer.Argument(help="A results folder.", file_okay=False)],
+    pdf: Annotated[bool, typer.Option("--pdf", help="Also print it into report.pdf, with Chromium.")] = False,
+) -> None:
     """Rebuild report.html from the folder of a demo or a campaign, finished or not."""
     from testbed.campaign.folder import is_campaign_folder
     from testbed.campaign.report import document as campaign_report
     from testbed.demo.report import write_report
+    from testbed.page.pdf import write_pdf
 
     try:
-        print(campaign_report.write_report(folder) if is_campaign_folder(folder) else write_report(folder))
+        page = campaign_report.write_report(folder) if is_campaign_folder(folder) else write_report(folder)
+        print(page)
+        if pdf:
+            print(write_pdf(page))
     except ResultsError as error:
         fail(str(error))
 

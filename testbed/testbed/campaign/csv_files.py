@@ -31,9 +31,7 @@ _NAMES = {
 # Of the streams of a latency and of its baseline: all but this one are nanoseconds.
 _STREAMS, _COUNT = ("repetitions", "baseline"), "count"
 
-_CAMPAIGN_COLUMNS = (
-    *("device", "size_bytes", "mixture", "directions", "flows", "testbed", "measurement", "status", "grade"),
-)
+_CAMPAIGN_COLUMNS = ("device", "size_bytes", "mixture", "directions", "flows", "measurement", "status", "grade")
 _COMPARISON_COLUMNS = (
     *("figure", "size_bytes", "mixture", "testbed", "device_a", "device_b", "a", "b", "unit"),
     *("ratio", "ratio_low", "ratio_high", "p_corrected", "noise_percent", "blocks", "verdict"),
@@ -44,12 +42,12 @@ def campaign_csv(summary: CampaignSummary) -> str:
     """Each figure of each finding in a row of its own."""
     rows: list[Sequence[object]] = []
     for finding in summary.findings:
-        head = [finding.device, *_frames(finding.size), finding.directions, finding.flows, finding.testbed]
+        head = [finding.device, *_frames(finding.size), finding.directions, finding.flows]
         head += [finding.measurement, finding.status, finding.grade]
         figures = {name: value for name, value in (finding.result or {}).items() if name not in _IN_THE_HEAD}
         leaves = _leaves(figures) if finding.result else [("reason", finding.reason)]
-        rows += [[*head, field, *_cells(field, value)] for field, value in leaves]
-    return _as_text((*_CAMPAIGN_COLUMNS, "field", "value", "unit", "text"), rows)
+        rows += [[*head, field, *_cells(field, value), finding.testbed] for field, value in leaves]
+    return _as_text((*_CAMPAIGN_COLUMNS, "field", "value", "unit", "text", "testbed"), rows)
 
 
 def comparison_csv(comparison: Comparison | None, testbeds: Mapping[Size, str]) -> str:

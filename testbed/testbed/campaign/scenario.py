@@ -96,6 +96,8 @@ class Scenario(Record):
 
     name: str
     description: str = ""
+    # Who measures, for the report.
+    operator: str = ""
     generator: Annotated[Embedded | Trex | Simulated, Field(discriminator="kind")]
     devices: list[Device] = Field(min_length=1)
     frames: Frames = Field(default_factory=Frames)

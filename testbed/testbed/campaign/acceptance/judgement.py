@@ -20,7 +20,7 @@ from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.points import measurements_at, ordered_points
 from testbed.campaign.scenario import Measurement, Scenario
-from testbed.campaign.sizes import mean_bytes
+from testbed.campaign.sizes import mean_bytes, size_order
 from testbed.campaign.summary import Finding, Judgement, Verdict
 
 _PERCENTILES = {
@@ -39,7 +39,11 @@ class _NotToldError(Exception):
 def judgements(scenario: Scenario, findings: Sequence[Finding]) -> list[Judgement]:
     """The verdict on each threshold of a scenario, for each device and kind of frames that it is about."""
     by_place = {finding.place: finding for finding in findings}
-    points = ordered_points(scenario)
+    names = [device.name for device in scenario.devices]
+    points = sorted(
+        ordered_points(scenario),
+        key=lambda one: (one.directions, one.flows, *size_order(one.size), names.index(one.device)),
+    )
     found = []
     for threshold in scenario.read_thresholds:
         test = Measurement(threshold.figure.measurement)

@@ -27,6 +27,8 @@ class Device(Record):
     """A device under test."""
 
     name: str
+    # What it is, for the report: model, version, serial number.
+    description: str = ""
     # Without a word the forwarder of the device's name.
     program: Literal["l2fwd-c", "l2fwd-rs", "testpmd"] | None = None
     # The program's own options, after those of the testbed.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.summary import frames_in_words
-from testbed.page.tables import ABSENT, Row, Table
+from testbed.page.tables import ABSENT, Row, Table, without_empty_columns
 
 _KINDS = {"passed": "faster", "failed": "slower"}
 
@@ -27,4 +27,4 @@ def acceptance_table(record: CampaignFolder) -> Table:
     for one in record.summary.acceptance:
         cells = [one.threshold, str(one.verdict), one.device, frames_in_words(one), one.measured or ABSENT]
         table.rows.append(Row([*cells, one.reason or ""], kind=_KINDS.get(one.verdict, "inconclusive")))
-    return table
+    return without_empty_columns(table)

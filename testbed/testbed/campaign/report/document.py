@@ -7,6 +7,7 @@ Both are made of the same sections. What was not measured is not there, and a li
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,15 +18,18 @@ from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence, 
 from testbed.campaign.report.acceptance import accepted
 from testbed.campaign.report.campaign_verdict import gravest, overall_grade, sentence
 from testbed.campaign.report.evidence import waiting_caution
+from testbed.campaign.report.overview import overview_table
 from testbed.campaign.report.sections import Section, campaign_sections, comparison_sections
 from testbed.campaign.scenario import Preset, Simulated
 from testbed.page.skeleton import page_templates
-from testbed.page.tables import Row, Table, markdown_table, markdown_text
+from testbed.page.tables import Row, Table, csv_table, markdown_table, markdown_text
 from testbed.run.environment import Environment
 from testbed.run.results_folder import Status, write_atomically
 
 REPORT = "report.html"
 MARKDOWN = "report.md"
+# The overview.
+TABLE = "overview.csv"
 # Fields of `environment.json` that the page has words for; the rest is listed as it is.
 _WORDED = frozenset(
     {"recorded", "cpu", "memory_mb", "hugepages", "kernel", "boot_parameters", "system", "dpdk", "commit"}
@@ -49,6 +53,8 @@ class Report:
     shortcoming: str | None
     cautions: list[str]
     sections: list[Section]
+    # Who measured what, in which campaign.
+    identity: list[tuple[str, str]]
     environment: Environment
     further: dict[str, str]
     others: dict[str, list[Difference]]
@@ -61,7 +67,11 @@ def write_report(folder: Path) -> Path:
 
     Raises `ResultsError`.
     """
-    report = make_report(read_folder(folder))
+    record = read_folder(folder)
+    if isinstance(record, CampaignFolder):
+        # The report lists it.
+        write_atomically(folder / TABLE, csv_table(overview_table(record)))
+    report = make_report(record)
     # Both are made before either is written.
     page, text = as_page(report), as_markdown(report)
     write_atomically(folder / MARKDOWN, text)
@@ -93,6 +103,7 @@ def _of_campaign(record: CampaignFolder) -> Report:
         shortcoming=gravest(summary),
         cautions=[*cautions, *_cautions(record)],
         sections=campaign_sections(record),
+        identity=_identity(record, summary.campaign),
         command=summary.command,
         files=_files(record.folder),
         **_surroundings(record.evidence),
@@ -114,6 +125,7 @@ def _of_comparison(record: ComparisonFolder) -> Report:
         shortcoming=None,
         cautions=[*([quick] if verdict.preset == Preset.QUICK else []), *_cautions(record)],
         sections=comparison_sections(record),
+        identity=_identity(record, record.settings.comparison),
         command=verdict.command,
         files=_files(record.folder),
         **_surroundings(record.evidence),
@@ -141,9 +153,29 @@ def _surroundings(found: Evidence) -> dict[str, object]:
     return {"environment": found.environment, "further": flat(further), "others": changed}
 
 
+def _identity(record: CampaignFolder | ComparisonFolder, number: str) -> list[tuple[str, str]]:
+    """Whose measurement it is, and of what: as the scenario says, and as the programs were found."""
+    scenario = record.settings.scenario
+    binaries = {binary.name: binary for binary in record.evidence.environment.binaries}
+    lines = [("Campaign", number), ("Scenario", scenario.name)]
+    lines += [("Operator", scenario.operator or "not named: operator in the scenario")]
+    for device in scenario.devices:
+        words = [device.description] if device.description else []
+        program = device.program or device.name
+        if device.command is not None:
+            words.append(shlex.join(device.command))
+        elif program in binaries:
+            words.append(f"{program} {binaries[program].version}, SHA-256 {binaries[program].sha256}")
+        words += [f"options {shlex.join(device.options)}"] if device.options else []
+        words += [f"on {device.host.name}"] if device.host is not None else []
+        words += ["simulated"] if device.model is not None else []
+        lines.append((f"Device {device.name}", "; ".join(words) or "somebody else runs it"))
+    return [*lines, ("Tool", f"testbed {__version__}, commit {record.evidence.environment.commit}")]
+
+
 def _files(folder: Path) -> list[str]:
     """What lies beside the report, for whoever wants to reckon again."""
-    known = ("summary.json", "summary.csv", "verdict.json", "verdict.csv", "journal.jsonl", "campaign.json")
+    known = (TABLE, "summary.json", "summary.csv", "verdict.json", "verdict.csv", "journal.jsonl", "campaign.json")
     return [
         name for name in (*known, "comparison.json", "scenario.yaml", "environment.json") if (folder / name).exists()
     ]
@@ -162,7 +194,8 @@ def as_markdown(report: Report) -> str:
         blocks.append(markdown_text(report.accepted[1]))
     if report.grade:
         blocks.append(f"Grade: **{report.grade}**. {markdown_text(report.shortcoming or '')}".rstrip())
-    blocks.append(f"{when}{report.status}{f': {markdown_text(report.reason)}' if report.reason else ''}")
+    word = "complete" if report.status is Status.PASSED else report.status
+    blocks.append(f"{when}{word}{f': {markdown_text(report.reason)}' if report.reason else ''}")
     blocks += [markdown_text(caution) for caution in report.cautions]
     for section in report.sections:
         blocks.append(f"## {markdown_text(section.title)}")
@@ -173,6 +206,7 @@ def as_markdown(report: Report) -> str:
         blocks += [markdown_text(section.note)] if section.note else []
         if section.remarks:
             blocks.append("\n".join(f"- {markdown_text(remark)}" for remark in section.remarks))
+    blocks += ["## Identity", "\n".join(f"- {name}: {markdown_text(value)}" for name, value in report.identity)]
     blocks += _environment_blocks(report)
     blocks += ["## Repeat the measurement", f"```sh\n{report.command}\n```"]
     return "\n\n".join(blocks) + "\n"

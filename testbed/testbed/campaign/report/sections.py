@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from testbed.campaign.compare.schedule import Figure
@@ -13,6 +14,7 @@ from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.report import evidence, tables
 from testbed.campaign.report.acceptance import acceptance_table
 from testbed.campaign.report.campaign_verdict import absent
+from testbed.campaign.report.overview import OVERVIEW_NOTE, overview_table
 from testbed.campaign.report.testbeds import absent_testbeds, testbeds_table
 from testbed.campaign.sizes import size_in_words, sizes_in_words
 from testbed.campaign.summary import Trials, count_trials, kind_in_words
@@ -33,13 +35,21 @@ class Section:
     # Whether its text alone justifies the section.
     text_alone: bool = False
 
+    @property
+    def anchor(self) -> str:
+        """Its place in the page."""
+        return re.sub("[^a-z0-9]+", "-", self.title.lower()).strip("-")
+
 
 def campaign_sections(record: CampaignFolder) -> list[Section]:
     """The sections of a campaign: the article's figures, then each test, then the evidence."""
     # Importing matplotlib takes a second, which errors of the command line avoid.
     from testbed.campaign.report import charts, curves
 
-    sections = [Section("Acceptance", tables=[acceptance_table(record)])]
+    sections = [
+        Section("Overview", tables=[overview_table(record)], note=OVERVIEW_NOTE),
+        Section("Acceptance", tables=[acceptance_table(record)]),
+    ]
     for kind in record.frame_kinds:
         drawn = charts.article_charts(record, kind)
         words = ", ".join(kind_in_words(*kind))

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What a customer looks for in the report of a campaign: figures with intervals first, identity, contents, print."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from browser import NAMES, Browser, find_browser
+from campaign_folders import TEXT, run_campaign
+from typer.testing import CliRunner
+
+from testbed.campaign.campaign_settings import read_campaign_settings
+from testbed.campaign.report.document import MARKDOWN, REPORT, TABLE, write_report
+from testbed.campaign.summary import read_campaign_summary
+from testbed.cli import app
+
+SCENARIO = TEXT.replace("name: folders\n", "name: folders\noperator: Ada of Lab 3\n", 1).replace(
+    "  - name: l2fwd-rs\n", "  - name: l2fwd-rs\n    description: release 0.1, card 7\n"
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = run_campaign(
+        tmp_path_factory.mktemp("customer"), SCENARIO + "thresholds: ['throughput ≥ 11 Mpps at 64 bytes']\n"
+    )
+    write_report(made)
+    return made
+
+
+def test_the_first_table_has_throughput_latency_and_loss_with_their_intervals(folder: Path) -> None:
+    text = (folder / MARKDOWN).read_text()
+    assert text.index("## Overview") == text.index("\n## ") + 1
+    rows = list(csv.DictReader(io.StringIO((folder / TABLE).read_text())))
+    summary = read_campaign_summary(folder)
+    assert [(row["Frames"], row["Device"]) for row in rows] == [
+        (f"{size} bytes", device) for size in (64, 512, 1518) for device in ("l2fwd-c", "l2fwd-rs")
+    ]
+    found = {(f"{one.size} bytes", one.device, one.measurement.value): one.result for one in summary.findings}
+    for row in rows:
+        key = row["Frames"], row["Device"]
+        throughput, latency, loss = (found[*key, test] for test in ("throughput", "latency", "frame_loss"))
+        low, high = (float(part) for part in row["Its bounds [Mpps]"].split(" to "))
+        assert float(row["Throughput [Mpps]"]) == low == pytest.approx(throughput["throughput_fps"] / 1e6, abs=1e-4)
+        assert high == pytest.approx(throughput["goals"][0]["upper"]["load_fps"] / 1e6, abs=1e-4)
+        values = [value / 1e3 for value in latency["average_ns"]["values"]]
+        least, most = (float(part) for part in row["Its range [µs]"].split(" to "))
+        assert (least, most) == (pytest.approx(min(values), abs=0.01), pytest.approx(max(values), abs=0.01))
+        assert float(row["Loss [%]"]) == pytest.approx(loss["points"][0]["loss_percent"], rel=1e-3)
+        # As on the page.
+        assert (
+            f"| {row['Frames']} | {row['Device']} | {row['Throughput [Mpps]']} | {row['Its bounds [Mpps]']} |" in text
+        )
+
+
+def test_the_contents_lead_to_every_section(folder: Path) -> None:
+    page = (folder / REPORT).read_text()
+    contents = re.search(r'<nav class="contents".*?</nav>', page, flags=re.DOTALL)[0]
+    targets = re.findall(r'href="#([^"]+)"', contents)
+    anchors = re.findall(r'<section id="([^"]+)"', page)
+    assert len(set(anchors)) == len(anchors)
+    assert [anchor for anchor in anchors if anchor not in targets] == []
+    assert [target for target in targets if target not in anchors] == []
+    assert page.index("</nav>") < page.index("<h2>Overview</h2>") < page.index("<h2>Acceptance</h2>")
+
+
+def test_it_says_who_measured_what(folder: Path) -> None:
+    page, text = (folder / REPORT).read_text(), (folder / MARKDOWN).read_text()
+    identity = re.search(r'<section id="identity">.*?</section>', page, flags=re.DOTALL)[0]
+    for words in ("Ada of Lab 3", "release 0.1, card 7", read_campaign_settings(folder).campaign):
+        assert words in identity
+        assert words in text
+    # A campaign that reached its end is complete: that is no verdict on the device.
+    head = page.partition("<main>")[0]
+    assert ">passed<" not in head
+    assert ">complete<" in head
+    assert "Not accepted: 1 of 2 thresholds have passed." in head
+
+
+# Tables that hide columns until they are scrolled.
+HIDDEN = """[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth)
+    .map(box => box.querySelector('th').textContent + ': ' + box.scrollWidth + ' in ' + box.clientWidth)"""
+
+
+@pytest.mark.skipif(find_browser() is None, reason=f"none of {', '.join(NAMES)} is installed")
+def test_no_column_is_hidden(folder: Path, tmp_path: Path) -> None:
+    program = find_browser()
+    assert program is not None
+    browser = Browser(program, tmp_path / "profile")
+    try:
+        for width in (1280, 420):
+            browser.open(folder / REPORT, width)
+            assert browser.evaluate(HIDDEN) == []
+            assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    finally:
+        browser.close()
+
+
+@pytest.mark.skipif(find_browser() is None, reason=f"none of {', '.join(NAMES)} is installed")
+def test_one_command_prints_it(folder: Path) -> None:
+    done = CliRunner().invoke(app, ["report", str(folder), "--pdf"])
+    assert done.exit_code == 0, done.output
+    pdf = folder / "report.pdf"
+    assert done.output.split() == [str(folder / REPORT), str(pdf)]
+    assert pdf.read_bytes().startswith(b"%PDF")
+    assert pdf.stat().st_size > 50_000
+
+
+def test_without_a_browser_the_page_is_made_and_the_message_says_what_is_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = CliRunner().invoke(app, ["report", str(folder), "--pdf"])
+    assert done.exit_code == 1
+    assert "no PDF: none of chromium, chromium-browser, google-chrome is installed: install chromium" in done.output
