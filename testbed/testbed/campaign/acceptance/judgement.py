@@ -15,7 +15,7 @@ from testbed.campaign.measurements.frame_loss import FrameLoss
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.recovery import Recovery
 from testbed.campaign.measurements.reset import Reset
-from testbed.campaign.measurements.result import Sample
+from testbed.campaign.measurements.result import Sample, is_line_rate
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.points import measurements_at, ordered_points
@@ -103,7 +103,7 @@ def _throughput(threshold: Threshold, result: Any, compare: _Compare) -> Verdict
         compare(found.throughput_fps * scale)
         raise _NotToldError(f"{found.at_rate.lossy} of {found.at_rate.trials} trials at this rate lost frames")
     why = None
-    if found.at_max:
+    if found.generator_was_limit:
         why = "it is the highest rate that the generator could offer: the device may do more"
     elif goal.upper is not None and goal.upper.load_fps * scale > threshold.limit:
         why = f"the first rate with loss is {threshold.written(goal.upper.load_fps * scale)}: narrow the search"
@@ -142,7 +142,7 @@ def _frame_loss(threshold: Threshold, result: Any, compare: _Compare) -> Verdict
     found = FrameLoss.model_validate(result)
     top, line = found.points[0], found.line_rate_fps
     verdict = compare(top.loss_percent)
-    if verdict is Verdict.PASSED and (line is None or top.load_fps < 0.999 * line):
+    if verdict is Verdict.PASSED and (line is None or not is_line_rate(top.load_fps, line)):
         whole = f"the line's {line / 1e6:.4f} Mpps" if line else "and the line rate is unknown"
         raise _NotToldError(
             f"the generator offered {top.load_fps / 1e6:.4f} Mpps at most, {'not ' if line else ''}{whole}"

@@ -48,6 +48,6 @@ def overview_table(record: CampaignFolder) -> Table:
 
 def _bounds(result: Throughput) -> str:
     low, high = f"{result.throughput_fps / 1e6:.4f}", result.above_fps
-    if high is None:
-        return f"≥ {low}, the highest tried"
+    if high is None or result.generator_was_limit:
+        return f"≥ {low}, the generator's limit" if result.generator_was_limit else f"{low}, the line's rate"
     return f"{low} to {high / 1e6:.4f}"
