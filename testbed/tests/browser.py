@@ -54,7 +54,7 @@ class Browser:
         for domain in ("Page", "Network", "Runtime", "Log"):
             self._ask(f"{domain}.enable")
 
-    def open(self, path: Path, width: int, dark: bool = False) -> None:
+    def open(self, path: Path, width: int, dark: bool = False, medium: str = "") -> None:
         """Loads a file at that width, and waits until it is all there."""
         self.complaints.clear()
         self.requests.clear()
@@ -62,7 +62,7 @@ class Browser:
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 640}
         self._ask("Emulation.setDeviceMetricsOverride", size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self._ask("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self._ask("Emulation.setEmulatedMedia", {"features": [scheme], "media": medium})
         self._ask("Page.navigate", {"url": path.as_uri()})
         self._wait_for("Page.loadEventFired")
 

@@ -97,6 +97,9 @@ def test_no_column_is_hidden(folder: Path, tmp_path: Path) -> None:
             browser.open(folder / REPORT, width)
             assert browser.evaluate(HIDDEN) == []
             assert browser.evaluate("document.documentElement.scrollWidth") <= width
+        # A4 between the margins of Chromium.
+        browser.open(folder / REPORT, 717, medium="print")
+        assert browser.evaluate(HIDDEN) == []
     finally:
         browser.close()
 
