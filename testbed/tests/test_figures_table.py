@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 from testbed.campaign.compare.schedule import Figure
-from testbed.campaign.report import sections, tables
+from testbed.campaign.report import overview, sections, tables, testbeds
 from testbed.page.tables import Table
 
 TESTS = Path(__file__).parent
 # What says which row it is, and no figure.
-HEADS = {"Frames", "Device", "Reset of the", "Testbed"}
+HEADS = {"Frames", "Device", "Reset of the", "Testbed", "Measured", "Trial for drift"}
 
 
 def documented() -> dict[str, list[list[str]]]:
@@ -34,13 +34,17 @@ def documented() -> dict[str, list[list[str]]]:
 
 def shown(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     """The columns of each table of a report, those included that a report without such figures leaves out."""
-    monkeypatch.setattr(tables, "without_empty_columns", lambda table: table)
+    for module in (overview, tables):
+        monkeypatch.setattr(module, "without_empty_columns", lambda table: table)
     nothing = SimpleNamespace(
-        found=lambda kind: [], settings=SimpleNamespace(compare=SimpleNamespace(a="A", b="B"), testbeds={})
+        found=lambda kind: [],
+        settings=SimpleNamespace(compare=SimpleNamespace(a="A", b="B"), testbeds={}),
+        summary=SimpleNamespace(drifts=[], findings=[]),
     )
     made: list[Table] = [
         make(nothing) for name, make in vars(tables).items() if name.endswith("_table") and name not in OTHERS
     ]
+    made += [overview.overview_table(nothing), testbeds.testbeds_table(nothing)]
     made.append(sections._ratio_table(nothing, SimpleNamespace(verdicts=[]), Figure.THROUGHPUT))
     return {table.title: [column for column in table.columns if column not in HEADS] for table in made}
 

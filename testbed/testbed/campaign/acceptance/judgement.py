@@ -141,7 +141,7 @@ def _latency(threshold: Threshold, result: Any, compare: _Compare) -> Verdict:
 def _frame_loss(threshold: Threshold, result: Any, compare: _Compare) -> Verdict:
     found = FrameLoss.model_validate(result)
     top, line = found.points[0], found.line_rate_fps
-    verdict = compare(top.loss_percent)
+    verdict = compare(max(top.loss_percent, top.of_all.most_percent if top.of_all else 0.0))
     if verdict is Verdict.PASSED and (line is None or not is_line_rate(top.load_fps, line)):
         whole = f"the line's {line / 1e6:.4f} Mpps" if line else "and the line rate is unknown"
         raise _NotToldError(

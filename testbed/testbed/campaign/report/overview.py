@@ -15,7 +15,7 @@ from testbed.page.tables import ABSENT, Row, Table, without_empty_columns
 OVERVIEW_NOTE = (
     "Rates are per direction. Throughput: the highest rate without loss, and the bounds between which the search left "
     "it. Latency: the mean over the streams at that rate, and the range of the streams' means. Loss: at the highest "
-    "load, in one trial."
+    "load, and the range of all trials there."
 )
 _COLUMNS = (
     "Throughput [Mpps]",
@@ -23,7 +23,7 @@ _COLUMNS = (
     "Average latency [µs]",
     "Its range [µs]",
     "Loss [%]",
-    "At load [Mpps]",
+    "In all trials there",
 )
 
 
@@ -41,7 +41,8 @@ def overview_table(record: CampaignFolder) -> Table:
             cells[2:4] = [f"{sample.mean / 1e3:,.2f}", span]
         elif isinstance(result, FrameLoss):
             top = result.points[0]
-            cells[4:6] = [f"{top.loss_percent:.4g}", f"{top.load_fps / 1e6:.4f}"]
+            others = top.of_all.in_words if top.of_all else ""
+            cells[4:6] = [f"{top.loss_percent:.4g} at {top.load_fps / 1e6:.4f} Mpps", others or ABSENT]
     known = [Row([*head, *cells]) for head, cells in rows.items() if set(cells) != {ABSENT}]
     return without_empty_columns(Table("Overview", ["Frames", "Device", *_COLUMNS], known, text_columns=2))
 
