@@ -16,6 +16,7 @@ LONGEST = (
     "test_demo.py",
     "test_demo_e2e.py",
     "test_campaign_testbeds.py",
+    "test_campaign_scheduler.py",
     "test_campaign_embedded.py",
     "test_rehearsal_campaign.py",
     "test_campaign_cli.py",
@@ -28,6 +29,7 @@ LONGEST = (
     "test_rehearsal_service.py",
     "test_campaign_devices.py",
     "test_campaign_report.py",
+    "test_campaign_customer.py",
     "test_parsing_report.py",
     "test_l2fwd_idle.py",
 )
