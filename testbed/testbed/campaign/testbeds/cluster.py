@@ -17,6 +17,7 @@ from distributed import Client, Future, LocalCluster
 from distributed import wait as dask_wait
 from distributed.client import ClosedClientError
 from distributed.security import Security
+from pydantic_core import PydanticSerializationError
 
 from testbed.campaign.testbeds.inventory import Inventory
 from testbed.campaign.testbeds.job import Job, JobResult
@@ -71,10 +72,13 @@ class Cluster:
 
     def submit(self, job: Job, address: str) -> Future:
         """Gives a job to a worker."""
+        try:
+            text = job.model_dump_json()
+        except PydanticSerializationError as error:
+            # A job can be written: this is how pydantic passes on a Ctrl-C that comes meanwhile.
+            raise KeyboardInterrupt from error
         with self._connected():
-            return self._client.submit(
-                do, job.model_dump_json(), workers=[address], resources={RESOURCE: 1}, pure=False, retries=0
-            )
+            return self._client.submit(do, text, workers=[address], resources={RESOURCE: 1}, pure=False, retries=0)
 
     def follow(self, campaign: str, take: Callable[[str, str, bool], None]) -> None:
         """From now on `take` gets the lines of the journals of a campaign's jobs, in another thread."""
