@@ -179,7 +179,10 @@ impl Laboratory<'_> {
             PageDeed::Split { packet, at } => {
                 let Some(place) = place(&self.packets, packet) else { return };
                 let (packet, area, bytes) = &mut self.packets[place];
-                let at = usize::from(at) % (bytes.len() + 1);
+                // A part without bytes would not lie there.
+                let Some(at) = usize::from(at).checked_rem(bytes.len().saturating_sub(1)).map(|at| at + 1) else {
+                    return;
+                };
                 match packet.split_off(at, &self.plain) {
                     Ok(rest) => {
                         let held = (rest, Rc::clone(area), bytes.split_off(at));
