@@ -17,6 +17,9 @@ use std::sync::{
 
 const BROADCAST: i32 = 3;
 
+/// The modes that keep to what an mbuf is: the driver sends it once, and does not write to its data.
+const HARMLESS_MODES: [i32; 4] = [0, 1, 2, 4];
+
 /// How often a device asks its members for their links. No argument changes it.
 const POLLING_PERIOD_US: u64 = 10_000;
 
@@ -47,12 +50,13 @@ impl Bonding {
     }
 
     /// What would use an mbuf or a queue twice. In broadcast mode the driver sends one mbuf through several devices at
-    /// once. A ring below it receives the mbuf several times, as separate packets. And the driver receives from its
-    /// primary port even if that is not a member.
+    /// once. A ring below it receives the mbuf several times, as separate packets. In the modes 5 and 6, which balance
+    /// the load of transmission, it writes addresses to frames that may have a second owner. And the driver receives
+    /// from its primary port even if that is not a member.
     pub(crate) fn danger(&self) -> Option<Danger> {
-        if self.mode == BROADCAST {
-            let allowed = format!("any other than broadcast, {BROADCAST}");
-            return Some(("argument 'mode' of net_bonding", BROADCAST.cast_unsigned(), allowed));
+        if !HARMLESS_MODES.contains(&self.mode) {
+            let allowed = format!("one of {HARMLESS_MODES:?}");
+            return Some(("argument 'mode' of net_bonding", self.mode.cast_unsigned(), allowed));
         }
         let is_member = self.members.iter().any(|member| i32::from(*member) == self.primary);
         (!self.members.is_empty() && !is_member).then(|| {
@@ -94,11 +98,14 @@ mod tests {
     use super::Bonding;
 
     #[test]
-    fn neither_broadcasts_nor_uses_others_ports() {
+    fn neither_broadcasts_nor_writes_to_frames_nor_uses_others_ports() {
         for (mode, primary, members, what) in [
             (0, -1, vec![], None),
             (1, 3, vec![2, 3], None),
             (3, -1, vec![], Some("argument 'mode' of net_bonding")),
+            (4, -1, vec![], None),
+            (5, -1, vec![], Some("argument 'mode' of net_bonding")),
+            (6, -1, vec![], Some("argument 'mode' of net_bonding")),
             (1, 0, vec![2, 3], Some("argument 'primary' of net_bonding")),
         ] {
             assert_eq!(Bonding { mode, primary, members }.danger().map(|(what, ..)| what), what);

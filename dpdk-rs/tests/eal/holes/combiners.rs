@@ -83,17 +83,19 @@ fn bonding_takes_no_dangerous_port_by_any_number() {
     });
 }
 
-/// The mode is cut to 8 bits: 259 is broadcast, in which one mbuf is sent through several devices.
+/// The mode is cut to 8 bits: 259 is broadcast, in which one mbuf is sent through several devices. In the modes 5 and 6
+/// addresses are written to frames that are sent, whoever else reads them.
 #[test]
-fn bonding_does_not_broadcast_under_any_number() {
-    const MODES: [&str; 3] = ["3", "259", "-253"];
+fn bonding_neither_broadcasts_nor_writes_to_frames_under_any_number() {
+    const MODES: [(&str, u32); 5] = [("3", 3), ("259", 3), ("-253", 3), ("5", 5), ("262", 6)];
     isolated_bare_cases(&[], MODES.len(), |case| {
-        let bonding = format!("net_bonding0,mode={},{}", MODES[case], member("net_ring0"));
+        let (mode, known_as) = MODES[case];
+        let bonding = format!("net_bonding0,mode={mode},{}", member("net_ring0"));
         let (eal, _) = init(eal_args(&["net_ring0", &bonding])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
         let bonding = take(&mut eal.ports(), "net_bonding0").configure(&PortConfig::default(), &pool);
         let Err(PortError::Unsupported { what, asked, .. }) = &bonding else { panic!("{bonding:?}") };
-        assert_eq!((*what, *asked), ("argument 'mode' of net_bonding", 3));
+        assert_eq!((*what, *asked), ("argument 'mode' of net_bonding", known_as));
     });
 }
 
