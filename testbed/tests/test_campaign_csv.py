@@ -43,7 +43,7 @@ def test_each_value_is_a_number_and_words_are_beside_them(tmp_path: Path) -> Non
 
 
 def test_a_verdict_has_a_row_for_each_figure_and_size(tmp_path: Path) -> None:
-    folder = run_comparison(tmp_path, figures=("forwarding_rate", "latency"))
+    folder = run_comparison(tmp_path, figures=("forwarding_rate", "latency"), blocks=8)
     verdict = ComparisonVerdict.model_validate_json((folder / "verdict.json").read_text())
     rows = rows_of(folder / "verdict.csv")
     assert len(rows) == len(verdict.comparison.verdicts) == 4
