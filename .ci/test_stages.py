@@ -3,6 +3,7 @@
 """What becomes of stages: each runs whatever became of the others, and one sum is the last line."""
 # ruff: noqa: D103
 
+import itertools
 import os
 import re
 import signal
@@ -183,9 +184,13 @@ def test_models_run_and_find_mistakes():
 
 
 def test_each_way_to_build_is_tried_if_it_could_be_built():
+    choices = (("shared", "static"), ("debug", "release"), ("x86-64", "x86-64-v3"))
+    for first, second in itertools.combinations(range(len(choices)), 2):
+        pairs = {(way[first], way[second]) for way in suites.WAYS}
+        assert pairs == set(itertools.product(choices[first], choices[second]))
     stages = suites.builds(Path("record"), "1")
     built = [name for name in names(stages) if name.startswith("build-")]
-    assert len(built) == 8
+    assert len(built) == len(suites.WAYS)
     assert [stage.needs for stage in stages if stage.name.startswith("run-")] == built
     assert {stage.environment["DPDK_HUGEPAGES"] for stage in stages if stage.name.startswith("rust-")} == {"1"}
 
