@@ -8,6 +8,7 @@ use crate::{
     context::{Tally, catch, panic_on_purpose},
     devices, marks,
     operation::{self, PoolPlan, Sequence, Step},
+    owners,
     process::{FINISHED, eal_args, folder, init},
     raw::Usage,
     services, world,
@@ -190,6 +191,7 @@ fn warm_up(eal: Eal) -> Eal {
     .expect("nothing panics");
     devices::warm_up();
     combinations::warm_up(&eal);
+    owners::warm_up(&eal);
     // The EAL's list of pools without a handle keeps its memory.
     let steps = vec![Step::Pool(PoolPlan { on: 0, name: 0, size: 1, cache: 0, data_room: 0 })];
     let sequence = Sequence { steps, order: Vec::new() };

@@ -46,6 +46,7 @@ mod other;
 #[allow(dead_code, reason = "shared with the tests of the folder `eal`")]
 #[path = "../eal/others.rs"]
 mod others;
+mod owners;
 mod packets;
 mod pages;
 mod pinned;

@@ -9,7 +9,7 @@
 use crate::{
     asks::Ask, combinations::CombinationPlan, commands::CommandPlan, devices::DevicePlan, flows::RulePlan,
     fragments::FragmentPlan, hops::HopPlan, lists::ListPlan, marks::Mark, meters::MeterPlan, names::NamePlan,
-    pages::PagePlan, pinned::PinnedPlan, plugs::PlugPlan, requests::Preparation, routes::RoutePlan,
+    owners::OwnerPlan, pages::PagePlan, pinned::PinnedPlan, plugs::PlugPlan, requests::Preparation, routes::RoutePlan,
     services::ServicePlan, shifts::Work, singles::StoppedEnd, streams::StreamPlan, tables::TablePlan,
     timers::TimerPlan, windows::WindowPlan, zones::ZonePlan,
 };
@@ -168,6 +168,9 @@ pub(crate) enum Step {
     /// A device that combines others is attached and detached by the safe calls.
     #[proptest(weight = 200)]
     Combine(CombinationPlan),
+    /// Devices of six kinds, of which some own others.
+    #[proptest(weight = 200)]
+    Owners(#[proptest(strategy = "any::<OwnerPlan>().boxed()")] OwnerPlan),
     #[proptest(weight = 40)]
     InitAgain,
     /// Ends the EAL for this process, once everything else is dropped.

@@ -159,6 +159,17 @@ pub(crate) fn port_number(name: &str) -> Option<u64> {
     ports().into_iter().find(|(_, other)| other == name).map(|(port, _)| port.into())
 }
 
+/// The name of the owner of the port with this name, if it has one.
+pub(crate) fn owner(name: &str) -> Option<String> {
+    let port = u16::try_from(port_number(name)?).expect("ports have numbers of 16 bits");
+    let mut owner = sys::rte_eth_dev_owner::default();
+    // SAFETY: the EAL is initialised; the call checks the number, and fills a struct of ours.
+    let result = unsafe { sys::rte_eth_dev_owner_get(port, &raw mut owner) };
+    assert_eq!(result, 0, "port {port} has an owner or none");
+    let name: Vec<u8> = owner.name.iter().map(|byte| byte.cast_unsigned()).take_while(|byte| *byte != 0).collect();
+    (owner.id != 0).then(|| String::from_utf8_lossy(&name).into_owned())
+}
+
 fn ports() -> Vec<(u16, String)> {
     let name = |port| {
         let mut name = [0; sys::RTE_ETH_NAME_MAX_LEN as usize];
@@ -214,6 +225,10 @@ impl Usage {
             allocations: self.allocations - earlier.allocations,
             zones: self.zones - earlier.zones,
         }
+    }
+
+    pub(crate) const fn allocations(self) -> usize {
+        self.allocations.unsigned_abs()
     }
 
     /// Whether this is `other` and so many allocations of any size.
