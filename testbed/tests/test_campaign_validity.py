@@ -11,6 +11,7 @@ from testbed.campaign.measurements.result import burst, continuous
 from testbed.campaign.measurements.throughput import Goal, ThroughputSettings, measure_throughput
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.trial import (
+    Gaps,
     Pacing,
     Place,
     ResetKind,
@@ -22,7 +23,7 @@ from testbed.campaign.trial import (
     TrialPlan,
     TrialResult,
 )
-from testbed.campaign.validity import CHECKS, NotMeasured, Rules, Trials, judged
+from testbed.campaign.validity import CHECKS, Disturbed, NotMeasured, Rules, Trials, judged
 
 STREAM = Stream(size=64)
 PLAN = continuous(STREAM, 1e6, 10)
@@ -196,6 +197,61 @@ def test_what_is_lost_behind_a_pause_of_the_generator_is_not_the_devices():
     found = measure_throughput(trials, STREAM, ThroughputSettings(goals=(Goal(final_trial_s=1, duration_sum_s=1),)))
     assert found.throughput_fps == pytest.approx(5e6, rel=0.01)
     assert trials.invalid > 0
+
+
+PAUSED = Gaps(longest_s=0.003, above_100us=1, above_1ms=1)
+
+
+@pytest.mark.parametrize("who", ["generator", "device"])
+def test_a_gap_longer_than_the_rings_hold_disturbs_a_trial_whatever_it_lost(who):
+    gaps = {f"{who}_gaps": PAUSED, "ring_frames": 2048}
+    reason = (
+        f"disturbed: the {who} paused for 3 ms, in which 3000 frames were due, more than the 2048 that a queue holds"
+    )
+    assert judged(result(**gaps)).reasons == [reason]
+    assert judged(result(lost=0, lost_at={}, **gaps)).reasons == [reason]
+    # Rings that hold more, and a load of fewer frames.
+    assert judged(result(**{**gaps, "ring_frames": 4096})).valid
+    assert judged(result(continuous(STREAM, 5e5, 10), **gaps)).valid
+    assert judged(result(burst(STREAM, 1e6, 2000), **gaps)).valid
+    # A queue of unknown length tells nothing, and a reset takes the device away for much longer.
+    assert judged(result(**{**gaps, "ring_frames": None})).valid
+    plan = ResetPlan(size=64, kind=ResetKind.PORT, load_fps=1e6, patience_s=10)
+    assert judged(ResetResult(plan=plan, sent=1000, lost=100, gap_s=1.0, **gaps)).valid
+
+
+def test_a_late_generator_may_have_as_many_frames_due_as_its_rings_hold():
+    late = {"pacing": Pacing(worst_lag_s=0.002, caught_up=4000)}
+    assert judged(result(**late, ring_frames=4096)).valid
+    assert "more than the 256 that a queue holds" in judged(result(**late, ring_frames=256)).reasons[0]
+
+
+def paused(pauses_per_s: float, pause_s: float, buffer_frames: int) -> Trials:
+    """A device of 5 Mpps on a machine that pauses."""
+    pauses = {"buffer_frames": buffer_frames, "pauses_per_s": pauses_per_s, "pause_s": pause_s}
+    # Line rate is 10.4 Mpps.
+    return Trials(SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}, line_rate_bps=7e9, **pauses)))
+
+
+ONE_SECOND = ThroughputSettings(goals=(Goal(final_trial_s=1, duration_sum_s=1),))
+
+
+def test_trials_disturbed_by_pauses_are_repeated_until_the_true_rate_is_found():
+    trials = paused(1.0, 3e-3, 1024)
+    assert measure_throughput(trials, STREAM, ONE_SECOND).throughput_fps == pytest.approx(5e6, rel=0.01)
+    assert trials.invalid > 0
+    # Rings that hold what comes in a pause need no repetition.
+    deep = paused(1.0, 3e-3, 32_768)
+    assert measure_throughput(deep, STREAM, ONE_SECOND).throughput_fps == pytest.approx(5e6, rel=0.01)
+    assert deep.invalid == 0
+
+
+def test_pauses_in_every_trial_leave_the_highest_rate_that_the_rings_hold():
+    """20 pauses of 3 ms a second: 1,024 frames are due in one at 341,333 frames/s."""
+    trials = paused(20.0, 3e-3, 1024)
+    with pytest.raises(Disturbed, match=r"6 trials of 64 bytes .* disturbed: the device paused for 3 ms"):
+        trials.run(continuous(STREAM, 1e6, 1))
+    assert trials.run(continuous(STREAM, 340e3, 1)).lost == 0
 
 
 def test_spare_attempts_of_earlier_trials_help_a_later_one():

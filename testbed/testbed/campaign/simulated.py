@@ -14,6 +14,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -22,6 +23,7 @@ from testbed.campaign.traffic_generator import Capabilities, NotCapable, Pauses
 from testbed.campaign.trial import (
     AnyPlan,
     Fps,
+    Gaps,
     Latency,
     Pacing,
     Place,
@@ -67,6 +69,9 @@ class DeviceModel(Record):
     # The share of trials in which the generator pauses once, and how long; then it sends at twice the rate for as long.
     stalls: float = Field(0.0, ge=0, le=1)
     stall_s: float = Field(0.0, ge=0)
+    # How often in a second of load the machine pauses the device, and for how long; `buffer_frames` are its queue then.
+    pauses_per_s: float = Field(0.0, ge=0, le=1000)
+    pause_s: float = Field(0.0, ge=0)
     # Real seconds for each simulated one, for whoever wants to watch; 0: none.
     pace: float = Field(0.0, ge=0, le=1)
 
@@ -156,6 +161,11 @@ class SimulatedGenerator:
             behind = min(round(2 * offered * self.model.stall_s), each)
             pacing = Pacing(worst_lag_s=self.model.stall_s, caught_up=behind)
             lost = max(lost, _overflow(behind, 2 * offered, able(2 * offered), self.model.buffer_frames))
+        paused = self._paused(duration_s, chance) if self.model.pauses_per_s else 0
+        # A pause costs what the queue has no room for; where it is full anyway, what would have been forwarded.
+        in_a_pause = offered * self.model.pause_s - self.model.buffer_frames
+        in_a_pause = max(0, math.ceil(in_a_pause if served >= offered else served * self.model.pause_s))
+        lost = min(each, lost + paused * in_a_pause)
         left = min(self.model.buffer_frames, math.ceil(each * (1 - served / offered)))
         lost, left = lost * plan.directions, left * plan.directions
         sent = each * plan.directions
@@ -169,6 +179,7 @@ class SimulatedGenerator:
             lost=lost,
             lost_at={Place.IMISSED: lost} if lost else {},
             pacing=pacing,
+            **self._gaps(paused),
             offered_fps=offered,
             duration_s=duration_s,
             latency=self._latency(sent - lost, lost > 0, served, chance) if plan.latency else None,
@@ -239,6 +250,22 @@ class SimulatedGenerator:
             return load_fps if load_fps <= able_fps else min(steady, load_fps)
 
         return able
+
+    def _paused(self, seconds: float, chance: Random) -> int:
+        """How often the machine pauses in this time (a Poisson process)."""
+        number, at_s = 0, chance.expovariate(self.model.pauses_per_s)
+        while at_s < seconds:
+            number, at_s = number + 1, at_s + chance.expovariate(self.model.pauses_per_s)
+        return number
+
+    def _gaps(self, paused: int) -> dict[str, Any]:
+        """What the device reports of so many pauses."""
+        if not self.model.pauses_per_s:
+            return {}
+        limits_s = {"above_100us": 1e-4, "above_1ms": 1e-3, "above_3ms": 3e-3, "above_10ms": 1e-2}
+        above = {name: paused if self.model.pause_s > limit_s else 0 for name, limit_s in limits_s.items()}
+        gaps = Gaps(longest_s=self.model.pause_s if paused else 0.0, **above)
+        return {"generator_gaps": Gaps(), "device_gaps": gaps, "ring_frames": self.model.buffer_frames}
 
     def _latency(self, count: int, overloaded: bool, served_fps: float, chance: Random) -> Latency:
         """The distribution's own figures; a full buffer adds the time that it takes to empty."""

@@ -102,6 +102,19 @@ class Pacing(Record):
     )
 
 
+class Gaps(Record):
+    """Times in which a program did not look at its queues while there was load: mostly, others had its CPU.
+
+    Measured by the TSC, in the program's own loop.
+    """
+
+    longest_s: Seconds = 0.0
+    above_100us: Frames = Field(0, description="how many lasted longer than that; those of the next fields included")
+    above_1ms: Frames = 0
+    above_3ms: Frames = 0
+    above_10ms: Frames = 0
+
+
 class Outcome(Record):
     """What the results of all kinds of trials have in common: whether they count.
 
@@ -111,6 +124,11 @@ class Outcome(Record):
     valid: bool = True
     reasons: list[str] = Field(default_factory=list, description="why it is invalid; empty if it is valid")
     pacing: Pacing = Pacing()
+    generator_gaps: Gaps | None = Field(None, description="between two polls of the generator; None if it does not say")
+    device_gaps: Gaps | None = Field(None, description="between two polls of the device; None if it does not say")
+    ring_frames: int | None = Field(
+        None, ge=1, description="frames that a queue between generator and device holds; None where it is not known"
+    )
     raw: dict[str, Any] = Field(default_factory=dict, description="the accounts of generator and device, as they came")
 
     @model_validator(mode="after")

@@ -18,6 +18,7 @@ from testbed.campaign.traffic_generator import Capabilities, Generator
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,
+    Gaps,
     Place,
     Record,
     ResetPlan,
@@ -57,6 +58,10 @@ class NotOffered(NotMeasured):
     """The generator kept this load in no attempt. It may keep a lower one."""
 
 
+class Disturbed(NotOffered):
+    """In each attempt the machine paused for longer than the queues hold frames at this load. A lower one may do."""
+
+
 class Rules(Record):
     """How exactly a generator must keep to its plan."""
 
@@ -64,8 +69,8 @@ class Rules(Record):
     rate_tolerance: float = Field(0.005, gt=0, lt=1)
     count_tolerance: float = Field(0.005, gt=0, lt=1)
     duration_tolerance: float = Field(0.02, gt=0, lt=1)
-    # After a pause the generator sends at up to twice the rate. If more frames are due at once than a queue holds (that
-    # of the virtual wire, and the descriptors of a NIC by default), the device may lose some for no fault of its own.
+    # After a pause the generator sends at up to twice the rate. If more frames are due at once than a queue holds (where
+    # that is not known: the descriptors of a NIC by default), the device may lose some for no fault of its own.
     most_due: int = Field(1024, ge=1)
     # Frames that were not sent, as a share of those that were: with more, the others may have lost their marks.
     foreign_tolerance: float = Field(0.001, ge=0, lt=1)
@@ -85,7 +90,7 @@ def judged(result: R, rules: Rules | None = None) -> R:
         found = _step_reasons(result, rules)
     else:
         found = _reset_reasons(result)
-    found += [*_pacing_reasons(result, rules), *_check_reasons(result, rules)]
+    found += [*_gap_reasons(result), *_pacing_reasons(result, rules), *_check_reasons(result, rules)]
     return result.invalidated([reason for reason in found if reason not in result.reasons])
 
 
@@ -162,13 +167,41 @@ def _pacing_reasons(result: AnyResult, rules: Rules) -> list[str]:
     plan, pacing = result.plan, result.pacing
     if pacing.worst_lag_s is None or isinstance(plan, ResetPlan):
         return []
-    due = round(pacing.worst_lag_s * (max(plan.loads_fps) if isinstance(plan, StepPlan) else plan.load_fps))
-    if due <= rules.most_due:
+    due, most_due = _frames_in(plan, pacing.worst_lag_s), result.ring_frames or rules.most_due
+    if due <= most_due:
         return []
     return [
         f"the generator was {1000 * pacing.worst_lag_s:.3g} ms late, and sent {pacing.caught_up or 0} frames at up to "
-        f"twice the rate to catch up: {due} were due at once, more than the {rules.most_due} that a queue holds"
+        f"twice the rate to catch up: {due} were due at once, more than the {most_due} that a queue holds"
     ]
+
+
+def _gap_reasons(result: AnyResult) -> list[str]:
+    """Whether the machine took a program away for longer than the queues hold frames, whatever was lost.
+
+    Else those trials would count that happen to lose nothing, and those would be repeated that lose frames.
+    """
+    plan, room = result.plan, result.ring_frames
+    if room is None or isinstance(plan, ResetPlan):
+        return []
+    told: dict[str, Gaps | None] = {"generator": result.generator_gaps, "device": result.device_gaps}
+    found = []
+    for who, gaps in told.items():
+        came = 0 if gaps is None else _frames_in(plan, gaps.longest_s)
+        if gaps is not None and came > room:
+            found.append(
+                f"disturbed: the {who} paused for {1000 * gaps.longest_s:.3g} ms, in which {came} frames were due, "
+                f"more than the {room} that a queue holds"
+            )
+    return found
+
+
+def _frames_in(plan: TrialPlan | StepPlan, seconds: float) -> int:
+    """How many frames are due in each direction in this time, at the highest load."""
+    if isinstance(plan, StepPlan):
+        return round(seconds * max(plan.loads_fps))
+    due = round(seconds * plan.load_fps)
+    return due if plan.burst_frames is None else min(due, plan.burst_frames)
 
 
 def _generator_failed(result: AnyResult, rules: Rules) -> bool:
@@ -176,7 +209,7 @@ def _generator_failed(result: AnyResult, rules: Rules) -> bool:
     if not isinstance(result, TrialResult) or result.sent == 0:
         return False
     elsewhere = any(count > 0 for place, count in result.lost_at.items() if place in rules.not_the_device)
-    return bool(_load_reasons(result, rules) or _pacing_reasons(result, rules)) or elsewhere
+    return bool(_load_reasons(result, rules) or _pacing_reasons(result, rules) or _gap_reasons(result)) or elsewhere
 
 
 def _check_reasons(result: AnyResult, rules: Rules) -> list[str]:
@@ -270,7 +303,8 @@ class Trials:
             self._on_invalid(result)
         # Where an attempt failed for another reason, another load would too.
         by_generator = all(_generator_failed(result, self._rules) for result in tried)
-        raise (NotOffered if by_generator else NotMeasured)(
+        disturbed = by_generator and any(_gap_reasons(result) for result in tried)
+        raise (Disturbed if disturbed else NotOffered if by_generator else NotMeasured)(
             f"{attempts} trials of {size_in_words(plan.size)} at {_load(plan)} were invalid, the last one "
             "for: " + "; ".join(result.reasons)
         )
