@@ -69,8 +69,8 @@ class Rules(Record):
     rate_tolerance: float = Field(0.005, gt=0, lt=1)
     count_tolerance: float = Field(0.005, gt=0, lt=1)
     duration_tolerance: float = Field(0.02, gt=0, lt=1)
-    # After a pause the generator sends at up to twice the rate. If more frames are due at once than a queue holds (where
-    # that is not known: the descriptors of a NIC by default), the device may lose some for no fault of its own.
+    # After a pause the generator sends at up to twice the rate. If more frames are due at once than a queue holds
+    # (where that is not known: the descriptors of a NIC by default), the device may lose some for no fault of its own.
     most_due: int = Field(1024, ge=1)
     # Frames that were not sent, as a share of those that were: with more, the others may have lost their marks.
     foreign_tolerance: float = Field(0.001, ge=0, lt=1)
