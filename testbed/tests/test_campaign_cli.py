@@ -74,7 +74,7 @@ def test_a_campaign_finds_what_the_models_have(scenario: Callable[..., Path], ou
     # Everything that was printed at the end is in the folder.
     assert (folder / "summary.md").read_text().strip() in done.stdout
     assert f"Report: {folder / 'report.html'}" in done.stdout
-    assert "Figure 2: throughput" in (folder / "report.html").read_text()
+    assert "Throughput in bit/s, " in (folder / "report.html").read_text()
     assert (folder / "scenario.yaml").read_text() == SCENARIO.replace("PACE", "0.0")
     assert json.loads((folder / "campaign.json").read_text())["scenario"]["name"] == "cli"
 

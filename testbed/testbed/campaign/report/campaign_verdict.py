@@ -66,12 +66,18 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
         return None
     count = sum(len(one) for one in rates.values())
     doubt = f" ({limits} of {count} figures are {limited}, so the device may be faster)" if limits else ""
-    changed = record.summary.worst_drift
-    if changed is not None and changed.matters and len(rates) > 1:
+    if len(rates) > 1 and (why := why_not_compared(record)):
         # The text below reports this too, but readers stop at a ratio.
-        why = changed.in_words().partition(":")[0]
-        return f"{_listed(rates, how)}{doubt}; the machine changed meanwhile ({why}), so they are not compared."
+        return f"{_listed(rates, how)}{doubt}; {why}, so they are not compared."
     return f"{_compared(record, rates, how) or _listed(rates, how)}{doubt}."
+
+
+def why_not_compared(record: CampaignFolder) -> str | None:
+    """Why the devices are compared nowhere in the report; None if they are."""
+    changed = record.summary.worst_drift
+    if changed is None or not changed.matters:
+        return None
+    return f"the machine changed meanwhile ({changed.in_words().partition(':')[0]})"
 
 
 def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str) -> str | None:

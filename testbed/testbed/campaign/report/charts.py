@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""A report's charts by frame size: the article's Figures 2 to 6, the overload test, and a comparison's ratios."""
+"""A report's charts by frame size: rates, latency, jitter and difference, the overload test, a comparison's ratios."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.throughput import Throughput
+from testbed.campaign.report.campaign_verdict import why_not_compared
 from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, Size, is_mixture, mean_bytes, size_order
 from testbed.campaign.summary import kind_in_words
 from testbed.comparison.pair_verdict import EQUIVALENCE
@@ -43,13 +44,11 @@ _MARGIN = 1.25
 _LABELS_APART = 0.08
 # Letters of a mixture's name below the axis.
 _LONGEST_LABEL = 12
-_RATE_TITLES = (
-    "Figure 2: throughput in bit/s",
-    "Figure 3: throughput in packets/s",
-    "Figure 4: average latency",
-    "Figure 5: jitter",
-    "Figure 6: RX difference",
-)
+# What the article's Figures 2 to 6 show, in their order.
+ARTICLE = "Rust vs C: safety and performance in low-level network programming"
+_BITS, _PACKETS, _LATENCY, _JITTER = "Throughput in bit/s", "Throughput in frames/s", "Average latency", "Jitter"
+_DIFFERENCE = "Difference of the frames received"
+_MEASURED = (_BITS, _PACKETS, _LATENCY, _JITTER)
 
 
 @dataclass
@@ -65,16 +64,30 @@ class Line:
     at_limit: set[Size] = field(default_factory=set)
 
 
-def article_charts(record: CampaignFolder, kind: Kind) -> list[Chart]:
-    """Figures 2 to 6 of one kind of frames, as far as they were measured."""
+def size_charts(record: CampaignFolder, kind: Kind) -> list[Chart]:
+    """What the article's Figures 2 to 6 show, of one kind of frames, as far as it was measured."""
     found = [_bits_chart, _packets_chart, _latency_chart, _jitter_chart, _difference_chart]
     return [chart for draw_one in found if (chart := draw_one(record, kind))]
 
 
-def missing_figures(charts: Sequence[Chart]) -> list[str]:
-    """Which of the article's figures are not among the charts."""
+def missing_charts(record: CampaignFolder, kind: Kind, charts: Sequence[Chart]) -> list[str]:
+    """A sentence for those that were not measured, and one that says why there is no difference."""
     drawn = {caption.partition(",")[0] for caption, _ in charts}
-    return [title for title in _RATE_TITLES if title not in drawn]
+    absent = [title[0].lower() + title[1:] for title in _MEASURED if title not in drawn]
+    lines = [f"Not measured: {'; '.join(absent)}."] if absent else []
+    if _DIFFERENCE not in drawn:
+        lines.append(f"No difference between devices is drawn: {_why_no_difference(record, kind)}.")
+    return lines
+
+
+def _why_no_difference(record: CampaignFolder, kind: Kind) -> str:
+    sizes: dict[str, set[Size]] = {}
+    for device, size, _ in _throughputs(record, kind):
+        sizes.setdefault(device, set()).add(size)
+    of_reference = sizes.pop(record.reference, set())
+    if not any(of_reference & found for found in sizes.values()):
+        return "it needs the throughput of two devices"
+    return why_not_compared(record) or "at no size do two devices have a limit that is not the generator's"
 
 
 def _throughputs(record: CampaignFolder, kind: Kind) -> list[tuple[str, Size, Throughput]]:
@@ -98,7 +111,7 @@ def _bits_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
         if result.line_rate_fps:
             theory[size] = result.line_rate_fps * 8 * (mean_bytes(size) + WIRE_OVERHEAD_BYTES) / 1e9
     what = "on the wire, with preamble and gap" if wire else "of frames, with FCS"
-    caption = f"{_RATE_TITLES[0]}, {what}"
+    caption = f"{_BITS}, {what}"
     return _by_size("bits", kind, caption, "Gbit/s each way", lines, theory)
 
 
@@ -111,7 +124,7 @@ def _packets_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
             lines[device].at_limit.add(size)
         if result.line_rate_fps:
             theory[size] = result.line_rate_fps / 1e6
-    return _by_size("packets", kind, _RATE_TITLES[1], "million frames/s each way", lines, theory)
+    return _by_size("packets", kind, _PACKETS, "million frames/s each way", lines, theory)
 
 
 def _latency_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
@@ -125,33 +138,39 @@ def _latency_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
             if result.baseline and result.baseline.avg is not None:
                 alone[finding.device].points[finding.size] = result.baseline.avg / 1e3
     both = {**lines, **{f"{name} alone": line for name, line in alone.items()}}
-    return _by_size("latency", kind, _RATE_TITLES[2], "µs", both)
+    return _by_size("latency", kind, _LATENCY, "µs", both)
 
 
 def _jitter_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
-    lines = device_lines(record)
+    lines, whose = device_lines(record), ""
     for finding, result in record.found(LatencyFound):
         sample = result.ipdv_ns or result.jitter_ns
         if (finding.directions, finding.flows) == kind and sample:
+            whose = "mean |IPDV|" if result.ipdv_ns else "RFC 3550's running estimate"
             lines[finding.device].points[finding.size] = sample.mean / 1e3
             lines[finding.device].ranges[finding.size] = (sample.least / 1e3, sample.most / 1e3)
-    return _by_size("jitter", kind, _RATE_TITLES[3], "µs", lines)
+    return _by_size("jitter", kind, f"{_JITTER}, {whose}", "µs", lines)
 
 
 def _difference_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
-    """How many more frames came back in a second, each device at its own throughput, than with the reference."""
+    """How many more frames came back in a second, each device at its own throughput, than with the reference.
+
+    None if the report does not compare the devices; without the sizes at which the generator was the limit.
+    """
+    if why_not_compared(record):
+        return None
     reference = record.reference
     received = {
         (device, size): (bound.sent - bound.lost) / bound.seconds
         for device, size, result in _throughputs(record, kind)
-        if (bound := result.goals[0].lower) and bound.seconds
+        if not result.generator_was_limit and (bound := result.goals[0].lower) and bound.seconds
     }
     lines = device_lines(record)
     for (device, size), rate in received.items():
         base = received.get((reference, size))
         if device != reference and base:
             lines[device].points[size] = 100 * (rate / base - 1)
-    caption = f"{_RATE_TITLES[4]}, frames received at the throughput, to {reference}"
+    caption = f"{_DIFFERENCE}, each device at its throughput, to {reference}"
     return _by_size("difference", kind, caption, "%", lines, around_zero=True)
 
 

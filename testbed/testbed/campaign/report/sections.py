@@ -42,7 +42,7 @@ class Section:
 
 
 def campaign_sections(record: CampaignFolder) -> list[Section]:
-    """The sections of a campaign: the article's figures, then each test, then the evidence."""
+    """The sections of a campaign: the charts by frame size, then each test, then the evidence."""
     # Importing matplotlib takes a second, which errors of the command line avoid.
     from testbed.campaign.report import charts, curves
 
@@ -51,16 +51,14 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section("Acceptance", tables=[acceptance_table(record)]),
     ]
     for kind in record.frame_kinds:
-        drawn = charts.article_charts(record, kind)
+        drawn = charts.size_charts(record, kind)
         words = ", ".join(kind_in_words(*kind))
         text = [
-            "The same figures as in the article. Rates are per direction. A hollow mark is the highest rate tried: "
-            "the device may be faster. Bars span the repetitions."
+            "Rates are per direction. A hollow mark is the highest rate tried: the device may be faster. Bars span the "
+            f"repetitions. Figures 2 to 6 of the article “{charts.ARTICLE}” show the same of its forwarders."
         ]
-        missing = charts.missing_figures(drawn)
-        if missing and drawn:
-            text.append(f"Not measured: {'; '.join(missing)}.")
         if drawn:
+            text += charts.missing_charts(record, kind, drawn)
             sections.append(Section(f"By frame size{f': {words}' if words else ''}", text, drawn))
     sizes = [finding.size for finding in record.summary.findings]
     few = curves.left_out(sizes)
