@@ -19,6 +19,7 @@ from testbed.campaign.embedded.account import account, latency, reset_account, s
 from testbed.campaign.embedded.baseline import baseline_load
 from testbed.campaign.embedded.generator import EmbeddedGenerator
 from testbed.campaign.embedded.setup import EmbeddedSetup
+from testbed.campaign.headers import Headers
 from testbed.campaign.traffic_generator import Generator, GeneratorError, NotCapable, Pauses
 from testbed.campaign.trial import Pacing, Place, ResetKind, ResetPlan, StepPlan, TrialPlan
 from testbed.campaign.validity import Trials, judged
@@ -435,6 +436,22 @@ def test_real_frames_are_mixed_up_to_what_the_mtu_allows_and_go_both_ways(
     result = generator.run(TrialPlan(size="imix:2ai", load_fps=500, duration_s=0.2, directions=2))
     assert result.received > 0
     assert result.raw["generator"]["mixture"] == {"sizes": [64, 64, 9000], "mean": pytest.approx(9128 / 3)}
+    assert sum(result.lost_at.values()) == result.lost
+    assert not any(result.raw["checks"].values())
+    generator.close()
+
+
+@pytest.mark.e2e
+def test_real_frames_with_more_headers_come_back_whole(
+    tmp_path: Path, forwarder_program: Program, generator_program: Program, hugepages: bool
+) -> None:
+    """The forwarders do not look at them, and the generator finds every byte as it was."""
+    headers = Headers(vlan=[100, 200])
+    made = setup(tmp_path, forwarder_program, generator_program, hugepages)
+    generator = EmbeddedGenerator(replace(made, headers=headers, pauses=SHORT))
+    result = generator.run(TrialPlan(size=headers.least_bytes, load_fps=5000, duration_s=0.1))
+    assert result.received > 0
+    assert result.raw["generator"]["vlan"] == [100, 200]
     assert sum(result.lost_at.values()) == result.lost
     assert not any(result.raw["checks"].values())
     generator.close()

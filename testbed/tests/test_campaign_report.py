@@ -311,6 +311,28 @@ def test_the_format_of_the_frames_is_told(tmp_path: Path) -> None:
     assert any("one of 10" in line for line in frame_format(parse_scenario(trex, "s.yaml")))
 
 
+@pytest.mark.parametrize(
+    ("vlan", "told"),
+    [
+        ("[100]", "tag 0x8100 (802.1Q) of VLAN 100, priority 0, type 0x0800; sizes count the tags, 4 bytes each."),
+        (
+            "[5, 6]",
+            "service tag 0x88a8 (802.1ad) of VLAN 5, tag 0x8100 of VLAN 6, priority 0, type 0x0800; sizes count",
+        ),
+    ],
+)
+def test_tags_are_told(vlan: str, told: str) -> None:
+    text = (
+        f"name: s\ngenerator: {{kind: embedded}}\ndevices: [{{name: l2fwd-c}}]\nframes: {{sizes: [72], vlan: {vlan}}}\n"
+    )
+    for scenario in (text, text.replace("embedded", "trex")):
+        assert told in frame_format(parse_scenario(scenario, "s.yaml"))[0]
+    # A simulated device has none, and the report says so.
+    model = TEXT.replace("frames: {sizes: [64, 512, 1518]}", f"frames: {{sizes: [72], vlan: {vlan}}}")
+    (line,) = frame_format(parse_scenario(model, "s.yaml"))
+    assert line.endswith(f"{vlan[1:-1]}: no figure of a model depends on it.")
+
+
 def test_several_kinds_of_frames_have_charts_of_their_own(tmp_path: Path) -> None:
     text = TEXT.replace("tests: [", "tests: [throughput] #").replace(
         "frames: {sizes: [64, 512, 1518]}", "frames: {sizes: [64, 128], directions: [1, 2], flows: [1, 256]}"

@@ -121,6 +121,17 @@ def test_what_the_recovery_test_gives_up_with_can_be_set() -> None:
         ),
         (SHORT + "frames:\n  sizes: [imix:ay]\n", "s.yaml:6: frames.sizes.0: .*letter 'y', which stands for no size"),
         (SHORT + "frames:\n  sizes: [imux]\n", "s.yaml:6: frames.sizes: no set of frame sizes is called 'imux'"),
+        (SHORT + "frames:\n  vlan: [0]\n", "s.yaml:6: frames.vlan.0: .*greater than or equal to 1, not 0"),
+        (SHORT + "frames:\n  vlan: [4095]\n", "s.yaml:6: frames.vlan.0: .*less than or equal to 4094, not 4095"),
+        (SHORT + "frames:\n  vlan: [1, 2, 3]\n", "s.yaml:6: frames.vlan: .*at most 2 items"),
+        (
+            SHORT + "frames:\n  vlan: [7]\n  sizes: [128, imix]\n",
+            "s.yaml:7: frames.sizes.1: frames of 64 bytes are too short for VLAN 7 and what identifies a frame: give",
+        ),
+        (
+            SHORT + "frames:\n  sizes: [71]\n  vlan: [7, 8]\n",
+            "s.yaml:6: frames.sizes.0: frames of 71 bytes are too short for QinQ 7, 8 and .* give 72 or more",
+        ),
         (SHORT + "preset: fast\n", "s.yaml:5: preset: .*'csit', 'quick' or 'rehearsal', not 'fast'"),
         (SHORT + "tests: [throughput, latency, jumps]\n", "s.yaml:5: tests.2: .*not 'jumps'"),
         (SHORT + "  - name: l2fwd-c\n", "s.yaml:5: devices.1: device 'l2fwd-c': there is another of that name"),

@@ -69,6 +69,17 @@ def test_flows_differ_by_the_destination(streams: Streams) -> None:
     assert back.packet.vm.variables[0]["min_value"] == 198 << 24 | 18 << 16
 
 
+def test_tags_are_between_ethernet_and_ip(streams: Streams) -> None:
+    (one,) = streams("--vlan", "100", "--size", "68")
+    ethernet, tag, *rest = one.packet.pkt.layers
+    assert (ethernet.fields, tag.fields, len(rest), len(one.packet.pkt)) == ({}, {"vlan": 100}, 2, 64)
+    # Of two the first is the service's (802.1ad).
+    (two,) = streams("--vlan", "100+200", "--size", "72", "--flows", "9")
+    ethernet, service, tag, *rest = two.packet.pkt.layers
+    assert (ethernet.fields, service.fields, tag.fields) == ({"type": 0x88A8}, {"vlan": 100}, {"vlan": 200})
+    assert (len(rest), len(two.packet.pkt)) == (2, 68)
+
+
 def test_the_article_changes_addresses_and_ports(streams: Streams) -> None:
     (stream,) = streams("--flows", "1000", "--vary", "article")
     assert [place["pkt_offset"] for place in stream.packet.vm.places] == ["IP.src", "IP.dst", "UDP.sport", "UDP.dport"]

@@ -88,8 +88,12 @@ class Packet:
         self.length = length
         self.fields = fields
 
+        self.layers = [self]
+
     def __truediv__(self, other):
-        return Packet(self.length + len(other))
+        whole = Packet(self.length + len(other))
+        whole.layers = [*self.layers, *getattr(other, "layers", [])]
+        return whole
 
     def __len__(self):
         return self.length
@@ -97,6 +101,10 @@ class Packet:
 
 def Ether(**fields):  # noqa: N802 (scapy's name)
     return Packet(14, **fields)
+
+
+def Dot1Q(**fields):  # noqa: N802 (scapy's name)
+    return Packet(4, **fields)
 
 
 def IP(**fields):  # noqa: N802 (scapy's name)

@@ -16,6 +16,7 @@ from trex.stl.api import (
     IP,
     STLVM,
     UDP,
+    Dot1Q,
     Ether,
     STLFlowLatencyStats,
     STLFlowStats,
@@ -77,6 +78,7 @@ def _parser():
     add("--size", type=int, default=64, help="bytes of a frame, with FCS; from 64")
     add("--mix", type=_sizes, default=[], help="sizes in place of size, in their order: 64x7+594x4+1518")
     add("--flows", type=int, default=1, help="flows, told apart by the destination address")
+    add("--vlan", type=_vlans, default=[], help="VLAN tag, or a service tag and a tag after it: 100 or 100+200")
     add("--vary", choices=["destination", "article"], default="destination", help="article: both addresses, both ports")
     add("--pps", type=float, default=1.0, help="frames a second; -m multiplies it, but not that of latency frames")
     add("--packets", type=int, default=0, help="end after so many frames; 0: never")
@@ -92,6 +94,11 @@ def _parts(text):
     """Rates and numbers of frames; an error is argparse's to tell."""
     pairs = [part.split(":") for part in text.split("+") if part]
     return [(float(rate), int(frames)) for rate, frames in pairs]
+
+
+def _vlans(text):
+    """One identifier or two; an error is argparse's to tell."""
+    return [int(part) for part in text.split("+") if part]
 
 
 def _sizes(text):
@@ -176,11 +183,19 @@ def _part(number, place):
 
 def _packet(asked, size, direction):
     source, destination = (_DESTINATION, _SOURCE) if direction else (_SOURCE, _DESTINATION)
-    base = Ether() / IP(src=source, dst=destination) / UDP(sport=_UDP_PORT, dport=_UDP_PORT)
+    base = _tagged(asked.vlan) / IP(src=source, dst=destination) / UDP(sport=_UDP_PORT, dport=_UDP_PORT)
     padding = b"\0" * max(0, size - _FCS_BYTES - len(base))
     if asked.flows > 1:
         return STLPktBuilder(pkt=base / padding, vm=_fields(asked, source, destination))
     return STLPktBuilder(pkt=base / padding)
+
+
+def _tagged(vlans):
+    """Ethernet with its tags; of two the first is the service's (802.1ad)."""
+    base = Ether(type=0x88A8) if len(vlans) > 1 else Ether()
+    for vlan in vlans:
+        base = base / Dot1Q(vlan=vlan)
+    return base
 
 
 def _fields(asked, source, destination):

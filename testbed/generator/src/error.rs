@@ -22,6 +22,10 @@ pub(crate) enum UsageError {
     NoPorts,
     #[error("invalid value '{value}' for {option}: give {expected}")]
     Value { option: &'static str, value: String, expected: String },
+    #[error(
+        "--size has frames of {size} bytes, too short for these headers and the mark of a frame: give {least} or more"
+    )]
+    TooShort { size: u16, least: usize },
     #[error("port {port} appears twice in --ports {value}: give one port, or two different ports")]
     PortTwice { port: u16, value: String },
     #[error("--bidirectional needs two ports: give them with --ports, for example --ports 0,1")]

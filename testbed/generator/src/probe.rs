@@ -10,7 +10,7 @@ use crate::{
     frame::Stamp,
     receive::Receiver,
     stream::Stream,
-    transmit::{Sender, Written, write_pattern},
+    transmit::{Sender, Written, write_rest},
 };
 use core::time::Duration;
 use dpdk_rs::{Burst, Clock, Tsc};
@@ -83,9 +83,9 @@ impl Sender {
         let (heads, _) = probe.heads(Stamp { sequence: number, time: now.cycles() });
         // An mbuf of this pool is long enough, and has no other owner.
         let Ok(data) = packet.append(probe.template().len()) else { return };
-        let Some(head) = data.first_chunk_mut() else { return };
+        let Some(head) = data.get_mut(probe.template().head_at()..).and_then(<[u8]>::first_chunk_mut) else { return };
         heads.write(head);
-        write_pattern(&mut packet, probe.template().pattern());
+        write_rest(&mut packet, probe.template());
         let mut burst = Burst::<Written, 1>::new();
         if burst.push(packet).is_ok() {
             self.probes += self.queues.take_turn().map_or(0, |queue| queue.tx(&mut burst)) as u64;

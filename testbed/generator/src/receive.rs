@@ -13,6 +13,9 @@ use crate::{
 };
 use dpdk_rs::{Burst, Clock, Packet, RxQueue, Tsc};
 
+/// At least the bytes before the head, and the head.
+const START_MAX: usize = 2 * HEAD_LEN;
+
 /// Receives the frames of one stream.
 #[derive(Debug)]
 pub(crate) struct Receiver {
@@ -143,21 +146,35 @@ impl Judge {
     /// Counts frames that arrived at `now`, and their latencies; `sent` frames have been sent so far.
     #[inline]
     pub(crate) fn frames(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
-        if self.mixture.is_some() {
-            self.frames_one_by_one(packets, sent, now);
-            return;
+        let tags = self.series.template().head_at() > 0;
+        match (self.mixture.is_some(), tags) {
+            (false, false) => self.frames_in_rows::<false>(packets, sent, now),
+            (false, true) => self.frames_with_tags(packets, sent, now),
+            (true, false) => self.frames_one_by_one::<false>(packets, sent, now),
+            (true, true) => self.frames_one_by_one::<true>(packets, sent, now),
         }
+    }
+
+    /// As `frames`, for frames with tags; separate, so that frames without pay nothing for them.
+    #[inline(never)]
+    fn frames_with_tags(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
+        self.frames_in_rows::<true>(packets, sent, now);
+    }
+
+    /// As `frames`, for frames of one length. `TAGS`: whether their head is not at their beginning.
+    #[inline(always)]
+    fn frames_in_rows<const TAGS: bool>(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
         let mut run = Run::default();
         let mut packets = packets;
         let passed_over = self.tracker.passed_over();
         while let [packet, rest @ ..] = packets {
-            let (time, count) = self.frames_in_order(packets, sent);
+            let (time, count) = self.frames_in_order::<TAGS>(packets, sent);
             if count > 0 {
                 run.add(&mut self.latency, now, time, count as u64);
                 packets = packets.split_at(count).1;
                 continue;
             }
-            if let Some(time) = self.frame(packet, sent) {
+            if let Some(time) = self.frame::<TAGS>(packet, sent) {
                 run.add(&mut self.latency, now, time, 1);
             }
             packets = rest;
@@ -170,11 +187,11 @@ impl Judge {
 
     /// As `frames`, for several lengths.
     #[inline(never)]
-    fn frames_one_by_one(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
+    fn frames_one_by_one<const TAGS: bool>(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
         let mut run = Run::default();
         let passed_over = self.tracker.passed_over();
         for packet in packets {
-            if let Some(time) = self.frame(packet, sent) {
+            if let Some(time) = self.frame::<TAGS>(packet, sent) {
                 run.add(&mut self.latency, now, time, 1);
             }
         }
@@ -189,8 +206,9 @@ impl Judge {
     ///
     /// Returns the time stamp and their number.
     #[inline]
-    fn frames_in_order(&mut self, packets: &[Packet], sent: u64) -> (u64, usize) {
-        let first = packets.first().and_then(|packet| packet.data().first_chunk());
+    fn frames_in_order<const TAGS: bool>(&mut self, packets: &[Packet], sent: u64) -> (u64, usize) {
+        let head_at = if TAGS { self.series.template().head_at() } else { 0 };
+        let first = packets.first().and_then(|packet| packet.data().get(head_at..)?.first_chunk());
         let stamp = first.and_then(|head| self.series.template().identify(head));
         let Some(stamp) = stamp.filter(|stamp| (self.tracker.next()..sent).contains(&stamp.sequence)) else {
             return (0, 0);
@@ -202,9 +220,10 @@ impl Judge {
         let mut count = 0;
         for packet in packets.get(..most).unwrap_or(packets) {
             let data = packet.data();
-            let Some((head, rest)) = data.split_first_chunk() else { break };
-            let fits = data.len() == len && packet.len() == len;
-            if !fits || !heads.matches(head) || !macs.matches(head) || !(pattern.is_empty() || rest == pattern) {
+            let Some((head, rest)) = data.get(head_at..).and_then(<[u8]>::split_first_chunk) else { break };
+            let start = if TAGS { data.first_chunk().unwrap_or(head) } else { head };
+            let fits = data.len() == len && packet.len() == len && (!TAGS || template.tags_match(data));
+            if !fits || !heads.matches(head) || !macs.matches(start) || !(pattern.is_empty() || rest == pattern) {
                 break;
             }
             count += 1;
@@ -218,33 +237,37 @@ impl Judge {
 
     /// Counts a frame. Returns its time stamp if it is whole, even if its MAC addresses are wrong.
     #[inline]
-    pub(crate) fn frame(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
+    pub(crate) fn frame<const TAGS: bool>(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
         let data = packet.data();
         match data.split_first_chunk() {
-            Some((head, rest)) if data.len() == packet.len() => {
+            Some((head, rest)) if !TAGS && data.len() == packet.len() => {
                 // The shortest frames have no pattern: skip the call.
-                self.judge(head, sent, |pattern| rest.len() == pattern.len() && (rest.is_empty() || rest == pattern))
+                self.judge(head, head, sent, |due| {
+                    let pattern = due.pattern();
+                    rest.len() == pattern.len() && (rest.is_empty() || rest == pattern)
+                })
             }
-            _ => self.frame_in_segments(packet, sent),
+            _ => self.frame_in_parts(packet, sent),
         }
     }
 
-    #[cold]
-    fn frame_in_segments(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
-        let mut head = [0; HEAD_LEN];
-        if packet.copy_to(&mut head) < HEAD_LEN {
+    /// Counts a frame that is in segments or has tags.
+    #[inline(never)]
+    fn frame_in_parts(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
+        let start = Start::of(packet);
+        let Some((first, head)) = start.first_and_head(self.series.template().head_at()) else {
             self.foreign += 1;
             return None;
-        }
-        self.judge(&head, sent, |pattern| continues_with(packet.segments(), HEAD_LEN, pattern))
+        };
+        self.judge(first, head, sent, |due| start.continues_as(due, packet))
     }
 
     /// Counts a frame that does not belong to the stream: a late probe, or a foreign frame.
     #[cold]
-    fn judge_other(&mut self, head: &[u8; HEAD_LEN], matches: impl FnOnce(&[u8]) -> bool) {
+    fn judge_other(&mut self, head: &[u8; HEAD_LEN], matches: impl FnOnce(&Template) -> bool) {
         let whole = self.probe.identify(head).is_some_and(|stamp| {
             let fields = self.fields.fields_of(stamp.sequence);
-            self.probe.head_matches(head, fields, stamp) && matches(self.probe.pattern())
+            self.probe.head_matches(head, fields, stamp) && matches(&self.probe)
         });
         if whole {
             self.probes += 1;
@@ -256,62 +279,97 @@ impl Judge {
     /// Counts a frame if it is a probe of this stream.
     pub(crate) fn note_probe(&mut self, packet: &Packet) {
         let foreign = self.foreign;
-        let mut head = [0; HEAD_LEN];
-        if packet.copy_to(&mut head) == HEAD_LEN {
-            self.judge_other(&head, |pattern| continues_with(packet.segments(), HEAD_LEN, pattern));
+        let start = Start::of(packet);
+        if let Some((_, head)) = start.first_and_head(self.series.template().head_at()) {
+            self.judge_other(head, |due| start.continues_as(due, packet));
         }
         self.foreign = foreign;
     }
 
+    /// Counts the frame that begins with `first` and has this head, which is the same without tags; `matches` compares its
+    /// other bytes with those of a template.
     #[inline(always)]
-    fn judge(&mut self, head: &[u8; HEAD_LEN], sent: u64, matches: impl FnOnce(&[u8]) -> bool) -> Option<u64> {
+    fn judge(
+        &mut self,
+        first: &[u8; HEAD_LEN],
+        head: &[u8; HEAD_LEN],
+        sent: u64,
+        matches: impl FnOnce(&Template) -> bool,
+    ) -> Option<u64> {
         let template = self.series.template();
         let Some(stamp) = template.identify(head) else {
             self.judge_other(head, matches);
             return None;
         };
         if self.mixture.is_some() {
-            return self.judge_mixed(head, stamp, sent, matches);
+            return self.judge_mixed(first, head, stamp, sent, matches);
         }
         let fields = self.fields.fields_of(stamp.sequence);
-        if !template.head_matches(head, fields, stamp) || !matches(template.pattern()) {
+        if !template.head_matches(head, fields, stamp) || !matches(template) {
             self.corrupted += 1;
             return None;
         }
-        self.note(head, stamp, sent)
+        self.note(first, stamp, sent)
     }
 
     /// As `judge`, for several lengths; separate, so that frames of one length pay nothing for it.
     #[inline(never)]
     fn judge_mixed(
         &mut self,
+        first: &[u8; HEAD_LEN],
         head: &[u8; HEAD_LEN],
         stamp: Stamp,
         sent: u64,
-        matches: impl FnOnce(&[u8]) -> bool,
+        matches: impl FnOnce(&Template) -> bool,
     ) -> Option<u64> {
         let template = self.mixture.as_ref()?.template_of(stamp.sequence);
         let fields = self.fields.fields_of(stamp.sequence);
-        if !template.head_matches(head, fields, stamp) || !matches(template.pattern()) {
+        if !template.head_matches(head, fields, stamp) || !matches(template) {
             self.corrupted += 1;
             return None;
         }
-        self.note(head, stamp, sent)
+        self.note(first, stamp, sent)
     }
 
     /// Counts a frame that is whole.
     #[inline(always)]
-    fn note(&mut self, head: &[u8; HEAD_LEN], stamp: Stamp, sent: u64) -> Option<u64> {
+    fn note(&mut self, first: &[u8; HEAD_LEN], stamp: Stamp, sent: u64) -> Option<u64> {
         if stamp.sequence >= sent {
             // A frame of another run that drew the same session number.
             self.foreign += 1;
             return None;
         }
-        if !self.macs.matches(head) {
+        if !self.macs.matches(first) {
             self.wrong_mac += 1;
         }
         self.tracker.note(stamp.sequence);
         Some(stamp.time)
+    }
+}
+
+/// The first bytes of a frame in parts: enough for its tags and its head.
+struct Start {
+    bytes: [u8; START_MAX],
+    len: usize,
+}
+
+impl Start {
+    fn of(packet: &Packet) -> Self {
+        let mut bytes = [0; START_MAX];
+        let len = packet.copy_to(&mut bytes);
+        Self { bytes, len }
+    }
+
+    /// The first [`HEAD_LEN`] bytes, and the head at `head_at`; `None` if the frame is too short for it.
+    fn first_and_head(&self, head_at: usize) -> Option<(&[u8; HEAD_LEN], &[u8; HEAD_LEN])> {
+        let bytes = self.bytes.get(..self.len)?;
+        Some((bytes.first_chunk()?, bytes.get(head_at..)?.first_chunk()?))
+    }
+
+    /// Whether all but the head of `packet`, which starts so, is as in `template`.
+    fn continues_as(&self, template: &Template, packet: &Packet) -> bool {
+        let skip = template.head_at() + HEAD_LEN;
+        template.tags_match(&self.bytes) && continues_with(packet.segments(), skip, template.pattern())
     }
 }
 
@@ -334,7 +392,7 @@ mod tests {
     use super::{Judge, continues_with};
     use crate::{
         addresses::{FieldSequence, IpRange, PortRange, Ranges},
-        frame::{ExpectedMacs, HEAD_LEN, Macs, Mixture, Stamp, Template},
+        frame::{ExpectedMacs, Format, HEAD_LEN, Macs, Mixture, Stamp, Template},
         latency::LatencyRecorder,
         sequence::SequenceTracker,
     };
@@ -351,7 +409,7 @@ mod tests {
 
     fn template() -> Template {
         let macs = Macs { dst: MacAddr([2, 0, 0, 0, 1, 0]), src: MacAddr([2, 0, 0, 0, 9, 9]) };
-        Template::new(HEAD_LEN, macs, 7, 1)
+        Template::new(HEAD_LEN, &Format::default(), macs, 7, 1)
     }
 
     fn judge(dst: [u8; 6]) -> Result<Judge, hdrhistogram::CreationError> {
@@ -371,13 +429,13 @@ mod tests {
     fn each_frame_is_counted_under_what_is_wrong_with_it() -> Result<(), hdrhistogram::CreationError> {
         let mut judge = judge([2, 0, 0, 0, 1, 0])?;
         for sequence in [0, 1, 3, 2, 3] {
-            assert_eq!(judge.judge(&head(sequence), SENT, |_| true), Some(5));
+            assert_eq!(judge.judge(&head(sequence), &head(sequence), SENT, |_| true), Some(5));
         }
-        assert_eq!(judge.judge(&head(SENT), SENT, |_| true), None);
-        assert_eq!(judge.judge(&head(4), SENT, |_| false), None);
+        assert_eq!(judge.judge(&head(SENT), &head(SENT), SENT, |_| true), None);
+        assert_eq!(judge.judge(&head(4), &head(4), SENT, |_| false), None);
         let mut other = head(5);
         other[42] ^= 1;
-        assert_eq!(judge.judge(&other, SENT, |_| true), None);
+        assert_eq!(judge.judge(&other, &other, SENT, |_| true), None);
         let counts = judge.tracker.counts();
         assert_eq!((counts.frames, counts.duplicated, counts.reordered), (5, 1, 1));
         assert_eq!((judge.corrupted, judge.foreign, judge.wrong_mac), (1, 2, 0));
@@ -388,7 +446,7 @@ mod tests {
     #[test]
     fn a_wrong_address_does_not_make_a_frame_lost() -> Result<(), hdrhistogram::CreationError> {
         let mut judge = judge([2, 0, 0, 0, 1, 1])?;
-        assert_eq!(judge.judge(&head(0), SENT, |_| true), Some(5));
+        assert_eq!(judge.judge(&head(0), &head(0), SENT, |_| true), Some(5));
         assert_eq!((judge.wrong_mac, judge.unique()), (1, 1));
         Ok(())
     }
@@ -398,14 +456,14 @@ mod tests {
     fn frames_of_a_mixture_must_have_the_length_of_their_number() -> Result<(), hdrhistogram::CreationError> {
         let macs = Macs { dst: MacAddr([2, 0, 0, 0, 1, 0]), src: MacAddr([2, 0, 0, 0, 9, 9]) };
         let lens = [HEAD_LEN, HEAD_LEN, 590];
-        let mixture = Mixture::new(&lens, macs, 7, 1);
+        let mixture = Mixture::new(&lens, &Format::default(), macs, 7, 1);
         let mut judge = judge([2, 0, 0, 0, 1, 0])?.with_mixture(mixture.clone());
         let mut fields = FieldSequence::new(&RANGES);
         let mut count = |sequence: u64, len: usize| {
             let mut head = [0; HEAD_LEN];
-            let template = Template::new(len, macs, 7, 1);
+            let template = Template::new(len, &Format::default(), macs, 7, 1);
             template.write_head(&mut head, fields.fields_of(sequence), Stamp { sequence, time: 5 });
-            judge.judge(&head, SENT, |pattern| pattern == template.pattern());
+            judge.judge(&head, &head, SENT, |due| due.pattern() == template.pattern());
             (judge.tracker.counts().frames, judge.corrupted, judge.foreign)
         };
         assert_eq!((count(0, 60), count(1, 60), count(2, 590)), ((1, 0, 0), (2, 0, 0), (3, 0, 0)));
@@ -421,9 +479,9 @@ mod tests {
             let mut judge = judge([2, 0, 0, 0, 1, 0])?;
             let mut changed = head(sequence);
             changed[index] ^= change;
-            prop_assert_eq!(judge.judge(&changed, SENT, |_| true), None);
+            prop_assert_eq!(judge.judge(&changed, &changed, SENT, |_| true), None);
             prop_assert_eq!(judge.corrupted + judge.foreign, 1);
-            prop_assert_eq!(judge.judge(&head(sequence), SENT, |_| true), Some(5));
+            prop_assert_eq!(judge.judge(&head(sequence), &head(sequence), SENT, |_| true), Some(5));
         }
 
         #[test]

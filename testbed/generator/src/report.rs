@@ -28,6 +28,9 @@ pub(crate) struct Report {
     size: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     mixture: Option<Mixture>,
+    /// Of each tag, the first in the frame first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    vlan: Vec<u16>,
     rate_asked_pps: Option<f64>,
     /// That of the slowest stream.
     rate_reached_pps: f64,
@@ -156,6 +159,7 @@ impl Report {
             dpdk: dpdk_rs::dpdk_version(),
             size: options.only_size(),
             mixture: Mixture::of(options),
+            vlan: options.format.vlans.clone(),
             rate_asked_pps: options.rate_pps,
             rate_reached_pps: reached,
             rate_ok: options.rate_pps.filter(|_| course.then.is_none()).map(|asked| rate_is_ok(asked, reached)),

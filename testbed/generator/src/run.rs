@@ -77,9 +77,9 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
 
         let dst = options.dst_macs.get(number).copied().unwrap_or(default_destination(tx_port));
         let (macs, number) = (Macs { dst, src }, number as u8);
-        let mixture = Mixture::new(&options.lens(), macs, session, number);
+        let mixture = Mixture::new(&options.lens(), &options.format, macs, session, number);
         let template = mixture.as_ref().map_or_else(
-            || Template::new(usize::from(options.longest()) - FCS_LEN, macs, session, number),
+            || Template::new(usize::from(options.longest()) - FCS_LEN, &options.format, macs, session, number),
             |mixture| mixture.longest().clone(),
         );
         let expected = ExpectedMacs::new(

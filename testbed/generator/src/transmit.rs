@@ -5,7 +5,7 @@
 
 use crate::{
     addresses::FieldSequence,
-    frame::{HEAD_LEN, Mixture, Series, Stamp},
+    frame::{HEAD_LEN, Mixture, Series, Stamp, Template},
     pacing::{Lateness, Pacer},
     queues::Queues,
 };
@@ -14,7 +14,8 @@ use dpdk_rs::{Burst, Clock, Mempool, Packet, Tsc, TxQueue};
 /// The maximum number of frames in one transmit call.
 pub(crate) const BURST_MAX: usize = 512;
 
-/// How many bytes of the pattern an mbuf of the sender's pool already holds. They are not written again for each frame.
+/// How many bytes of the pattern an mbuf of the sender's pool already holds, and 1 for the bytes before a head that is not at
+/// the beginning. They are not written again for each frame.
 /// This relies on devices not changing mbufs after they were sent.
 pub(crate) type Written = u64;
 
@@ -134,12 +135,22 @@ impl Sender {
     #[inline]
     fn fill(&mut self, count: usize, now: Tsc) {
         self.pool.alloc_bulk_up_to(&mut self.waiting, count);
+        let (len, head_at) = (self.series.template().len(), self.series.template().head_at());
         if self.mixed.is_some() {
-            self.write_mixed(now, true);
+            if head_at > 0 {
+                self.write_mixed::<true>(now, true)
+            } else {
+                self.write_mixed::<false>(now, true)
+            }
             return;
         }
-        let len = self.series.template().len();
         // An mbuf of this pool is long enough, and has no other owner.
+        if head_at > 0 {
+            self.write_heads(now, |packet| packet.append(len).ok()?.get_mut(head_at..));
+            let template = self.series.template();
+            self.waiting.iter_mut().for_each(|packet| write_rest(packet, template));
+            return;
+        }
         self.write_heads(now, |packet| packet.append(len).ok());
         let pattern = self.series.template().pattern();
         if !pattern.is_empty() {
@@ -149,26 +160,32 @@ impl Sender {
 
     /// Renews the time stamps of the waiting frames.
     fn stamp_again(&mut self, now: Tsc) {
-        if self.mixed.is_some() {
-            self.write_mixed(now, false);
-        } else {
-            self.write_heads(now, |packet| packet.data_mut().ok());
+        let head_at = self.series.template().head_at();
+        match (self.mixed.is_some(), head_at > 0) {
+            (false, false) => self.write_heads(now, |packet| packet.data_mut().ok()),
+            (false, true) => self.write_heads(now, |packet| packet.data_mut().ok()?.get_mut(head_at..)),
+            (true, false) => self.write_mixed::<false>(now, false),
+            (true, true) => self.write_mixed::<true>(now, false),
         }
     }
 
     /// Writes the waiting frames of several lengths: whole frames into empty mbufs, otherwise only the heads, since a waiting
-    /// frame keeps its number.
+    /// frame keeps its number. `TAGS`: whether their heads are not at their beginning.
     #[inline(never)]
-    fn write_mixed(&mut self, now: Tsc, empty: bool) {
+    fn write_mixed<const TAGS: bool>(&mut self, now: Tsc, empty: bool) {
         let Some(Mixed { mixture, fields }) = &mut self.mixed else { return };
         for (packet, sequence) in self.waiting.iter_mut().zip(self.sent..) {
             let template = mixture.template_of(sequence);
             // An mbuf of this pool is long enough for the longest frame, and has no other owner.
             let data = if empty { packet.append(template.len()) } else { packet.data_mut() };
-            if let Some(head) = data.ok().and_then(<[u8]>::first_chunk_mut) {
+            let head_at = if TAGS { template.head_at() } else { 0 };
+            let head = data.ok().and_then(|data| data.get_mut(head_at..)?.first_chunk_mut());
+            if let Some(head) = head {
                 template.write_head(head, fields.fields_of(sequence), Stamp { sequence, time: now.cycles() });
             }
-            if empty {
+            if empty && TAGS {
+                write_rest(packet, template);
+            } else if empty {
                 write_pattern(packet, template.pattern());
             }
         }
@@ -195,9 +212,28 @@ impl Sender {
     }
 }
 
-/// Writes the pattern after the head, unless the mbuf holds it from an earlier frame: patterns of all lengths begin alike.
+/// Writes all but the head, unless the mbuf holds it from an earlier frame.
 #[inline]
-pub(crate) fn write_pattern(packet: &mut Packet<Written>, pattern: &[u8]) {
+pub(crate) fn write_rest(packet: &mut Packet<Written>, template: &Template) {
+    let (head_at, pattern) = (template.head_at(), template.pattern());
+    if head_at == 0 {
+        write_pattern(packet, pattern);
+    } else if *packet.private() <= pattern.len() as u64
+        && let Ok(data) = packet.data_mut()
+    {
+        let (before, rest) = data.split_at_mut(head_at.min(data.len()));
+        before.copy_from_slice(template.before_head());
+        if let Some(rest) = rest.get_mut(HEAD_LEN..) {
+            rest.copy_from_slice(pattern);
+        }
+        *packet.private_mut() = pattern.len() as u64 + 1;
+    }
+}
+
+/// Writes the pattern after a head at the beginning, unless the mbuf holds it from an earlier frame: patterns of all lengths
+/// begin alike.
+#[inline]
+fn write_pattern(packet: &mut Packet<Written>, pattern: &[u8]) {
     if *packet.private() >= pattern.len() as u64 {
         return;
     }

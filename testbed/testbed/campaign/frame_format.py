@@ -8,7 +8,7 @@ The embedded generator's is in `testbed/generator/src/frame/`, TRex's in `testbe
 from __future__ import annotations
 
 from testbed.campaign.embedded.settings import Embedded
-from testbed.campaign.scenario import Scenario
+from testbed.campaign.scenario import Frames, Scenario
 from testbed.campaign.sizes import frames_of, is_mixture
 from testbed.campaign.trex.settings import Trex
 
@@ -19,25 +19,38 @@ _MOST_LISTED = 24
 
 
 def frame_format(scenario: Scenario) -> list[str]:
-    """A sentence for each part of the frame; nothing where no frames are sent."""
-    generator = scenario.generator
+    """A sentence for each part of the frame; of a model, which sends none, what it does not depend on."""
+    generator, frames = scenario.generator, scenario.frames
     if isinstance(generator, Embedded):
-        parts = _embedded(max(scenario.frames.flows))
+        parts = _embedded(frames)
     elif isinstance(generator, Trex):
-        parts = _trex(generator, max(scenario.frames.flows))
+        parts = _trex(generator, frames)
     else:
-        return []
+        return [f"{words}: no figure of a model depends on it." for words in frames.in_words]
     mixtures = [str(size) for size in scenario.frames.sizes if is_mixture(size)]
     proof = _UNPROVEN if isinstance(generator, Trex) else ""
     told = [_MIXED.format(name=name, sizes=_listed(frames_of(name)), proof=proof) for name in mixtures]
     return [*parts, _FCS, *told]
 
 
-def _embedded(flows: int) -> list[str]:
+def _tags(frames: Frames) -> str:
+    """What is between the addresses and the end of the Ethernet header."""
+    match frames.vlan:
+        case []:
+            return "type 0x0800; no VLAN tag"
+        case [vlan]:
+            tags = f"tag 0x8100 (802.1Q) of VLAN {vlan}"
+        case [service, vlan, *_]:
+            tags = f"service tag 0x88a8 (802.1ad) of VLAN {service}, tag 0x8100 of VLAN {vlan}"
+    return f"{tags}, priority 0, type 0x0800; sizes count the tags, 4 bytes each"
+
+
+def _embedded(frames: Frames) -> list[str]:
+    flows = max(frames.flows)
     last = flows - 1
     to = f"198.19.0.0 to 198.19.{last // 256}.{last % 256}, one after another" if flows > 1 else "198.19.0.0"
     return [
-        "Ethernet: from the generator's address to 02:00:00:00:01:<port>, type 0x0800; no VLAN tag.",
+        f"Ethernet: from the generator's address to 02:00:00:00:01:<port>, {_tags(frames)}.",
         f"IPv4: 20 bytes, no options, not to be fragmented, time to live 64, from 198.18.0.0 to {to}.",
         "UDP: from port 10000 to 10000, with checksum.",
         "Payload: magic number 0x6c32, session, stream, sequence number of 48 bits, time stamp of 64 bits; then up to "
@@ -45,13 +58,14 @@ def _embedded(flows: int) -> list[str]:
     ]
 
 
-def _trex(generator: Trex, flows: int) -> list[str]:
+def _trex(generator: Trex, frames: Frames) -> list[str]:
+    flows = max(frames.flows)
     many = {
         "destination": f"the destination address is one of {flows}, one after another",
         "article": f"both addresses and both UDP ports change from frame to frame, {flows} values of each port",
     }[generator.vary]
     return [
-        "Ethernet: addresses of TRex's configuration, type 0x0800; no VLAN tag.",
+        f"Ethernet: addresses of TRex's configuration, {_tags(frames)}.",
         "IPv4: 20 bytes, no options, time to live 64; UDP with checksum; as testbed/trex/l2fwd.py makes them"
         + (f": {many}." if flows > 1 else ", one flow."),
         "Payload: zeros; of latency frames TRex's own 16 bytes at the end.",

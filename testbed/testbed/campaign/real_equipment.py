@@ -141,6 +141,7 @@ def _start(
         wire=_wire(scenario, settings, directions) if guest is None else guest.wire(directions),
         most_fps=settings.most_fps,
         bursts=Measurement.BACK_TO_BACK in scenario.tests,
+        headers=scenario.frames,
     )
     try:
         return EmbeddedGenerator(setup) if guest is None else GuestGenerator(setup, guest)
@@ -174,6 +175,7 @@ def _start_trex(
             directions=directions,
             pauses=scenario.pauses_around_trials,
             logs=logs,
+            headers=scenario.frames,
         )
     )
 

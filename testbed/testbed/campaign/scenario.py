@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 from testbed.campaign.acceptance.threshold import Threshold, parse_threshold
 from testbed.campaign.devices.settings import TESTPMD, Device
 from testbed.campaign.embedded.settings import Embedded
+from testbed.campaign.headers import Headers
 from testbed.campaign.presets import PRESETS, MeasurementSettings, SettingsError, changed_settings, without_times
 from testbed.campaign.scenario_error import ScenarioError, message_of
 from testbed.campaign.sizes import RFC_SIZES, Size, expanded, frames_of, size_in_words, size_order, sizes_in_words
@@ -65,8 +66,8 @@ class Simulated(Record):
     kind: Literal["simulated"]
 
 
-class Frames(Record):
-    """The streams: each size with each number of directions and flows."""
+class Frames(Headers):
+    """The streams: each size with each number of directions and flows, all with the same headers."""
 
     sizes: list[Size] = Field(default_factory=lambda: list(RFC_SIZES), min_length=1)
     directions: list[Literal[1, 2]] = Field(default_factory=lambda: [1], min_length=1)
@@ -133,6 +134,20 @@ class Scenario(Record):
                         fault = f"the embedded generator{where} has {most} at most, not {found}"
                         place = {"place": ("frames", name, number), "fault": fault}
                         raise PydanticCustomError("frames", "{fault}", place)
+        return self
+
+    @model_validator(mode="after")
+    def _frames_hold_their_headers(self) -> Self:
+        least = self.frames.least_bytes
+        for number, size in enumerate(self.frames.sizes):
+            if (found := min(frames_of(size))) < least:
+                headers = " and ".join(self.frames.in_words)
+                fault = (
+                    f"frames of {found} bytes are too short for {headers} and what identifies a frame: give {least} or "
+                    "more (a size counts all bytes of the frame)"
+                )
+                place = {"place": ("frames", "sizes", number), "fault": fault}
+                raise PydanticCustomError("frames", "{fault}", place)
         return self
 
     @model_validator(mode="after")

@@ -90,7 +90,7 @@ def print_plan(scenario: Scenario, console: Console) -> None:
         f"Scenario {scenario.name}, preset {scenario.preset}: {scenario.description}".rstrip(": "),
         f"Devices: {', '.join(device.name for device in scenario.devices)}",
         f"Frames: {sizes_in_words(frames.sizes)}; directions {', '.join(map(str, frames.directions))}; "
-        f"flows {', '.join(map(str, frames.flows))}",
+        f"flows {', '.join(map(str, frames.flows))}" + "".join(f"; {words}" for words in frames.in_words),
     ]
     if isinstance(scenario.generator, Trex) and scenario.generator.forwarder is not None:
         lines += _nics_in_words(scenario.generator.forwarder)

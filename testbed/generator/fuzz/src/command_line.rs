@@ -6,7 +6,7 @@
 use crate::{
     addresses::{FieldSequence, IpRange, PortRange},
     args::{Command, Length, Options, parse_args},
-    frame::Macs,
+    frame::{Format, Macs},
     sent::SentStream,
 };
 use core::{net::Ipv4Addr, time::Duration};
@@ -49,6 +49,9 @@ fn check_limits(options: &Options) {
     assert!(matches!(ports, [_]) || matches!(ports, [first, second] if first != second), "{ports:?}");
     assert!((1..=10_000).contains(&options.sizes.len()));
     assert!(options.sizes.iter().all(|size| (64..=9000).contains(size)));
+    let vlans = &options.format.vlans;
+    assert!(vlans.len() <= 2 && vlans.iter().all(|vlan| (1..4095).contains(vlan)));
+    assert!(options.sizes.iter().all(|size| usize::from(*size) >= 64 + 4 * vlans.len()));
     assert!(options.rate_pps.is_none_or(|rate| (1e-3..=1e9).contains(&rate)));
     assert!((1..=512).contains(&options.burst) && (1..=64).contains(&options.queues));
     assert!(options.rx_descriptors > 0 && options.tx_descriptors > 0);
@@ -70,7 +73,8 @@ fn check_limits(options: &Options) {
 /// The fields of frames are those of the definition, in order and by jumps.
 fn check_fields(options: &Options) {
     let macs = Macs { dst: MacAddr::default(), src: MacAddr::default() };
-    let stream = SentStream { lens: vec![60], macs, session: 0, stream: 0, ranges: options.ranges };
+    let format = Format::default();
+    let stream = SentStream { lens: vec![60], format, macs, session: 0, stream: 0, ranges: options.ranges };
     let mut sequence = FieldSequence::new(&options.ranges);
     for number in (0..40).chain([0, 999, 1000, 65_535, 65_536, 65_537, 1 << 32, (1 << 48) - 1, 1 << 48]) {
         assert_eq!(sequence.fields_of(number), stream.fields(number), "frame {number} of {:?}", options.ranges);
@@ -123,6 +127,8 @@ fn print(options: &Options) -> Vec<String> {
     {
         words.extend((!given.is_empty()).then(|| format!("--{name}={}", macs(given))));
     }
+    let vlans: Vec<String> = options.format.vlans.iter().map(ToString::to_string).collect();
+    words.extend((!vlans.is_empty()).then(|| format!("--vlan={}", list(vlans))));
     words.extend(options.then.map(|load| format!("--then={}:{}", load.rate_pps, load.duration.as_secs_f64())));
     words.extend(options.window.map(|window| format!("--window={window}")));
     words.extend(options.bidirectional.then(|| "--bidirectional".to_owned()));

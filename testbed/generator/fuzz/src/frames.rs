@@ -5,11 +5,11 @@
 
 use crate::{
     addresses::{FieldSequence, IpRange, PortRange, Ranges},
-    frame::{ExpectedMacs, HEAD_LEN, Macs, Mixture, Series, Stamp, Template},
+    frame::{ExpectedMacs, Format, HEAD_LEN, Macs, Mixture, Series, Stamp, Template},
     latency::LatencyRecorder,
     naive::Naive,
     receive::Judge,
-    sent::{Identity, PROBE, SentStream},
+    sent::{Identity, PROBE, SentStream, tags_len},
     sequence::SequenceTracker,
 };
 use dpdk_rs::{Clock, MacAddr, Mempool, Packet};
@@ -95,10 +95,14 @@ impl Experiment {
             dst_udp: port_range(reader),
         };
         let number = reader.u16();
-        let len = HEAD_LEN + usize::from(number % 1500);
+        // Streams have no tag, one or two.
+        let vlans = (0..number / 6000 % 3).map(|place| 1 + (number + place) % 4094).collect();
+        let format = Format { vlans };
+        let least = HEAD_LEN + tags_len(&format);
+        let len = least + usize::from(number % 1500);
         // Every fourth stream is a mixture.
-        let lens = if number / 1500 % 4 == 3 { vec![HEAD_LEN, len, HEAD_LEN, len / 2 + HEAD_LEN] } else { vec![len] };
-        let stream = SentStream { lens, macs, session: reader.byte(), stream: reader.byte() % 2, ranges };
+        let lens = if number / 1500 % 4 == 3 { vec![least, len, least, len / 2 + least] } else { vec![len] };
+        let stream = SentStream { lens, format, macs, session: reader.byte(), stream: reader.byte() % 2, ranges };
         let sent = if reader.below(4) == 0 { NUMBER_MASK } else { u64::from(reader.u16()) };
         let [expected_dst, expected_src] =
             [macs.dst, macs.src].map(|mac| if reader.below(2) == 0 { None } else { Some(mac) });
@@ -115,7 +119,7 @@ impl Experiment {
 
     /// The frame behind the last one, of the same time.
     fn next_in_order(&self) -> Option<Vec<u8>> {
-        let last = Identity::of(&self.last)?;
+        let last = Identity::of(&self.last, &self.stream.format)?;
         let SentStream { session, stream, .. } = self.stream;
         Some(self.stream.frame(Identity {
             session,
@@ -142,7 +146,11 @@ impl Experiment {
         let mut head = [0; HEAD_LEN];
         let (heads, _) = Series::new(template.clone(), FieldSequence::new(&ranges)).heads(Stamp { sequence, time });
         heads.write(&mut head);
-        assert_eq!([&head[..], template.pattern()].concat(), bytes, "the generator and smoltcp differ");
+        assert_eq!(
+            [template.before_head(), &head[..], template.pattern()].concat(),
+            bytes,
+            "the generator and smoltcp differ"
+        );
         bytes
     }
 
@@ -191,7 +199,11 @@ impl Experiment {
             self.model.probes += u64::from(self.is_whole_probe(frame));
             return None;
         }
-        let time = self.judge.frame(&packet, self.sent);
+        let time = if self.stream.format.vlans.is_empty() {
+            self.judge.frame::<false>(&packet, self.sent)
+        } else {
+            self.judge.frame::<true>(&packet, self.sent)
+        };
         assert_eq!(time, self.expect(frame));
         if let Some(time) = time {
             self.judge.latency.record(time, 1 + reader.below(64) as u64);
@@ -223,7 +235,8 @@ impl Experiment {
     /// Counts a frame by comparing it with what must have been sent; its time if it is whole.
     fn expect(&mut self, frame: &[u8]) -> Option<u64> {
         let ours = (self.stream.session, self.stream.stream);
-        let Some(identity) = Identity::of(frame).filter(|found| (found.session, found.stream) == ours) else {
+        let identity = Identity::of(frame, &self.stream.format);
+        let Some(identity) = identity.filter(|found| (found.session, found.stream) == ours) else {
             if self.is_whole_probe(frame) {
                 self.model.probes += 1;
             } else {
@@ -250,7 +263,7 @@ impl Experiment {
 
     fn is_whole_probe(&self, frame: &[u8]) -> bool {
         let ours = (self.stream.session, self.stream.stream | PROBE);
-        let probe = Identity::of(frame).filter(|found| (found.session, found.stream) == ours);
+        let probe = Identity::of(frame, &self.stream.format).filter(|found| (found.session, found.stream) == ours);
         probe.is_some_and(|identity| frame.get(12..) == self.stream.frame(identity).get(12..))
     }
 
@@ -289,8 +302,8 @@ impl SentStream {
     /// What the generator makes of it, and its longest frames.
     fn templates(&self) -> (Option<Mixture>, Template) {
         let longest = self.lens.iter().copied().max().unwrap_or(HEAD_LEN);
-        let mixture = Mixture::new(&self.lens, self.macs, self.session, self.stream);
-        (mixture, Template::new(longest, self.macs, self.session, self.stream))
+        let mixture = Mixture::new(&self.lens, &self.format, self.macs, self.session, self.stream);
+        (mixture, Template::new(longest, &self.format, self.macs, self.session, self.stream))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use crate::{
     addresses::{Fields, Ranges},
-    frame::Macs,
+    frame::{Format, Macs},
 };
 use smoltcp::{
     phy::ChecksumCapabilities,
@@ -27,6 +27,7 @@ pub(crate) const PROBE: u8 = 0x80;
 pub(crate) struct SentStream {
     /// Of the frames in their order, again and again.
     pub(crate) lens: Vec<usize>,
+    pub(crate) format: Format,
     pub(crate) macs: Macs,
     pub(crate) session: u8,
     pub(crate) stream: u8,
@@ -49,8 +50,9 @@ impl Identity {
     }
 
     /// Reads the identity of a frame; `None` if the generator did not make it.
-    pub(crate) fn of(frame: &[u8]) -> Option<Self> {
-        let (session, stream, rest) = match frame.get(PAYLOAD_AT..PAYLOAD_AT + IDENTITY_LEN)? {
+    pub(crate) fn of(frame: &[u8], format: &Format) -> Option<Self> {
+        let payload = frame.get(PAYLOAD_AT + tags_len(format)..)?;
+        let (session, stream, rest) = match payload.get(..IDENTITY_LEN)? {
             [first, second, session, stream, rest @ ..] if [*first, *second] == MAGIC => (*session, *stream, rest),
             _ => return None,
         };
@@ -58,6 +60,11 @@ impl Identity {
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         Some(Self { session, stream, sequence: number(sequence), time: number(time) })
     }
+}
+
+/// Bytes of the VLAN tags.
+pub(crate) const fn tags_len(format: &Format) -> usize {
+    4 * format.vlans.len()
 }
 
 impl SentStream {
@@ -71,7 +78,18 @@ impl SentStream {
 
     /// The frame as it must have been sent.
     pub(crate) fn frame(&self, identity: Identity) -> Vec<u8> {
-        let len = self.len_of(identity);
+        let mut bytes = self.untagged(identity);
+        let tags = match self.format.vlans.as_slice() {
+            [] => Vec::new(),
+            [id] => [0x8100, *id].map(u16::to_be_bytes).concat(),
+            [service, id, ..] => [0x88a8, *service, 0x8100, *id].map(u16::to_be_bytes).concat(),
+        };
+        bytes.splice(12..12, tags);
+        bytes
+    }
+
+    fn untagged(&self, identity: Identity) -> Vec<u8> {
+        let len = self.len_of(identity) - tags_len(&self.format);
         let fields = self.fields(identity.sequence);
         let [src, dst] = [fields.src_ip, fields.dst_ip].map(Ipv4Address::from);
         let udp = UdpRepr { src_port: fields.src_udp, dst_port: fields.dst_udp };

@@ -9,14 +9,14 @@ mod values;
 use crate::{
     addresses::{IpRange, PortRange, Ranges},
     error::UsageError,
-    frame::FCS_LEN,
+    frame::{FCS_LEN, Format},
 };
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use lexopt::Arg;
 use std::ffi::OsString;
 pub(crate) use values::Then;
-use values::{ip_range, macs, number, port_range, ports, rate, seconds, sizes, then};
+use values::{ip_range, macs, number, port_range, ports, rate, seconds, sizes, then, vlans};
 
 pub(crate) use usage::USAGE;
 
@@ -43,6 +43,7 @@ pub(crate) struct Options {
     pub(crate) bidirectional: bool,
     /// Frame sizes in bytes with FCS: the sequence that is sent repeatedly, at least one.
     pub(crate) sizes: Vec<u16>,
+    pub(crate) format: Format,
     /// Frames per second on each sending port; `None` means as fast as possible.
     pub(crate) rate_pps: Option<f64>,
     pub(crate) length: Length,
@@ -103,6 +104,10 @@ impl Options {
     }
 
     fn check(&self) -> Result<(), UsageError> {
+        let least = self.format.least_len() + FCS_LEN;
+        if let Some(size) = self.sizes.iter().copied().find(|size| usize::from(*size) < least) {
+            return Err(UsageError::TooShort { size, least });
+        }
         if self.then.is_some() && (self.rate_pps.is_none() || matches!(self.length, Length::Count(_))) {
             return Err(UsageError::ThenAlone);
         }
@@ -156,6 +161,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
         ports: Vec::new(),
         bidirectional: false,
         sizes: vec![64],
+        format: Format::default(),
         rate_pps: None,
         length: Length::Duration(Duration::from_secs(10)),
         then: None,
@@ -193,6 +199,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
             "ports" => options.ports = ports(&value()?)?,
             "bidirectional" => options.bidirectional = true,
             "size" => options.sizes = sizes(&value()?)?,
+            "vlan" => options.format.vlans = vlans(&value()?)?,
             "rate" => options.rate_pps = rate(&value()?)?,
             "duration" => {
                 let length = seconds("--duration", &value()?, 0.001, 31_536_000.0)?;
@@ -391,6 +398,26 @@ mod tests {
                  as 64x7,594x4,1518"
             );
             assert_eq!(options(&format!("--ports 0 --size={bad}")).err(), Some(message));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn tags_need_room() -> Result<(), String> {
+        assert_eq!(options("--ports 0 --vlan 4094 --size 68,9000")?.format.vlans, [4094]);
+        assert_eq!(options("--ports 0 --vlan=1,100 --size 72")?.format.vlans, [1, 100]);
+        for (line, least) in [("--vlan 7 --size 64", 68), ("--vlan 7,8 --size 1518,71", 72), ("--vlan 7", 68)] {
+            let size = if line.contains("71") { 71 } else { 64 };
+            let message = format!(
+                "--size has frames of {size} bytes, too short for these headers and the mark of a frame: give {least} or more"
+            );
+            assert_eq!(options(&format!("--ports 0 {line}")).err(), Some(message));
+        }
+        for bad in ["", "0", "4095", "1,2,3", "1,", "+1", "x"] {
+            let message = format!(
+                "invalid value '{bad}' for --vlan: give one VLAN identifier or two, each from 1 to 4094, for example 100,200"
+            );
+            assert_eq!(options(&format!("--ports 0 --size 100 --vlan={bad}")).err(), Some(message));
         }
         Ok(())
     }

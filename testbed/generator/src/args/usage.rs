@@ -17,6 +17,8 @@ Options:
   --size N[xC][,...]  frame size in bytes with FCS: 64 to 9000, default 64; or a
                       repeated sequence of at most 10000 frames, C of each size:
                       64x7,594x4,1518
+  --vlan ID[,ID]      VLAN tag (802.1Q), or a service tag (802.1ad) and a tag after
+                      it: 1 to 4094; sizes count 4 bytes for each; default none
   --rate PPS|max      frames per second on each sending port, with k, M or G;
                       default max: as fast as possible
   --duration S        seconds to send, 0.001 or more; default 10

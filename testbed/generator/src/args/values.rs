@@ -105,6 +105,15 @@ pub(super) fn ports(text: &str) -> Result<Vec<u16>, UsageError> {
     }
 }
 
+/// One VLAN identifier, or two. 0 would be a priority tag, and 4,095 is reserved (IEEE 802.1Q, table 9-2).
+pub(super) fn vlans(text: &str) -> Result<Vec<u16>, UsageError> {
+    let vlan = |id| decimal(id).filter(|id| (1..=4094).contains(id)).and_then(|id| u16::try_from(id).ok());
+    match text.split(',').map(vlan).collect::<Option<Vec<u16>>>() {
+        Some(vlans) if vlans.len() <= 2 => Ok(vlans),
+        _ => Err(invalid("--vlan", text, "one VLAN identifier or two, each from 1 to 4094, for example 100,200")),
+    }
+}
+
 pub(super) fn macs(option: &'static str, text: &str) -> Result<Vec<MacAddr>, UsageError> {
     let macs = text.split(',').map(str::parse).collect::<Result<_, _>>();
     macs.map_err(|_| invalid(option, text, "MAC addresses, for example 02:00:00:00:00:01"))

@@ -4,7 +4,7 @@
 //! Frames of several lengths in one stream (IMIX), in an order that repeats (RFC 6985). The number of a frame determines
 //! its length, so the receiver knows the length too.
 
-use super::{Macs, Template};
+use super::{Format, Macs, Template};
 
 /// The templates of a stream with several lengths.
 #[derive(Clone, Debug)]
@@ -20,13 +20,13 @@ pub(crate) struct Mixture {
 impl Mixture {
     /// Frames of these lengths in this order; `None` if all lengths are equal. The lengths are those that
     /// [`Template::new`] takes.
-    pub(crate) fn new(lens: &[usize], macs: Macs, session: u8, stream: u8) -> Option<Self> {
+    pub(crate) fn new(lens: &[usize], format: &Format, macs: Macs, session: u8, stream: u8) -> Option<Self> {
         let mut known = lens.to_vec();
         known.sort_unstable();
         known.dedup();
         let (_, [_, ..]) = known.split_first()? else { return None };
         let order = lens.iter().filter_map(|len| known.binary_search(len).ok()).collect();
-        let templates: Vec<_> = known.iter().map(|len| Template::new(*len, macs, session, stream)).collect();
+        let templates: Vec<_> = known.iter().map(|len| Template::new(*len, format, macs, session, stream)).collect();
         let longest = templates.last()?.clone();
         Some(Self { templates, order, longest })
     }

@@ -13,21 +13,26 @@
 //! | 46..60 | sequence number (48 bits), time stamp (64 bits) | yes |
 //! | 60.. | a fixed pattern | no |
 //!
-//! All fields are in network byte order; there is no FCS. Bytes 12..60 are handled as six 64-bit words: the sender writes
+//! VLAN tags come between bytes 11 and 12, which moves the rest: the head of such a frame, 60 bytes too, begins after its
+//! first 4 or 8 bytes, and what comes before the Ethertype never changes ([`Format`]).
+//!
+//! All fields are in network byte order; there is no FCS. Bytes 12..60 of the head are handled as six 64-bit words: the sender writes
 //! them, and the receiver computes the expected words and compares, which detects a change of any byte. A checksum is not
 //! computed over the frame but derived from the sums of its constant parts (RFC 1071, section 2). In a [`Series`], words and
 //! checksums are derived from those of the frame before. The pattern of a shorter frame is a prefix of that of a longer one.
 
+mod format;
 mod mixture;
 mod series;
 
 use crate::addresses::Fields;
 use dpdk_rs::MacAddr;
 
+pub(crate) use format::Format;
 pub(crate) use mixture::Mixture;
 pub(crate) use series::Series;
 
-/// The shortest frame, without FCS: exactly the headers and the payload that identifies it.
+/// The shortest frame without tags, without FCS: exactly the headers and the payload that identifies it.
 pub(crate) const HEAD_LEN: usize = 60;
 /// Bytes of FCS, which sizes count and memory does not hold.
 pub(crate) const FCS_LEN: usize = 4;
@@ -60,7 +65,9 @@ pub(crate) struct Stamp {
 /// The frames of one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
-    macs: [u8; WORDS_AT],
+    /// The bytes before the Ethertype, of which the head has the last.
+    before: Vec<u8>,
+    start: [u8; WORDS_AT],
     first_word: u64,
     ip_sum: u64,
     udp_sum: u64,
@@ -78,19 +85,19 @@ pub(crate) struct Macs {
 }
 
 impl Template {
-    /// Frames of `len` bytes, at least [`HEAD_LEN`] and at most 64 KiB.
-    pub(crate) fn new(len: usize, macs: Macs, session: u8, stream: u8) -> Self {
-        let ip_len = (len - ETHERNET_LEN) as u64;
+    /// Frames of `len` bytes, at least [`Format::least_len`] and at most 64 KiB.
+    pub(crate) fn new(len: usize, format: &Format, macs: Macs, session: u8, stream: u8) -> Self {
+        let before = format.before_ethertype(macs);
+        let start = before.last_chunk().copied().unwrap_or_default();
+        let head_and_pattern = len + WORDS_AT - before.len();
+        let ip_len = (head_and_pattern - ETHERNET_LEN) as u64;
         let udp_len = ip_len - IPV4_LEN as u64;
         // This pattern does not repeat at a power of two, as cache lines and buffers do.
-        let pattern: Vec<u8> = (0..len - HEAD_LEN).map(|index| (index % 251) as u8 ^ 0x5a).collect();
+        let pattern: Vec<u8> = (0..head_and_pattern - HEAD_LEN).map(|index| (index % 251) as u8 ^ 0x5a).collect();
         let identity = u64::from(session) << 56 | u64::from(stream) << 48;
-        let mut addresses = [0; WORDS_AT];
-        let (dst, src) = addresses.split_at_mut(6);
-        dst.copy_from_slice(&macs.dst.octets());
-        src.copy_from_slice(&macs.src.octets());
         Self {
-            macs: addresses,
+            before,
+            start,
             first_word: (ETHERTYPE_VERSION << 32 | ip_len << 16).to_be(),
             ip_sum: (ETHERTYPE_VERSION & 0xffff) + ip_len + FRAGMENT + TTL_PROTOCOL,
             // The pseudo header contains the protocol and the length again.
@@ -112,6 +119,24 @@ impl Template {
     #[inline]
     pub(crate) const fn len(&self) -> usize {
         self.len
+    }
+
+    /// Where the head begins: the bytes before it are tags, or MAC addresses that tags push out of it.
+    #[inline]
+    pub(crate) const fn head_at(&self) -> usize {
+        self.before.len() - WORDS_AT
+    }
+
+    /// The bytes before the head; none without tags.
+    #[inline]
+    pub(crate) fn before_head(&self) -> &[u8] {
+        self.before.split_at(self.head_at()).0
+    }
+
+    /// Whether `frame` has the expected bytes between the MAC addresses and the Ethertype.
+    #[inline]
+    pub(crate) fn tags_match(&self, frame: &[u8]) -> bool {
+        frame.get(WORDS_AT..self.before.len()) == self.before.get(WORDS_AT..)
     }
 
     /// The sum for the IPv4 checksum.
@@ -154,10 +179,10 @@ impl Template {
         ]
     }
 
-    /// Writes the first [`HEAD_LEN`] bytes of any frame.
+    /// Writes the head of any frame.
     #[inline]
     pub(crate) fn write_head(&self, head: &mut [u8; HEAD_LEN], fields: Fields, stamp: Stamp) {
-        head.split_at_mut(WORDS_AT).0.copy_from_slice(&self.macs);
+        head.split_at_mut(WORDS_AT).0.copy_from_slice(&self.start);
         for (place, word) in
             head.split_at_mut(WORDS_AT).1.as_chunks_mut::<8>().0.iter_mut().zip(self.words(fields, stamp))
         {
@@ -179,7 +204,7 @@ impl Template {
         ours.then_some(Stamp { sequence: identity & SEQUENCE_MASK, time })
     }
 
-    /// Whether bytes 12..60 are the expected ones.
+    /// Whether bytes 12..60 of the head are the expected ones.
     #[inline]
     pub(crate) fn head_matches(&self, head: &[u8; HEAD_LEN], fields: Fields, stamp: Stamp) -> bool {
         are_words_of(head, self.words(fields, stamp))
@@ -262,9 +287,10 @@ impl ExpectedMacs {
         self.mask != 0
     }
 
+    /// Whether a frame that begins with these bytes has the addresses.
     #[inline]
-    pub(crate) fn matches(self, head: &[u8; HEAD_LEN]) -> bool {
-        let first = head.first_chunk::<16>().map_or(0, |bytes| u128::from_ne_bytes(*bytes));
+    pub(crate) fn matches(self, start: &[u8; HEAD_LEN]) -> bool {
+        let first = start.first_chunk::<16>().map_or(0, |bytes| u128::from_ne_bytes(*bytes));
         (first ^ self.expected) & self.mask == 0
     }
 }

@@ -11,7 +11,7 @@
 use super::{HEAD_LEN, Stamp, Template, WORDS_AT, Words, are_words_of, checksum, sum_of_time, udp_checksum};
 use crate::addresses::FieldSequence;
 
-/// The addresses and the first word.
+/// The bytes before the first word, and this.
 const START_LEN: usize = WORDS_AT + 8;
 
 /// The frames of a stream, in order.
@@ -40,7 +40,7 @@ pub(crate) struct Series {
 /// The heads of frames with one time stamp: the current head, and the steps to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heads {
-    /// The constant part: the addresses, and the first word.
+    /// The constant part: what comes before the Ethertype, and the first word.
     start: [u8; START_LEN],
     /// The first and the last never change, and are in network byte order; the others are numbers.
     words: Words,
@@ -53,8 +53,8 @@ impl Series {
         let strides = fields.strides();
         let [src_ip, dst_ip, src_udp, dst_udp] = strides;
         let mut start = [0; START_LEN];
-        let (macs, first_word) = start.split_at_mut(WORDS_AT);
-        macs.copy_from_slice(&template.macs);
+        let (before, first_word) = start.split_at_mut(WORDS_AT);
+        before.copy_from_slice(&template.start);
         first_word.copy_from_slice(&template.first_word.to_ne_bytes());
         Self {
             fields,
@@ -141,7 +141,7 @@ impl Series {
 }
 
 impl Heads {
-    /// Writes the first [`HEAD_LEN`] bytes of the current frame.
+    /// Writes the head of the current frame.
     #[inline(always)]
     pub(crate) fn write(&self, head: &mut [u8; HEAD_LEN]) {
         let [_, fragment, addresses, ports, identity, time] = self.words;
@@ -155,7 +155,7 @@ impl Heads {
         last.copy_from_slice(&time.to_ne_bytes());
     }
 
-    /// Whether bytes 12..60 are those of the current frame.
+    /// Whether bytes 12..60 of the head are those of the current frame.
     #[inline(always)]
     pub(crate) fn matches(&self, head: &[u8; HEAD_LEN]) -> bool {
         let [first, fragment, addresses, ports, identity, time] = self.words;

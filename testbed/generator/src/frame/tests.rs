@@ -3,7 +3,7 @@
 
 //! Frames against checksums taken the long way, and against changes of every byte.
 
-use super::{ExpectedMacs, HEAD_LEN, Macs, Mixture, SEQUENCE_MASK, Series, Stamp, Template};
+use super::{ExpectedMacs, Format, HEAD_LEN, Macs, Mixture, SEQUENCE_MASK, Series, Stamp, Template};
 use crate::addresses::{FieldSequence, Fields, IpRange, PortRange, Ranges};
 use dpdk_rs::MacAddr;
 use proptest::prelude::*;
@@ -24,15 +24,16 @@ fn slow_checksum<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u16 {
 fn frame(template: &Template, fields: Fields, stamp: Stamp) -> Vec<u8> {
     let mut head = [0xee; HEAD_LEN];
     template.write_head(&mut head, fields, stamp);
-    [&head[..], template.pattern()].concat()
+    [template.before_head(), &head[..], template.pattern()].concat()
 }
 
 /// As a receiver takes it: whose frame it is, and whether it is whole.
 fn verdict(template: &Template, fields: Fields, frame: &[u8]) -> (Option<Stamp>, bool) {
-    let Some((head, pattern)) = frame.split_first_chunk() else { return (None, false) };
+    let behind = frame.get(template.head_at()..).unwrap_or_default();
+    let Some((head, pattern)) = behind.split_first_chunk() else { return (None, false) };
     let stamp = template.identify(head);
     let whole = stamp.is_some_and(|stamp| template.head_matches(head, fields, stamp)) && pattern == template.pattern();
-    (stamp, whole)
+    (stamp, whole && template.tags_match(frame))
 }
 
 prop_compose! {
@@ -58,15 +59,23 @@ fn any_ranges() -> impl Strategy<Value = Ranges> {
     })
 }
 
+/// No tag, one or two.
+fn any_format() -> impl Strategy<Value = Format> {
+    prop::collection::vec(1..4095_u16, 0..=2).prop_map(|vlans| Format { vlans })
+}
+
 fn any_len() -> impl Strategy<Value = usize> {
     prop_oneof![Just(HEAD_LEN), HEAD_LEN..200, Just(8996)]
 }
 
 proptest! {
     #[test]
-    fn checksums_are_right(fields in any_fields(), stamp in any_stamp(), len in any_len(), session: u8, stream: u8) {
-        let template = Template::new(len, MACS, session, stream);
-        let frame = frame(&template, fields, stamp);
+    fn checksums_are_right(fields in any_fields(), stamp in any_stamp(), len in any_len(), format in any_format(), session:
+        u8, stream: u8)
+    {
+        let tags = 4 * format.vlans.len();
+        let template = Template::new(len + tags, &format, MACS, session, stream);
+        let frame = frame(&template, fields, stamp).split_off(tags);
         prop_assert_eq!(frame.len(), len);
         prop_assert_eq!(slow_checksum(&frame[14..34]), 0);
         let udp_len = (len as u16 - 34).to_be_bytes();
@@ -77,7 +86,7 @@ proptest! {
 
     #[test]
     fn fields_are_where_the_protocols_have_them(fields in any_fields(), stamp in any_stamp(), len in any_len()) {
-        let frame = frame(&Template::new(len, MACS, 7, 1), fields, stamp);
+        let frame = frame(&Template::new(len, &Format::default(), MACS, 7, 1), fields, stamp);
         prop_assert_eq!(&frame[..16], [2, 0, 0, 0, 1, 0, 2, 9, 8, 7, 6, 5, 8, 0, 0x45, 0]);
         prop_assert_eq!(&frame[16..18], (len as u16 - 14).to_be_bytes());
         prop_assert_eq!(&frame[18..24], [0, 0, 0x40, 0, 64, 17]);
@@ -91,9 +100,28 @@ proptest! {
         prop_assert_eq!(&frame[52..60], stamp.time.to_be_bytes());
     }
 
+    /// IEEE 802.1Q, sections 9.3 to 9.6: of two tags the first is the service's.
     #[test]
-    fn a_change_of_any_byte_shows(fields in any_fields(), stamp in any_stamp(), len in any_len(), change in 1_u8..) {
-        let template = Template::new(len, MACS, 7, 1);
+    fn tags_are_between_the_addresses_and_the_type(fields in any_fields(), stamp in any_stamp(), len in any_len(), id in
+        1..4095_u16, service in 1..4095_u16)
+    {
+        let plain = frame(&Template::new(len, &Format::default(), MACS, 7, 1), fields, stamp);
+        let tag = [&[0x81, 0][..], &id.to_be_bytes()].concat();
+        let service_tag = [&[0x88, 0xa8][..], &service.to_be_bytes()].concat();
+        for (vlans, tags) in [(vec![id], tag.clone()), (vec![service, id], [service_tag, tag].concat())] {
+            let template = Template::new(len + tags.len(), &Format { vlans }, MACS, 7, 1);
+            prop_assert_eq!(frame(&template, fields, stamp), [&plain[..12], &tags, &plain[12..]].concat());
+            prop_assert!(template.len() >= HEAD_LEN + tags.len());
+        }
+    }
+
+    #[test]
+    fn a_change_of_any_byte_shows(fields in any_fields(), stamp in any_stamp(), len in any_len(), format in any_format(),
+        change in 1_u8..)
+    {
+        let tags = 4 * format.vlans.len();
+        let len = len + tags;
+        let template = Template::new(len, &format, MACS, 7, 1);
         let whole = frame(&template, fields, stamp);
         prop_assert_eq!(verdict(&template, fields, &whole), (Some(stamp), true));
         let macs = ExpectedMacs::new(Some(MACS.dst), Some(MACS.src));
@@ -104,17 +132,17 @@ proptest! {
             let macs_match = changed.first_chunk().is_some_and(|head| macs.matches(head));
             match index {
                 0..12 => prop_assert!(whole && !macs_match, "byte {}", index),
-                42..46 => prop_assert!(identity.is_none() && macs_match, "byte {}", index),
+                index if (42..46).contains(&(index - tags.min(index))) => prop_assert!(identity.is_none() && macs_match, "byte {}", index),
                 _ => prop_assert!(identity.is_some() && !whole && macs_match, "byte {}", index),
             }
         }
     }
 
     #[test]
-    fn a_series_is_the_frames_one_by_one(ranges in any_ranges(), start in 0..SEQUENCE_MASK - 100_000, jumps in
+    fn a_series_is_the_frames_one_by_one(ranges in any_ranges(), format in any_format(), start in 0..SEQUENCE_MASK - 100_000, jumps in
         prop::collection::vec((0_u64..3000, 1_u64..100, any::<u64>()), 1..8))
     {
-        let template = Template::new(HEAD_LEN, MACS, 7, 1);
+        let template = Template::new(HEAD_LEN + 4 * format.vlans.len(), &format, MACS, 7, 1);
         let mut fields = FieldSequence::new(&ranges);
         let mut series = Series::new(template.clone(), fields.clone());
         let mut sequence = start;
@@ -141,10 +169,11 @@ proptest! {
     }
 
     #[test]
-    fn a_mixture_has_its_lengths_in_order_again_and_again(lens in prop::collection::vec(any_len(), 1..20), sequence in
-        0..SEQUENCE_MASK)
+    fn a_mixture_has_its_lengths_in_order_again_and_again(lens in prop::collection::vec(any_len(), 1..20), format in
+        any_format(), sequence in 0..SEQUENCE_MASK)
     {
-        let mixture = Mixture::new(&lens, MACS, 7, 1);
+        let lens: Vec<usize> = lens.into_iter().map(|len| len + 4 * format.vlans.len()).collect();
+        let mixture = Mixture::new(&lens, &format, MACS, 7, 1);
         prop_assert_eq!(mixture.is_some(), lens.iter().any(|len| *len != lens[0]));
         if let Some(mixture) = mixture {
             let template = mixture.template_of(sequence);
@@ -163,9 +192,9 @@ proptest! {
 
     #[test]
     fn another_session_or_stream_is_foreign(stamp in any_stamp(), fields in any_fields()) {
-        let template = Template::new(HEAD_LEN, MACS, 7, 1);
+        let template = Template::new(HEAD_LEN, &Format::default(), MACS, 7, 1);
         for (session, stream) in [(8, 1), (7, 0)] {
-            let other = frame(&Template::new(HEAD_LEN, MACS, session, stream), fields, stamp);
+            let other = frame(&Template::new(HEAD_LEN, &Format::default(), MACS, session, stream), fields, stamp);
             prop_assert_eq!(verdict(&template, fields, &other), (None, false));
         }
     }
@@ -173,7 +202,7 @@ proptest! {
 
 #[test]
 fn a_checksum_of_zero_is_sent_as_ones() {
-    let template = Template::new(HEAD_LEN, MACS, 0, 0);
+    let template = Template::new(HEAD_LEN, &Format::default(), MACS, 0, 0);
     let fields = Fields { src_ip: 0, dst_ip: 0, src_udp: 0, dst_udp: 0 };
     let frames = (0..0x1_0000).map(|time| frame(&template, fields, Stamp { sequence: 0, time }));
     // One of these times makes the sum come to zero.

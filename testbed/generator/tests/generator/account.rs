@@ -71,15 +71,47 @@ fn a_mixture_is_sent_in_its_order() -> Result {
 }
 
 /// Of the frames in a capture of this machine's byte order.
-fn lengths(capture: &[u8]) -> Vec<u32> {
+fn lengths(capture: &[u8]) -> Vec<usize> {
+    frames(capture).into_iter().map(<[u8]>::len).collect()
+}
+
+fn frames(capture: &[u8]) -> Vec<&[u8]> {
     let number = |bytes: &[u8]| bytes.first_chunk().map_or(0, |bytes| u32::from_ne_bytes(*bytes));
     let mut rest = capture.get(24..).unwrap_or_default();
     let mut found = Vec::new();
     while let Some(header) = rest.get(..16) {
-        found.push(number(&header[12..]));
-        rest = rest.get(16 + number(&header[8..]) as usize..).unwrap_or_default();
+        let (frame, behind) = rest[16..].split_at(number(&header[8..]) as usize);
+        found.push(frame);
+        rest = behind;
     }
     found
+}
+
+/// Tags are sent, and frames with them checked: at the least size, at a longer one, and in a mixture.
+#[test]
+fn frames_with_tags_come_back_whole() -> Result {
+    let there = "02:00:00:00:01:00";
+    for options in ["--vlan 100 --size 68", "--vlan 100,200 --size 1518", "--vlan 5 --size 68x7,594x4,1518 --window 9"]
+    {
+        let result = result(&RING, &format!("--ports 0 --count 2000 {options} --expect-dst {there}"))?;
+        let stream = &result["streams"][0];
+        assert_eq!((&stream["sent"], &stream["received"]), (&json!(2000), &json!(2000)), "{result}");
+        assert_clean(stream);
+        assert_eq!((&stream["wrong_mac"], &result["foreign"]), (&json!(0), &json!(0)), "{result}");
+    }
+    let folder = Folder::new()?;
+    let capture = folder.path().join("sent.pcap");
+    let device = format!("net_pcap0,tx_pcap={}", capture.display());
+    let outcome = run(&[device], "--ports 0 --count 3 --vlan 100,200 --size 72 --probe 0 --wait 0 --json - --quiet")?;
+    assert_eq!(outcome.result()?["vlan"], json!([100, 200]));
+    let capture = fs::read(capture)?;
+    let tagged = frames(&capture);
+    assert_eq!(tagged.len(), 3);
+    for frame in tagged {
+        assert_eq!(frame.len(), 68, "without FCS");
+        assert_eq!(frame[12..24], [0x88, 0xa8, 0, 100, 0x81, 0, 0, 200, 8, 0, 0x45, 0]);
+    }
+    Ok(())
 }
 
 #[test]

@@ -31,7 +31,7 @@ def trial_load(
         residual_wait_s=pauses.residual_s,
         rate_pps=rate_fps,
         frames=frames,
-        more=(*fields, *(("--bidirectional",) if stream.directions == 2 else ())),
+        more=(*fields, *setup.headers.options, *(("--bidirectional",) if stream.directions == 2 else ())),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.campaign.devices.device import DeviceKind
+from testbed.campaign.headers import PLAIN, Headers
 from testbed.campaign.sizes import Size
 from testbed.campaign.traffic_generator import Pauses
 from testbed.run.lcores import LcorePlan
@@ -35,6 +36,7 @@ class EmbeddedSetup:
     most_fps: float | None = None
     # Whether bursts are to come.
     bursts: bool = True
+    headers: Headers = PLAIN
 
     @property
     def ports(self) -> int:

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from testbed.campaign.headers import PLAIN, Headers
 from testbed.campaign.sizes import Size
 from testbed.campaign.traffic_generator import GeneratorError, Pauses
 from testbed.campaign.trex.device import JoinedDevice
@@ -33,6 +34,7 @@ class TrexSetup:
     pauses: Pauses
     # A new folder for the logs.
     logs: Path
+    headers: Headers = PLAIN
 
 
 def check_trex(settings: Trex) -> None:
