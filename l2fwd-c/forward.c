@@ -12,6 +12,7 @@
 #include <rte_ethdev.h>
 
 #include "forward.h"
+#include "gaps.h"
 #include "idle.h"
 
 #define DRAIN_INTERVAL_US 100
@@ -226,19 +227,22 @@ forward_loop(void *argument)
 	struct queue_pair *const pairs = work->pairs;
 	const unsigned int nb_pairs = work->nb_pairs;
 	const bool capture = nb_pairs > 0 && pairs->capture;
+	struct gap_watch gaps;
 	struct idle idle;
 	uint64_t due = rte_rdtsc() + interval;
 
+	begin_gap_watch(&gaps);
 	begin_idle(&idle, work);
 	while (!atomic_load_explicit(work->stop, memory_order_relaxed)) {
 		const uint64_t now = rte_rdtsc();
 
 		if (unlikely(now >= due)) {
+			watch_gap(&gaps, work, now - due);
 			drain_buffers(work);
 			if (work->periodic != NULL)
 				work->periodic(work->argument, now);
 			/* After a sleep, drain again as soon as all queues have been polled. */
-			due = sleep_if_idle(&idle, work) ? now : now + interval;
+			due = sleep_if_idle(&idle, work) ? rte_rdtsc() : now + interval;
 		}
 		if (nb_pairs == 0)
 			nanosleep(&nap, NULL);

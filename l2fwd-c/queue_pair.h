@@ -19,6 +19,9 @@
 #include "port.h"
 #include "topology.h"
 
+/* Gaps between polls are counted by how long they last: more than 100 us, 1, 3 and 10 ms. */
+#define NB_GAP_LIMITS 4
+
 /* Counts of one queue pair since the start, as last published by its lcore. The main lcore may read
  * them at any time.
  */
@@ -29,6 +32,10 @@ struct queue_counters {
 	_Atomic uint64_t rx_short;
 	_Atomic uint64_t rx_polls;
 	_Atomic uint64_t rx_empty_polls;
+	/* Of the whole lcore, in its first pair, and counted at once. */
+	_Atomic uint64_t gaps[NB_GAP_LIMITS];
+	/* Since the main lcore last took it. */
+	_Atomic uint64_t longest_gap_ns;
 };
 
 /* The current counts, which only the lcore that owns the pair accesses. */

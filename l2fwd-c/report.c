@@ -40,7 +40,7 @@ begin_report(struct report *report, const struct options *options, const struct 
 
 void
 update_report(struct report *report, struct port *ports, unsigned int nb_ports,
-	const struct queue_pair *pairs, unsigned int nb_pairs, uint64_t tsc)
+	struct queue_pair *pairs, unsigned int nb_pairs, uint64_t tsc)
 {
 	if (report->period != 0 && tsc >= report->next_period) {
 		collect(ports, nb_ports, pairs, nb_pairs, &report->now);
@@ -48,6 +48,8 @@ update_report(struct report *report, struct port *ports, unsigned int nb_ports,
 		print_stats(report->text, &report->now, &report->before);
 		write_stats(&report->json, &report->now, &report->before);
 		report->before = report->now;
+		report->longest_gap_ns =
+			RTE_MAX(report->longest_gap_ns, report->now.gaps.longest_ns);
 		while (report->next_period <= tsc)
 			report->next_period += report->period;
 	}
@@ -75,11 +77,12 @@ add_reset(struct report *report, uint64_t begin)
 
 void
 finish_report(struct report *report, const struct port *ports, unsigned int nb_ports,
-	const struct queue_pair *pairs, unsigned int nb_pairs)
+	struct queue_pair *pairs, unsigned int nb_pairs)
 {
 	collect(ports, nb_ports, pairs, nb_pairs, &report->now);
 	report->now.time_s = seconds(report, rte_rdtsc());
 	count_in_flight(&report->now, pairs, nb_pairs);
+	report->now.gaps.longest_ns = RTE_MAX(report->longest_gap_ns, report->now.gaps.longest_ns);
 	/* Rates over the whole run: since an empty snapshot. */
 	memset(&report->before, 0, sizeof(report->before));
 	print_stats(report->text, &report->now, &report->before);

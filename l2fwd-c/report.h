@@ -32,6 +32,8 @@ struct report {
 	uint64_t end;
 	struct snapshot now;
 	struct snapshot before;
+	/* In all snapshots but the last one. */
+	uint64_t longest_gap_ns;
 };
 
 /* Start the clock. `json` is open already. */
@@ -44,7 +46,7 @@ void begin_report(struct report *report, const struct options *options, const st
 
 /* Report statistics and changed links when they are due. `tsc` is the time now. */
 void update_report(struct report *report, struct port *ports, unsigned int nb_ports,
-	const struct queue_pair *pairs, unsigned int nb_pairs, uint64_t tsc);
+	struct queue_pair *pairs, unsigned int nb_pairs, uint64_t tsc);
 
 /* Whether the time of --duration is over. */
 bool is_over(const struct report *report, uint64_t tsc);
@@ -54,6 +56,6 @@ void add_reset(struct report *report, uint64_t begin);
 
 /* Report the final statistics, once all lcores have stopped. */
 void finish_report(struct report *report, const struct port *ports, unsigned int nb_ports,
-	const struct queue_pair *pairs, unsigned int nb_pairs);
+	struct queue_pair *pairs, unsigned int nb_pairs);
 
 #endif

@@ -32,9 +32,14 @@ gone(const struct totals *totals)
 }
 
 double
-burst_average(const struct totals *totals)
+burst_average(const struct totals *now, const struct totals *before)
 {
-	return totals->rx_polls == 0 ? 0 : (double)totals->rx_packets / (double)totals->rx_polls;
+	const uint64_t polls = now->rx_polls - before->rx_polls;
+	const uint64_t empty_polls = now->rx_empty_polls - before->rx_empty_polls;
+
+	return polls <= empty_polls ? 0
+				    : (double)(now->rx_packets - before->rx_packets) /
+					      (double)(polls - empty_polls);
 }
 
 double
@@ -82,11 +87,27 @@ add_up(const struct port *ports, unsigned int nb_ports, const struct queue_pair 
 		snapshot->in_flight = snapshot->total.rx_packets - left;
 }
 
+static void
+take_gaps(struct queue_pair *pairs, unsigned int nb_pairs, struct gap_totals *gaps)
+{
+	for (unsigned int i = 0; i < nb_pairs; i++) {
+		struct queue_counters *counters = &pairs[i].counters;
+		const uint64_t longest_ns = atomic_exchange_explicit(
+			&counters->longest_gap_ns, 0, memory_order_relaxed);
+
+		for (unsigned int j = 0; j < NB_GAP_LIMITS; j++)
+			gaps->above[j] += load(&counters->gaps[j]);
+		if (longest_ns > gaps->longest_ns)
+			gaps->longest_ns = longest_ns;
+	}
+}
+
 void
-collect(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
+collect(const struct port *ports, unsigned int nb_ports, struct queue_pair *pairs,
 	unsigned int nb_pairs, struct snapshot *snapshot)
 {
 	add_up(ports, nb_ports, pairs, nb_pairs, snapshot);
+	take_gaps(pairs, nb_pairs, &snapshot->gaps);
 	for (unsigned int i = 0; i < nb_ports; i++) {
 		/* A port that was unplugged has no statistics any more; the zeros stay. */
 		rte_eth_stats_get(ports[i].id, &snapshot->ports[i].device);
@@ -155,9 +176,19 @@ print_row(FILE *out, const char *name, const struct totals *now, const struct to
 		"%5s %16" PRIu64 " %16" PRIu64 " %16" PRIu64 " %16" PRIu64 " %10.2f %16" PRIu64
 		" %16.0f %16.0f\n",
 		name, now->rx_packets, now->tx_packets, now->tx_dropped, now->rx_short,
-		burst_average(now), now->rx_empty_polls,
+		burst_average(now, before), now->rx_empty_polls,
 		rate_pps(now->rx_packets, before->rx_packets, seconds),
 		rate_pps(now->tx_packets, before->tx_packets, seconds));
+}
+
+static void
+print_gaps(FILE *out, const struct gap_totals *gaps)
+{
+	fprintf(out,
+		"l2fwd: longest gap between polls %.3f ms; %" PRIu64 " above 0.1 ms, %" PRIu64
+		" above 1 ms, %" PRIu64 " above 3 ms, %" PRIu64 " above 10 ms\n",
+		(double)gaps->longest_ns / 1e6, gaps->above[0], gaps->above[1], gaps->above[2],
+		gaps->above[3]);
 }
 
 void
@@ -174,5 +205,6 @@ print_stats(FILE *out, const struct snapshot *now, const struct snapshot *before
 		print_row(out, name, &now->ports[i].totals, &before->ports[i].totals, seconds);
 	}
 	print_row(out, "total", &now->total, &before->total, seconds);
+	print_gaps(out, &now->gaps);
 	fflush(out);
 }

@@ -33,6 +33,13 @@ struct port_stats {
 	struct rte_eth_stats device;
 };
 
+/* Times in which an lcore did not poll its queues although frames came. */
+struct gap_totals {
+	uint64_t above[NB_GAP_LIMITS];
+	/* Since the last snapshot. */
+	uint64_t longest_ns;
+};
+
 /* All counters at one time, since the start of forwarding. */
 struct snapshot {
 	double time_s;
@@ -41,11 +48,12 @@ struct snapshot {
 	struct totals total;
 	/* Frames in TX buffers: derived from the counters while forwarding, counted at the end. */
 	uint64_t in_flight;
+	struct gap_totals gaps;
 	bool final;
 };
 
-/* Received frames per poll, including empty polls. */
-double burst_average(const struct totals *totals);
+/* Received frames per poll that found any, since the totals `before`. */
+double burst_average(const struct totals *now, const struct totals *before);
 
 /* Frames per second. */
 double rate_pps(uint64_t now, uint64_t before, double seconds);
@@ -54,8 +62,8 @@ double rate_pps(uint64_t now, uint64_t before, double seconds);
 void add_up(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
 	unsigned int nb_pairs, struct snapshot *snapshot);
 
-/* The counters of all ports and queue pairs. */
-void collect(const struct port *ports, unsigned int nb_ports, const struct queue_pair *pairs,
+/* The counters of all ports and queue pairs. Takes their longest gap. */
+void collect(const struct port *ports, unsigned int nb_ports, struct queue_pair *pairs,
 	unsigned int nb_pairs, struct snapshot *snapshot);
 
 /* Make a snapshot the final one, after all lcores have stopped. Counts the frames in the TX

@@ -118,9 +118,19 @@ write_totals(FILE *out, const struct totals *now, const struct totals *before, d
 		",\"rx_short\":%" PRIu64 ",\"rx_polls\":%" PRIu64 ",\"rx_empty_polls\":%" PRIu64
 		",\"rx_burst_avg\":%.2f,\"rx_pps\":%.0f,\"tx_pps\":%.0f",
 		now->rx_packets, now->tx_packets, now->tx_dropped, now->rx_short, now->rx_polls,
-		now->rx_empty_polls, burst_average(now),
+		now->rx_empty_polls, burst_average(now, before),
 		rate_pps(now->rx_packets, before->rx_packets, seconds),
 		rate_pps(now->tx_packets, before->tx_packets, seconds));
+}
+
+static void
+write_gaps(FILE *out, const struct gap_totals *gaps)
+{
+	fprintf(out,
+		"\"gaps\":{\"longest_s\":%.6f,\"above_100us\":%" PRIu64 ",\"above_1ms\":%" PRIu64
+		",\"above_3ms\":%" PRIu64 ",\"above_10ms\":%" PRIu64 "}",
+		(double)gaps->longest_ns / 1e9, gaps->above[0], gaps->above[1], gaps->above[2],
+		gaps->above[3]);
 }
 
 void
@@ -150,7 +160,9 @@ write_stats(struct stats_json *json, const struct snapshot *now, const struct sn
 	}
 	fputs("],\"total\":{", out);
 	write_totals(out, &now->total, &before->total, seconds);
-	fprintf(out, ",\"in_flight\":%" PRIu64 "}", now->in_flight);
+	fprintf(out, ",\"in_flight\":%" PRIu64 ",", now->in_flight);
+	write_gaps(out, &now->gaps);
+	fputc('}', out);
 	if (now->final)
 		fprintf(out, ",\"balanced\":%s", is_balanced(now) ? "true" : "false");
 	fputc('}', out);

@@ -9,6 +9,7 @@
 
 #include <rte_version.h>
 
+#include "../gaps.h"
 #include "../stats.h"
 #include "../stats_json.h"
 #include "check.h"
@@ -99,6 +100,41 @@ test_collect(void)
 	free(pairs);
 }
 
+/* A gap counts for each limit that it exceeds, and only if frames came since the last drain. */
+static void
+test_gaps(void)
+{
+	struct queue_pair *pairs = aligned_alloc(alignof(struct queue_pair), 3 * sizeof(*pairs));
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	const struct lcore_work work = {.pairs = pairs, .nb_pairs = 3};
+	const struct lcore_work no_work = {0};
+	struct gap_watch watch = {.hz = 1000000000, .least = 100000};
+	struct gap_watch no_watch = watch;
+	const uint64_t gaps_ns[] = {100000, 150000, 3500000, 1200000, 20000000, 3000000};
+
+	fill_pairs(pairs);
+	watch_gap(&watch, &work, 5000000);
+	for (unsigned int i = 0; i < RTE_DIM(gaps_ns); i++) {
+		pairs[1].counts.rx_packets++;
+		watch_gap(&watch, &work, gaps_ns[i]);
+		watch_gap(&watch, &work, 30000000);
+	}
+	watch_gap(&no_watch, &no_work, 30000000);
+	collect(ports, 2, pairs, 3, snapshot);
+	CHECK_NUMBER(snapshot->gaps.above[0], 5);
+	CHECK_NUMBER(snapshot->gaps.above[1], 4);
+	CHECK_NUMBER(snapshot->gaps.above[2], 2);
+	CHECK_NUMBER(snapshot->gaps.above[3], 1);
+	CHECK_NUMBER(snapshot->gaps.longest_ns, 20000000);
+	/* The counts go on, the longest one begins anew. */
+	collect(ports, 2, pairs, 3, snapshot);
+	CHECK_NUMBER(snapshot->gaps.above[0], 5);
+	CHECK_NUMBER(snapshot->gaps.longest_ns, 0);
+
+	free(snapshot);
+	free(pairs);
+}
+
 static void
 fill_snapshots(struct snapshot *now, struct snapshot *before)
 {
@@ -119,6 +155,7 @@ fill_snapshots(struct snapshot *now, struct snapshot *before)
 	now->ports[1].port = 2;
 	now->total = (struct totals){12345678, 1000, 7, 3, 400000, 123456};
 	now->in_flight = 12344668;
+	now->gaps = (struct gap_totals){{9, 4, 1, 0}, 3500000};
 
 	before->nb_ports = 2;
 	before->time_s = 2.3456;
@@ -139,11 +176,13 @@ test_text(struct snapshot *now, struct snapshot *before)
 		" port         received             sent          dropped            short  avg "
 		"burst      empty polls           rx pps           tx pps\n"
 		"    0         12345678             1000                7                3      "
-		"30.86           123456          1000000               50\n"
+		"36.16           123456          1000000               50\n"
 		"    2                0                0                0                0       "
 		"0.00                0                0                0\n"
 		"total         12345678             1000                7                3      "
-		"30.86           123456          1000000               50\n");
+		"36.16           123456          1000000               50\n"
+		"l2fwd: longest gap between polls 3.500 ms; 9 above 0.1 ms, 4 above 1 ms, 1 above "
+		"3 ms, 0 above 10 ms\n");
 
 	now->final = true;
 	now->nb_ports = 0;
@@ -155,12 +194,14 @@ test_text(struct snapshot *now, struct snapshot *before)
 		" port         received             sent          dropped            short  avg "
 		"burst      empty polls           rx pps           tx pps\n"
 		"total         12345678             1000                7                3      "
-		"30.86           123456          1000006               81\n");
+		"44.64           123456          1000006               81\n"
+		"l2fwd: longest gap between polls 3.500 ms; 9 above 0.1 ms, 4 above 1 ms, 1 above "
+		"3 ms, 0 above 10 ms\n");
 }
 
 #define PORT_0 \
 	"{\"port\":0,\"rx_packets\":12345678,\"tx_packets\":1000,\"tx_dropped\":7,\"rx_short\":3," \
-	"\"rx_polls\":400000,\"rx_empty_polls\":123456,\"rx_burst_avg\":30.86,\"rx_pps\":1000000," \
+	"\"rx_polls\":400000,\"rx_empty_polls\":123456,\"rx_burst_avg\":36.16,\"rx_pps\":1000000," \
 	"\"tx_pps\":50,\"device\":{\"ipackets\":1,\"opackets\":2,\"ibytes\":3,\"obytes\":4," \
 	"\"imissed\":5,\"ierrors\":6,\"oerrors\":7,\"rx_nombuf\":8}}"
 #define PORT_2 \
@@ -170,8 +211,9 @@ test_text(struct snapshot *now, struct snapshot *before)
 	"\"ierrors\":0,\"oerrors\":0,\"rx_nombuf\":0}}"
 #define TOTAL \
 	"\"total\":{\"rx_packets\":12345678,\"tx_packets\":1000,\"tx_dropped\":7,\"rx_short\":3," \
-	"\"rx_polls\":400000,\"rx_empty_polls\":123456,\"rx_burst_avg\":30.86,\"rx_pps\":1000000," \
-	"\"tx_pps\":50,\"in_flight\":12344668}"
+	"\"rx_polls\":400000,\"rx_empty_polls\":123456,\"rx_burst_avg\":36.16,\"rx_pps\":1000000," \
+	"\"tx_pps\":50,\"in_flight\":12344668,\"gaps\":{\"longest_s\":0.003500," \
+	"\"above_100us\":9,\"above_1ms\":4,\"above_3ms\":1,\"above_10ms\":0}}"
 
 static void
 test_json(struct snapshot *now, struct snapshot *before)
@@ -198,6 +240,7 @@ test_json(struct snapshot *now, struct snapshot *before)
 	memset(before, 0, sizeof(*before));
 	now->time_s = 0;
 	now->total = (struct totals){0};
+	now->gaps = (struct gap_totals){0};
 	open_capture(&capture);
 	json.out = capture.out;
 	write_stats(&json, now, before);
@@ -205,7 +248,8 @@ test_json(struct snapshot *now, struct snapshot *before)
 		"{\"type\":\"final\",\"time_s\":0.000,\"ports\":[],\"total\":{\"rx_packets\":0,"
 		"\"tx_packets\":0,\"tx_dropped\":0,\"rx_short\":0,\"rx_polls\":0,"
 		"\"rx_empty_polls\":0,\"rx_burst_avg\":0.00,\"rx_pps\":0,\"tx_pps\":0,"
-		"\"in_flight\":12344667},\"balanced\":false}\n");
+		"\"in_flight\":12344667,\"gaps\":{\"longest_s\":0.000000,\"above_100us\":0,"
+		"\"above_1ms\":0,\"above_3ms\":0,\"above_10ms\":0}},\"balanced\":false}\n");
 	CHECK(!json.failed);
 }
 
@@ -302,6 +346,7 @@ main(void)
 	struct snapshot *before = calloc(1, sizeof(*before));
 
 	test_collect();
+	test_gaps();
 	test_text(now, before);
 	test_json(now, before);
 	test_start_json();

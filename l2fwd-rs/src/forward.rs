@@ -4,6 +4,7 @@
 //! The data path.
 
 use crate::{
+    gaps::GapWatch,
     idle::Idle,
     queue_pair::{Frames, QueuePair},
 };
@@ -160,14 +161,16 @@ pub(crate) fn forward_loop(
 ) {
     let interval = clock.cycles(DRAIN_INTERVAL);
     let mut due = clock.now().after(interval);
+    let mut gaps = GapWatch::begin(clock);
     let mut idle = Idle::begin(lcore, idle_sleep, pairs);
     while !stop.load(Relaxed) {
         let now = clock.now();
         if now >= due {
+            gaps.watch_gap(pairs, now.since(due));
             drain_buffers(pairs);
             periodic(now);
             // After a sleep, drain again as soon as all queues have been polled.
-            due = if idle.sleep_if_idle(pairs) { now } else { now.after(interval) };
+            due = if idle.sleep_if_idle(pairs) { clock.now() } else { now.after(interval) };
         }
         if pairs.is_empty() {
             // An lcore without queues leaves its core to others, but must see the stop flag soon.

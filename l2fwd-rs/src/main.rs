@@ -9,6 +9,7 @@ mod args;
 mod diagnosis;
 mod error;
 mod forward;
+mod gaps;
 mod idle;
 mod observation;
 mod port;

@@ -22,8 +22,11 @@ pub(crate) type Frames = Burst<(), BURST_MAX>;
 /// The queue pairs by lcore.
 pub(crate) type Work<'a> = BTreeMap<u32, Vec<QueuePair<'a>>>;
 
+/// Gaps between polls are counted by how long they last: more than 100 µs, 1, 3 and 10 ms.
+pub(crate) const NB_GAP_LIMITS: usize = 4;
+
 /// Counts of one queue pair since the start, as last published by its lcore. The main lcore may read them at any time.
-/// On a cache line of its own.
+/// On cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct QueueCounters {
@@ -33,6 +36,10 @@ pub(crate) struct QueueCounters {
     pub(crate) rx_short: AtomicU64,
     pub(crate) rx_polls: AtomicU64,
     pub(crate) rx_empty_polls: AtomicU64,
+    /// Of the whole lcore, in its first pair, and counted at once.
+    pub(crate) gaps: [AtomicU64; NB_GAP_LIMITS],
+    /// Since the main lcore last took it.
+    pub(crate) longest_gap_ns: AtomicU64,
 }
 
 /// The current counts, which only the lcore that owns the pair accesses.

@@ -32,6 +32,8 @@ pub(crate) struct Report {
     next_links: Tsc,
     end: Option<Tsc>,
     before: Snapshot,
+    /// In all snapshots but the last one.
+    longest_gap_ns: u64,
 }
 
 impl Report {
@@ -50,6 +52,7 @@ impl Report {
             next_links: start,
             end: options.duration_s.map(|seconds| start.after(cycles(seconds))),
             before: Snapshot::default(),
+            longest_gap_ns: 0,
         }
     }
 
@@ -81,6 +84,7 @@ impl Report {
             let snapshot = collect(ports, assignments, counters, self.seconds(now));
             let _ = print_stats(&mut self.text, &snapshot, &self.before);
             self.json.write_stats(&snapshot, &self.before);
+            self.longest_gap_ns = self.longest_gap_ns.max(snapshot.gaps.longest_ns);
             self.before = snapshot;
             while self.next_period <= now {
                 self.next_period = self.next_period.after(self.period);
@@ -114,7 +118,8 @@ impl Report {
         work: &Work<'_>,
     ) {
         let buffered = work.values().flatten().map(|pair: &QueuePair<'_>| pair.buffer.len() as u64);
-        let last = collect(ports, assignments, counters, self.seconds(self.clock.now())).count_in_flight(buffered);
+        let mut last = collect(ports, assignments, counters, self.seconds(self.clock.now())).count_in_flight(buffered);
+        last.gaps.longest_ns = last.gaps.longest_ns.max(self.longest_gap_ns);
         // Rates over the whole run: since a snapshot of nothing.
         let _ = print_stats(&mut self.text, &last, &Snapshot::default());
         self.json.write_stats(&last, &Snapshot::default());

@@ -3,7 +3,12 @@
 
 //! The counters, and the table of statistics.
 
-use crate::{args::Options, port::ForwardingPort, queue_pair::QueueCounters, topology::QueueAssignment};
+use crate::{
+    args::Options,
+    port::ForwardingPort,
+    queue_pair::{NB_GAP_LIMITS, QueueCounters},
+    topology::QueueAssignment,
+};
 use dpdk_rs::port::PortStats;
 use std::{
     io::{self, Write},
@@ -29,6 +34,14 @@ pub(crate) struct PortTotals {
     pub(crate) device: PortStats,
 }
 
+/// Times in which an lcore did not poll its queues although frames came.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GapTotals {
+    pub(crate) above: [u64; NB_GAP_LIMITS],
+    /// Since the last snapshot.
+    pub(crate) longest_ns: u64,
+}
+
 /// All counters at one time, since the start of forwarding.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Snapshot {
@@ -37,6 +50,7 @@ pub(crate) struct Snapshot {
     pub(crate) total: Totals,
     /// Frames in TX buffers: derived from the counters while forwarding, counted at the end.
     pub(crate) in_flight: u64,
+    pub(crate) gaps: GapTotals,
     pub(crate) is_final: bool,
 }
 
@@ -59,9 +73,15 @@ impl Totals {
         self.tx_packets + self.tx_dropped + self.rx_short
     }
 
-    /// Received frames per poll, including empty polls.
-    pub(crate) fn burst_average(&self) -> f64 {
-        if self.rx_polls == 0 { 0.0 } else { self.rx_packets as f64 / self.rx_polls as f64 }
+    /// Received frames per poll that found any, since `before`.
+    pub(crate) fn burst_average(&self, before: &Self) -> f64 {
+        let polls = self.rx_polls - before.rx_polls;
+        let empty_polls = self.rx_empty_polls - before.rx_empty_polls;
+        if polls <= empty_polls {
+            0.0
+        } else {
+            (self.rx_packets - before.rx_packets) as f64 / (polls - empty_polls) as f64
+        }
     }
 }
 
@@ -96,7 +116,18 @@ pub(crate) fn add_up(ports: &[u16], assignments: &[QueueAssignment], counters: &
     snapshot
 }
 
-/// The counters of all ports and queue pairs.
+fn take_gaps(counters: &[QueueCounters]) -> GapTotals {
+    let mut gaps = GapTotals::default();
+    for counters in counters {
+        for (sum, count) in gaps.above.iter_mut().zip(&counters.gaps) {
+            *sum += load(count);
+        }
+        gaps.longest_ns = gaps.longest_ns.max(counters.longest_gap_ns.swap(0, Relaxed));
+    }
+    gaps
+}
+
+/// The counters of all ports and queue pairs. Takes their longest gap.
 pub(crate) fn collect(
     ports: &[ForwardingPort],
     assignments: &[QueueAssignment],
@@ -105,6 +136,7 @@ pub(crate) fn collect(
 ) -> Snapshot {
     let numbers: Vec<u16> = ports.iter().map(|port| port.port.id().get()).collect();
     let mut snapshot = add_up(&numbers, assignments, counters);
+    snapshot.gaps = take_gaps(counters);
     snapshot.time_s = time_s;
     for (port, stats) in ports.iter().zip(&mut snapshot.ports) {
         // A port that was unplugged has no statistics any more.
@@ -177,14 +209,24 @@ fn print_row(out: &mut impl Write, name: &str, now: &Totals, before: &Totals, se
         now.tx_packets,
         now.tx_dropped,
         now.rx_short,
-        now.burst_average(),
+        now.burst_average(before),
         now.rx_empty_polls,
         rate_pps(now.rx_packets, before.rx_packets, seconds),
         rate_pps(now.tx_packets, before.tx_packets, seconds),
     )
 }
 
-/// Prints the table. Rates are those since the snapshot `before`.
+fn print_gaps(out: &mut impl Write, gaps: &GapTotals) -> io::Result<()> {
+    let [above_100us, above_1ms, above_3ms, above_10ms] = gaps.above;
+    writeln!(
+        out,
+        "l2fwd: longest gap between polls {:.3} ms; {above_100us} above 0.1 ms, {above_1ms} above 1 ms, \
+         {above_3ms} above 3 ms, {above_10ms} above 10 ms",
+        gaps.longest_ns as f64 / 1e6
+    )
+}
+
+/// Prints the table. Rates and bursts are those since the snapshot `before`.
 pub(crate) fn print_stats(out: &mut impl Write, now: &Snapshot, before: &Snapshot) -> io::Result<()> {
     let seconds = now.time_s - before.time_s;
     let kind = if now.is_final { "final " } else { "" };
@@ -198,6 +240,7 @@ pub(crate) fn print_stats(out: &mut impl Write, now: &Snapshot, before: &Snapsho
         print_row(out, &port.port.to_string(), &port.totals, &earlier, seconds)?;
     }
     print_row(out, "total", &now.total, &before.total, seconds)?;
+    print_gaps(out, &now.gaps)?;
     out.flush()
 }
 
@@ -205,28 +248,51 @@ pub(crate) fn print_stats(out: &mut impl Write, now: &Snapshot, before: &Snapsho
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{PortTotals, Snapshot, Totals, print_stats};
+    use super::{GapTotals, PortTotals, Snapshot, Totals, print_stats};
 
+    /// Every tenth frame came in a poll of its own, and each of these after nine empty ones.
     fn snapshot(time_s: f64, rx: u64) -> Snapshot {
-        let totals =
-            Totals { rx_packets: rx, tx_packets: rx - 2, tx_dropped: 1, rx_short: 1, rx_polls: 10, rx_empty_polls: 3 };
+        let totals = Totals {
+            rx_packets: rx,
+            tx_packets: rx - 2,
+            tx_dropped: 1,
+            rx_short: 1,
+            rx_polls: rx,
+            rx_empty_polls: rx / 10 * 9,
+        };
         Snapshot {
             time_s,
             ports: vec![PortTotals { port: 7, totals, ..PortTotals::default() }],
             total: totals,
+            gaps: GapTotals { above: [9, 4, 1, 0], longest_ns: 3_500_000 },
             ..Snapshot::default()
         }
     }
 
     #[test]
-    fn rates_are_since_the_last_print() {
+    fn rates_and_bursts_are_since_the_last_print() {
         let mut out = Vec::new();
         print_stats(&mut out, &snapshot(4.0, 110), &snapshot(2.0, 10)).unwrap();
         let out = String::from_utf8(out).unwrap();
         let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split_whitespace().collect()).collect();
         assert_eq!(rows[0].join(" "), "l2fwd: statistics after 4.0 s");
-        assert_eq!(rows[2], ["7", "110", "108", "1", "1", "11.00", "3", "50", "50"]);
-        assert_eq!(rows[3], ["total", "110", "108", "1", "1", "11.00", "3", "50", "50"]);
+        assert_eq!(rows[2], ["7", "110", "108", "1", "1", "10.00", "99", "50", "50"]);
+        assert_eq!(rows[3], ["total", "110", "108", "1", "1", "10.00", "99", "50", "50"]);
+        assert_eq!(
+            rows[4].join(" "),
+            "l2fwd: longest gap between polls 3.500 ms; 9 above 0.1 ms, 4 above 1 ms, 1 above 3 ms, 0 above 10 ms"
+        );
+    }
+
+    #[test]
+    fn empty_polls_do_not_lower_the_burst_average() {
+        let mut now = Totals { rx_packets: 64, rx_polls: 1_000_000, rx_empty_polls: 999_998, ..Totals::default() };
+        assert_eq!(now.burst_average(&Totals::default()).to_string(), "32");
+        // Nothing came since the last print.
+        let before = now;
+        now.rx_polls += 5;
+        now.rx_empty_polls += 5;
+        assert_eq!(now.burst_average(&before).to_string(), "0");
     }
 
     #[test]

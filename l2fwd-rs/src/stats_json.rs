@@ -7,7 +7,7 @@ use crate::{
     args::Options,
     error::{Error, io_error, warn},
     port::ForwardingPort,
-    stats::{Snapshot, Totals, rate_pps},
+    stats::{GapTotals, Snapshot, Totals, rate_pps},
     topology::QueueAssignment,
 };
 use dpdk_rs::port::PortStats;
@@ -82,6 +82,16 @@ struct PeriodTotal {
     #[serde(flatten)]
     counters: Counters,
     in_flight: u64,
+    gaps: Gaps,
+}
+
+#[derive(Serialize)]
+struct Gaps {
+    longest_s: f64,
+    above_100us: u64,
+    above_1ms: u64,
+    above_3ms: u64,
+    above_10ms: u64,
 }
 
 #[derive(Serialize)]
@@ -97,6 +107,13 @@ struct Counters {
     tx_pps: u64,
 }
 
+impl Gaps {
+    fn new(gaps: &GapTotals) -> Self {
+        let [above_100us, above_1ms, above_3ms, above_10ms] = gaps.above;
+        Self { longest_s: round(gaps.longest_ns as f64 / 1e9, 6), above_100us, above_1ms, above_3ms, above_10ms }
+    }
+}
+
 impl Counters {
     fn new(now: &Totals, before: &Totals, seconds: f64) -> Self {
         Self {
@@ -106,7 +123,7 @@ impl Counters {
             rx_short: now.rx_short,
             rx_polls: now.rx_polls,
             rx_empty_polls: now.rx_empty_polls,
-            rx_burst_avg: round(now.burst_average(), 2),
+            rx_burst_avg: round(now.burst_average(before), 2),
             rx_pps: rate_pps(now.rx_packets, before.rx_packets, seconds).round() as u64,
             tx_pps: rate_pps(now.tx_packets, before.tx_packets, seconds).round() as u64,
         }
@@ -204,9 +221,27 @@ impl StatsJson {
             total: PeriodTotal {
                 counters: Counters::new(&now.total, &before.total, seconds),
                 in_flight: now.in_flight,
+                gaps: Gaps::new(&now.gaps),
             },
             balanced: now.is_final.then(|| now.is_balanced()),
         };
         self.write_line(&period);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::Gaps;
+    use crate::stats::GapTotals;
+
+    #[test]
+    fn gaps_are_those_of_the_other_twin() {
+        let gaps = GapTotals { above: [9, 4, 1, 0], longest_ns: 3_500_000 };
+        assert_eq!(
+            serde_json::to_string(&Gaps::new(&gaps)).unwrap(),
+            r#"{"longest_s":0.0035,"above_100us":9,"above_1ms":4,"above_3ms":1,"above_10ms":0}"#
+        );
     }
 }

@@ -21,7 +21,7 @@ import pytest
 from testbed.run.eal import EalOptions, unique_file_prefix
 from testbed.run.process import Process
 from testbed.run.programs import Program
-from testbed.wire.forwarder import Final, Forwarder, Start
+from testbed.wire.forwarder import Final, Forwarder, Period, Start
 from testbed.wire.generator import Generator, Result
 from testbed.wire.virtual_wire import VirtualWire
 
@@ -301,14 +301,23 @@ def test_duration_and_both_outputs(forwarder_program: Program, tmp_path: Path, h
     with process:
         assert process.wait(TIMEOUT_S) == 0
     lines = [line.split() for line in process.stdout_lines]
-    assert process.stdout_lines[-5].startswith("l2fwd: final statistics after 2.")
-    assert " ".join(lines[-4]) == "port received sent dropped short avg burst empty polls rx pps tx pps"
-    total = lines[-1]
+    assert process.stdout_lines[-6].startswith("l2fwd: final statistics after 2.")
+    assert " ".join(lines[-5]) == "port received sent dropped short avg burst empty polls rx pps tx pps"
+    total = lines[-2]
     assert (total[0], total[1], total[3:5], total[5]) == ("total", total[2], ["0", "0"], "32.00")
     kinds = [line.split('"')[3] for line in file.read_text().splitlines()]
     assert (kinds[0], kinds[-1]) == ("start", "final")
     assert set(kinds[1:-1]) == {"period"}
-    assert Final.model_validate_json(file.read_text().splitlines()[-1]).balanced
+    final = Final.model_validate_json(file.read_text().splitlines()[-1])
+    assert final.balanced
+    gaps = final.total.gaps
+    assert gaps is not None
+    assert process.stdout_lines[-1] == (
+        f"l2fwd: longest gap between polls {1000 * gaps.longest_s:.3f} ms; {gaps.above_100us} above 0.1 ms, "
+        f"{gaps.above_1ms} above 1 ms, {gaps.above_3ms} above 3 ms, {gaps.above_10ms} above 10 ms"
+    )
+    periods = [Period.model_validate_json(line).total.gaps for line in file.read_text().splitlines()[1:-1]]
+    assert gaps.longest_s >= max(period.longest_s for period in periods if period is not None)
 
 
 def test_a_port_that_disappears(

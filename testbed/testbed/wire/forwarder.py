@@ -60,8 +60,19 @@ class Reset(Message):
     down_s: float = Field(ge=0)
 
 
+class Gaps(Message):
+    """Times in which it did not poll its queues although frames came; how many lasted longer than so long."""
+
+    # Since the last message; in the final one, over the whole run.
+    longest_s: float = Field(ge=0)
+    above_100us: Count
+    above_1ms: Count
+    above_3ms: Count
+    above_10ms: Count
+
+
 class Counters(Message):
-    """Frames since the start; rates since the last message (in the final one, over the whole run)."""
+    """Frames since the start; rates and bursts since the last message (in the final one, over the whole run)."""
 
     rx_packets: Count
     tx_packets: Count
@@ -84,6 +95,8 @@ class TotalCounters(Counters):
     """The sums over all ports."""
 
     in_flight: Count
+    # None for a program that does not measure them.
+    gaps: Gaps | None = None
 
 
 class Period(Message):
@@ -156,7 +169,11 @@ class Forwarder:
     @property
     def periods(self) -> list[Period]:
         """The statistics so far."""
-        return [self._checked(Period, event) for event in self._period_events()]
+        return self.periods_after(0)
+
+    def periods_after(self, number: int) -> list[Period]:
+        """The statistics so far without the first ones."""
+        return [self._checked(Period, event) for event in self._period_events()[number:]]
 
     def wait_for_received(self, frames: int, timeout_s: float) -> None:
         """Waits until its periodic statistics show at least `frames` received frames.
