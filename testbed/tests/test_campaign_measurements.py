@@ -43,7 +43,8 @@ def test_latency_is_the_model_s_for_any_device():
         assert found.worst_ns.median == pytest.approx(base + rest * math.log(1000))
         assert found.ipdv_ns.mean == pytest.approx(rest)
         assert found.pdv_ns.median == pytest.approx(rest * math.log(1000))
-        assert len(found.repetitions) == found.trials == 20
+        assert (len(found.repetitions), found.trials) == (20, 20 + 3 * 3)
+        assert [at.average_ns.mean for at in found.ladder] == [pytest.approx(base + rest)] * 3
         assert found.lossy == 0
         # RFC 2544 wants one frame's, and these are all frames'.
         assert missing(found) == [latency.DEFINITION, latency.ONE_TAG]

@@ -30,6 +30,8 @@ _NAMES = {
 }
 # Of the streams of a latency and of its baseline: all but this one are nanoseconds.
 _STREAMS, _COUNT = ("repetitions", "baseline"), "count"
+# Each load of which has them too.
+_LADDER = "ladder"
 
 _CAMPAIGN_COLUMNS = ("device", "size_bytes", "mixture", "directions", "flows", "measurement", "status", "grade")
 _COMPARISON_COLUMNS = (
@@ -71,7 +73,7 @@ def comparison_csv(comparison: Comparison | None, testbeds: Mapping[Size, str]) 
 def unit_of(field: str) -> str:
     """'ns' of 'average_ns.values.0': the last part of the name that says it counts."""
     parts = [part for part in field.split(".") if not part.isdigit()]
-    if parts[0] in _STREAMS:
+    if parts[0] in _STREAMS or (parts[0] == _LADDER and parts[1] in _STREAMS):
         return "" if parts[-1] == _COUNT else "ns"
     for part in reversed(parts):
         by_suffix = next((unit for suffix, unit in _SUFFIXES.items() if part.endswith(suffix)), None)

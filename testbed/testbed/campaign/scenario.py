@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
@@ -236,11 +237,21 @@ class Scenario(Record):
             return f"'{threshold.figure.name}' comes of the test '{test}': add it to tests"
         if threshold.device is not None and threshold.device not in names:
             return f"the scenario has no device '{threshold.device}': choose from {', '.join(names)}"
+        if threshold.share is not None and not any(math.isclose(threshold.share, one) for one in self._latency_shares):
+            known = ", ".join(f"{100 * share:g} %" for share in self._latency_shares)
+            return (
+                f"latency is not measured at {100 * threshold.share:g} % of the throughput: choose from {known}, or "
+                "add the load to settings.latency.ladder"
+            )
         # RFC 2544, section 26.6.
         sizes = [min(self.frames.sizes, key=size_order)] if test is Measurement.RESET else self.frames.sizes
         if strange := [size for size in threshold.sizes or () if size not in sizes]:
             return f"{test} is not measured at {size_in_words(strange[0])}: choose from {sizes_in_words(sizes)}"
         return None
+
+    @property
+    def _latency_shares(self) -> tuple[float, ...]:
+        return self.measured_with.latency.shares
 
     @property
     def pauses_around_trials(self) -> Pauses:

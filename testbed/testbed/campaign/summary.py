@@ -108,7 +108,7 @@ class Judgement(SummaryRecord):
     directions: int
     flows: int
     verdict: Verdict
-    measured: str | None = Field(None, description="in the threshold's unit")
+    measured: str | None = Field(None, description="in the threshold's unit; of a latency with its load")
     reason: str | None = Field(None, description="why it is not told")
 
     def in_words(self) -> str:

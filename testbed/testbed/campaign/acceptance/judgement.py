@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -75,9 +76,9 @@ def _verdict(threshold: Threshold, finding: Finding | None) -> tuple[Verdict, st
         return Verdict.NOT_TOLD, None, f"{finding.status}: {finding.reason}"
     measured: list[str] = []
 
-    def compare(value: float, at_least_that: str | None = None) -> Verdict:
-        """`at_least_that`: why the figure may be higher."""
-        measured.append(threshold.written(value))
+    def compare(value: float, at_least_that: str | None = None, where: str = "") -> Verdict:
+        """`at_least_that`: why the figure may be higher; `where`: at which load it is so."""
+        measured.append(threshold.written(value) + where)
         kept = value >= threshold.limit if threshold.figure.at_least else value <= threshold.limit
         if not kept and at_least_that is not None:
             raise _NotToldError(at_least_that)
@@ -118,7 +119,11 @@ def _forwarding_rate(threshold: Threshold, result: Any, compare: _Compare) -> Ve
 
 
 def _latency(threshold: Threshold, result: Any, compare: _Compare) -> Verdict:
-    found, name = LatencyFound.model_validate(result), threshold.figure.name
+    whole, name = LatencyFound.model_validate(result), threshold.figure.name
+    found = whole.at(threshold.share)
+    if found is None:
+        raise _NotToldError(f"it was not measured at that load: {'; '.join(whole.left_out) or 'it was left out'}")
+    compare = partial(compare, where=f" at {found.load_fps / 1e6:.4f} Mpps")
     if name in _PERCENTILES:
         each = [getattr(one, _PERCENTILES[name]) for one in found.repetitions]
     elif name == "highest latency":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""A threshold: 'throughput ≥ 20 Mpps at 64 bytes for l2fwd-rs'."""
+"""A threshold: 'throughput ≥ 20 Mpps at 64 bytes for l2fwd-rs', 'average latency at 50 % ≤ 30 µs'."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from testbed.campaign.sizes import Size
 
 _SIZE: TypeAdapter[int | str] = TypeAdapter(Size)
 _FORM = re.compile(
-    r"(?P<figure>[^≥≤<>=]+?)\s*(?P<sign>≥|>=|≤|<=)\s*(?P<number>\d+(\.\d+)?)\s*(?P<unit>[^\s\d]\S*)"
+    r"(?P<figure>[^≥≤<>=]+?)(\s+at\s+(?P<load>\d+(\.\d+)?)\s*%)?\s*(?P<sign>≥|>=|≤|<=)\s*(?P<number>\d+(\.\d+)?)\s*(?P<unit>[^\s\d]\S*)"
     r"(\s+at\s+(?P<sizes>.+?))?(\s+for\s+(?P<device>\S+))?"
 )
 _EXAMPLE = "'throughput ≥ 20 Mpps at 64 bytes'"
@@ -67,6 +67,8 @@ class Threshold:
     # None: all of the scenario.
     sizes: tuple[int | str, ...] | None
     device: str | None
+    # Of a latency: the load, as a share of the throughput; None: the one that the preset has, RFC 2544's if it is that.
+    share: float | None = None
 
     @property
     def limit(self) -> float:
@@ -107,6 +109,8 @@ def parse_threshold(text: str) -> Threshold:
     if (found["sign"] in ("≥", ">=")) != figure.at_least:
         better, sign = ("more", "≥") if figure.at_least else ("less", "≤")
         raise ValueError(f"{better} is better for '{name}': write {sign}")
+    if found["load"] and figure.measurement != "latency":
+        raise ValueError(f"'{name}' has no load to choose: only a latency is measured at several")
     if found["unit"] not in figure.units:
         raise ValueError(f"'{found['unit']}' is no unit of '{name}': choose from {', '.join(figure.units)}")
     return Threshold(
@@ -116,6 +120,7 @@ def parse_threshold(text: str) -> Threshold:
         unit=found["unit"],
         sizes=_sizes(found["sizes"]) if found["sizes"] else None,
         device=found["device"],
+        share=float(found["load"]) / 100 if found["load"] else None,
     )
 
 

@@ -99,7 +99,8 @@ class DutRunner:
             found = measure_throughput(trials, stream, settings.throughput)
             return DutFigure(value=found.throughput_fps, at_least=found.generator_was_limit)
         load = self._told.latency_share * trials.capabilities().max_fps(size)
-        delay = measure_latency(trials, stream, load, settings.latency.model_copy(update={"repeats": 1, "share": 1.0}))
+        at_load = settings.latency.model_copy(update={"repeats": 1, "share": 1.0, "ladder": ()})
+        delay = measure_latency(trials, stream, load, at_load)
         if delay.lossy:
             raise NotMeasured(f"frames were lost at {load:.0f} frames/s: compare latency with a lower --latency-share")
         return DutFigure(value=delay.average_ns.mean)

@@ -103,16 +103,18 @@ def _throughput(result: Throughput, drift: float | None) -> _Named:
 
 
 def _latency(result: LatencyFound, drift: float | None) -> _Named:
-    samples = {
-        "average": result.average_ns,
-        "99.9 %": result.worst_ns,
-        "mean |IPDV|": result.ipdv_ns,
-        "jitter of RFC 3550": result.jitter_ns,
-        "PDV": result.pdv_ns,
-    }
-    for name, sample in samples.items():
-        if sample is not None:
-            yield name, _of_sample(sample, Unit.NANOSECONDS)
+    for at in (result, *result.ladder):
+        where = "" if at is result or at.share is None else f" at {100 * at.share:g} % of the throughput"
+        samples = {
+            "average": at.average_ns,
+            "99.9 %": at.worst_ns,
+            "mean |IPDV|": at.ipdv_ns,
+            "jitter of RFC 3550": at.jitter_ns,
+            "PDV": at.pdv_ns,
+        }
+        for name, sample in samples.items():
+            if sample is not None:
+                yield f"{name}{where}", _of_sample(sample, Unit.NANOSECONDS)
 
 
 def _frame_loss(result: FrameLoss, drift: float | None) -> _Named:

@@ -12,9 +12,16 @@ device.
 Both mean RFC 1242's latency, between bits on the wire at the device. A generator in software measures something else:
 from before its call to send to after its call to receive, its own loop and both drivers included. So the clause is not
 met, and the same latency of the generator connected to itself stands beside the figures, as what is not the device's.
+
+A ladder of lower loads, with fewer and shorter streams, shows how latency grows with the load, as FD.io's CSIT does at
+10, 50 and 90 % of what it found. Only the streams at the throughput's rate are RFC 2544's, and graded.
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import Field
 
@@ -22,7 +29,7 @@ from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Finding, Level, at_least
 from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, check_rate, continuous
 from testbed.campaign.traffic_generator import NotCapable
-from testbed.campaign.trial import Latency, Stream
+from testbed.campaign.trial import Latency, Record, Stream, TrialResult
 from testbed.campaign.validity import NotMeasured, Trials
 
 AT_THROUGHPUT = Clause(
@@ -86,14 +93,22 @@ class LatencySettings(Settings):
     repeats: int = Field(_REPEATS, ge=1)
     # Of the throughput; RFC 2544 knows only 1.
     share: float = Field(1.0, gt=0, le=1)
+    # Further loads, of the throughput too.
+    ladder: tuple[Annotated[float, Field(gt=0, le=1)], ...] = (0.1, 0.5, 0.9)
+    ladder_stream_s: float = Field(10.0, gt=0)
+    ladder_repeats: int = Field(3, ge=1)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """All loads, each once, in ascending order."""
+        return tuple(sorted({self.share, *self.ladder}))
 
 
-class LatencyFound(Measured):
-    """The latency of one kind of frames, in nanoseconds."""
+class AtLoad(Record):
+    """The latency at one load, in nanoseconds."""
 
     load_fps: float
-    # From where to where it was measured: none of the generators sees the bits of RFC 1242, section 3.8.
-    definition: str
+    share: float | None = Field(None, description="the load, as a share of the throughput")
     # Of the generator connected to itself at the same load: what of the figures is not the device's.
     baseline: Latency | None = None
     repetitions: list[Latency]
@@ -109,7 +124,27 @@ class LatencyFound(Measured):
     typical_ns: Sample | None
     worst_ns: Sample | None
     pdv_ns: Sample | None = None
+
+
+class LatencyFound(AtLoad, Measured):
+    """The latency of one kind of frames: at the throughput's rate, and over a ladder of loads."""
+
+    # From where to where it was measured: none of the generators sees the bits of RFC 1242, section 3.8.
+    definition: str
     percentiles: grade.Graded
+    ladder: list[AtLoad] = Field(default_factory=list, description="at the other loads")
+    left_out: list[str] = Field(default_factory=list, description="loads without a figure, each with the reason")
+
+    @property
+    def loads(self) -> list[AtLoad]:
+        """All loads in ascending order, this one among them."""
+        return sorted([*self.ladder, self], key=lambda one: one.load_fps)
+
+    def at(self, share: float | None) -> AtLoad | None:
+        """The latency at this share of the throughput; at the own load without one; None if it has no figure."""
+        if share is None:
+            return self
+        return next((one for one in self.loads if one.share is not None and math.isclose(one.share, share)), None)
 
     @property
     def headline(self) -> str:
@@ -123,7 +158,7 @@ class LatencyFound(Measured):
 def measure_latency(
     trials: Trials, stream: Stream, throughput_fps: float, settings: LatencySettings | None = None
 ) -> LatencyFound:
-    """Repeats a stream at the throughput's rate.
+    """Repeats a stream at the throughput's rate, then at the loads of the ladder.
 
     Raises `NotMeasured`, `NotCapable`.
     """
@@ -132,16 +167,23 @@ def measure_latency(
     if not capabilities.latency:
         raise NotCapable(capabilities.why_not("latency", "does not measure latency"))
     check_rate(throughput_fps, "at which latency is measured")
-    load = throughput_fps * settings.share
-    plan = continuous(stream, load, settings.stream_s, latency=True)
-    results = [trials.run(plan) for _ in range(settings.repeats)]
-    found = [result.latency for result in results]
-    measured = [latency for latency in found if latency is not None and latency.avg is not None]
-    if len(measured) < len(found):
-        raise NotMeasured(f"no latency came with {len(found) - len(measured)} of {len(found)} streams")
+
+    def streams(share: float, stream_s: float, repeats: int) -> list[TrialResult]:
+        plan = continuous(stream, throughput_fps * share, stream_s, latency=True)
+        return [trials.run(plan) for _ in range(repeats)]
+
+    results = streams(settings.share, settings.stream_s, settings.repeats)
+    found = _at_load(settings.share, results)
+    ladder, left_out = [], []
+    for share in settings.shares:
+        if share != settings.share:
+            try:
+                ladder.append(_at_load(share, streams(share, settings.ladder_stream_s, settings.ladder_repeats)))
+            except NotMeasured as error:
+                # What RFC 2544 asks for has been measured, and stays.
+                left_out.append(f"{100 * share:g} % of the throughput: {error}")
     common = grade.of_every_result(capabilities, settings.survey, stream.size)
-    typical, worst = (_sample([getattr(latency, name) for latency in measured]) for name in ("p50", "p99_9"))
-    variation = _sample([_delay_variation(latency) for latency in measured])
+    measured, typical, worst, variation = found.repetitions, found.typical_ns, found.worst_ns, found.pdv_ns
     tagged = min(latency.count for latency in measured)
     every_frame = all(latency.count >= result.received for latency, result in zip(measured, results, strict=True))
     whose = "all frames" if every_frame else "the stamped frames"
@@ -157,8 +199,26 @@ def measure_latency(
         stream=stream,
         **account.counts(),
         graded=grade.grade([*common, *_stream_findings(settings), DEFINITION.found(False, seen)]),
-        load_fps=load,
+        **{name: getattr(found, name) for name in AtLoad.model_fields},
         definition=capabilities.latency_definition,
+        percentiles=grade.grade(percentile_findings),
+        ladder=ladder,
+        left_out=left_out,
+    )
+
+
+def _at_load(share: float, results: Sequence[TrialResult]) -> AtLoad:
+    """What streams at one load amount to.
+
+    Raises `NotMeasured` if one has no latency.
+    """
+    measured = [one.latency for one in results if one.latency is not None and one.latency.avg is not None]
+    if len(measured) < len(results):
+        raise NotMeasured(f"no latency came with {len(results) - len(measured)} of {len(results)} streams")
+    typical, worst = (_sample([getattr(latency, name) for latency in measured]) for name in ("p50", "p99_9"))
+    return AtLoad(
+        load_fps=results[0].plan.load_fps,
+        share=share,
         baseline=next((result.baseline for result in results if result.baseline is not None), None),
         repetitions=measured,
         lossy=sum(result.lost > 0 for result in results),
@@ -167,8 +227,7 @@ def measure_latency(
         jitter_ns=_sample([latency.jitter for latency in measured]),
         typical_ns=typical,
         worst_ns=worst,
-        pdv_ns=variation,
-        percentiles=grade.grade(percentile_findings),
+        pdv_ns=_sample([_delay_variation(latency) for latency in measured]),
     )
 
 

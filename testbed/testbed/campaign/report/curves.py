@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""A report's charts of one frame size each: loss by load, latency by percentile, a soak by time."""
+"""A report's charts of one frame size each: loss by load, latency by percentile and by load, a soak by time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from matplotlib.axes import Axes
 
 from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.measurements.frame_loss import FrameLoss
-from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.measurements.latency import AtLoad, LatencyFound
 from testbed.campaign.measurements.result import Measured
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.report.charts import HEIGHT, Chart, Line, device_lines, legend
 from testbed.campaign.report.tables import PERCENTILES, median_of
 from testbed.campaign.sizes import RFC_SIZES, Size, size_order
 from testbed.campaign.summary import Finding, frames_in_words
-from testbed.page.charts import draw
+from testbed.page.charts import CARD, MUTED, draw
 
 # At most this many curves are drawn; the tables have every size.
 MOST_CURVES = 8
@@ -43,6 +43,18 @@ def loss_curves(record: CampaignFolder) -> list[Chart]:
 def percentile_curves(record: CampaignFolder) -> list[Chart]:
     """The latency that so many frames do not exceed, if the generator reports it."""
     return [chart for found in _streams(list(record.found(LatencyFound))) if (chart := _percentiles(record, found))]
+
+
+def load_curves(record: CampaignFolder) -> list[Chart]:
+    """Percentiles of the latency by load, where it was measured at several loads."""
+    charts = []
+    for found in _streams(list(record.found(LatencyFound))):
+        mine = [(one.device, result.loads) for one, result in found if isinstance(result, LatencyFound)]
+        if any(len(loads) > 1 for _, loads in mine):
+            drawn = [_by_load(record, found[0][0], mine, name) for name in ("p50", "p99_9")]
+            # A generator without a distribution has the average.
+            charts += [chart for chart in drawn if chart] or [_by_load(record, found[0][0], mine, "avg")]
+    return [chart for chart in charts if chart]
 
 
 def soak_curves(record: CampaignFolder) -> list[Chart]:
@@ -118,7 +130,9 @@ def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None
     if not known:
         return None
     lines = device_lines(record)
-    caption = f"Latency percentiles, {frames_in_words(found[0][0])}"
+    shares = {result.share for _, result in found if isinstance(result, LatencyFound) and result.share is not None}
+    where = f", at {100 * shares.pop():g} % of the throughput" if shares and shares != {1.0} else ""
+    caption = f"Latency percentiles, {frames_in_words(found[0][0])}{where}"
 
     def paint(axes: Axes) -> None:
         shares = sorted({share for points in known.values() for share, _ in points})
@@ -127,18 +141,61 @@ def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None
         for device, points in known.items():
             _line(axes, lines[device], [(places[share], value) for share, value in points])
         axes.set_xticks(list(places.values()), [f"{share:g}" for share in shares])
-        values = [value for points in known.values() for _, value in points]
-        if max(values) > 20 * min(values):
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
-        else:
-            axes.set_ylim(0, 1.08 * max(values))
         axes.set_xlabel("frames that are as fast or faster, %")
-        axes.set_ylabel("µs" + (", logarithmic" if axes.get_yscale() == "log" else ""))
-        axes.grid(axis="y")
-        legend(axes)
+        _microseconds_axis(axes, [value for points in known.values() for _, value in points])
 
     return caption, draw(_name("percentiles", found), HEIGHT, paint, f"{caption}, in microseconds")
+
+
+def _by_load(
+    record: CampaignFolder, finding: Finding, found: Sequence[tuple[str, Sequence[AtLoad]]], name: str
+) -> Chart | None:
+    """One of the figures of `Latency` over the load: medians over the streams, and the generator's own."""
+    known: dict[str, list[tuple[float, float]]] = {}
+    alone: dict[float, float] = {}
+    lossy: list[tuple[str, float, float]] = []
+    for device, loads in found:
+        for at in loads:
+            value, load = median_of(at.repetitions, name), at.load_fps / 1e6
+            if value is not None:
+                known.setdefault(device, []).append((load, value / 1e3))
+                lossy += [(device, load, value / 1e3)] if at.lossy else []
+            if at.baseline and (own := getattr(at.baseline, name)) is not None:
+                alone[load] = own / 1e3
+    if not known:
+        return None
+    lines = device_lines(record)
+    what = {"p50": "Median latency", "p99_9": "99.9th percentile of latency", "avg": "Average latency"}[name]
+    caption = f"{what} by load, {frames_in_words(finding)}"
+
+    def paint(axes: Axes) -> None:
+        for device, points in known.items():
+            _line(axes, lines[device], points)
+        for device, load, value in lossy:
+            axes.plot(
+                [load], [value], linestyle="none", marker=lines[device].marker, markersize=5,
+                color=lines[device].colour, markerfacecolor=CARD, markeredgewidth=1.4, clip_on=False,
+            )  # fmt: skip
+        if alone:
+            _line(axes, Line("generator alone", MUTED, "."), sorted(alone.items()))
+        axes.set_xlim(0, 1.04 * max(load for points in known.values() for load, _ in points))
+        axes.set_xlabel("offered load, million frames/s each way")
+        _microseconds_axis(axes, [value for points in known.values() for _, value in points] + list(alone.values()))
+
+    svg = f"{name}-by-load-{finding.size}-{finding.directions}-{finding.flows}"
+    return caption, draw(svg, HEIGHT, paint, f"{caption}, in microseconds")
+
+
+def _microseconds_axis(axes: Axes, values: Sequence[float]) -> None:
+    """Logarithmic if the values differ by much, else from zero."""
+    if max(values) > 20 * min(values) > 0:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
+    else:
+        axes.set_ylim(0, 1.08 * max(values))
+    axes.set_ylabel("µs" + (", logarithmic" if axes.get_yscale() == "log" else ""))
+    axes.grid(axis="y")
+    legend(axes)
 
 
 def _soak_loss(record: CampaignFolder, found: Sequence[Found]) -> Chart | None:

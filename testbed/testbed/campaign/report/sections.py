@@ -76,10 +76,10 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section(
             "Latency",
             fewer,
-            curves.percentile_curves(record),
+            [*curves.percentile_curves(record), *curves.load_curves(record)],
             [tables.latency_table(record)],
             _latency_note(record),
-            tables.lossy_streams(record),
+            tables.latency_remarks(record),
         ),
         Section("Back-to-back frames", tables=[tables.back_to_back_table(record)], note=_BURST_NOTE),
         Section("System recovery", tables=[tables.recovery_table(record)]),
@@ -105,7 +105,7 @@ _BURST_NOTE = "The corrected buffer is that of RFC 9004, without the part of the
 def _latency_note(record: CampaignFolder) -> str:
     definitions = sorted({_definition(result) for _, result in record.found(LatencyFound)})
     return (
-        "At the rate in the third column. The average and the jitter are means over the repetitions; percentiles and "
+        "Load [%] is of the throughput. The average and the jitter are means over the repetitions; percentiles and "
         "PDV, the packet delay variation of RFC 8219, are medians. Jitter is the mean |IPDV| of RFC 5481, the "
         "difference between frames that came one after the other; from TRex, the running estimate of RFC 3550. "
         f"Latency is {'; and '.join(definitions)}. It is not RFC 1242's, from bit to bit at the device. The baseline "

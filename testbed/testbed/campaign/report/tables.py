@@ -62,20 +62,23 @@ def _upper_in_words(goal: GoalFound) -> str:
 
 
 def latency_table(record: CampaignFolder) -> Table:
-    """RFC 2544, section 26.2, and the percentiles of RFC 8219: medians over the repetitions."""
-    columns = [*_HEAD, "Load [Mpps]", "Least [µs]", "Average [µs]", "50 %", "90 %", "99 %", "99.9 %", "99.99 %"]
-    columns += ["Most [µs]", "Mean |IPDV| [µs]", "Jitter of RFC 3550 [µs]", "PDV [µs]", "Streams", "with loss"]
+    """RFC 2544, section 26.2, and the percentiles of RFC 8219: medians over the repetitions. A row for each load."""
+    columns = [*_HEAD, "Load [Mpps]", "Load [%]", "Least [µs]", "Average [µs]"]
+    columns += ["50 %", "90 %", "99 %", "99.9 %", "99.99 %", "Most [µs]"]
+    columns += ["Mean |IPDV| [µs]", "Jitter of RFC 3550 [µs]", "PDV [µs]", "Streams with loss"]
     # The generator connected to itself.
     columns += ["Baseline: average [µs]", "Baseline: 99.9 % [µs]", "Baseline: |IPDV| [µs]"]
     table = Table("Latency", columns, text_columns=2)
-    for finding, result in record.found(LatencyFound):
+    at_loads = [(finding, at) for finding, found in record.found(LatencyFound) for at in found.loads]
+    for finding, result in at_loads:
         each = result.repetitions
-        cells = [_mega(result.load_fps), _micro(_over(each, lambda one: one.min, min)), _micro(result.average_ns.mean)]
+        cells = [_mega(result.load_fps), figure(None if result.share is None else 100 * result.share, "g")]
+        cells += [_micro(_over(each, lambda one: one.min, min)), _micro(result.average_ns.mean)]
         cells += [_micro(median_of(each, name)) for name in PERCENTILES]
         cells.append(_micro(_over(each, lambda one: one.max, max)))
         cells += [_micro(sample.mean if sample else None) for sample in (result.ipdv_ns, result.jitter_ns)]
         cells.append(_micro(result.pdv_ns.median if result.pdv_ns else None))
-        cells += [str(len(each)), str(result.lossy)]
+        cells.append(f"{result.lossy} of {len(each)}")
         alone = result.baseline
         cells += [_micro(getattr(alone, name) if alone else None) for name in ("avg", "p99_9", "ipdv")]
         table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
@@ -99,14 +102,19 @@ def _over(
     return choose(known) if known else None
 
 
-def lossy_streams(record: CampaignFolder) -> list[str]:
-    """The streams whose latency is that of a full buffer."""
-    return [
-        f"{finding.device}, {frames_in_words(finding)}: frames were lost in {result.lossy} of "
-        f"{len(result.repetitions)} streams, whose latency is that of a full buffer."
-        for finding, result in record.found(LatencyFound)
-        if result.lossy
-    ]
+def latency_remarks(record: CampaignFolder) -> list[str]:
+    """The streams whose latency is that of a full buffer, and the loads without a figure."""
+    lines = []
+    for finding, result in record.found(LatencyFound):
+        whose = f"{finding.device}, {frames_in_words(finding)}"
+        lines += [
+            f"{whose}: frames were lost in {at.lossy} of {len(at.repetitions)} streams at {_mega(at.load_fps)} Mpps, "
+            "whose latency is that of a full buffer."
+            for at in result.loads
+            if at.lossy
+        ]
+        lines += [f"{whose}: no latency at {reason}" for reason in result.left_out]
+    return lines
 
 
 def lossless_curves(record: CampaignFolder) -> list[str]:
@@ -205,7 +213,7 @@ def resets_left_out(record: CampaignFolder) -> list[str]:
 
 
 def forwarding_table(record: CampaignFolder) -> Table:
-    """The article's table of the overload test, and where frames were lost."""
+    """RFC 2889, section 5.3, and where frames were lost."""
     columns = [*_HEAD, "Offered [Mpps]", "Forwarded [Mpps]", "Least", "Most", "Sent [M]", "Received [M]", "Lost [%]"]
     table = Table("Forwarding rate", [*columns, "Lost at", "Repetitions"], text_columns=2)
     for finding, result in record.found(ForwardingRate):
