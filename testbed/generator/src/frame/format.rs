@@ -3,12 +3,21 @@
 
 //! The headers that all frames of a run have before their identity.
 
-use super::{HEAD_LEN, Macs};
+use dpdk_rs::MacAddr;
 
+/// The shortest frame without tags, without FCS: exactly the headers and the payload that identifies it.
+pub(crate) const HEAD_LEN: usize = 60;
 /// Tag protocol identifiers: of a customer's tag, and of a service's tag before it (IEEE 802.1Q, table 9-1).
 const CUSTOMER_TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
 const TAG_LEN: usize = 4;
+
+/// Addresses of the Ethernet header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Macs {
+    pub(crate) dst: MacAddr,
+    pub(crate) src: MacAddr,
+}
 
 /// What the frames have beside Ethernet, IPv4 and UDP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -28,12 +28,10 @@ mod series;
 use crate::addresses::Fields;
 use dpdk_rs::MacAddr;
 
-pub(crate) use format::Format;
+pub(crate) use format::{Format, HEAD_LEN, Macs};
 pub(crate) use mixture::Mixture;
 pub(crate) use series::Series;
 
-/// The shortest frame without tags, without FCS: exactly the headers and the payload that identifies it.
-pub(crate) const HEAD_LEN: usize = 60;
 /// Bytes of FCS, which sizes count and memory does not hold.
 pub(crate) const FCS_LEN: usize = 4;
 
@@ -75,13 +73,6 @@ pub(crate) struct Template {
     identity: u64,
     len: usize,
     pattern: Vec<u8>,
-}
-
-/// Addresses of the Ethernet header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Macs {
-    pub(crate) dst: MacAddr,
-    pub(crate) src: MacAddr,
 }
 
 impl Template {
