@@ -15,6 +15,7 @@ from testbed.campaign.testbeds.cli import add_commands as add_testbed_commands
 from testbed.command_line.console import fail, new_app
 from testbed.demo.cli import demo
 from testbed.doctor.command import doctor
+from testbed.history.cli import app as history
 from testbed.host.command import app as host
 from testbed.nics.command import profile
 from testbed.parsing.cli import parsing
@@ -23,6 +24,7 @@ from testbed.run.results_folder import ResultsError
 app = new_app("Measures forwarders under traffic, checks every trial, and writes reports.")
 bench.command()(parsing)
 app.add_typer(bench, name="bench")
+app.add_typer(history, name="history")
 app.add_typer(host, name="host")
 app.command()(demo)
 app.command()(doctor)

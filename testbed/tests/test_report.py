@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from matplotlib.axes import Axes
 from rich.console import Console
 from test_bench_statistics import blocks_of
 from test_virtual_wire import filled, final, result
@@ -35,6 +36,7 @@ from testbed.demo.summary import (
     WireAct,
     write_summary,
 )
+from testbed.page.charts import draw
 from testbed.page.tables import ABSENT, Row, Table
 from testbed.run.environment import Binary, Cpu, Environment, Hugepages
 from testbed.run.lcores import LcorePlan
@@ -218,6 +220,17 @@ def test_the_charts_take_their_colours_from_the_page(tmp_path: Path):
     assert "var(--kept)" in drawings
     assert "currentColor" in drawings
     assert re.findall(r"#[0-9a-fA-F]{6}\b", drawings) == []
+
+
+def test_words_in_a_chart_stay_as_they_are():
+    def paint(axes: Axes) -> None:
+        axes.plot([0.123456, 1], [0, 1], label="$x$ at 0.685")
+        axes.legend()
+
+    svg = draw("rates", 2, paint, "loss of at most 0.001 %")
+    assert ">$x$ at 0.685</text>" in svg
+    assert 'aria-label="loss of at most 0.001 %"' in svg
+    assert not re.search(r' (d|x|y)="[^"]*\d\.\d{3}', svg), "drawn to 0.01 points"
 
 
 def test_the_articles_columns_and_figures_are_there(tmp_path: Path):

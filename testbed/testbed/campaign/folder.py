@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,16 @@ class CampaignFolder:
     # By the place of the finding; of those that are done.
     results: dict[str, Measured]
 
+    @property
+    def identity(self) -> str:
+        """What no other campaign has."""
+        return self.summary.campaign
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether it has every finding, of whatever kind."""
+        return self.summary.status is not Status.INTERRUPTED and len(self.summary.findings) == self.summary.planned
+
     def found(self, kind: type[M]) -> Iterator[tuple[Finding, M]]:
         """The findings that have such a result, in the order of devices, then of frames."""
         order = self.summary.devices
@@ -107,6 +118,16 @@ class ComparisonFolder:
     verdict: ComparisonVerdict
     evidence: Evidence
 
+    @property
+    def identity(self) -> str:
+        """What no other comparison has."""
+        return self.settings.comparison
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether there is a comparison."""
+        return self.verdict.comparison is not None
+
 
 def is_campaign_folder(folder: Path) -> bool:
     """Whether it is the folder of a campaign or a comparison."""
@@ -124,6 +145,18 @@ def read_folder(folder: Path) -> CampaignFolder | ComparisonFolder:
             "a folder that rfc2544, overload or compare made"
         )
     return _comparison(folder) if is_comparison(folder) else _campaign(folder)
+
+
+def read_finished_folder(folder: Path) -> CampaignFolder | ComparisonFolder:
+    """Reads all of one that has reached its end.
+
+    Raises `ResultsError`.
+    """
+    record = read_folder(folder)
+    if not record.is_finished:
+        again = f"./x testbed resume {shlex.quote(str(folder))}"
+        raise ResultsError(f"'{folder}' is not finished: continue it with {again}, or give another folder")
+    return record
 
 
 def _campaign(folder: Path) -> CampaignFolder:

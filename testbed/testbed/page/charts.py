@@ -38,6 +38,7 @@ _STYLE = {
     "svg.fonttype": "none",  # text stays text: it can be searched, selected and read aloud
     "font.family": "sans-serif",
     "font.size": 11.5,
+    "text.parse_math": False,  # a $ in a name is one
     "text.color": TEXT,
     "axes.edgecolor": MUTED,
     "axes.labelcolor": MUTED,
@@ -69,13 +70,12 @@ def _for_page(svg: str, name: str, label: str) -> str:
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    svg = svg.replace("<svg ", f'<svg class="chart" role="img" aria-label="{label}" ', 1)
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r'(href="#|url\(#)([^")]+)', rf"\1{name}-\2", svg)
     svg = re.sub(r" font-family: [^;\"]*;?", "", svg)
     for stand_in, colour in _STAND_INS.items():
         svg = svg.replace(stand_in, colour)
-    return _compact(svg)
+    return _compact(svg).replace("<svg ", f'<svg class="chart" role="img" aria-label="{label}" ', 1)
 
 
 def _compact(svg: str) -> str:
@@ -83,7 +83,8 @@ def _compact(svg: str) -> str:
     named = set(re.findall(r"#([^\")]+)", svg))
     svg = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in named else "", svg)
     svg = re.sub(r' transform="rotate\(-0 [^"]*"|<!--.*?-->|<(g|defs)/>', "", svg, flags=re.DOTALL)
-    svg = re.sub(r"(\d+\.\d\d)\d+", r"\1", svg)
+    # What is drawn, not what is written.
+    svg = re.sub(r"<[^>]*>", lambda found: re.sub(r"(\d+\.\d\d)\d+", r"\1", found[0]), svg)
     svg = re.sub(r' d="([^"]*)"', lambda found: f' d="{" ".join(found[1].split())}"', svg)
     groups = 1
     while groups:

@@ -10,7 +10,6 @@ differs from start to start, and one machine from another, two folders do not te
 from __future__ import annotations
 
 import math
-import shlex
 from collections import Counter
 from datetime import datetime
 from enum import StrEnum
@@ -20,9 +19,9 @@ from pydantic import Field
 
 from testbed.campaign.diff.surroundings import Difference, between_folders
 from testbed.campaign.diff.values import Key, Unit, Value, drift_of, values_of
-from testbed.campaign.folder import CampaignFolder, ComparisonFolder, read_folder
+from testbed.campaign.folder import CampaignFolder, ComparisonFolder, read_finished_folder
 from testbed.campaign.trial import Record
-from testbed.run.results_folder import ResultsError, Status
+from testbed.run.results_folder import ResultsError
 
 SCHEMA_VERSION = 2
 CAUTION = (
@@ -99,8 +98,8 @@ def compare_folders(a: Path, b: Path) -> Diff:
     Raises `ResultsError` if one is no campaign, of another schema version or unfinished, or if they have nothing in
     common.
     """
-    first, second = _finished(a), _finished(b)
-    if _identity(first) == _identity(second):
+    first, second = read_finished_folder(a), read_finished_folder(b)
+    if first.identity == second.identity:
         raise ResultsError(f"'{a}' and '{b}' are the same run: give the folders of two")
     left, right = values_of(first), values_of(second)
     common = [key for key in left if key in right]
@@ -146,23 +145,6 @@ def _range(value: Value) -> tuple[float, float] | None:
 def _line(key: Key, a: Value, b: Value) -> Line:
     ratio = b.value / a.value if a.value else None
     return Line(**key._asdict(), unit=a.unit, a=a, b=b, ratio=ratio, outcome=outcome(a, b))
-
-
-def _finished(folder: Path) -> CampaignFolder | ComparisonFolder:
-    record = read_folder(folder)
-    if isinstance(record, CampaignFolder):
-        summary = record.summary
-        ended = summary.status is not Status.INTERRUPTED and len(summary.findings) == summary.planned
-    else:
-        ended = record.verdict.comparison is not None
-    if not ended:
-        again = f"./x testbed resume {shlex.quote(str(folder))}"
-        raise ResultsError(f"'{folder}' is not finished: continue it with {again}, or give another folder")
-    return record
-
-
-def _identity(record: CampaignFolder | ComparisonFolder) -> str:
-    return record.summary.campaign if isinstance(record, CampaignFolder) else record.settings.comparison
 
 
 def _side(folder: Path, record: CampaignFolder | ComparisonFolder) -> Side:
