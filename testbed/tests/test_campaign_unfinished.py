@@ -198,7 +198,7 @@ def test_two_testbeds_of_this_machine_may_not_share_a_cpu(
     ):
         read_testbeds(path, scenario)
     # Elsewhere they may be two machines.
-    path.write_text(f"scheduler: tcp://lab:8786\n{text}")
+    path.write_text(f"scheduler: tcp://lab:8786\ntrusted_network: yes\n{text}")
     assert read_testbeds(path, scenario) == read_inventory(path)
 
 

@@ -109,10 +109,18 @@ def read_testbeds(path: Path, scenario: Scenario) -> Inventory:
     Raises `ScenarioError`.
     """
     from testbed.campaign.scenario_error import ScenarioError
+    from testbed.campaign.testbeds.certificates import CertificateError, checked, soon
     from testbed.campaign.testbeds.cpus import check_cpus
     from testbed.campaign.testbeds.inventory import read_inventory
 
     inventory = read_inventory(path)
+    if inventory.own_certificate is not None:
+        try:
+            expires = checked(inventory.own_certificate)
+        except CertificateError as error:
+            raise ScenarioError(f"{path}: {error}") from error
+        if soon(expires):
+            warn(f"warning: the certificate of '{inventory.own_certificate}' expires on {expires:%Y-%m-%d}")
     for testbed in inventory.testbeds:
         testbed.scenario(scenario)
     try:

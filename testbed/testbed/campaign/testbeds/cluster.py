@@ -19,6 +19,7 @@ from distributed.client import ClosedClientError
 from distributed.security import Security
 from pydantic_core import PydanticSerializationError
 
+from testbed.campaign.testbeds.certificates import CertificateError, security
 from testbed.campaign.testbeds.inventory import Inventory
 from testbed.campaign.testbeds.job import Job, JobResult
 from testbed.campaign.testbeds.worker import RESOURCE, do, topic
@@ -133,17 +134,17 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
         started: list[Process] = []
         if inventory.scheduler is not None:
             address = inventory.scheduler
-            client = _connected(address, None)
+            client = _connected(address, _own_security(inventory))
             cleanup.callback(client.close)
         else:
             # Whoever can reach the scheduler can run programs as this user: only those with its certificate may.
-            security = Security.temporary()
+            temporary = Security.temporary()
             # It warns of workers that end after the last job. The dispatcher reports lost workers.
             local = LocalCluster(
                 n_workers=0,
                 host="127.0.0.1",
                 protocol="tls://",
-                security=security,
+                security=temporary,
                 dashboard_address=None,
                 # Another campaign may have the port that it would take.
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
@@ -151,12 +152,12 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
             )
             cleanup.callback(local.close)
             address = local.scheduler_address
-            client = _connected(address, security)
+            client = _connected(address, temporary)
             cleanup.callback(client.close)
             for testbed in inventory.testbeds:
                 argv = [sys.executable, "-m", "testbed", "worker", "--scheduler", address]
                 argv += ["--name", testbed.name, *(f"--bin-dir={folder}" for folder in bin_dirs)]
-                process = Process(f"worker-{testbed.name}", argv, logs, _environment(security))
+                process = Process(f"worker-{testbed.name}", argv, logs, _environment(temporary))
                 # What it has started ends with it.
                 started.append(cleanup.enter_context(process))
         testbeds = Cluster(client, address)
@@ -164,19 +165,26 @@ def cluster(inventory: Inventory, bin_dirs: list[Path], logs: Path) -> Iterator[
         yield testbeds
 
 
-def _connected(address: str, security: Security | None) -> Client:
+def _own_security(inventory: Inventory) -> Security | None:
     try:
-        return Client(address, security=security, timeout=_CONNECT_S, set_as_default=False)
+        return security(folder) if (folder := inventory.own_certificate) is not None else None
+    except CertificateError as error:
+        raise ProcessError(str(error)) from error
+
+
+def _connected(address: str, own: Security | None) -> Client:
+    try:
+        return Client(address, security=own, timeout=_CONNECT_S, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise ProcessError(
-            f"cannot reach the scheduler at {address}: {error}: start one with 'dask scheduler', or correct "
-            "scheduler in the inventory"
+            f"cannot reach the scheduler at {address}: {error}: start it with ./x testbed scheduler --address "
+            f"{address}, or correct scheduler in the inventory"
         ) from error
 
 
-def _environment(security: Security) -> dict[str, str]:
+def _environment(temporary: Security) -> dict[str, str]:
     """The settings with which a worker of this machine connects to the scheduler."""
-    worker = security.get_tls_config_for_role("worker")
+    worker = temporary.get_tls_config_for_role("worker")
     prefix = "DASK_DISTRIBUTED__COMM__"
     return {
         "PYTHONPATH": str(repository_root() / "testbed"),
@@ -210,4 +218,9 @@ def _wait_for_workers(testbeds: Cluster, inventory: Inventory, started: list[Pro
 
 def how_to_come(inventory: Inventory) -> str:
     """What makes a machine one of the testbeds."""
-    return f"on each testbed start ./x testbed worker --scheduler {inventory.scheduler or 'ADDRESS'} --name NAME"
+    words = ["./x testbed worker --scheduler", inventory.scheduler or "ADDRESS", "--name NAME"]
+    if inventory.own_certificate is not None:
+        words.append("--certificates DIR")
+    elif inventory.trusted_network:
+        words.append("--trusted-network")
+    return f"on each testbed start {' '.join(words)}"

@@ -14,9 +14,12 @@ from testbed.campaign.devices.settings import Device
 from testbed.campaign.scenario import Scenario
 from testbed.campaign.scenario_error import ScenarioError
 from testbed.campaign.scenario_file import parse_model, read_text
+from testbed.campaign.testbeds.address import check_address, has_tls
 from testbed.campaign.trial import Record
 
 INVENTORY = "inventory.json"
+# The folder of certificates of the machine that runs campaigns.
+COORDINATOR = "coordinator"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -63,9 +66,24 @@ class Inventory(Record):
     """A whole inventory."""
 
     testbeds: list[Testbed] = Field(min_length=1)
-    # Of Dask: 'tcp://lab:8786', to which each testbed's worker has connected. Without one a scheduler and the workers
+    # Of Dask: 'tls://lab:8786', to which each testbed's worker has connected. Without one a scheduler and the workers
     # are started on this machine.
     scheduler: str | None = None
+    # The folder of `./x testbed certificates`; in the file, from the file's folder on.
+    certificates: Path = Path("certificates")
+    # Everybody on the network may run programs on the testbeds: only then does a scheduler elsewhere need no TLS.
+    trusted_network: bool = False
+
+    @model_validator(mode="after")
+    def _safe(self) -> Self:
+        if self.scheduler is not None:
+            check_address(self.scheduler, self.trusted_network, "write 'trusted_network: yes'")
+        return self
+
+    @property
+    def own_certificate(self) -> Path | None:
+        """The folder with which this machine connects to the scheduler; None without TLS."""
+        return self.certificates / COORDINATOR if self.scheduler and has_tls(self.scheduler) else None
 
     @model_validator(mode="after")
     def _each_once(self) -> Self:
@@ -92,4 +110,5 @@ def read_inventory(path: Path) -> Inventory:
 
     Raises `ScenarioError`.
     """
-    return parse_model(read_text(path), str(path), Inventory, "an inventory is a mapping with testbeds")
+    read = parse_model(read_text(path), str(path), Inventory, "an inventory is a mapping with testbeds")
+    return read.model_copy(update={"certificates": (path.parent / read.certificates).absolute()})

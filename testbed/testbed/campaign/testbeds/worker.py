@@ -8,7 +8,9 @@ import asyncio
 from pathlib import Path
 
 from distributed import Worker, get_worker
+from distributed.security import Security
 
+from testbed.campaign.testbeds.address import NOWHERE
 from testbed.campaign.testbeds.job import Job, run_job
 
 # One trial at a time, whoever asks: each job takes the token.
@@ -24,22 +26,36 @@ class TestbedWorker(Worker):
     bin_dirs: list[Path]
 
 
-def work(scheduler: str, name: str, bin_dirs: list[Path], wait_s: float) -> None:
+def work(scheduler: str, name: str, bin_dirs: list[Path], wait_s: float, security: Security | None = None) -> None:
     """Works until the scheduler says that it is over, or is gone.
 
     Raises `OSError` or `TimeoutError` if the scheduler cannot be reached within `wait_s` seconds.
     """
-    asyncio.run(_work(scheduler, name, bin_dirs, wait_s))
+    asyncio.run(_work(scheduler, name, bin_dirs, wait_s, security))
 
 
-async def _work(scheduler: str, name: str, bin_dirs: list[Path], wait_s: float) -> None:
-    worker = TestbedWorker(
-        scheduler, name=name, nthreads=1, resources={RESOURCE: 1}, dashboard=False, death_timeout=wait_s
-    )
-    worker.bin_dirs = bin_dirs
-    async with worker:
+async def _work(scheduler: str, name: str, bin_dirs: list[Path], wait_s: float, security: Security | None) -> None:
+    async with new_worker(scheduler, name, bin_dirs, wait_s, security) as worker:
         print(f"testbed {name} is ready", flush=True)
         await worker.finished()
+
+
+def new_worker(
+    scheduler: str, name: str, bin_dirs: list[Path], wait_s: float, security: Security | None
+) -> TestbedWorker:
+    """A worker that connects when it is entered."""
+    worker = TestbedWorker(
+        scheduler,
+        name=name,
+        nthreads=1,
+        resources={RESOURCE: 1},
+        dashboard=False,
+        dashboard_address=NOWHERE,
+        death_timeout=wait_s,
+        security=security,
+    )
+    worker.bin_dirs = bin_dirs
+    return worker
 
 
 def topic(campaign: str) -> str:
