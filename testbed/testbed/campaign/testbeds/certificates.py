@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import dask
 from cryptography import x509
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes
@@ -156,6 +157,13 @@ def checked(folder: Path, authority: Path | None = None) -> datetime:
 def soon(expires: datetime) -> bool:
     """Whether it is time for a new one."""
     return expires - datetime.now(UTC) < _SOON
+
+
+def has_own_settings() -> bool:
+    """Whether Dask's own configuration has an authority, and encryption is required."""
+    return dask.config.get("distributed.comm.tls.ca-file", None) is not None and bool(
+        dask.config.get("distributed.comm.require-encryption", None)
+    )
 
 
 def security(folder: Path) -> Security:

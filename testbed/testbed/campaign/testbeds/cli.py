@@ -179,10 +179,13 @@ def certificates(
 def _security(address: str, folder: Path | None, trusted_network: bool) -> Security | None:
     """How this machine connects to the address or listens there; ends the program if that is not safe."""
     from testbed.campaign.testbeds.address import check_address, has_tls
-    from testbed.campaign.testbeds.certificates import CertificateError, security
+    from testbed.campaign.testbeds.certificates import CertificateError, has_own_settings, security
 
     try:
         check_address(address, trusted_network, "give --trusted-network")
+        # The workers that `run` starts on this machine have Dask's settings, with certificates that are in no file.
+        if has_tls(address) and folder is None and has_own_settings():
+            return None
         if has_tls(address) != (folder is not None):
             told = "needs --certificates DIR" if folder is None else f"and --certificates {folder}: use tls://"
             fail(f"{address} {told}: ./x testbed certificates makes them for an inventory")
