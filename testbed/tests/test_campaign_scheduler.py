@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""A campaign over several testbeds whose Dask scheduler runs in a process of its own, and is killed."""
+"""A campaign whose Dask scheduler runs in a process of its own and is killed; and what Dask's client answers."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ import pytest
 from campaign_command import DEVICES, argv, environment, folder_in
 from campaign_folders import EQUIPMENT, console
 from campaign_lab import Testbeds
+from distributed import Client, LocalCluster
 
 from testbed.campaign.campaign_settings import read_campaign_settings
 from testbed.campaign.journal import JOURNAL, Measured, read_entries, read_journal
 from testbed.campaign.summary import read_campaign_summary
 from testbed.campaign.testbeds import dispatch
+from testbed.campaign.testbeds.address import NOWHERE
 from testbed.campaign.testbeds.campaign import SpreadCampaign
+from testbed.campaign.testbeds.cluster import Cluster
 from testbed.run.results_folder import Status
 
 PATIENCE_S = 120.0
@@ -64,6 +67,20 @@ def begun_part(run: subprocess.Popen[str], folder: Path, trials: int) -> Path:
                 return path
         time.sleep(0.01)
     pytest.fail(f"less than {trials} trials came: {list(folder.rglob('parts/*'))}")
+
+
+def test_a_testbed_that_is_there_never_looks_gone() -> None:
+    """Dask's client also asks by itself, for no workers: its answer once stood for all testbeds."""
+    settings = {"dashboard_address": NOWHERE}
+    with (
+        LocalCluster(1, processes=False, host="127.0.0.1", protocol="tcp://", scheduler_kwargs=settings) as local,
+        Client(local.scheduler_address, set_as_default=False) as client,
+    ):
+        refresh = client._periodic_callbacks["scheduler-info"]
+        refresh.callback_time = 1
+        client.loop.add_callback(lambda: (refresh.stop(), refresh.start()))
+        cluster = Cluster(client, local.scheduler_address)
+        assert [len(cluster.testbeds()) for _ in range(200)] == [1] * 200
 
 
 def test_a_lost_scheduler_ends_the_campaign_with_what_was_measured(

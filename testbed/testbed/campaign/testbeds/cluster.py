@@ -68,7 +68,8 @@ class Cluster:
         Raises `ProcessError` if the scheduler is gone, as the other methods do.
         """
         with self._connected():
-            info = self._client.scheduler_info(n_workers=-1)
+            # Not `scheduler_info`: it answers with what Dask's own refresh leaves behind, which asks for no workers.
+            info = self._client.sync(self._client.scheduler.identity, n_workers=-1)
         return {str(worker["name"]): address for address, worker in info["workers"].items()}
 
     def submit(self, job: Job, address: str) -> Future:
