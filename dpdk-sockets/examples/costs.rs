@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Answers requests of 100 bytes on random connections, without a device, so that a profiler counts what a request costs.
+//! Usage: costs CONNECTIONS REQUESTS
+//!
+//! ```sh
+//! cargo build --profile dist -p dpdk-sockets --example costs
+//! valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='costs::serve' \
+//!     target/dist/examples/costs 1000 10000
+//! ```
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout)]
+
+use core::net::Ipv4Addr;
+use core::time::Duration;
+use dpdk_rs::MacAddr;
+use dpdk_sockets::wire::Wire;
+use dpdk_sockets::{Config, Event, Stack};
+use smoltcp::phy::ChecksumCapabilities;
+use smoltcp::wire::{
+    ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, IpProtocol,
+    Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber,
+};
+use std::error::Error;
+use std::hint::black_box;
+
+const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const SERVER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 1]);
+const CLIENT_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 2]);
+/// The clients' ports and addresses.
+const PORTS: u32 = 50_000;
+const PORT: u16 = 80;
+
+/// One frame in and one out.
+struct OneFrame {
+    to_stack: Option<Vec<u8>>,
+    from_stack: Option<Vec<u8>>,
+    /// Where the next frames are written.
+    spare: Vec<Vec<u8>>,
+    now: Duration,
+}
+
+impl Wire for OneFrame {
+    type Frame = Vec<u8>;
+
+    fn now(&mut self) -> Duration {
+        self.now
+    }
+
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        self.to_stack.take()
+    }
+
+    fn has_room(&mut self) -> bool {
+        !self.spare.is_empty()
+    }
+
+    fn allocate(&mut self, len: usize) -> Option<Vec<u8>> {
+        let mut frame = self.spare.pop()?;
+        // Within the capacity, and shorter than before in most cases.
+        frame.resize(len, 0);
+        Some(frame)
+    }
+
+    fn bytes(frame: &Vec<u8>) -> Option<&[u8]> {
+        Some(frame)
+    }
+
+    fn bytes_mut(frame: &mut Vec<u8>) -> &mut [u8] {
+        frame
+    }
+
+    fn send(&mut self, frame: Vec<u8>) -> bool {
+        self.from_stack = Some(frame);
+        true
+    }
+
+    fn flush(&mut self) {}
+}
+
+/// The client's side of a connection.
+struct Client {
+    address: Ipv4Addr,
+    port: u16,
+    seq: TcpSeqNumber,
+    ack: Option<TcpSeqNumber>,
+}
+
+impl Client {
+    fn new(number: u32) -> Self {
+        let [_, _, high, low] = (number / PORTS + 2).to_be_bytes();
+        let port = 1_024 + (number % PORTS) as u16;
+        Self { address: Ipv4Addr::new(10, 1, high, low), port, seq: TcpSeqNumber(number.cast_signed()), ack: None }
+    }
+
+    fn frame(&mut self, control: TcpControl, data: &[u8]) -> Vec<u8> {
+        let tcp = TcpRepr {
+            src_port: self.port,
+            dst_port: PORT,
+            control,
+            seq_number: self.seq,
+            ack_number: self.ack,
+            window_len: 60_000,
+            window_scale: None,
+            max_seg_size: None,
+            sack_permitted: false,
+            sack_ranges: [None; 3],
+            timestamp: None,
+            payload: data,
+        };
+        self.seq += tcp.segment_len();
+        let ip = Ipv4Repr {
+            src_addr: self.address,
+            dst_addr: SERVER,
+            next_header: IpProtocol::Tcp,
+            payload_len: tcp.buffer_len(),
+            hop_limit: 64,
+        };
+        let mut bytes = vec![0; 14 + ip.buffer_len() + tcp.buffer_len()];
+        let mut frame = EthernetFrame::new_unchecked(&mut bytes[..]);
+        EthernetRepr { src_addr: CLIENT_MAC, dst_addr: SERVER_MAC, ethertype: EthernetProtocol::Ipv4 }.emit(&mut frame);
+        let checksums = ChecksumCapabilities::default();
+        let mut packet = Ipv4Packet::new_unchecked(frame.payload_mut());
+        ip.emit(&mut packet, &checksums);
+        let (from, to) = (self.address.into(), SERVER.into());
+        tcp.emit(&mut TcpPacket::new_unchecked(packet.payload_mut()), &from, &to, &checksums);
+        bytes
+    }
+
+    /// Takes what the stack has sent.
+    fn take(&mut self, wire: &mut OneFrame) -> bool {
+        let Some(frame) = wire.from_stack.take() else { return false };
+        let ip = Ipv4Packet::new_unchecked(&frame[14..]);
+        let tcp = TcpPacket::new_unchecked(ip.payload());
+        let is_mine = tcp.dst_port() == self.port && tcp.ack_number() == self.seq;
+        self.ack = Some(tcp.seq_number() + tcp.segment_len());
+        wire.spare.push(frame);
+        is_mine
+    }
+}
+
+/// What a server does for a request, from the frame that it receives to the frame that it sends.
+#[inline(never)]
+fn serve(stack: &mut Stack<OneFrame>) -> usize {
+    stack.poll();
+    let mut served = 0;
+    while let Some(event) = stack.next_event() {
+        if let Event::Readable(id) = event {
+            let mut bytes = [0; 128];
+            while let Ok(Some(len @ 1..)) = stack.recv(id, &mut bytes) {
+                served += stack.send(id, &bytes[..len]).unwrap_or(0);
+            }
+        }
+    }
+    stack.poll();
+    served
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut words = std::env::args().skip(1);
+    let mut number = |name| -> Result<u32, Box<dyn Error>> {
+        let word = words.next().ok_or_else(|| format!("give {name}: costs CONNECTIONS REQUESTS"))?;
+        Ok(word.parse().map_err(|error| format!("{name} '{word}': {error}"))?)
+    };
+    let (connections, requests) = (number("CONNECTIONS")?, number("REQUESTS")?);
+    let mut config = Config::new(MacAddr(SERVER_MAC.0), SERVER, 8);
+    (config.receive_buffer, config.send_buffer) = (4_096, 4_096);
+    config.backlog = 10;
+    let spare = (0..4).map(|_| Vec::with_capacity(2_048)).collect();
+    let wire = OneFrame { to_stack: None, from_stack: None, spare, now: Duration::ZERO };
+    let mut stack = Stack::new(wire, config)?;
+    stack.listen(PORT)?;
+    let mut clients: Vec<_> = (0..connections).map(Client::new).collect();
+    for client in &mut clients {
+        stack.wire_mut().to_stack = Some(client.frame(TcpControl::Syn, b""));
+        for _ in 0..3 {
+            stack.poll();
+            if let Some(frame) = stack.wire_mut().from_stack.take() {
+                if EthernetFrame::new_unchecked(&frame[..]).ethertype() == EthernetProtocol::Arp {
+                    stack.wire_mut().to_stack = Some(arp_reply(client.address));
+                    stack.wire_mut().spare.push(frame);
+                } else {
+                    stack.wire_mut().from_stack = Some(frame);
+                    client.take(stack.wire_mut());
+                }
+            }
+        }
+        stack.wire_mut().to_stack = Some(client.frame(TcpControl::None, b""));
+        serve(&mut stack);
+    }
+    let mut random = 1_u64;
+    let mut served = 0;
+    for _ in 0..requests {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let client = &mut clients[(random >> 33) as usize % connections as usize];
+        let wire = stack.wire_mut();
+        wire.to_stack = Some(client.frame(TcpControl::Psh, &[7; 100]));
+        wire.now += Duration::from_micros(1);
+        served += black_box(serve(&mut stack));
+        if !client.take(stack.wire_mut()) {
+            return Err(format!("a request was not answered: {:?}", stack.counters()).into());
+        }
+    }
+    println!("{connections} connections, {requests} requests, {served} bytes answered");
+    Ok(())
+}
+
+fn arp_reply(address: Ipv4Addr) -> Vec<u8> {
+    let arp = ArpRepr::EthernetIpv4 {
+        operation: ArpOperation::Reply,
+        source_hardware_addr: CLIENT_MAC,
+        source_protocol_addr: address,
+        target_hardware_addr: SERVER_MAC,
+        target_protocol_addr: SERVER,
+    };
+    let mut bytes = vec![0; 14 + arp.buffer_len()];
+    let mut frame = EthernetFrame::new_unchecked(&mut bytes[..]);
+    EthernetRepr { src_addr: CLIENT_MAC, dst_addr: SERVER_MAC, ethertype: EthernetProtocol::Arp }.emit(&mut frame);
+    arp.emit(&mut ArpPacket::new_unchecked(frame.payload_mut()));
+    bytes
+}

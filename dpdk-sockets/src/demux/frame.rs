@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What a received frame carries.
+
+use super::Flow;
+use core::net::{Ipv4Addr, SocketAddrV4};
+use smoltcp::wire::{
+    EthernetAddress, EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber,
+};
+
+/// What a frame carries.
+pub(crate) enum Inbound<'f> {
+    /// An ARP packet.
+    Arp(&'f [u8]),
+    /// An IPv4 packet with a whole TCP header, and who has sent the frame.
+    Tcp(Segment<'f>, EthernetAddress),
+    /// Another IPv4 packet, and who has sent the frame.
+    Ipv4(&'f [u8], EthernetAddress),
+    /// A part of an IPv4 packet.
+    Fragment,
+    /// Nothing for this host, or nothing that it knows.
+    Other,
+}
+
+/// A TCP segment. Its checksums are not verified.
+pub(crate) struct Segment<'f> {
+    /// The IPv4 packet.
+    pub(crate) packet: &'f [u8],
+    /// How many bytes of data it has.
+    pub(crate) payload: usize,
+    pub(crate) flow: Flow,
+    pub(crate) seq: TcpSeqNumber,
+    pub(crate) ack: Option<TcpSeqNumber>,
+    pub(crate) syn: bool,
+    pub(crate) fin: bool,
+    pub(crate) rst: bool,
+}
+
+impl Segment<'_> {
+    /// How many sequence numbers it takes.
+    pub(crate) fn len(&self) -> usize {
+        self.payload + usize::from(self.syn) + usize::from(self.fin)
+    }
+
+    /// Whether both checksums are right. The engine verifies those of the segments that it gets.
+    pub(crate) fn is_intact(&self) -> bool {
+        let ip = Ipv4Packet::new_unchecked(self.packet);
+        let (local, remote) = (*self.flow.local().ip(), *self.flow.remote().ip());
+        ip.verify_checksum() && TcpPacket::new_unchecked(ip.payload()).verify_checksum(&remote.into(), &local.into())
+    }
+}
+
+/// Looks at a frame for the host with these addresses.
+pub(crate) fn inbound(bytes: &[u8], mac: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
+    let Ok(frame) = EthernetFrame::new_checked(bytes) else { return Inbound::Other };
+    if frame.dst_addr() != mac && !frame.dst_addr().is_broadcast() {
+        return Inbound::Other;
+    }
+    match frame.ethertype() {
+        EthernetProtocol::Arp => Inbound::Arp(frame.payload()),
+        EthernetProtocol::Ipv4 if frame.dst_addr() == mac => ipv4(frame.payload(), frame.src_addr(), address),
+        _ => Inbound::Other,
+    }
+}
+
+fn ipv4(bytes: &[u8], from: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
+    let Ok(packet) = Ipv4Packet::new_checked(bytes) else { return Inbound::Other };
+    if packet.version() != 4 || packet.dst_addr() != address {
+        return Inbound::Other;
+    }
+    if packet.more_frags() || packet.frag_offset() != 0 {
+        return Inbound::Fragment;
+    }
+    // The rest is padding of the frame.
+    let bytes = &bytes[..usize::from(packet.total_len())];
+    if packet.next_header() != IpProtocol::Tcp {
+        return Inbound::Ipv4(bytes, from);
+    }
+    let payload = &bytes[usize::from(packet.header_len())..];
+    let Ok(tcp) = TcpPacket::new_checked(payload) else { return Inbound::Other };
+    let local = SocketAddrV4::new(packet.dst_addr(), tcp.dst_port());
+    let remote = SocketAddrV4::new(packet.src_addr(), tcp.src_port());
+    let segment = Segment {
+        packet: bytes,
+        payload: tcp.payload().len(),
+        flow: Flow::new(local, remote),
+        seq: tcp.seq_number(),
+        ack: tcp.ack().then(|| tcp.ack_number()),
+        syn: tcp.syn(),
+        fin: tcp.fin(),
+        rst: tcp.rst(),
+    };
+    Inbound::Tcp(segment, from)
+}

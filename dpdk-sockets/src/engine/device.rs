@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A device of smoltcp that hands out one packet, and sends to the link.
+
+use crate::link::{Hop, Link};
+use crate::wire::Wire;
+use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
+use smoltcp::time::Instant;
+use smoltcp::wire::{IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber};
+
+/// What a segment that was sent says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    /// The sequence number after it.
+    pub(crate) next: TcpSeqNumber,
+    /// Its window, as announced.
+    pub(crate) window: u16,
+}
+
+/// One received packet at most, and the way out.
+pub(super) struct OneFrame<'d, W: Wire> {
+    packet: Option<&'d [u8]>,
+    link: &'d mut Link<W>,
+    hop: Hop,
+    mtu: usize,
+    pub(super) sent: Option<Sent>,
+}
+
+impl<'d, W: Wire> OneFrame<'d, W> {
+    pub(super) fn new(packet: Option<&'d [u8]>, link: &'d mut Link<W>, hop: Hop, mtu: usize) -> Self {
+        Self { packet, link, hop, mtu, sent: None }
+    }
+}
+
+impl<W: Wire> Device for OneFrame<'_, W> {
+    type RxToken<'t>
+        = Received<'t>
+    where
+        Self: 't;
+    type TxToken<'t>
+        = Transmission<'t, W>
+    where
+        Self: 't;
+
+    fn receive(&mut self, _: Instant) -> Option<(Received<'_>, Transmission<'_, W>)> {
+        let packet = self.packet.take()?;
+        Some((Received(packet), Transmission { link: self.link, hop: self.hop, sent: &mut self.sent }))
+    }
+
+    fn transmit(&mut self, _: Instant) -> Option<Transmission<'_, W>> {
+        self.link.wire.has_room().then_some(Transmission { link: self.link, hop: self.hop, sent: &mut self.sent })
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        capabilities(self.mtu)
+    }
+}
+
+/// A packet that smoltcp reads.
+pub(super) struct Received<'t>(&'t [u8]);
+
+impl RxToken for Received<'_> {
+    fn consume<R, F: FnOnce(&[u8]) -> R>(self, read: F) -> R {
+        read(self.0)
+    }
+}
+
+/// Room for a packet that smoltcp writes.
+pub(super) struct Transmission<'t, W: Wire> {
+    link: &'t mut Link<W>,
+    hop: Hop,
+    sent: &'t mut Option<Sent>,
+}
+
+impl<W: Wire> TxToken for Transmission<'_, W> {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, write: F) -> R {
+        let Self { link, hop, sent } = self;
+        link.transmit(len, hop, |packet| {
+            let result = write(packet);
+            *sent = what_was_sent(packet);
+            result
+        })
+    }
+}
+
+/// smoltcp writes no options of IPv4.
+fn what_was_sent(packet: &[u8]) -> Option<Sent> {
+    let ip = Ipv4Packet::new_unchecked(packet);
+    let tcp = (ip.next_header() == IpProtocol::Tcp).then(|| TcpPacket::new_unchecked(ip.payload()))?;
+    Some(Sent { next: tcp.seq_number() + tcp.segment_len(), window: tcp.window_len() })
+}
+
+/// Says what packets may be like, and carries none.
+pub(super) struct Silent {
+    pub(super) mtu: usize,
+}
+
+/// No packet can be sent.
+pub(super) enum Never {}
+
+impl TxToken for Never {
+    fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, _: usize, _: F) -> R {
+        match self {}
+    }
+}
+
+impl Device for Silent {
+    type RxToken<'t> = Received<'t>;
+    type TxToken<'t> = Never;
+
+    fn receive(&mut self, _: Instant) -> Option<(Received<'_>, Never)> {
+        None
+    }
+
+    fn transmit(&mut self, _: Instant) -> Option<Never> {
+        None
+    }
+
+    fn capabilities(&self) -> DeviceCapabilities {
+        capabilities(self.mtu)
+    }
+}
+
+fn capabilities(mtu: usize) -> DeviceCapabilities {
+    let mut capabilities = DeviceCapabilities::default();
+    capabilities.medium = Medium::Ip;
+    capabilities.max_transmission_unit = mtu;
+    capabilities
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What of smoltcp runs the protocol: a connection is a set of one socket, so that a segment costs the same however many
+//! connections there are. Another engine would take the place of this module.
+
+mod device;
+mod seed;
+mod socket;
+
+use crate::link::{Hop, Link};
+use crate::wire::Wire;
+use core::net::{Ipv4Addr, SocketAddrV4};
+use core::time::Duration;
+pub(crate) use device::Sent;
+use device::{OneFrame, Silent};
+use smoltcp::iface::{Config, Interface, SocketSet};
+use smoltcp::time::Instant;
+use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, IpListenEndpoint, TcpSeqNumber};
+pub(crate) use socket::{Buffers, Socket, State};
+
+/// When a socket has something to do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Now,
+    At(Duration),
+    /// When a segment arrives, or when the program does something.
+    Never,
+}
+
+/// What all connections of a stack share.
+pub(crate) struct Engine {
+    interface: Interface,
+    address: Ipv4Addr,
+    mtu: usize,
+    none: SocketSet<'static>,
+}
+
+impl Engine {
+    /// For a host with this address; `mtu` is the maximum length of an IPv4 packet.
+    pub(crate) fn new(address: Ipv4Addr, mtu: usize) -> Self {
+        Self { interface: interface(address, mtu, 1, Duration::ZERO), address, mtu, none: SocketSet::new(Vec::new()) }
+    }
+
+    /// A socket that begins to connect, with this initial sequence number.
+    pub(crate) fn connect(
+        &self,
+        local: SocketAddrV4,
+        remote: SocketAddrV4,
+        initial: TcpSeqNumber,
+        buffers: Buffers,
+        now: Duration,
+    ) -> Option<Socket> {
+        let mut socket = Socket::new(buffers);
+        let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);
+        socket.tcp_mut().connect(interface.context(), remote, local).ok()?;
+        Some(socket)
+    }
+
+    /// A socket that has received `packet`, which is a SYN for `local`, and answers it with this initial sequence number.
+    /// `None` if the segment is damaged.
+    pub(crate) fn accept<W: Wire>(
+        &self,
+        packet: &[u8],
+        local: SocketAddrV4,
+        initial: TcpSeqNumber,
+        buffers: Buffers,
+        link: &mut Link<W>,
+        hop: Hop,
+    ) -> Option<Socket> {
+        let now = link.wire.now();
+        let mut socket = Socket::new(buffers);
+        let endpoint = IpListenEndpoint { addr: Some(IpAddress::Ipv4(*local.ip())), port: local.port() };
+        socket.tcp_mut().listen(endpoint).ok()?;
+        let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);
+        let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
+        interface.poll_ingress_single(instant(now), &mut device, &mut socket.set);
+        (socket.state() == State::SynReceived).then_some(socket)
+    }
+
+    /// Hands a segment to its socket. Returns what the socket answered at once.
+    pub(crate) fn receive<W: Wire>(
+        &mut self,
+        packet: &[u8],
+        socket: &mut Socket,
+        link: &mut Link<W>,
+        hop: Hop,
+    ) -> Option<Sent> {
+        let now = instant(link.wire.now());
+        let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
+        self.interface.poll_ingress_single(now, &mut device, &mut socket.set);
+        device.sent
+    }
+
+    /// Sends at most one segment of a socket.
+    pub(crate) fn transmit<W: Wire>(&mut self, socket: &mut Socket, link: &mut Link<W>, hop: Hop) -> Option<Sent> {
+        let now = instant(link.wire.now());
+        let mut device = OneFrame::new(None, link, hop, self.mtu);
+        self.interface.poll_egress(now, &mut device, &mut socket.set);
+        device.sent
+    }
+
+    /// When a socket has something to send next.
+    pub(crate) fn next(&mut self, socket: &Socket, now: Duration) -> Next {
+        match self.interface.poll_at(instant(now), &socket.set) {
+            None => Next::Never,
+            Some(at) if at <= instant(now) => Next::Now,
+            Some(at) => Next::At(Duration::from_micros(u64::try_from(at.total_micros()).unwrap_or(0))),
+        }
+    }
+
+    /// Answers a packet that is not TCP: echo requests (RFC 792), and protocols that nobody serves.
+    pub(crate) fn answer<W: Wire>(&mut self, packet: &[u8], link: &mut Link<W>, hop: Hop) {
+        let now = instant(link.wire.now());
+        let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
+        self.interface.poll_ingress_single(now, &mut device, &mut self.none);
+    }
+}
+
+/// The numbers that an interface draws depend on its seed.
+fn interface(address: Ipv4Addr, mtu: usize, seed: u64, now: Duration) -> Interface {
+    let mut config = Config::new(HardwareAddress::Ip);
+    config.random_seed = seed;
+    let mut interface = Interface::new(config, &mut Silent { mtu }, instant(now));
+    // Which host is reached how is the link's business: for the engine, all are on one network.
+    interface.update_ip_addrs(|addresses| addresses.extend([IpCidr::new(IpAddress::Ipv4(address), 0)]));
+    interface
+}
+
+fn instant(now: Duration) -> Instant {
+    Instant::from_micros(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
+}

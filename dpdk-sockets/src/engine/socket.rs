@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The socket of one connection, and its buffers.
+
+use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
+/// The states of a connection (RFC 9293, section 3.3.2).
+pub(crate) use smoltcp::socket::tcp::State;
+use smoltcp::socket::tcp::{Socket as Tcp, SocketBuffer};
+
+/// The bytes of each buffer of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Buffers {
+    pub(crate) receive: usize,
+    pub(crate) send: usize,
+}
+
+/// A set of one socket.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    pub(super) set: SocketSet<'static>,
+    handle: SocketHandle,
+}
+
+impl Socket {
+    pub(super) fn new(buffers: Buffers) -> Self {
+        let mut tcp = Tcp::new(SocketBuffer::new(vec![0; buffers.receive]), SocketBuffer::new(vec![0; buffers.send]));
+        // Segments are sent when the stack is polled next, with all that the program has written until then.
+        tcp.set_nagle_enabled(false);
+        tcp.set_ack_delay(None);
+        let mut set = SocketSet::new(vec![SocketStorage::EMPTY]);
+        let handle = set.add(tcp);
+        Self { set, handle }
+    }
+
+    fn tcp(&self) -> &Tcp<'static> {
+        self.set.get(self.handle)
+    }
+
+    pub(super) fn tcp_mut(&mut self) -> &mut Tcp<'static> {
+        self.set.get_mut(self.handle)
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.tcp().state()
+    }
+
+    /// Whether there is nothing left to send, a reset included.
+    pub(crate) fn is_over(&self) -> bool {
+        self.tcp().remote_endpoint().is_none()
+    }
+
+    /// Bytes that were received and not read.
+    pub(crate) fn unread(&self) -> usize {
+        self.tcp().recv_queue()
+    }
+
+    /// Bytes that were written and not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> usize {
+        self.tcp().send_queue()
+    }
+
+    /// Bytes that can be written.
+    pub(crate) fn space(&self) -> usize {
+        self.tcp().send_capacity() - self.tcp().send_queue()
+    }
+
+    /// Whether the peer has sent its FIN, and everything before it has arrived.
+    pub(crate) fn is_at_end(&self) -> bool {
+        matches!(self.state(), State::CloseWait | State::LastAck | State::Closing | State::TimeWait)
+    }
+
+    /// Copies received bytes, and returns how many.
+    pub(crate) fn read(&mut self, bytes: &mut [u8]) -> usize {
+        self.tcp_mut().recv_slice(bytes).unwrap_or(0)
+    }
+
+    /// Copies bytes to send, and returns how many.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
+        self.tcp_mut().send_slice(bytes).unwrap_or(0)
+    }
+
+    /// Sends a FIN after what was written.
+    pub(crate) fn close(&mut self) {
+        self.tcp_mut().close();
+    }
+
+    /// Sends a reset.
+    pub(crate) fn abort(&mut self) {
+        self.tcp_mut().abort();
+    }
+}

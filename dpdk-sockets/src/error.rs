@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What can be wrong with a call.
+
+use crate::event::Ended;
+use core::net::{Ipv4Addr, SocketAddrV4};
+use thiserror::Error;
+
+/// What is wrong with a [`Config`](crate::Config).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No host has this address.
+    #[error("{0} is no address for a host: give a unicast address")]
+    Address(Ipv4Addr),
+    /// An IPv4 address has 32 bits.
+    #[error("a network of {0} bits does not exist: give a prefix length from 0 to 32")]
+    PrefixLength(u8),
+    /// The gateway cannot be reached, or is the stack itself.
+    #[error("the gateway {0} is not another host of the stack's network: correct Config::gateway or the prefix length")]
+    Gateway(Ipv4Addr),
+    /// The maximum length of a packet is none.
+    #[error("an MTU of {0} bytes is not supported: give 576 to 9000")]
+    Mtu(usize),
+    /// A buffer is too large or empty.
+    #[error("a buffer of {0} bytes is not supported: give 1 to 65535")]
+    Buffer(usize),
+}
+
+/// Why a stack does not listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// TCP has no port 0.
+    #[error("port 0 cannot be listened on: give a port from 1 to 65535")]
+    PortZero,
+    /// The port has a listener.
+    #[error("port {0} has a listener: close it first, or choose another port")]
+    InUse(u16),
+}
+
+/// Why a stack does not connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// No host answers there.
+    #[error("{0} is no address of a host and a port: give a unicast address, and a port from 1 to 65535")]
+    NoPeer(SocketAddrV4),
+    /// The address is outside the stack's network, and there is no gateway.
+    #[error("there is no route to {0}: set Config::gateway, or choose an address in the stack's network")]
+    NoRoute(SocketAddrV4),
+    /// All ports for connections to this peer are in use.
+    #[error("all local ports are in use for connections to {0}: close some of them first")]
+    NoPort(SocketAddrV4),
+    /// The stack has as many connections as it may have.
+    #[error("the stack has {0} connections, which is its limit: raise Config::connections, or close some")]
+    Full(usize),
+}
+
+/// Why nothing can be sent or received on a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ConnectionError {
+    /// There is no such connection, or it was closed by [`Stack::close`](crate::Stack::close).
+    #[error("the connection does not exist, or was closed by this program: its handle cannot be used any more")]
+    NoSuchConnection,
+    /// The handshake is not complete.
+    #[error("the connection is not established yet: wait for Event::Connected")]
+    NotEstablished,
+    /// The program has closed the sending direction.
+    #[error("the sending direction was closed by Stack::shutdown")]
+    ShutDown,
+    /// The connection has ended.
+    #[error("the connection has ended: {0}")]
+    Ended(Ended),
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! TCP for DPDK programs: one [`Stack`] for each lcore and queue pair, nothing shared, and the same cost for a segment with
+//! one connection as with 100,000.
+//!
+//! The program polls: [`Stack::poll`] receives and sends frames, and [`Stack::next_event`] returns what happened. It never
+//! blocks and never waits for another thread.
+//!
+#![doc = include_str!("../docs/echo.md")]
+#![forbid(unsafe_code)]
+
+mod config;
+mod demux;
+mod engine;
+mod error;
+mod event;
+mod link;
+mod stack;
+mod tcp;
+mod timers;
+pub mod wire;
+
+pub use config::Config;
+pub use error::{ConfigError, ConnectError, ConnectionError, ListenError};
+pub use event::{ConnectionId, Counters, Ended, Event, ListenerId};
+pub use stack::Stack;

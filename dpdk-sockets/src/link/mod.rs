@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Ethernet and ARP: sends IPv4 packets to hosts of the network and to the gateway.
+
+mod neighbors;
+
+use crate::wire::Wire;
+use core::net::Ipv4Addr;
+use core::time::Duration;
+use neighbors::{Neighbors, Verdict};
+use smoltcp::wire::{
+    ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, Ipv4Cidr,
+};
+
+/// The length of an Ethernet header.
+pub(crate) const HEADER_LEN: usize = smoltcp::wire::ETHERNET_HEADER_LEN;
+
+/// Where a packet goes first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Hop {
+    /// Back where a frame came from.
+    Mac(EthernetAddress),
+    /// To a host of the network, whose address is resolved.
+    Host(Ipv4Addr),
+}
+
+/// What the link has counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LinkCounters {
+    /// Packets that were dropped since their next hop did not answer, or since too many waited for it.
+    pub(crate) unresolved: u64,
+    /// Frames that were dropped since there was no mbuf, or since the wire took none after all.
+    pub(crate) dropped: u64,
+}
+
+pub(crate) struct Link<W: Wire> {
+    pub(crate) wire: W,
+    mac: EthernetAddress,
+    network: Ipv4Cidr,
+    gateway: Option<Ipv4Addr>,
+    neighbors: Neighbors<W::Frame>,
+    counters: LinkCounters,
+}
+
+impl<W: Wire> Link<W> {
+    pub(crate) fn new(wire: W, mac: EthernetAddress, network: Ipv4Cidr, gateway: Option<Ipv4Addr>) -> Self {
+        Self { wire, mac, network, gateway, neighbors: Neighbors::default(), counters: LinkCounters::default() }
+    }
+
+    pub(crate) const fn mac(&self) -> EthernetAddress {
+        self.mac
+    }
+
+    pub(crate) const fn address(&self) -> Ipv4Addr {
+        self.network.address()
+    }
+
+    pub(crate) const fn counters(&self) -> LinkCounters {
+        self.counters
+    }
+
+    /// Where packets for `address` go first, if there is a way.
+    pub(crate) fn hop(&self, address: Ipv4Addr) -> Option<Ipv4Addr> {
+        if self.network.contains_addr(&address) { Some(address) } else { self.gateway }
+    }
+
+    /// Sends an IPv4 packet of `len` bytes, which `write` writes. There must be room.
+    pub(crate) fn transmit<R>(&mut self, len: usize, hop: Hop, write: impl FnOnce(&mut [u8]) -> R) -> R {
+        let Some(mut frame) = self.wire.allocate(HEADER_LEN + len) else {
+            self.counters.dropped += 1;
+            return write(&mut vec![0; len]);
+        };
+        let bytes = W::bytes_mut(&mut frame);
+        let result = write(&mut bytes[HEADER_LEN..]);
+        match hop {
+            Hop::Mac(mac) => self.send_to(frame, mac),
+            Hop::Host(address) => self.resolve(frame, address),
+        }
+        result
+    }
+
+    fn resolve(&mut self, frame: W::Frame, address: Ipv4Addr) {
+        let now = self.wire.now();
+        let (verdict, dropped) = self.neighbors.send(address, frame, now);
+        self.counters.unresolved += u64::from(dropped);
+        match verdict {
+            Verdict::Send(frame, mac) => self.send_to(frame, mac),
+            Verdict::Confirm(frame, mac) => {
+                self.send_to(frame, mac);
+                self.ask(address, mac);
+            }
+            Verdict::Ask => self.ask(address, EthernetAddress::BROADCAST),
+            Verdict::Wait => (),
+        }
+    }
+
+    fn send_to(&mut self, mut frame: W::Frame, mac: EthernetAddress) {
+        let header = EthernetRepr { src_addr: self.mac, dst_addr: mac, ethertype: EthernetProtocol::Ipv4 };
+        header.emit(&mut EthernetFrame::new_unchecked(W::bytes_mut(&mut frame)));
+        self.send(frame);
+    }
+
+    fn send(&mut self, frame: W::Frame) {
+        if !self.wire.has_room() || !self.wire.send(frame) {
+            self.counters.dropped += 1;
+        }
+    }
+
+    /// Handles a received ARP packet (RFC 826).
+    pub(crate) fn arp(&mut self, bytes: &[u8]) {
+        let Ok(packet) = ArpPacket::new_checked(bytes) else { return };
+        let Ok(ArpRepr::EthernetIpv4 {
+            operation,
+            source_hardware_addr: mac,
+            source_protocol_addr: address,
+            target_protocol_addr,
+            ..
+        }) = ArpRepr::parse(&packet)
+        else {
+            return;
+        };
+        // Nobody else's address is ours, and a host that asks for its own address learns nothing of us.
+        if !mac.is_unicast() || address == self.address() {
+            return;
+        }
+        let now = self.wire.now();
+        for frame in self.neighbors.heard(address, mac, now) {
+            self.send_to(frame, mac);
+        }
+        if operation == ArpOperation::Request && target_protocol_addr == self.address() {
+            self.arp_packet(ArpOperation::Reply, mac, mac, address);
+        }
+    }
+
+    fn ask(&mut self, address: Ipv4Addr, mac: EthernetAddress) {
+        self.arp_packet(ArpOperation::Request, mac, EthernetAddress([0; 6]), address);
+    }
+
+    fn arp_packet(&mut self, operation: ArpOperation, to: EthernetAddress, mac: EthernetAddress, address: Ipv4Addr) {
+        let arp = ArpRepr::EthernetIpv4 {
+            operation,
+            source_hardware_addr: self.mac,
+            source_protocol_addr: self.address(),
+            target_hardware_addr: mac,
+            target_protocol_addr: address,
+        };
+        let Some(mut frame) = self.wire.allocate(HEADER_LEN + arp.buffer_len()) else {
+            self.counters.dropped += 1;
+            return;
+        };
+        let mut ethernet = EthernetFrame::new_unchecked(W::bytes_mut(&mut frame));
+        EthernetRepr { src_addr: self.mac, dst_addr: to, ethertype: EthernetProtocol::Arp }.emit(&mut ethernet);
+        arp.emit(&mut ArpPacket::new_unchecked(ethernet.payload_mut()));
+        self.send(frame);
+    }
+
+    /// Asks again for hosts that have not answered. Returns those that never did.
+    pub(crate) fn maintain(&mut self, now: Duration) -> Vec<Ipv4Addr> {
+        let (ask, gone, dropped) = self.neighbors.maintain(now);
+        self.counters.unresolved += dropped;
+        for address in ask {
+            self.ask(address, EthernetAddress::BROADCAST);
+        }
+        gone
+    }
+}

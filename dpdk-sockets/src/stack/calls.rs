@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What a program does with connections.
+
+use super::{Listener, Stack};
+use crate::demux::Flow;
+use crate::error::{ConnectError, ConnectionError, ListenError};
+use crate::event::{ConnectionId, Ended, ListenerId};
+use crate::link::Hop;
+use crate::tcp::{Connection, FIRST_DYNAMIC_PORT, Stage};
+use crate::wire::Wire;
+use core::net::SocketAddrV4;
+
+impl<W: Wire> Stack<W> {
+    /// Accepts connections to a port. They come as [`Event::Accepted`](crate::Event::Accepted).
+    ///
+    /// # Errors
+    ///
+    /// [`ListenError`] if the port is 0, or has a listener.
+    pub fn listen(&mut self, port: u16) -> Result<ListenerId, ListenError> {
+        if port == 0 {
+            return Err(ListenError::PortZero);
+        }
+        if self.ports.contains_key(&port) {
+            return Err(ListenError::InUse(port));
+        }
+        let listener = self.listeners.insert(Listener { port, half_open: 0 });
+        self.ports.insert(port, listener);
+        Ok(listener)
+    }
+
+    /// Accepts no more connections. Those that were accepted go on; those whose handshake is not complete are reset.
+    pub fn close_listener(&mut self, listener: ListenerId) {
+        if let Some(listener) = self.listeners.remove(listener) {
+            self.ports.remove(&listener.port);
+        }
+    }
+
+    /// Begins to connect to a host. [`Event::Connected`](crate::Event::Connected) follows, or
+    /// [`Event::Ended`](crate::Event::Ended).
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectError`] if the address or port is no host's, if there is no way to it, no free port, or no free connection.
+    pub fn connect(&mut self, remote: SocketAddrV4) -> Result<ConnectionId, ConnectError> {
+        let host = *remote.ip();
+        let is_host = !host.is_unspecified() && !host.is_multicast() && !host.is_broadcast() && !host.is_loopback();
+        if remote.port() == 0 || !is_host || host == self.config.address {
+            return Err(ConnectError::NoPeer(remote));
+        }
+        let hop = Hop::Host(self.link.hop(host).ok_or(ConnectError::NoRoute(remote))?);
+        if self.connections.len() >= self.config.connections {
+            return Err(ConnectError::Full(self.config.connections));
+        }
+        let flow = self.free_flow(remote).ok_or(ConnectError::NoPort(remote))?;
+        let now = self.link.wire.now();
+        let initial = self.initial.number(flow, now);
+        let socket = self.engine.connect(flow.local(), remote, initial, self.buffers, now);
+        let socket = socket.ok_or(ConnectError::NoPeer(remote))?;
+        Ok(self.insert(Connection::new(socket, flow, hop, None, initial, now)))
+    }
+
+    /// A flow to a peer that no connection has (RFC 6056, algorithm 3).
+    fn free_flow(&mut self, remote: SocketAddrV4) -> Option<Flow> {
+        let first = self.initial.first_port(remote, self.connects);
+        self.connects += 1;
+        let ports = (first..=u16::MAX).chain(FIRST_DYNAMIC_PORT..first);
+        ports
+            .map(|port| Flow::new(SocketAddrV4::new(self.config.address, port), remote))
+            .find(|flow| !self.flows.contains_key(flow) && !self.time_wait.contains(*flow))
+    }
+
+    /// Copies received bytes into `bytes`, and returns how many; `Some(0)` if the peer has closed its direction and
+    /// everything was read; `None` if there is nothing to read now, or no room in `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectionError`] if there is no such connection, or if it ended otherwise than by being closed.
+    pub fn recv(&mut self, id: ConnectionId, bytes: &mut [u8]) -> Result<Option<usize>, ConnectionError> {
+        let connection = self.live(id)?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        if connection.socket.unread() > 0 {
+            let read = connection.read(bytes);
+            // The window may have to be announced.
+            self.mark_dirty(id);
+            return Ok(Some(read));
+        }
+        match connection.stage {
+            Stage::Over(Ended::Closed) => Ok(Some(0)),
+            Stage::Over(how) => Err(ConnectionError::Ended(how)),
+            _ if connection.socket.is_at_end() => Ok(Some(0)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Copies bytes to send into the connection's buffer, and returns how many it took. If it did not take all,
+    /// [`Event::Writable`](crate::Event::Writable) follows when there is space. The bytes leave with the next
+    /// [`poll`](Self::poll).
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectionError`] if there is no such connection, if it is not established, was shut down, or has ended.
+    pub fn send(&mut self, id: ConnectionId, bytes: &[u8]) -> Result<usize, ConnectionError> {
+        let now = self.link.wire.now();
+        let connection = self.writable(id)?;
+        if connection.socket.unacknowledged() == 0 {
+            connection.heard = now;
+        }
+        let taken = connection.socket.write(bytes);
+        connection.wants_space = taken < bytes.len();
+        self.mark_dirty(id);
+        Ok(taken)
+    }
+
+    /// How many bytes [`send`](Self::send) takes now. If that is 0, [`Event::Writable`](crate::Event::Writable) follows when
+    /// there is space.
+    ///
+    /// # Errors
+    ///
+    /// As of [`send`](Self::send).
+    pub fn space(&mut self, id: ConnectionId) -> Result<usize, ConnectionError> {
+        let connection = self.writable(id)?;
+        let space = connection.socket.space();
+        connection.wants_space |= space == 0;
+        Ok(space)
+    }
+
+    /// Closes the direction to the peer, after all that was sent. The peer can go on.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectionError`] if there is no such connection, if it is not established, or has ended.
+    pub fn shutdown(&mut self, id: ConnectionId) -> Result<(), ConnectionError> {
+        let now = self.link.wire.now();
+        let connection = self.live(id)?;
+        match connection.stage {
+            Stage::Opening => return Err(ConnectionError::NotEstablished),
+            Stage::Over(how) => return Err(ConnectionError::Ended(how)),
+            Stage::Open => (),
+        }
+        if !connection.is_shut_down {
+            connection.is_shut_down = true;
+            connection.heard = now;
+            connection.socket.close();
+            self.mark_dirty(id);
+        }
+        Ok(())
+    }
+
+    /// Gives a connection back. What was sent still reaches the peer; what was received and not read is lost, and the peer is
+    /// told so by a reset (RFC 1122, section 4.2.2.13). The handle stands for nothing afterwards.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectionError::NoSuchConnection`] if it was closed before.
+    pub fn close(&mut self, id: ConnectionId) -> Result<(), ConnectionError> {
+        let now = self.link.wire.now();
+        let connection = self.live(id)?;
+        connection.is_closed = true;
+        match connection.stage {
+            Stage::Over(_) => {
+                self.connections.remove(id);
+            }
+            Stage::Opening => self.reset(id),
+            Stage::Open if connection.socket.unread() > 0 => self.reset(id),
+            Stage::Open => {
+                if !connection.is_shut_down {
+                    connection.heard = now;
+                    connection.socket.close();
+                }
+                self.mark_dirty(id);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a connection at once: the peer gets a reset, and what was sent may be lost.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectionError::NoSuchConnection`] if it was closed before.
+    pub fn abort(&mut self, id: ConnectionId) -> Result<(), ConnectionError> {
+        let connection = self.live(id)?;
+        connection.is_closed = true;
+        match connection.stage {
+            Stage::Over(_) => {
+                self.connections.remove(id);
+            }
+            _ => self.reset(id),
+        }
+        Ok(())
+    }
+
+    /// The peer of a connection.
+    ///
+    /// # Errors
+    ///
+    /// [`ConnectionError::NoSuchConnection`] if it was closed before.
+    pub fn peer(&self, id: ConnectionId) -> Result<SocketAddrV4, ConnectionError> {
+        let connection = self.connections.get(id).filter(|connection| !connection.is_closed);
+        connection.map(|connection| connection.flow.remote()).ok_or(ConnectionError::NoSuchConnection)
+    }
+
+    fn reset(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(id) {
+            connection.socket.abort();
+            self.over(id, Ended::Reset);
+        }
+    }
+
+    /// A connection whose direction to the peer is open.
+    fn writable(&mut self, id: ConnectionId) -> Result<&mut Connection, ConnectionError> {
+        let connection = self.live(id)?;
+        match connection.stage {
+            Stage::Opening => Err(ConnectionError::NotEstablished),
+            Stage::Over(how) => Err(ConnectionError::Ended(how)),
+            Stage::Open if connection.is_shut_down => Err(ConnectionError::ShutDown),
+            Stage::Open => Ok(connection),
+        }
+    }
+
+    /// A connection that the program has not closed.
+    fn live(&mut self, id: ConnectionId) -> Result<&mut Connection, ConnectionError> {
+        let connection = self.connections.get_mut(id).filter(|connection| !connection.is_closed);
+        connection.ok_or(ConnectionError::NoSuchConnection)
+    }
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What connections do between segments and calls: they send, wait, end, and have news.
+
+use super::{Stack, tick};
+use crate::engine::{Next, State};
+use crate::event::{ConnectionId, Ended, Event};
+use crate::link::Hop;
+use crate::tcp::{Connection, Stage};
+use crate::wire::Wire;
+use core::net::Ipv4Addr;
+use core::time::Duration;
+
+impl<W: Wire> Stack<W> {
+    pub(super) fn insert(&mut self, connection: Connection) -> ConnectionId {
+        let flow = connection.flow;
+        let id = self.connections.insert(connection);
+        self.flows.insert(flow, id);
+        self.mark_dirty(id);
+        id
+    }
+
+    /// The connection may have something to send.
+    pub(super) fn mark_dirty(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(id)
+            && !connection.is_dirty
+        {
+            connection.is_dirty = true;
+            self.dirty.push_back(id);
+        }
+    }
+
+    /// Sends from those connections that have something to send, each what it may send now.
+    pub(super) fn send_dirty(&mut self) {
+        for _ in 0..self.dirty.len() {
+            if !self.link.wire.has_room() {
+                return;
+            }
+            let Some(id) = self.dirty.pop_front() else { return };
+            if let Some(connection) = self.connections.get_mut(id) {
+                connection.is_dirty = false;
+                self.send_from(id);
+            }
+        }
+    }
+
+    fn send_from(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        let now = self.link.wire.now();
+        let next = loop {
+            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop);
+            connection.sent(sent);
+            let next = self.engine.next(&connection.socket, now);
+            if next != Next::Now || !self.link.wire.has_room() {
+                break next;
+            }
+        };
+        let deadline = connection.deadline(&self.config);
+        if deadline.is_some_and(|deadline| now >= deadline) {
+            connection.socket.abort();
+            self.over(id, Ended::TimedOut);
+            return;
+        }
+        match (next, deadline) {
+            (Next::Now, _) => self.mark_dirty(id),
+            (Next::At(at), Some(deadline)) => self.schedule(id, at.min(deadline)),
+            (Next::At(at), None) | (Next::Never, Some(at)) => self.schedule(id, at),
+            (Next::Never, None) => (),
+        }
+        self.refresh(id, false);
+    }
+
+    /// The timers hand out a connection at the earliest time that it asked for, and it asks again then.
+    fn schedule(&mut self, id: ConnectionId, at: Duration) {
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        // Not before that time.
+        let at = tick(at) + 1;
+        if connection.scheduled.is_none_or(|scheduled| at < scheduled) {
+            connection.scheduled = Some(at);
+            self.timers.schedule(id, at);
+        }
+    }
+
+    /// Nobody answers to ARP at an address: connections that begin there fail.
+    pub(super) fn unreachable(&mut self, host: Ipv4Addr) {
+        let begins_there = |connection: &Connection| {
+            connection.stage == Stage::Opening && matches!(connection.hop, Hop::Host(hop) if hop == host)
+        };
+        let failed: Vec<_> =
+            self.connections.iter().filter(|(_, connection)| begins_there(connection)).map(|(id, _)| id).collect();
+        for id in failed {
+            self.over(id, Ended::Unreachable);
+        }
+    }
+
+    /// Compares the socket with what the program knows. `is_reset` says whether the last segment was a reset.
+    pub(super) fn refresh(&mut self, id: ConnectionId, is_reset: bool) {
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        let state = connection.socket.state();
+        match connection.stage {
+            Stage::Over(_) => return,
+            Stage::Opening if connection.socket.is_over() => return self.over(id, Ended::Refused),
+            Stage::Opening if matches!(state, State::SynSent | State::SynReceived) => return,
+            Stage::Opening => self.opened(id),
+            Stage::Open => (),
+        }
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        connection.look();
+        // Nobody will read what arrives now (RFC 1122, section 4.2.2.13).
+        if connection.is_closed && connection.socket.unread() > 0 {
+            connection.socket.abort();
+            self.over(id, Ended::Reset);
+        } else if connection.socket.is_over() {
+            self.over(id, if is_reset { Ended::Reset } else { Ended::Closed });
+        } else if state == State::TimeWait {
+            self.over(id, Ended::Closed);
+        } else {
+            self.announce(id);
+        }
+    }
+
+    /// The handshake is complete.
+    fn opened(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        connection.stage = Stage::Open;
+        connection.heard = self.link.wire.now();
+        connection.news.opened = true;
+        match connection.listener.map(|listener| self.listeners.get_mut(listener)) {
+            None => (),
+            Some(Some(listener)) => listener.half_open -= 1,
+            // The listener was closed meanwhile.
+            Some(None) => {
+                connection.socket.abort();
+                connection.is_closed = true;
+            }
+        }
+    }
+
+    /// A connection has ended. Whoever sends for it now is answered by a reset, or from TIME-WAIT.
+    pub(super) fn over(&mut self, id: ConnectionId, how: Ended) {
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        // The last acknowledgment, or a reset. If there is no room for it, the peer gets it when it sends again.
+        let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop);
+        connection.sent(sent);
+        self.flows.remove(&connection.flow);
+        if connection.socket.state() == State::TimeWait
+            && let Some(expected) = connection.next_expected()
+        {
+            let now = self.link.wire.now();
+            self.time_wait.insert(connection.flow, connection.next_to_send(), expected, now);
+        }
+        let was_opening = connection.stage == Stage::Opening;
+        connection.stage = Stage::Over(how);
+        connection.news.ended = true;
+        match connection.listener.filter(|_| was_opening) {
+            // The program does not know of it.
+            Some(listener) => {
+                self.connections.remove(id);
+                if let Some(listener) = self.listeners.get_mut(listener) {
+                    listener.half_open -= 1;
+                }
+            }
+            None if connection.is_closed => {
+                self.connections.remove(id);
+            }
+            None => self.announce(id),
+        }
+    }
+
+    /// The program will be asked to look at a connection that has news.
+    fn announce(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(id)
+            && !connection.is_ready
+            && !connection.is_closed
+            && connection.news.is_any()
+        {
+            connection.is_ready = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    /// What has happened, oldest first; `None` if the program knows everything.
+    pub fn next_event(&mut self) -> Option<Event> {
+        while let Some(id) = self.ready.front().copied() {
+            if let Some(connection) = self.connections.get_mut(id) {
+                if let Some(event) = connection.event(id) {
+                    return Some(event);
+                }
+                connection.is_ready = false;
+            }
+            self.ready.pop_front();
+        }
+        None
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The stack of one lcore and queue pair.
+
+mod calls;
+mod connections;
+mod segments;
+
+use crate::config::Config;
+use crate::demux::{Flows, Inbound, inbound};
+use crate::engine::{Buffers, Engine};
+use crate::error::ConfigError;
+use crate::event::{ConnectionId, Counters, ListenerId};
+use crate::link::{Hop, Link};
+use crate::tcp::{Connection, InitialSequence, TimeWait};
+use crate::timers::Wheel;
+use crate::wire::Wire;
+use core::fmt;
+use core::time::Duration;
+use slotmap::SlotMap;
+use smoltcp::wire::EthernetAddress;
+use std::collections::{HashMap, VecDeque};
+
+/// A TCP stack for the frames of one [`Wire`].
+///
+/// The program calls [`poll`](Self::poll) again and again, and after it [`next_event`](Self::next_event) until that returns
+/// `None`. What it sends meanwhile leaves with the next `poll`, together with the acknowledgments.
+pub struct Stack<W: Wire> {
+    link: Link<W>,
+    engine: Engine,
+    config: Config,
+    buffers: Buffers,
+    connections: SlotMap<ConnectionId, Connection>,
+    /// The connections that segments can come for.
+    flows: Flows<ConnectionId>,
+    time_wait: TimeWait,
+    listeners: SlotMap<ListenerId, Listener>,
+    ports: HashMap<u16, ListenerId>,
+    initial: InitialSequence,
+    /// How many connections the program has asked for.
+    connects: u64,
+    timers: Wheel<ConnectionId>,
+    due: Vec<ConnectionId>,
+    /// Connections that may have something to send.
+    dirty: VecDeque<ConnectionId>,
+    /// Connections with news.
+    ready: VecDeque<ConnectionId>,
+    /// When the link asks again for hosts.
+    maintained: Duration,
+    counters: Counters,
+}
+
+/// Who waits for connections to a port.
+#[derive(Debug)]
+struct Listener {
+    port: u16,
+    /// Connections whose handshake is not complete.
+    half_open: usize,
+}
+
+/// The link looks after its neighbors so often.
+const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
+
+impl<W: Wire> fmt::Debug for Stack<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stack")
+            .field("address", &self.config.address)
+            .field("connections", &self.connections.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<W: Wire> Stack<W> {
+    /// A stack without connections and listeners.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] if an address, a length or a limit cannot be used.
+    pub fn new(wire: W, config: Config) -> Result<Self, ConfigError> {
+        let network = config.network()?;
+        let mac = EthernetAddress(config.mac.0);
+        Ok(Self {
+            engine: Engine::new(config.address, config.mtu),
+            link: Link::new(wire, mac, network, config.gateway),
+            buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
+            connections: SlotMap::with_key(),
+            flows: Flows::default(),
+            time_wait: TimeWait::new(config.time_wait, config.time_waits),
+            listeners: SlotMap::with_key(),
+            ports: HashMap::new(),
+            initial: InitialSequence::default(),
+            connects: 0,
+            timers: Wheel::new(),
+            due: Vec::new(),
+            dirty: VecDeque::new(),
+            ready: VecDeque::new(),
+            maintained: Duration::ZERO,
+            counters: Counters::default(),
+            config,
+        })
+    }
+
+    /// Sends what there is to send, as far as the wire has room, and handles what has arrived. Returns the number of frames
+    /// received. It never waits.
+    pub fn poll(&mut self) -> usize {
+        let now = self.link.wire.now();
+        self.run_timers(now);
+        self.send_dirty();
+        let mut frames = 0;
+        // An answer to each frame must have room.
+        while frames < W::BURST && self.link.wire.has_room() {
+            let Some(frame) = self.link.wire.receive() else { break };
+            frames += 1;
+            match W::bytes(&frame) {
+                Some(bytes) => self.handle(bytes),
+                None => self.counters.ignored += 1,
+            }
+        }
+        self.counters.frames += frames as u64;
+        self.link.wire.flush();
+        frames
+    }
+
+    /// The wire, for what it counts.
+    pub const fn wire(&self) -> &W {
+        &self.link.wire
+    }
+
+    /// The wire, for tests that put frames in and take them out.
+    pub const fn wire_mut(&mut self) -> &mut W {
+        &mut self.link.wire
+    }
+
+    /// Ends the stack without a word to the peers, and returns its wire.
+    pub fn into_wire(self) -> W {
+        self.link.wire
+    }
+
+    /// What was counted.
+    pub fn counters(&self) -> Counters {
+        let link = self.link.counters();
+        Counters { unresolved: link.unresolved, dropped: link.dropped, ..self.counters }
+    }
+
+    fn handle(&mut self, bytes: &[u8]) {
+        match inbound(bytes, self.link.mac(), self.link.address()) {
+            Inbound::Tcp(segment, from) => self.segment(&segment, Hop::Mac(from)),
+            Inbound::Arp(packet) => self.link.arp(packet),
+            Inbound::Ipv4(packet, from) => self.engine.answer(packet, &mut self.link, Hop::Mac(from)),
+            Inbound::Fragment => self.counters.fragments += 1,
+            Inbound::Other => self.counters.ignored += 1,
+        }
+    }
+
+    fn run_timers(&mut self, now: Duration) {
+        let mut due = core::mem::take(&mut self.due);
+        self.timers.expire(tick(now), &mut due);
+        for id in due.drain(..) {
+            if let Some(connection) = self.connections.get_mut(id) {
+                connection.scheduled = None;
+                self.mark_dirty(id);
+            }
+        }
+        self.due = due;
+        if now >= self.maintained + MAINTAIN_EVERY {
+            self.maintained = now;
+            self.time_wait.expire(now);
+            for host in self.link.maintain(now) {
+                self.unreachable(host);
+            }
+        }
+    }
+}
+
+/// A tick of the timers is a millisecond.
+const fn tick(now: Duration) -> u64 {
+    now.as_millis() as u64
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! One connection: its socket, and what the engine does not keep.
+
+use super::Reply;
+use crate::config::Config;
+use crate::demux::{Flow, Segment};
+use crate::engine::{Sent, Socket, State};
+use crate::event::{ConnectionId, Ended, Event, ListenerId};
+use crate::link::Hop;
+use core::time::Duration;
+use smoltcp::wire::TcpSeqNumber;
+
+/// How far a connection is, for the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The handshake is not complete.
+    Opening,
+    /// Established, or further.
+    Open,
+    /// The socket has nothing to do any more.
+    Over(Ended),
+}
+
+/// What happens to a segment of a known flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Check {
+    /// The engine gets it.
+    Pass,
+    /// It could be forged: this is sent, so that the true peer can answer.
+    Challenge(Reply),
+    /// It is ignored.
+    Drop,
+}
+
+#[derive(Debug)]
+pub(crate) struct Connection {
+    pub(crate) socket: Socket,
+    pub(crate) flow: Flow,
+    pub(crate) hop: Hop,
+    pub(crate) stage: Stage,
+    /// Who has accepted it; nobody, if the program has called `connect`.
+    pub(crate) listener: Option<ListenerId>,
+    /// Whether the program has called `close`.
+    pub(crate) is_closed: bool,
+    /// Whether the program has called `shutdown`.
+    pub(crate) is_shut_down: bool,
+    /// Whether the last `send` did not take all.
+    pub(crate) wants_space: bool,
+    /// When the peer was heard, once the handshake is complete, or when the wait for it began.
+    pub(crate) heard: Duration,
+    /// The earliest tick at which the timers hand out this connection.
+    pub(crate) scheduled: Option<u64>,
+    /// Whether it waits to be sent from.
+    pub(crate) is_dirty: bool,
+    /// Whether it waits to be asked for events.
+    pub(crate) is_ready: bool,
+    /// What the program has not been told.
+    pub(crate) news: News,
+    /// How much had arrived when the program was told last.
+    told: Arrived,
+    /// The peer's first sequence number after its SYN, when that has come.
+    first_expected: Option<TcpSeqNumber>,
+    /// Bytes that the program has read.
+    read: u32,
+    next_to_send: TcpSeqNumber,
+    window: u16,
+}
+
+/// What the program has not been told.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct News {
+    pub(crate) opened: bool,
+    pub(crate) readable: bool,
+    pub(crate) writable: bool,
+    pub(crate) ended: bool,
+}
+
+impl News {
+    pub(crate) const fn is_any(self) -> bool {
+        self.opened || self.readable || self.writable || self.ended
+    }
+}
+
+/// How many bytes have arrived, and whether all have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Arrived {
+    bytes: u32,
+    end: bool,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        socket: Socket,
+        flow: Flow,
+        hop: Hop,
+        listener: Option<ListenerId>,
+        initial: TcpSeqNumber,
+        now: Duration,
+    ) -> Self {
+        Self {
+            socket,
+            flow,
+            hop,
+            stage: Stage::Opening,
+            listener,
+            is_closed: false,
+            is_shut_down: false,
+            wants_space: false,
+            heard: now,
+            scheduled: None,
+            is_dirty: false,
+            is_ready: false,
+            news: News::default(),
+            told: Arrived::default(),
+            first_expected: None,
+            read: 0,
+            next_to_send: initial,
+            window: 0,
+        }
+    }
+
+    /// Notes the sequence number of the peer's SYN.
+    pub(crate) fn synchronize(&mut self, syn: TcpSeqNumber) {
+        self.first_expected.get_or_insert(syn + 1);
+    }
+
+    /// Notes what was sent.
+    pub(crate) fn sent(&mut self, sent: Option<Sent>) {
+        if let Some(Sent { next, window }) = sent {
+            self.next_to_send = self.next_to_send.max(next);
+            self.window = window;
+        }
+    }
+
+    /// Copies received bytes for the program.
+    pub(crate) fn read(&mut self, bytes: &mut [u8]) -> usize {
+        let read = self.socket.read(bytes);
+        self.read = self.read.wrapping_add(read as u32);
+        read
+    }
+
+    pub(crate) const fn next_to_send(&self) -> TcpSeqNumber {
+        self.next_to_send
+    }
+
+    fn arrived(&self) -> Arrived {
+        Arrived {
+            bytes: self.read.wrapping_add(self.socket.unread() as u32),
+            end: self.told.end || self.socket.is_at_end(),
+        }
+    }
+
+    /// RCV.NXT, once the peer's SYN has come.
+    pub(crate) fn next_expected(&self) -> Option<TcpSeqNumber> {
+        let Arrived { bytes, end } = self.arrived();
+        let numbers = bytes.wrapping_add(u32::from(end)).cast_signed();
+        self.first_expected.map(|first| TcpSeqNumber(first.0.wrapping_add(numbers)))
+    }
+
+    /// Notes what the program has to be told of an open connection.
+    pub(crate) fn look(&mut self) {
+        let arrived = self.arrived();
+        if arrived != self.told {
+            self.told = arrived;
+            self.news.readable = true;
+        }
+        if self.wants_space && self.socket.space() > 0 {
+            self.wants_space = false;
+            self.news.writable = true;
+        }
+    }
+
+    /// Whether a segment with this number lies in the window.
+    fn is_in_window(&self, number: TcpSeqNumber, expected: TcpSeqNumber) -> bool {
+        number >= expected && number < expected + usize::from(self.window).max(1)
+    }
+
+    /// RFC 5961: what could end a connection must have exactly the expected number.
+    pub(crate) fn check(&self, segment: &Segment<'_>) -> Check {
+        let Some(expected) = self.next_expected() else { return Check::Pass };
+        if !segment.rst && !segment.syn {
+            return Check::Pass;
+        }
+        // In SYN-RECEIVED the peer's SYN again is answered by the engine's timer.
+        if segment.syn && self.socket.state() == State::SynReceived && segment.seq + 1 == expected {
+            return Check::Pass;
+        }
+        if segment.rst && segment.seq == expected {
+            return Check::Pass;
+        }
+        if !segment.is_intact() || (segment.rst && !self.is_in_window(segment.seq, expected)) {
+            return Check::Drop;
+        }
+        let (seq, ack) = (self.next_to_send, Some(expected));
+        Check::Challenge(Reply { flow: self.flow, reset: false, seq, ack, window: self.window })
+    }
+
+    /// The next thing to tell the program. Its end comes after all else.
+    pub(crate) fn event(&mut self, id: ConnectionId) -> Option<Event> {
+        let news = &mut self.news;
+        if core::mem::take(&mut news.opened) {
+            return Some(self.listener.map_or(Event::Connected(id), |listener| Event::Accepted(listener, id)));
+        }
+        if core::mem::take(&mut news.readable) {
+            return Some(Event::Readable(id));
+        }
+        if core::mem::take(&mut news.writable) {
+            return Some(Event::Writable(id));
+        }
+        match self.stage {
+            Stage::Over(how) if core::mem::take(&mut news.ended) => Some(Event::Ended(id, how)),
+            _ => None,
+        }
+    }
+
+    /// Until when the peer has to be heard, if it has to answer something.
+    pub(crate) fn deadline(&self, config: &Config) -> Option<Duration> {
+        let patience = if self.stage == Stage::Opening { config.handshake_timeout } else { config.user_timeout };
+        self.waits_for_peer().then(|| self.heard + patience)
+    }
+
+    fn waits_for_peer(&self) -> bool {
+        self.socket.unacknowledged() > 0
+            || matches!(
+                self.socket.state(),
+                State::SynSent | State::SynReceived | State::FinWait1 | State::Closing | State::LastAck
+            )
+            || (self.is_closed && self.socket.state() == State::FinWait2)
+    }
+}

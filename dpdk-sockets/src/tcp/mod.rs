@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What of TCP is done outside the engine: initial sequence numbers, checks of segments that could be forged, resets for
+//! nobody's segments, and TIME-WAIT.
+
+mod connection;
+mod initial_sequence;
+mod replies;
+mod time_wait;
+
+pub(crate) use connection::{Check, Connection, Stage};
+pub(crate) use initial_sequence::{FIRST_DYNAMIC_PORT, InitialSequence};
+pub(crate) use replies::{Reply, reset_for};
+pub(crate) use time_wait::{Arrival, TimeWait};

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! TIME-WAIT (RFC 9293, section 3.4.2) of a connection whose socket is gone: two sequence numbers and a time.
+
+use super::Reply;
+use crate::demux::{Flow, Flows, Segment};
+use core::time::Duration;
+use smoltcp::wire::TcpSeqNumber;
+use std::collections::VecDeque;
+
+/// What a segment of a flow in TIME-WAIT leads to.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// It opens a new connection: TIME-WAIT of the old one is over.
+    Opens,
+    /// It is answered.
+    Answered(Reply),
+    /// It is ignored.
+    Ignored,
+}
+
+/// All flows in TIME-WAIT.
+#[derive(Debug)]
+pub(crate) struct TimeWait {
+    flows: Flows<Ended>,
+    /// In the order of their deadlines. A flow whose deadline was moved is in here several times.
+    deadlines: VecDeque<(Duration, Flow)>,
+    duration: Duration,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct Ended {
+    next_to_send: TcpSeqNumber,
+    next_expected: TcpSeqNumber,
+    deadline: Duration,
+}
+
+impl TimeWait {
+    /// `most` flows at a time, each for this long. If there are more, the oldest are forgotten.
+    pub(crate) fn new(duration: Duration, most: usize) -> Self {
+        Self { flows: Flows::default(), deadlines: VecDeque::new(), duration, most }
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.flows.len()
+    }
+
+    pub(crate) fn contains(&self, flow: Flow) -> bool {
+        self.flows.contains_key(&flow)
+    }
+
+    pub(crate) fn insert(
+        &mut self,
+        flow: Flow,
+        next_to_send: TcpSeqNumber,
+        next_expected: TcpSeqNumber,
+        now: Duration,
+    ) {
+        let deadline = now + self.duration;
+        self.flows.insert(flow, Ended { next_to_send, next_expected, deadline });
+        self.deadlines.push_back((deadline, flow));
+        while self.flows.len() > self.most {
+            self.forget_first();
+        }
+    }
+
+    /// Forgets the flows whose time is over.
+    pub(crate) fn expire(&mut self, now: Duration) {
+        while self.deadlines.front().is_some_and(|(deadline, _)| *deadline <= now) {
+            self.forget_first();
+        }
+    }
+
+    fn forget_first(&mut self) {
+        let Some((deadline, flow)) = self.deadlines.pop_front() else { return };
+        if self.flows.get(&flow).is_some_and(|ended| ended.deadline == deadline) {
+            self.flows.remove(&flow);
+        }
+    }
+
+    /// What a segment leads to, or `None` if its flow is not in TIME-WAIT.
+    pub(crate) fn arrived(&mut self, segment: &Segment<'_>, now: Duration) -> Option<Arrival> {
+        let ended = self.flows.get_mut(&segment.flow)?;
+        // RFC 1337: a reset does not end TIME-WAIT.
+        if segment.rst {
+            return Some(Arrival::Ignored);
+        }
+        // RFC 1122, section 4.2.2.13: a number above all that the old connection received is of a new one.
+        if segment.syn && segment.ack.is_none() && segment.seq >= ended.next_expected {
+            self.flows.remove(&segment.flow);
+            return Some(Arrival::Opens);
+        }
+        // RFC 9293, section 3.10.7.4: the peer's FIN again restarts the time.
+        if segment.fin {
+            ended.deadline = now + self.duration;
+            self.deadlines.push_back((ended.deadline, segment.flow));
+        } else if segment.len() == 0 && segment.seq == ended.next_expected {
+            return Some(Arrival::Ignored);
+        }
+        let (seq, ack) = (ended.next_to_send, Some(ended.next_expected));
+        Some(Arrival::Answered(Reply { flow: segment.flow, reset: false, seq, ack, window: 0 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::net::{Ipv4Addr, SocketAddrV4};
+
+    const NUMBER: TcpSeqNumber = TcpSeqNumber(i32::MAX);
+
+    const fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn flow(port: u16) -> Flow {
+        let host = |last| Ipv4Addr::new(192, 0, 2, last);
+        Flow::new(SocketAddrV4::new(host(1), 80), SocketAddrV4::new(host(2), port))
+    }
+
+    /// The peer's last number is `NUMBER`.
+    fn one_flow() -> TimeWait {
+        let mut waiting = TimeWait::new(at(60), 3);
+        waiting.insert(flow(1), TcpSeqNumber(7), NUMBER, at(0));
+        waiting
+    }
+
+    fn segment(seq: TcpSeqNumber) -> Segment<'static> {
+        Segment {
+            packet: &[],
+            payload: 0,
+            flow: flow(1),
+            seq,
+            ack: Some(TcpSeqNumber(7)),
+            syn: false,
+            fin: false,
+            rst: false,
+        }
+    }
+
+    #[test]
+    fn a_fin_again_is_acknowledged_and_restarts_the_time() {
+        let mut waiting = one_flow();
+        let answer = waiting.arrived(&Segment { fin: true, ..segment(NUMBER - 1) }, at(59));
+        let reply = Reply { flow: flow(1), reset: false, seq: TcpSeqNumber(7), ack: Some(NUMBER), window: 0 };
+        assert_eq!(answer, Some(Arrival::Answered(reply)));
+        waiting.expire(at(118));
+        assert_eq!(waiting.len(), 1);
+        waiting.expire(at(119));
+        assert_eq!(waiting.len(), 0);
+        assert_eq!(waiting.arrived(&segment(NUMBER), at(119)), None);
+    }
+
+    #[test]
+    fn a_reset_is_ignored_and_data_are_not_accepted() {
+        let mut waiting = one_flow();
+        assert_eq!(waiting.arrived(&Segment { rst: true, ..segment(NUMBER) }, at(1)), Some(Arrival::Ignored));
+        assert_eq!(waiting.arrived(&segment(NUMBER), at(1)), Some(Arrival::Ignored));
+        let data = Segment { payload: 5, ..segment(NUMBER) };
+        assert!(matches!(waiting.arrived(&data, at(1)), Some(Arrival::Answered(_))));
+    }
+
+    #[test]
+    fn only_a_higher_number_opens_a_new_connection() {
+        let mut waiting = one_flow();
+        let syn = |seq| Segment { syn: true, ack: None, ..segment(seq) };
+        for number in [NUMBER - 1, NUMBER - 1_000_000] {
+            assert!(matches!(waiting.arrived(&syn(number), at(1)), Some(Arrival::Answered(_))));
+        }
+        assert_eq!(waiting.arrived(&syn(NUMBER + 5), at(1)), Some(Arrival::Opens), "numbers wrap");
+        assert!(!waiting.contains(flow(1)));
+    }
+
+    #[test]
+    fn the_oldest_are_forgotten_when_there_are_too_many() {
+        let mut waiting = one_flow();
+        for port in 2..=4 {
+            waiting.insert(flow(port), TcpSeqNumber(7), NUMBER, at(u64::from(port)));
+        }
+        assert_eq!((waiting.len(), waiting.contains(flow(1)), waiting.contains(flow(4))), (3, false, true));
+        waiting.expire(at(100));
+        assert_eq!(waiting.len(), 0);
+    }
+}

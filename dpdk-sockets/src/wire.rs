@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Where the frames of a stack come from and go to: a queue pair of a port, or memory in tests.
+
+use core::time::Duration;
+use dpdk_rs::{Burst, Clock, Eal, Mempool, Packet, RxQueue, Tsc, TxQueue};
+use std::collections::VecDeque;
+
+/// The maximum number of frames received at once, and of frames that wait for the device.
+const BURST: usize = 32;
+
+/// Moves Ethernet frames without their check sequence, and tells the time.
+pub trait Wire {
+    /// A frame that is owned.
+    type Frame;
+
+    /// The maximum number of frames that [`Stack::poll`](crate::Stack::poll) receives at once.
+    const BURST: usize = BURST;
+
+    /// The time since some moment. It never goes back.
+    fn now(&mut self) -> Duration;
+
+    /// The next received frame.
+    fn receive(&mut self) -> Option<Self::Frame>;
+
+    /// Whether a frame of any length can be allocated and sent.
+    fn has_room(&mut self) -> bool;
+
+    /// A new frame of `len` bytes, or `None` if there is no memory for it. The bytes are any.
+    fn allocate(&mut self, len: usize) -> Option<Self::Frame>;
+
+    /// The bytes of a frame, or `None` if it is in several pieces.
+    fn bytes(frame: &Self::Frame) -> Option<&[u8]>;
+
+    /// The bytes of a frame from [`allocate`](Self::allocate).
+    fn bytes_mut(frame: &mut Self::Frame) -> &mut [u8];
+
+    /// Sends a frame, after [`has_room`](Self::has_room) was true. Returns whether it was accepted.
+    fn send(&mut self, frame: Self::Frame) -> bool;
+
+    /// Hands what was sent to the device, as far as it has room.
+    fn flush(&mut self);
+}
+
+/// An RX queue and a TX queue of one port, with a pool for the frames to send.
+///
+/// Frames that the TX queue does not accept wait; until it accepts them, there is no room for more.
+#[derive(Debug)]
+pub struct QueuePair {
+    /// In the order of arrival, the first one at the end.
+    received: Burst<(), BURST>,
+    waiting: Burst<(), BURST>,
+    /// So that there is an mbuf when there is room.
+    spare: Option<Packet<()>>,
+    rx: RxQueue<()>,
+    tx: TxQueue,
+    pool: Mempool<()>,
+    clock: Clock,
+    start: Tsc,
+}
+
+impl QueuePair {
+    /// Combines two queues, and allocates frames to send from `pool`. That may be the pool of the RX queue, if it has a few
+    /// more mbufs than the two queues have descriptors.
+    #[must_use]
+    pub fn new(eal: &Eal, rx: RxQueue<()>, tx: TxQueue, pool: Mempool<()>) -> Self {
+        let clock = Clock::new(eal);
+        let spare = pool.alloc();
+        Self { received: Burst::new(), waiting: Burst::new(), spare, rx, tx, pool, clock, start: clock.now() }
+    }
+
+    /// Returns the queues. Frames that wait are dropped.
+    #[must_use]
+    pub fn into_queues(self) -> (RxQueue<()>, TxQueue) {
+        (self.rx, self.tx)
+    }
+}
+
+impl Wire for QueuePair {
+    type Frame = Packet<()>;
+
+    fn now(&mut self) -> Duration {
+        let cycles = u128::from(self.clock.now().since(self.start));
+        let micros = cycles * 1_000_000 / u128::from(self.clock.hz().max(1));
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+
+    fn receive(&mut self) -> Option<Packet<()>> {
+        if self.received.is_empty() {
+            self.rx.rx(&mut self.received);
+            self.received.reverse();
+        }
+        self.received.pop()
+    }
+
+    fn has_room(&mut self) -> bool {
+        if self.waiting.remaining_capacity() == 0 {
+            self.tx.tx(&mut self.waiting);
+        }
+        if self.spare.is_none() {
+            self.spare = self.pool.alloc();
+        }
+        self.waiting.remaining_capacity() > 0 && self.spare.is_some()
+    }
+
+    fn allocate(&mut self, len: usize) -> Option<Packet<()>> {
+        let mut packet = self.spare.take().or_else(|| self.pool.alloc())?;
+        if packet.append(len).is_ok() {
+            return Some(packet);
+        }
+        self.spare = Some(packet);
+        None
+    }
+
+    fn bytes(frame: &Packet<()>) -> Option<&[u8]> {
+        frame.is_contiguous().then(|| frame.data())
+    }
+
+    fn bytes_mut(frame: &mut Packet<()>) -> &mut [u8] {
+        frame.data_mut().unwrap_or_default()
+    }
+
+    fn send(&mut self, frame: Packet<()>) -> bool {
+        self.waiting.push(frame).is_ok()
+    }
+
+    fn flush(&mut self) {
+        if !self.waiting.is_empty() {
+            self.tx.tx(&mut self.waiting);
+        }
+    }
+}
+
+/// A wire in memory, for tests of programs: the test puts frames in, takes frames out, and says what time it is.
+#[derive(Debug)]
+pub struct Memory {
+    /// Frames for the stack.
+    pub to_stack: VecDeque<Vec<u8>>,
+    /// Frames that the stack has sent.
+    pub from_stack: VecDeque<Vec<u8>>,
+    /// The time.
+    pub now: Duration,
+    /// As many frames as this wait in `from_stack` at most.
+    pub room: usize,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self { to_stack: VecDeque::new(), from_stack: VecDeque::new(), now: Duration::ZERO, room: usize::MAX }
+    }
+}
+
+impl Wire for Memory {
+    type Frame = Vec<u8>;
+
+    fn now(&mut self) -> Duration {
+        self.now
+    }
+
+    fn receive(&mut self) -> Option<Vec<u8>> {
+        self.to_stack.pop_front()
+    }
+
+    fn has_room(&mut self) -> bool {
+        self.from_stack.len() < self.room
+    }
+
+    fn allocate(&mut self, len: usize) -> Option<Vec<u8>> {
+        Some(vec![0; len])
+    }
+
+    fn bytes(frame: &Vec<u8>) -> Option<&[u8]> {
+        Some(frame)
+    }
+
+    fn bytes_mut(frame: &mut Vec<u8>) -> &mut [u8] {
+        frame
+    }
+
+    fn send(&mut self, frame: Vec<u8>) -> bool {
+        self.from_stack.push_back(frame);
+        true
+    }
+
+    fn flush(&mut self) {}
+}
