@@ -259,7 +259,7 @@ fn memif_danger(args: &str, queues: u32) -> Option<Danger> {
 }
 
 /// `net_tap` sends the files of its queues to secondary processes at each start. It writes their numbers to a message of
-/// its own, which has room for 8 until 24.03, without counting them.
+/// its own, which has room for 8 until 24.07, without counting them.
 fn tap_danger(queues: u32) -> Option<Danger> {
     let most = sys::RTE_MP_MAX_FD_NUM;
     (queues > most).then(|| ("queues of net_tap in both directions", queues, format!("at most {most}")))

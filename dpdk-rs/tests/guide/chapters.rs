@@ -83,6 +83,16 @@ fn links_to_files_lead_to_files() {
     }
 }
 
+/// Reports for DPDK are not part of the published crate, so that chapters name them without a link.
+#[test]
+fn reports_that_are_named_exist() {
+    for file in chapters() {
+        for name in text(file.to_str().unwrap()).split('`').filter(|word| word.starts_with("docs/upstream/")) {
+            assert!(Path::new(name).exists(), "{}: there is no {name}", file.display());
+        }
+    }
+}
+
 #[test]
 fn links_between_chapters_lead_to_modules_in_the_documentation() {
     let guide = text("src/guide.rs");
