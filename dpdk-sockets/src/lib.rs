@@ -18,6 +18,7 @@ mod event;
 mod link;
 mod stack;
 mod tcp;
+mod time;
 mod timers;
 pub mod wire;
 

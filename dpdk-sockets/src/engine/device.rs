@@ -7,7 +7,7 @@ use crate::link::{Hop, Link};
 use crate::wire::Wire;
 use smoltcp::phy::{Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
-use smoltcp::wire::{IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber};
+use smoltcp::wire::{IPV4_HEADER_LEN, IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber};
 
 /// What a segment that was sent says.
 #[derive(Clone, Copy, Debug)]
@@ -84,10 +84,11 @@ impl<W: Wire> TxToken for Transmission<'_, W> {
     }
 }
 
-/// smoltcp writes no options of IPv4.
+/// smoltcp writes no options of IPv4, and nothing behind the packet.
 fn what_was_sent(packet: &[u8]) -> Option<Sent> {
-    let ip = Ipv4Packet::new_unchecked(packet);
-    let tcp = (ip.next_header() == IpProtocol::Tcp).then(|| TcpPacket::new_unchecked(ip.payload()))?;
+    let (ip, tcp) = packet.split_at_checked(IPV4_HEADER_LEN)?;
+    let is_tcp = Ipv4Packet::new_unchecked(ip).next_header() == IpProtocol::Tcp;
+    let tcp = is_tcp.then(|| TcpPacket::new_unchecked(tcp))?;
     Some(Sent { next: tcp.seq_number() + tcp.segment_len(), window: tcp.window_len() })
 }
 

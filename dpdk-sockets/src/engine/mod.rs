@@ -9,9 +9,9 @@ mod seed;
 mod socket;
 
 use crate::link::{Hop, Link};
+use crate::time::Time;
 use crate::wire::Wire;
 use core::net::{Ipv4Addr, SocketAddrV4};
-use core::time::Duration;
 pub(crate) use device::Sent;
 use device::{OneFrame, Silent};
 use smoltcp::iface::{Config, Interface, SocketSet};
@@ -23,7 +23,7 @@ pub(crate) use socket::{Buffers, Socket, State};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Now,
-    At(Duration),
+    At(Time),
     /// When a segment arrives, or when the program does something.
     Never,
 }
@@ -39,7 +39,7 @@ pub(crate) struct Engine {
 impl Engine {
     /// For a host with this address; `mtu` is the maximum length of an IPv4 packet.
     pub(crate) fn new(address: Ipv4Addr, mtu: usize) -> Self {
-        Self { interface: interface(address, mtu, 1, Duration::ZERO), address, mtu, none: SocketSet::new(Vec::new()) }
+        Self { interface: interface(address, mtu, 1, Time::ZERO), address, mtu, none: SocketSet::new(Vec::new()) }
     }
 
     /// A socket that begins to connect, with this initial sequence number.
@@ -49,7 +49,7 @@ impl Engine {
         remote: SocketAddrV4,
         initial: TcpSeqNumber,
         buffers: Buffers,
-        now: Duration,
+        now: Time,
     ) -> Option<Socket> {
         let mut socket = Socket::new(buffers);
         let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);
@@ -68,7 +68,7 @@ impl Engine {
         link: &mut Link<W>,
         hop: Hop,
     ) -> Option<Socket> {
-        let now = link.wire.now();
+        let now = link.now();
         let mut socket = Socket::new(buffers);
         let endpoint = IpListenEndpoint { addr: Some(IpAddress::Ipv4(*local.ip())), port: local.port() };
         socket.tcp_mut().listen(endpoint).ok()?;
@@ -86,7 +86,7 @@ impl Engine {
         link: &mut Link<W>,
         hop: Hop,
     ) -> Option<Sent> {
-        let now = instant(link.wire.now());
+        let now = instant(link.now());
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
         self.interface.poll_ingress_single(now, &mut device, &mut socket.set);
         device.sent
@@ -94,31 +94,31 @@ impl Engine {
 
     /// Sends at most one segment of a socket.
     pub(crate) fn transmit<W: Wire>(&mut self, socket: &mut Socket, link: &mut Link<W>, hop: Hop) -> Option<Sent> {
-        let now = instant(link.wire.now());
+        let now = instant(link.now());
         let mut device = OneFrame::new(None, link, hop, self.mtu);
         self.interface.poll_egress(now, &mut device, &mut socket.set);
         device.sent
     }
 
     /// When a socket has something to send next.
-    pub(crate) fn next(&mut self, socket: &Socket, now: Duration) -> Next {
+    pub(crate) fn next(&mut self, socket: &Socket, now: Time) -> Next {
         match self.interface.poll_at(instant(now), &socket.set) {
             None => Next::Never,
             Some(at) if at <= instant(now) => Next::Now,
-            Some(at) => Next::At(Duration::from_micros(u64::try_from(at.total_micros()).unwrap_or(0))),
+            Some(at) => Next::At(Time::from_micros(at.total_micros().cast_unsigned())),
         }
     }
 
     /// Answers a packet that is not TCP: echo requests (RFC 792), and protocols that nobody serves.
     pub(crate) fn answer<W: Wire>(&mut self, packet: &[u8], link: &mut Link<W>, hop: Hop) {
-        let now = instant(link.wire.now());
+        let now = instant(link.now());
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
         self.interface.poll_ingress_single(now, &mut device, &mut self.none);
     }
 }
 
 /// The numbers that an interface draws depend on its seed.
-fn interface(address: Ipv4Addr, mtu: usize, seed: u64, now: Duration) -> Interface {
+fn interface(address: Ipv4Addr, mtu: usize, seed: u64, now: Time) -> Interface {
     let mut config = Config::new(HardwareAddress::Ip);
     config.random_seed = seed;
     let mut interface = Interface::new(config, &mut Silent { mtu }, instant(now));
@@ -127,6 +127,6 @@ fn interface(address: Ipv4Addr, mtu: usize, seed: u64, now: Duration) -> Interfa
     interface
 }
 
-fn instant(now: Duration) -> Instant {
-    Instant::from_micros(i64::try_from(now.as_micros()).unwrap_or(i64::MAX))
+fn instant(now: Time) -> Instant {
+    Instant::from_micros(now.as_micros().cast_signed())
 }

@@ -5,9 +5,9 @@
 
 mod neighbors;
 
+use crate::time::Time;
 use crate::wire::Wire;
 use core::net::Ipv4Addr;
-use core::time::Duration;
 use neighbors::{Neighbors, Verdict};
 use smoltcp::wire::{
     ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, Ipv4Cidr,
@@ -36,6 +36,7 @@ pub(crate) struct LinkCounters {
 
 pub(crate) struct Link<W: Wire> {
     pub(crate) wire: W,
+    now: Time,
     mac: EthernetAddress,
     network: Ipv4Cidr,
     gateway: Option<Ipv4Addr>,
@@ -45,7 +46,26 @@ pub(crate) struct Link<W: Wire> {
 
 impl<W: Wire> Link<W> {
     pub(crate) fn new(wire: W, mac: EthernetAddress, network: Ipv4Cidr, gateway: Option<Ipv4Addr>) -> Self {
-        Self { wire, mac, network, gateway, neighbors: Neighbors::default(), counters: LinkCounters::default() }
+        Self {
+            wire,
+            now: Time::ZERO,
+            mac,
+            network,
+            gateway,
+            neighbors: Neighbors::default(),
+            counters: LinkCounters::default(),
+        }
+    }
+
+    /// The time as it was read last.
+    pub(crate) const fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Reads the time.
+    pub(crate) fn read_clock(&mut self) -> Time {
+        self.now = self.wire.now().into();
+        self.now
     }
 
     pub(crate) const fn mac(&self) -> EthernetAddress {
@@ -81,7 +101,7 @@ impl<W: Wire> Link<W> {
     }
 
     fn resolve(&mut self, frame: W::Frame, address: Ipv4Addr) {
-        let now = self.wire.now();
+        let now = self.now;
         let (verdict, dropped) = self.neighbors.send(address, frame, now);
         self.counters.unresolved += u64::from(dropped);
         match verdict {
@@ -124,7 +144,7 @@ impl<W: Wire> Link<W> {
         if !mac.is_unicast() || address == self.address() {
             return;
         }
-        let now = self.wire.now();
+        let now = self.now;
         for frame in self.neighbors.heard(address, mac, now) {
             self.send_to(frame, mac);
         }
@@ -156,7 +176,7 @@ impl<W: Wire> Link<W> {
     }
 
     /// Asks again for hosts that have not answered. Returns those that never did.
-    pub(crate) fn maintain(&mut self, now: Duration) -> Vec<Ipv4Addr> {
+    pub(crate) fn maintain(&mut self, now: Time) -> Vec<Ipv4Addr> {
         let (ask, gone, dropped) = self.neighbors.maintain(now);
         self.counters.unresolved += dropped;
         for address in ask {

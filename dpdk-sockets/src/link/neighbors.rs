@@ -3,20 +3,20 @@
 
 //! The hardware addresses of the hosts on the network, and the frames that wait for one.
 
+use crate::time::Time;
 use ahash::RandomState;
 use core::net::Ipv4Addr;
-use core::time::Duration;
 use smoltcp::wire::EthernetAddress;
 use std::collections::HashMap;
 
 /// An address that was not heard of for so long is asked for, at the host itself, when it is used.
-const CONFIRM_AFTER: Duration = Duration::from_secs(45);
+const CONFIRM_AFTER: Time = Time::from_secs(45);
 
 /// An address that was not heard of for so long is not used.
-const LIFETIME: Duration = Duration::from_secs(60);
+const LIFETIME: Time = Time::from_secs(60);
 
 /// RFC 1122, section 2.3.2.1: at most one request a second for a host.
-const ASK_AGAIN_AFTER: Duration = Duration::from_secs(1);
+const ASK_AGAIN_AFTER: Time = Time::from_secs(1);
 
 /// After so many requests without an answer, a host is not there.
 const MOST_REQUESTS: u32 = 3;
@@ -33,8 +33,8 @@ pub(crate) struct Neighbors<F> {
 
 #[derive(Debug)]
 enum Entry<F> {
-    Unresolved { waiting: Vec<F>, asked: Duration, requests: u32 },
-    Resolved { mac: EthernetAddress, heard: Duration, asked: Option<Duration> },
+    Unresolved { waiting: Vec<F>, asked: Time, requests: u32 },
+    Resolved { mac: EthernetAddress, heard: Time, asked: Option<Time> },
 }
 
 /// What to do with a frame.
@@ -57,7 +57,7 @@ impl<F> Default for Neighbors<F> {
 
 impl<F> Neighbors<F> {
     /// What to do with a frame for a host, and whether one that waited for it is dropped.
-    pub(crate) fn send(&mut self, address: Ipv4Addr, frame: F, now: Duration) -> (Verdict<F>, bool) {
+    pub(crate) fn send(&mut self, address: Ipv4Addr, frame: F, now: Time) -> (Verdict<F>, bool) {
         match self.entries.get_mut(&address) {
             Some(Entry::Resolved { mac, heard, asked }) if now < *heard + LIFETIME => {
                 let is_old = now >= *heard + CONFIRM_AFTER && asked.is_none_or(|asked| now >= asked + ASK_AGAIN_AFTER);
@@ -85,7 +85,7 @@ impl<F> Neighbors<F> {
     }
 
     /// A host has said which address it has. Only those are noted that were asked for. Returns the frames that waited.
-    pub(crate) fn heard(&mut self, address: Ipv4Addr, mac: EthernetAddress, now: Duration) -> Vec<F> {
+    pub(crate) fn heard(&mut self, address: Ipv4Addr, mac: EthernetAddress, now: Time) -> Vec<F> {
         let Some(entry) = self.entries.get_mut(&address) else { return Vec::new() };
         let resolved = Entry::Resolved { mac, heard: now, asked: None };
         match core::mem::replace(entry, resolved) {
@@ -98,7 +98,7 @@ impl<F> Neighbors<F> {
     }
 
     /// The hosts to ask for again, those that are not there, and how many frames waited for these.
-    pub(crate) fn maintain(&mut self, now: Duration) -> (Vec<Ipv4Addr>, Vec<Ipv4Addr>, u64) {
+    pub(crate) fn maintain(&mut self, now: Time) -> (Vec<Ipv4Addr>, Vec<Ipv4Addr>, u64) {
         let (mut ask, mut gone, mut dropped) = (Vec::new(), Vec::new(), 0);
         self.unresolved.retain(|address| {
             let Some(Entry::Unresolved { waiting, asked, requests }) = self.entries.get_mut(address) else {
@@ -128,8 +128,8 @@ mod tests {
     const HOST: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 7);
     const MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 7]);
 
-    const fn at(seconds: u64) -> Duration {
-        Duration::from_secs(seconds)
+    const fn at(seconds: u64) -> Time {
+        Time::from_secs(seconds)
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
     fn a_host_that_is_not_there_is_asked_for_three_times() {
         let mut neighbors = Neighbors::default();
         neighbors.send(HOST, 1, at(0));
-        assert_eq!(neighbors.maintain(Duration::from_millis(999)), (vec![], vec![], 0));
+        assert_eq!(neighbors.maintain(Time::from_millis(999)), (vec![], vec![], 0));
         assert_eq!(neighbors.maintain(at(1)), (vec![HOST], vec![], 0));
         assert_eq!(neighbors.maintain(at(2)), (vec![HOST], vec![], 0));
         assert_eq!(neighbors.maintain(at(3)), (vec![], vec![HOST], 1));

@@ -54,7 +54,7 @@ impl<W: Wire> Stack<W> {
             return Err(ConnectError::Full(self.config.connections));
         }
         let flow = self.free_flow(remote).ok_or(ConnectError::NoPort(remote))?;
-        let now = self.link.wire.now();
+        let now = self.link.now();
         let initial = self.initial.number(flow, now);
         let socket = self.engine.connect(flow.local(), remote, initial, self.buffers, now);
         let socket = socket.ok_or(ConnectError::NoPeer(remote))?;
@@ -104,7 +104,7 @@ impl<W: Wire> Stack<W> {
     ///
     /// [`ConnectionError`] if there is no such connection, if it is not established, was shut down, or has ended.
     pub fn send(&mut self, id: ConnectionId, bytes: &[u8]) -> Result<usize, ConnectionError> {
-        let now = self.link.wire.now();
+        let now = self.link.now();
         let connection = self.writable(id)?;
         if connection.socket.unacknowledged() == 0 {
             connection.heard = now;
@@ -134,7 +134,7 @@ impl<W: Wire> Stack<W> {
     ///
     /// [`ConnectionError`] if there is no such connection, if it is not established, or has ended.
     pub fn shutdown(&mut self, id: ConnectionId) -> Result<(), ConnectionError> {
-        let now = self.link.wire.now();
+        let now = self.link.now();
         let connection = self.live(id)?;
         match connection.stage {
             Stage::Opening => return Err(ConnectionError::NotEstablished),
@@ -157,7 +157,7 @@ impl<W: Wire> Stack<W> {
     ///
     /// [`ConnectionError::NoSuchConnection`] if it was closed before.
     pub fn close(&mut self, id: ConnectionId) -> Result<(), ConnectionError> {
-        let now = self.link.wire.now();
+        let now = self.link.now();
         let connection = self.live(id)?;
         connection.is_closed = true;
         match connection.stage {

@@ -3,14 +3,15 @@
 
 //! What connections do between segments and calls: they send, wait, end, and have news.
 
-use super::{Stack, tick};
+use super::Stack;
 use crate::engine::{Next, State};
 use crate::event::{ConnectionId, Ended, Event};
 use crate::link::Hop;
 use crate::tcp::{Connection, Stage};
+use crate::time::Time;
+use crate::timers::Wheel;
 use crate::wire::Wire;
 use core::net::Ipv4Addr;
-use core::time::Duration;
 
 impl<W: Wire> Stack<W> {
     pub(super) fn insert(&mut self, connection: Connection) -> ConnectionId {
@@ -38,16 +39,14 @@ impl<W: Wire> Stack<W> {
                 return;
             }
             let Some(id) = self.dirty.pop_front() else { return };
-            if let Some(connection) = self.connections.get_mut(id) {
-                connection.is_dirty = false;
-                self.send_from(id);
-            }
+            self.send_from(id);
         }
     }
 
     fn send_from(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get_mut(id) else { return };
-        let now = self.link.wire.now();
+        connection.is_dirty = false;
+        let now = self.link.now();
         let next = loop {
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop);
             connection.sent(sent);
@@ -56,29 +55,24 @@ impl<W: Wire> Stack<W> {
                 break next;
             }
         };
-        let deadline = connection.deadline(&self.config);
+        let deadline = connection.deadline(&self.patience);
         if deadline.is_some_and(|deadline| now >= deadline) {
             connection.socket.abort();
             self.over(id, Ended::TimedOut);
             return;
         }
         match (next, deadline) {
-            (Next::Now, _) => self.mark_dirty(id),
-            (Next::At(at), Some(deadline)) => self.schedule(id, at.min(deadline)),
-            (Next::At(at), None) | (Next::Never, Some(at)) => self.schedule(id, at),
+            (Next::Now, _) => {
+                connection.is_dirty = true;
+                self.dirty.push_back(id);
+            }
+            (Next::At(at), Some(deadline)) => schedule(&mut self.timers, connection, id, at.min(deadline)),
+            (Next::At(at), None) | (Next::Never, Some(at)) => schedule(&mut self.timers, connection, id, at),
             (Next::Never, None) => (),
         }
-        self.refresh(id, false);
-    }
-
-    /// The timers hand out a connection at the earliest time that it asked for, and it asks again then.
-    fn schedule(&mut self, id: ConnectionId, at: Duration) {
-        let Some(connection) = self.connections.get_mut(id) else { return };
-        // Not before that time.
-        let at = tick(at) + 1;
-        if connection.scheduled.is_none_or(|scheduled| at < scheduled) {
-            connection.scheduled = Some(at);
-            self.timers.schedule(id, at);
+        // A reset was sent, and with it everything is over.
+        if connection.socket.is_over() {
+            self.refresh(id, false);
         }
     }
 
@@ -124,7 +118,7 @@ impl<W: Wire> Stack<W> {
     fn opened(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.stage = Stage::Open;
-        connection.heard = self.link.wire.now();
+        connection.heard = self.link.now();
         connection.news.opened = true;
         match connection.listener.map(|listener| self.listeners.get_mut(listener)) {
             None => (),
@@ -147,7 +141,7 @@ impl<W: Wire> Stack<W> {
         if connection.socket.state() == State::TimeWait
             && let Some(expected) = connection.next_expected()
         {
-            let now = self.link.wire.now();
+            let now = self.link.now();
             self.time_wait.insert(connection.flow, connection.next_to_send(), expected, now);
         }
         let was_opening = connection.stage == Stage::Opening;
@@ -192,5 +186,15 @@ impl<W: Wire> Stack<W> {
             self.ready.pop_front();
         }
         None
+    }
+}
+
+/// The timers hand out a connection at the earliest time that it asked for, and it asks again then.
+fn schedule(timers: &mut Wheel<ConnectionId>, connection: &mut Connection, id: ConnectionId, at: Time) {
+    // Not before that time.
+    let at = at.tick() + 1;
+    if connection.scheduled.is_none_or(|scheduled| at < scheduled) {
+        connection.scheduled = Some(at);
+        timers.schedule(id, at);
     }
 }

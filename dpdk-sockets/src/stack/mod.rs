@@ -13,11 +13,11 @@ use crate::engine::{Buffers, Engine};
 use crate::error::ConfigError;
 use crate::event::{ConnectionId, Counters, ListenerId};
 use crate::link::{Hop, Link};
-use crate::tcp::{Connection, InitialSequence, TimeWait};
+use crate::tcp::{Connection, InitialSequence, Patience, TimeWait};
+use crate::time::Time;
 use crate::timers::Wheel;
 use crate::wire::Wire;
 use core::fmt;
-use core::time::Duration;
 use slotmap::SlotMap;
 use smoltcp::wire::EthernetAddress;
 use std::collections::{HashMap, VecDeque};
@@ -31,6 +31,7 @@ pub struct Stack<W: Wire> {
     engine: Engine,
     config: Config,
     buffers: Buffers,
+    patience: Patience,
     connections: SlotMap<ConnectionId, Connection>,
     /// The connections that segments can come for.
     flows: Flows<ConnectionId>,
@@ -47,7 +48,7 @@ pub struct Stack<W: Wire> {
     /// Connections with news.
     ready: VecDeque<ConnectionId>,
     /// When the link asks again for hosts.
-    maintained: Duration,
+    maintained: Time,
     counters: Counters,
 }
 
@@ -60,7 +61,7 @@ struct Listener {
 }
 
 /// The link looks after its neighbors so often.
-const MAINTAIN_EVERY: Duration = Duration::from_millis(100);
+const MAINTAIN_EVERY: Time = Time::from_millis(100);
 
 impl<W: Wire> fmt::Debug for Stack<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -84,9 +85,10 @@ impl<W: Wire> Stack<W> {
             engine: Engine::new(config.address, config.mtu),
             link: Link::new(wire, mac, network, config.gateway),
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
+            patience: Patience { opening: config.handshake_timeout.into(), open: config.user_timeout.into() },
             connections: SlotMap::with_key(),
             flows: Flows::default(),
-            time_wait: TimeWait::new(config.time_wait, config.time_waits),
+            time_wait: TimeWait::new(config.time_wait.into(), config.time_waits),
             listeners: SlotMap::with_key(),
             ports: HashMap::new(),
             initial: InitialSequence::default(),
@@ -95,7 +97,7 @@ impl<W: Wire> Stack<W> {
             due: Vec::new(),
             dirty: VecDeque::new(),
             ready: VecDeque::new(),
-            maintained: Duration::ZERO,
+            maintained: Time::ZERO,
             counters: Counters::default(),
             config,
         })
@@ -104,7 +106,7 @@ impl<W: Wire> Stack<W> {
     /// Sends what there is to send, as far as the wire has room, and handles what has arrived. Returns the number of frames
     /// received. It never waits.
     pub fn poll(&mut self) -> usize {
-        let now = self.link.wire.now();
+        let now = self.link.read_clock();
         self.run_timers(now);
         self.send_dirty();
         let mut frames = 0;
@@ -153,9 +155,9 @@ impl<W: Wire> Stack<W> {
         }
     }
 
-    fn run_timers(&mut self, now: Duration) {
+    fn run_timers(&mut self, now: Time) {
         let mut due = core::mem::take(&mut self.due);
-        self.timers.expire(tick(now), &mut due);
+        self.timers.expire(now.tick(), &mut due);
         for id in due.drain(..) {
             if let Some(connection) = self.connections.get_mut(id) {
                 connection.scheduled = None;
@@ -171,9 +173,4 @@ impl<W: Wire> Stack<W> {
             }
         }
     }
-}
-
-/// A tick of the timers is a millisecond.
-const fn tick(now: Duration) -> u64 {
-    now.as_millis() as u64
 }

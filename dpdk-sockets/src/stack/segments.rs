@@ -21,7 +21,7 @@ impl<W: Wire> Stack<W> {
             self.counters.ignored += 1;
             return;
         }
-        match self.time_wait.arrived(segment, self.link.wire.now()) {
+        match self.time_wait.arrived(segment, self.link.now()) {
             Some(Arrival::Answered(reply)) => reply.send(&mut self.link, from),
             Some(Arrival::Ignored) => (),
             Some(Arrival::Opens) | None => self.unknown(segment, from),
@@ -37,7 +37,7 @@ impl<W: Wire> Stack<W> {
                     connection.synchronize(segment.seq);
                 }
                 if connection.stage == Stage::Open {
-                    connection.heard = self.link.wire.now();
+                    connection.heard = self.link.now();
                 }
                 let hop = connection.hop;
                 let sent = self.engine.receive(segment.packet, &mut connection.socket, &mut self.link, hop);
@@ -66,7 +66,7 @@ impl<W: Wire> Stack<W> {
                     self.counters.overflows += 1;
                     return;
                 }
-                let now = self.link.wire.now();
+                let now = self.link.now();
                 let initial = self.initial.number(flow, now);
                 let (hop, buffers) = (Hop::Host(hop), self.buffers);
                 let accepted = self.engine.accept(segment.packet, flow.local(), initial, buffers, &mut self.link, hop);

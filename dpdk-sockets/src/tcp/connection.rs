@@ -4,12 +4,11 @@
 //! One connection: its socket, and what the engine does not keep.
 
 use super::Reply;
-use crate::config::Config;
 use crate::demux::{Flow, Segment};
 use crate::engine::{Sent, Socket, State};
 use crate::event::{ConnectionId, Ended, Event, ListenerId};
 use crate::link::Hop;
-use core::time::Duration;
+use crate::time::Time;
 use smoltcp::wire::TcpSeqNumber;
 
 /// How far a connection is, for the program.
@@ -21,6 +20,15 @@ pub(crate) enum Stage {
     Open,
     /// The socket has nothing to do any more.
     Over(Ended),
+}
+
+/// How long a peer that has to answer may be silent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    /// Before the handshake is complete.
+    pub(crate) opening: Time,
+    /// Afterwards.
+    pub(crate) open: Time,
 }
 
 /// What happens to a segment of a known flow.
@@ -49,7 +57,7 @@ pub(crate) struct Connection {
     /// Whether the last `send` did not take all.
     pub(crate) wants_space: bool,
     /// When the peer was heard, once the handshake is complete, or when the wait for it began.
-    pub(crate) heard: Duration,
+    pub(crate) heard: Time,
     /// The earliest tick at which the timers hand out this connection.
     pub(crate) scheduled: Option<u64>,
     /// Whether it waits to be sent from.
@@ -97,7 +105,7 @@ impl Connection {
         hop: Hop,
         listener: Option<ListenerId>,
         initial: TcpSeqNumber,
-        now: Duration,
+        now: Time,
     ) -> Self {
         Self {
             socket,
@@ -216,8 +224,8 @@ impl Connection {
     }
 
     /// Until when the peer has to be heard, if it has to answer something.
-    pub(crate) fn deadline(&self, config: &Config) -> Option<Duration> {
-        let patience = if self.stage == Stage::Opening { config.handshake_timeout } else { config.user_timeout };
+    pub(crate) fn deadline(&self, patience: &Patience) -> Option<Time> {
+        let patience = if self.stage == Stage::Opening { patience.opening } else { patience.open };
         self.waits_for_peer().then(|| self.heard + patience)
     }
 

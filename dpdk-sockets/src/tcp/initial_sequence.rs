@@ -4,9 +4,9 @@
 //! Initial sequence numbers (RFC 6528) and local ports (RFC 6056).
 
 use crate::demux::Flow;
+use crate::time::Time;
 use core::hash::BuildHasher;
 use core::net::SocketAddrV4;
-use core::time::Duration;
 use smoltcp::wire::TcpSeqNumber;
 use std::collections::hash_map::RandomState;
 
@@ -21,7 +21,7 @@ pub(crate) struct InitialSequence {
 
 impl InitialSequence {
     /// RFC 6528, section 3: a clock of 4 µs, and a number that depends on the addresses and ports.
-    pub(crate) fn number(&self, flow: Flow, now: Duration) -> TcpSeqNumber {
+    pub(crate) fn number(&self, flow: Flow, now: Time) -> TcpSeqNumber {
         let clock = (now.as_micros() / 4) as u32;
         let offset = self.key.hash_one(flow) as u32;
         TcpSeqNumber(clock.wrapping_add(offset).cast_signed())
@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn the_numbers_of_a_flow_grow_with_time() {
         let initial = InitialSequence::default();
-        let first = initial.number(flow(1), Duration::from_secs(1));
-        assert_eq!(initial.number(flow(1), Duration::from_secs(2)), first + 250_000);
+        let first = initial.number(flow(1), Time::from_secs(1));
+        assert_eq!(initial.number(flow(1), Time::from_secs(2)), first + 250_000);
     }
 
     #[test]
     fn flows_and_stacks_have_other_numbers() {
         let (one, other) = (InitialSequence::default(), InitialSequence::default());
-        let now = Duration::ZERO;
+        let now = Time::ZERO;
         assert_ne!(one.number(flow(1), now), one.number(flow(2), now));
         assert_ne!(one.number(flow(1), now), other.number(flow(1), now));
     }

@@ -5,7 +5,7 @@
 
 use super::Reply;
 use crate::demux::{Flow, Flows, Segment};
-use core::time::Duration;
+use crate::time::Time;
 use smoltcp::wire::TcpSeqNumber;
 use std::collections::VecDeque;
 
@@ -25,8 +25,8 @@ pub(crate) enum Arrival {
 pub(crate) struct TimeWait {
     flows: Flows<Ended>,
     /// In the order of their deadlines. A flow whose deadline was moved is in here several times.
-    deadlines: VecDeque<(Duration, Flow)>,
-    duration: Duration,
+    deadlines: VecDeque<(Time, Flow)>,
+    duration: Time,
     most: usize,
 }
 
@@ -34,12 +34,12 @@ pub(crate) struct TimeWait {
 struct Ended {
     next_to_send: TcpSeqNumber,
     next_expected: TcpSeqNumber,
-    deadline: Duration,
+    deadline: Time,
 }
 
 impl TimeWait {
     /// `most` flows at a time, each for this long. If there are more, the oldest are forgotten.
-    pub(crate) fn new(duration: Duration, most: usize) -> Self {
+    pub(crate) fn new(duration: Time, most: usize) -> Self {
         Self { flows: Flows::default(), deadlines: VecDeque::new(), duration, most }
     }
 
@@ -52,13 +52,7 @@ impl TimeWait {
         self.flows.contains_key(&flow)
     }
 
-    pub(crate) fn insert(
-        &mut self,
-        flow: Flow,
-        next_to_send: TcpSeqNumber,
-        next_expected: TcpSeqNumber,
-        now: Duration,
-    ) {
+    pub(crate) fn insert(&mut self, flow: Flow, next_to_send: TcpSeqNumber, next_expected: TcpSeqNumber, now: Time) {
         let deadline = now + self.duration;
         self.flows.insert(flow, Ended { next_to_send, next_expected, deadline });
         self.deadlines.push_back((deadline, flow));
@@ -68,7 +62,7 @@ impl TimeWait {
     }
 
     /// Forgets the flows whose time is over.
-    pub(crate) fn expire(&mut self, now: Duration) {
+    pub(crate) fn expire(&mut self, now: Time) {
         while self.deadlines.front().is_some_and(|(deadline, _)| *deadline <= now) {
             self.forget_first();
         }
@@ -82,7 +76,7 @@ impl TimeWait {
     }
 
     /// What a segment leads to, or `None` if its flow is not in TIME-WAIT.
-    pub(crate) fn arrived(&mut self, segment: &Segment<'_>, now: Duration) -> Option<Arrival> {
+    pub(crate) fn arrived(&mut self, segment: &Segment<'_>, now: Time) -> Option<Arrival> {
         let ended = self.flows.get_mut(&segment.flow)?;
         // RFC 1337: a reset does not end TIME-WAIT.
         if segment.rst {
@@ -112,8 +106,8 @@ mod tests {
 
     const NUMBER: TcpSeqNumber = TcpSeqNumber(i32::MAX);
 
-    const fn at(seconds: u64) -> Duration {
-        Duration::from_secs(seconds)
+    const fn at(seconds: u64) -> Time {
+        Time::from_secs(seconds)
     }
 
     fn flow(port: u16) -> Flow {
