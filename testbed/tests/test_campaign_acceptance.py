@@ -171,14 +171,14 @@ def test_between_the_bounds_of_the_search_nothing_is_told(judged: Path) -> None:
 def test_what_an_interrupted_campaign_has_not_measured_is_not_told(tmp_path: Path) -> None:
     text = re.sub("tests: .*", "tests: [throughput]", TEXT)
     campaign = begin_campaign(tmp_path, text_with("throughput ≥ 1 Mpps at 64, 512 bytes for slow", text=text))
-    measure, points = campaign._measure_point, []
+    measure, groups = campaign._measure_group, []
 
     def once(*arguments: Any) -> None:
-        if points:
+        if groups:
             raise KeyboardInterrupt
-        points.append(measure(*arguments))
+        groups.append(measure(*arguments))
 
-    campaign._measure_point = once
+    campaign._measure_group = once
     assert campaign.run(console()) is Status.INTERRUPTED
     assert Verdict.NOT_TOLD in verdicts(campaign.summary).values()
     assert {one.reason for one in campaign.summary.not_accepted} == {"it was not measured"}

@@ -111,7 +111,8 @@ def test_an_interrupt_keeps_the_results_and_says_how_to_go_on(
         stderr=subprocess.PIPE,
         text=True,
     )
-    wait_for_trials(out, 3, process)
+    # The head, the generators of both devices, a trial.
+    wait_for_trials(out, 4, process)
     process.send_signal(number)
     text, errors = process.communicate()
     folder = folder_in(out)

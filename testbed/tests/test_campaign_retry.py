@@ -108,6 +108,12 @@ def places(findings: list[Finding], status: str) -> list[str]:
     return [finding.place for finding in findings if finding.status == status]
 
 
+def rates(findings: list[Finding], but: str) -> dict[str, float]:
+    """The throughputs that were found, but for one place."""
+    throughputs = [one for one in findings if one.place.endswith("/throughput") and one.place != but]
+    return {one.place: one.result["throughput_fps"] for one in throughputs}
+
+
 def test_what_failed_on_a_testbed_is_measured_there_again(tmp_path: Path, lab: Callable[[Testbeds], None]) -> None:
     machine = first_of_all()
     lab(Testbeds(make=machine.equipment))
@@ -129,10 +135,12 @@ def test_what_failed_on_a_testbed_is_measured_there_again(tmp_path: Path, lab: C
     assert gone_on_with(folder, retry_failed=True).run().summary.status is Status.PASSED
     again = read_campaign_summary(folder)
     job, drift = testbeds.jobs
-    assert (job.testbed, job.frames, job.retry) == ("quick", "64B/1way/1flows", [failed])
-    assert [one for one in again.findings if one.place not in (failed, skipped)] == [
-        one for one in before.findings if one.status == "done"
-    ]
+    # The other's latency too, whose load lacked the failed rate: it is compared at the same load.
+    other = next(one.place for one in before.findings if one.place.endswith("/64B/1way/1flows/latency") and one.result)
+    assert (job.testbed, job.frames, job.retry) == ("quick", "64B/1way/1flows", [failed, other])
+    assert rates(again.findings, failed) == rates(before.findings, failed)
+    loads = {one.result["load_fps"] for one in again.findings if one.place in (skipped, other)}
+    assert len(loads) == 1
     assert places(again.findings, "done") == [finding.place for finding in again.findings]
     # The campaign's first rate is another one now, and the machine's change is told by that.
     assert (drift.again.place, again.drift.place) == (f"{failed}/again", failed)

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,11 @@ from testbed.campaign.equipment import Equipment
 from testbed.campaign.frame_format import frame_format
 from testbed.campaign.grade import of_the_campaign
 from testbed.campaign.journal import JOURNAL, Journal, JournalError, read_journal
-from testbed.campaign.method import measure
-from testbed.campaign.points import Point, measurements_at, ordered_points, planned, setup_name
+from testbed.campaign.method import Progress, limit_group, measure, measure_group
+from testbed.campaign.points import Point, grouped_points, measurements_at, planned, setup_name, side_by_side
 from testbed.campaign.progress_view import View
 from testbed.campaign.recorder import RecordedSetup
-from testbed.campaign.scenario import Measurement
+from testbed.campaign.scenario import Measurement, Scenario
 from testbed.campaign.summary import (
     SUMMARY,
     CampaignSummary,
@@ -49,6 +51,8 @@ class Extent:
     frames: frozenset[str] | None = None
     # The testbeds whose first rate is measured again; None: all.
     drift: frozenset[str] | None = None
+    # Whether devices took turns, by frames, where that is not the scenario's to say.
+    turns: Mapping[str, bool] = field(default_factory=dict)
     # Why the rest is missing, if it is.
     missing: str | None = None
     status: Status = Status.INTERRUPTED
@@ -70,7 +74,7 @@ class Campaign:
         self._equipment = equipment
         self._seconds_before = summary.seconds
         self._begin = time.monotonic()
-        self._setup: RecordedSetup | None = None
+        self._setups: dict[str, RecordedSetup] = {}
 
     @classmethod
     def create(cls, parent: Path, settings: CampaignSettings, scenario_text: str, equipment: Equipment) -> Campaign:
@@ -98,7 +102,7 @@ class Campaign:
         Raises `ResultsError`, `JournalError`; `ProcessError` if another host cannot be reached.
         """
         settings = read_campaign_settings(folder)
-        failed = _failed(folder) if retry_failed else []
+        failed = _failed(folder, settings.scenario) if retry_failed else []
         environment = equipment.environment(settings.scenario)
         journal = Journal.resume(folder / JOURNAL, settings.campaign)
         if failed:
@@ -141,14 +145,14 @@ class Campaign:
         try:
             with signals_as_interrupt(), view:
                 try:
-                    for point in ordered_points(scenario):
-                        if extent.frames is None or point.frames in extent.frames:
-                            self._measure_point(point, view, times)
+                    for group in self._groups(extent):
+                        self._measure_group(group, view, times)
                     for testbed, (first, rate) in self._first_rates().items():
                         if extent.drift is None or testbed in extent.drift:
-                            self._look_for_drift(view, again_s, testbed, first, rate)
+                            group = next(one for one in self._groups(extent) if _point_of(first) in one)
+                            self._look_for_drift(view, again_s, testbed, first, rate, group)
                 finally:
-                    self._close_setup()
+                    self._close_setups()
             self.summary.status, self.summary.reason = self._verdict()
             if extent.missing is not None:
                 self._ends(extent.status, extent.missing)
@@ -170,17 +174,34 @@ class Campaign:
             view.tell(f"warning: {error}")
         return self.summary.status
 
-    def _measure_point(self, point: Point, view: View, times: Mapping[tuple[Point, Measurement], float | None]) -> None:
-        setup = self._setup_for(point, view)
-        earlier: dict[Measurement, Any] = {}
-        for test in measurements_at(self.settings.scenario, point):
-            place = f"{point.place}/{test}"
-            view.measurement_begins(place, times[point, test] or 0.0)
-            finding = self._measure(setup, place, point, test, earlier)
-            finding.testbed = self.settings.testbeds.get(point.frames)
-            self.summary.findings.append(finding)
-            self._save()
-            view.measurement_ended(finding)
+    def _groups(self, extent: Extent) -> list[list[Point]]:
+        """What is measured, in its order: the devices that take turns together."""
+        scenario, found = self.settings.scenario, []
+        usual = side_by_side(scenario)
+        apart, together = grouped_points(scenario, False), grouped_points(scenario, True)
+        for group in together:
+            frames = group[0].frames
+            if extent.frames is None or frames in extent.frames:
+                turns = extent.turns.get(frames, usual)
+                found += [group] if turns else [one for one in apart if one[0].frames == frames]
+        return found
+
+    def _measure_group(
+        self, group: Sequence[Point], view: View, times: Mapping[tuple[Point, Measurement], float | None]
+    ) -> None:
+        measure_group(
+            self._equipment.methods,
+            self.settings.scenario.measured_with,
+            self._setups_for(group, view),
+            measurements_at(self.settings.scenario, group[0]),
+            _Noted(self, view, times),
+        )
+
+    def note(self, finding: Finding) -> None:
+        """Takes a finding into the summary."""
+        finding.testbed = self.settings.testbeds.get(_point_of(finding).frames)
+        self.summary.findings.append(finding)
+        self._save()
 
     def _again_s(self, times: Mapping[tuple[Point, Measurement], float | None]) -> float:
         """How long it takes about to measure the first rate once more."""
@@ -198,13 +219,22 @@ class Campaign:
         return found
 
     def _look_for_drift(
-        self, view: View, expected_s: float, testbed: str | None, first: Finding, rate: Callable[[Any], float]
+        self,
+        view: View,
+        expected_s: float,
+        testbed: str | None,
+        first: Finding,
+        rate: Callable[[Any], float],
+        group: Sequence[Point],
     ) -> None:
         """Measures a rate once more: a machine that has changed meanwhile gives another one."""
-        point = Point(first.device, first.size, first.directions, first.flows)
+        point = _point_of(first)
         place = f"{first.place}/again"
         view.measurement_begins(place, expected_s)
-        again = self._measure(self._setup_for(point, view), place, point, first.measurement, {})
+        setups = self._setups_for(group, view)
+        limit_group(setups)
+        methods, settings = self._equipment.methods, self.settings.scenario.measured_with
+        again = measure(methods, settings, setups[point].at(place), place, point, first.measurement, {})
         if again.status != "done":
             view.tell(f"{place}: {again.status}: {again.reason}")
             return
@@ -215,31 +245,21 @@ class Campaign:
             self.summary.other_drifts.append(drift)
         view.tell(f"{place}: {drift.in_words()}")
 
-    def _measure(
-        self, setup: RecordedSetup, place: str, point: Point, test: Measurement, earlier: dict[Measurement, Any]
-    ) -> Finding:
-        return measure(
-            self._equipment.methods, self.settings.scenario.measured_with, setup.at(place), point, test, earlier
-        )
+    def _setups_for(self, points: Sequence[Point], view: View) -> dict[Point, RecordedSetup]:
+        """The devices that the points are about, in the set-ups that they need; others are ended first."""
+        names = {point: setup_name(point, self.settings.testbeds.get(point.frames)) for point in points}
+        self._close_setups(but=[*names.values()])
+        scenario, raw = self.settings.scenario, self.folder / "raw"
+        for point, name in names.items():
+            if name not in self._setups:
+                start = partial(self._equipment.start, scenario, point.device, point.directions, raw)
+                self._setups[name] = RecordedSetup(name, start, self.journal, view)
+        return {point: self._setups[name] for point, name in names.items()}
 
-    def _setup_for(self, point: Point, view: View) -> RecordedSetup:
-        """The device that the point is about, in the set-up that it needs; another one is ended first."""
-        name = setup_name(point, self.settings.testbeds.get(point.frames))
-        if self._setup is None or self._setup.name != name:
-            self._close_setup()
-            scenario, raw = self.settings.scenario, self.folder / "raw"
-            self._setup = RecordedSetup(
-                name,
-                lambda: self._equipment.start(scenario, point.device, point.directions, raw),
-                self.journal,
-                view,
-            )
-        return self._setup
-
-    def _close_setup(self) -> None:
-        if self._setup is not None:
-            setup, self._setup = self._setup, None
-            setup.close()
+    def _close_setups(self, but: Sequence[str] = ()) -> None:
+        with contextlib.ExitStack() as closing:
+            for name in [name for name in self._setups if name not in but]:
+                closing.callback(self._setups.pop(name).close)
 
     def _confirm(self, trials: list[tuple[str, AnyResult]]) -> None:
         methods, findings = self._equipment.methods, self.summary.findings
@@ -265,16 +285,57 @@ class Campaign:
         return Status.PASSED, None
 
 
-def _failed(folder: Path) -> list[str]:
-    """The places of the measurements that have failed so far.
+def _point_of(finding: Finding) -> Point:
+    return Point(finding.device, finding.size, finding.directions, finding.flows)
+
+
+class _Noted(Progress):
+    """Shows the measurements of a group, and keeps what they find."""
+
+    def __init__(self, campaign: Campaign, view: View, times: Mapping[tuple[Point, Measurement], float | None]) -> None:
+        self._campaign = campaign
+        self._view = view
+        self._times = times
+
+    def begins(self, point: Point, test: Measurement) -> None:
+        self._view.measurement_begins(f"{point.place}/{test}", self._times[point, test] or 0.0)
+
+    def ended(self, finding: Finding) -> None:
+        self._campaign.note(finding)
+        self._view.measurement_ended(finding)
+
+
+def _failed(folder: Path, scenario: Scenario) -> list[str]:
+    """The places of the measurements to repeat: those that have failed so far, and what stands on them.
 
     Raises `ResultsError` if there are none.
     """
     findings = read_campaign_summary(folder).findings if (folder / SUMMARY).exists() else []
-    places = [finding.place for finding in findings if finding.status == "failed"]
+    places = to_repeat(findings, scenario)
     if not places:
         raise ResultsError(nothing_failed(folder))
     return places
+
+
+def to_repeat(findings: Sequence[Finding], scenario: Scenario) -> list[str]:
+    """The places of the findings that have failed.
+
+    With one load for all devices, also the latency of those whose load lacked the failed throughput of another.
+    """
+    same_load = side_by_side(scenario) and scenario.measured_with.latency.same_load
+    failed = [one for one in findings if one.status == "failed"]
+    without = {_point_of(one).frames for one in failed if one.measurement is Measurement.THROUGHPUT}
+    return [
+        one.place
+        for one in findings
+        if one in failed
+        or (
+            same_load
+            and one.status == "done"
+            and one.measurement is Measurement.LATENCY
+            and _point_of(one).frames in without
+        )
+    ]
 
 
 def nothing_failed(folder: Path) -> str:

@@ -57,10 +57,21 @@ def _method(
         stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
         rates = [task.earlier[need].throughput_fps for need in needs]
         settings = getattr(task.settings, name)
-        more = {"above_fps": task.earlier[needs[0]].above_fps} if name is Measurement.BACK_TO_BACK else {}
+        more: dict[str, Any] = {}
+        if name is Measurement.BACK_TO_BACK:
+            more["above_fps"] = task.earlier[needs[0]].above_fps
+        elif name is Measurement.LATENCY:
+            more["lowest_fps"] = _lowest(task)
         return _judged(name, measure(Trials(task.generator), stream, *rates, settings, **more), task)
 
     return Method(run, headline=_headline, graded=lambda result: result.graded, needs=needs, rate=rate)
+
+
+def _lowest(task: Task) -> float | None:
+    """The lowest throughput of the devices that take turns with this one; None where it has none beside it."""
+    found = [one[Measurement.THROUGHPUT] for one in task.of_all if Measurement.THROUGHPUT in one]
+    rates = [one.throughput_fps for one in found if one.throughput_fps]
+    return min(rates) if len(task.of_all) > 1 and rates else None
 
 
 def _judged(name: Measurement, result: Measured, task: Task) -> Measured:

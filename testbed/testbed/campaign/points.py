@@ -8,8 +8,10 @@ import itertools
 import random
 from dataclasses import dataclass
 
+from testbed.campaign.embedded.settings import Embedded
 from testbed.campaign.scenario import Measurement, Scenario
 from testbed.campaign.sizes import size_label, size_order
+from testbed.campaign.trex.settings import Trex
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,25 @@ def ordered_points(scenario: Scenario) -> list[Point]:
         found += [Point(name, size, directions, flows) for name in names]
         names.reverse()
     return found
+
+
+def side_by_side(scenario: Scenario) -> bool:
+    """Whether all devices can be there at once, each waiting while another has its turn.
+
+    Devices that share NICs, a virtual machine or another host are started one after the other.
+    """
+    generator = scenario.generator
+    if isinstance(generator, Trex) or any(device.host is not None for device in scenario.devices):
+        return False
+    return not isinstance(generator, Embedded) or (generator.wire == "virtual" and generator.guest is None)
+
+
+def grouped_points(scenario: Scenario, turns: bool) -> list[list[Point]]:
+    """The points in their order: with turns, those of the same frames together, else each alone."""
+    points = ordered_points(scenario)
+    if not turns:
+        return [[point] for point in points]
+    return [list(group) for _, group in itertools.groupby(points, key=lambda point: point.frames)]
 
 
 def measurements_at(scenario: Scenario, point: Point) -> list[Measurement]:

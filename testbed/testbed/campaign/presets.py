@@ -84,7 +84,9 @@ def _csit_goal(loss_ratio: float) -> Goal:
 _CSIT = MeasurementSettings(
     pauses=Pauses(before_s=0, residual_s=1, settle_s=0),
     throughput=ThroughputSettings(goals=(_csit_goal(0.0), _csit_goal(0.005))),
-    latency=LatencySettings(stream_s=5, repeats=4, share=0.9, ladder=(0.1, 0.5), ladder_stream_s=5, ladder_repeats=2),
+    latency=LatencySettings(
+        stream_s=5, repeats=4, share=0.9, ladder=(0.1, 0.5), ladder_stream_s=5, ladder_repeats=2, same_load=True
+    ),
     frame_loss=FrameLossSettings(trial_s=5),
     back_to_back=BackToBackSettings(repeats=10),
     recovery=RecoverySettings(overload_s=10, repeats=3),
@@ -99,7 +101,9 @@ _QUICK = MeasurementSettings(
         survey=True,
         goals=(Goal(relative_width=0.02, initial_trial_s=0.5, final_trial_s=2, duration_sum_s=2, preceding_targets=1),),
     ),
-    latency=LatencySettings(survey=True, stream_s=2, repeats=3, ladder=(), ladder_stream_s=2, ladder_repeats=1),
+    latency=LatencySettings(
+        survey=True, stream_s=2, repeats=3, ladder=(), ladder_stream_s=2, ladder_repeats=1, same_load=True
+    ),
     frame_loss=FrameLossSettings(survey=True, trial_s=1),
     back_to_back=BackToBackSettings(survey=True, repeats=3, limit_s=1, most_limit_s=2, relative_step=0.05),
     recovery=RecoverySettings(survey=True, overload_s=2, relief_s=2, repeats=2),
@@ -122,7 +126,9 @@ _REHEARSAL = _QUICK.model_copy(
                 ),
             ),
         ),
-        "latency": LatencySettings(survey=True, stream_s=1, repeats=1, ladder=(), ladder_stream_s=1, ladder_repeats=1),
+        "latency": LatencySettings(
+            survey=True, stream_s=1, repeats=1, ladder=(), ladder_stream_s=1, ladder_repeats=1, same_load=True
+        ),
     }
 )
 

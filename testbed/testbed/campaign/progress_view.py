@@ -69,46 +69,49 @@ class View(Watcher):
         # What a resumed campaign took from the journal has cost no time.
         self._replayed_expected_s = 0.0
         self._place = ""
-        self._place_begin = self._begin
-        self._place_expected_s = 0.0
-        self._interval = Interval()
+        # The measurements that run, in turns if there are several: what each is expected to take, and since when.
+        self._running: dict[str, float] = {}
+        self._running_begin = self._begin
+        self._intervals: dict[str, Interval] = {}
         self._plan: AnyPlan | None = None
         self._plan_begin = self._begin
         self._last: AnyResult | None = None
         self._trials = self._invalid = self._replayed = 0
-        self._real_trials_here = 0
+        self._real_trials: set[str] = set()
         self._live: Live | None = None
 
     def measurement_begins(self, place: str, expected_s: float) -> None:
         """The trials of another place follow."""
-        self._place, self._interval, self._last = place, Interval(), None
-        self._place_begin, self._place_expected_s = self._clock(), expected_s
-        self._real_trials_here = 0
+        self._place, self._last = place, None
+        if not self._running:
+            self._running_begin = self._clock()
+        self._running[place], self._intervals[place] = expected_s, Interval()
 
     def measurement_ended(self, finding: Finding) -> None:
         """It has found something, or not."""
-        expected_s, self._place_expected_s = self._place_expected_s, 0.0
+        expected_s = self._running.pop(finding.place, 0.0)
         self._done += 1
         self._done_expected_s += expected_s
-        if not self._real_trials_here:
+        if finding.place not in self._real_trials:
             self._replayed_expected_s += expected_s
+        self._real_trials.discard(finding.place)
         text = finding.headline if finding.status == "done" else f"{finding.status}: {finding.reason}"
         say(self._console, f"{finding.place}: {text or 'done'}")
 
     def trial_begins(self, place: str, plan: AnyPlan) -> None:
         """A trial is about to be run."""
-        self._plan, self._plan_begin = plan, self._clock()
+        self._place, self._plan, self._plan_begin = place, plan, self._clock()
 
     def trial_ended(self, place: str, result: AnyResult, replayed: bool) -> None:
         """A trial's result is known."""
         self._trials += 1
         self._invalid += not result.valid
-        self._interval.take(result)
+        self._intervals.setdefault(place, Interval()).take(result)
         self._last, self._plan = result, None
         if replayed:
             self._replayed += 1
             return
-        self._real_trials_here += 1
+        self._real_trials.add(place)
         if self._live is None:
             say(self._console, f"{place}: trial {self._trials}: {in_words(result.plan)}: {outcome(result)}")
 
@@ -122,10 +125,11 @@ class View(Watcher):
             return None
         now = self._clock()
         run_expected_s = self._done_expected_s - self._replayed_expected_s
-        pace = (self._place_begin - self._begin) / run_expected_s if run_expected_s > 0 else 1.0
+        pace = (self._running_begin - self._begin) / run_expected_s if run_expected_s > 0 else 1.0
         # A measurement that takes longer than expected does not shorten the later ones.
-        here_s = max(0.0, self._place_expected_s * pace - (now - self._place_begin))
-        later_s = max(0.0, self._expected_s - self._done_expected_s - self._place_expected_s) * pace
+        running_s = sum(self._running.values())
+        here_s = max(0.0, running_s * pace - (now - self._running_begin))
+        later_s = max(0.0, self._expected_s - self._done_expected_s - running_s) * pace
         return here_s + later_s
 
     def render(self) -> RenderableType:
@@ -134,7 +138,7 @@ class View(Watcher):
         table.add_column(style="dim")
         table.add_column(overflow="fold")
         table.add_row("measuring", Text(self._place or "…"))
-        table.add_row("search between", str(self._interval))
+        table.add_row("search between", str(self._intervals.get(self._place, Interval())))
         if self._plan is not None:
             running_s = self._clock() - self._plan_begin
             table.add_row("trial", Text(f"{self._trials + 1}: {in_words(self._plan)}; {running_s:.0f} s so far"))

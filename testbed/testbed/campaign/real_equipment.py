@@ -130,7 +130,7 @@ def _start(
         lcores = replace(lcores, forwarder=device.host.lcore)
     setup = EmbeddedSetup(
         device=device.name,
-        kind=device_kind(device, programs.forwarders.get(device.name)),
+        kind=device_kind(device, programs.forwarders.get(device.name), len(scenario.devices) > 1),
         generator=programs.generator,
         sizes=tuple(scenario.frames.sizes),
         directions=directions,

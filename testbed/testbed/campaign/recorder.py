@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from testbed.campaign.journal import Journal, JournalError
-from testbed.campaign.traffic_generator import Capabilities, Generator
+from testbed.campaign.sizes import Size
+from testbed.campaign.traffic_generator import Capabilities, Generator, Resting
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,
@@ -51,6 +52,9 @@ class RecordedSetup:
         self._watcher = watcher
         self._generator: Generator | None = None
         self._capabilities = journal.capabilities(name)
+        # What all devices of a group can be offered, by frame size.
+        self._limits: dict[Size, float] = {}
+        self._resting = False
         # Passed to the generator at its start.
         self._replayed: list[AnyPlan] = []
 
@@ -60,7 +64,19 @@ class RecordedSetup:
             found = self._running().capabilities()
             self._journal.join(self.name, found)
             self._capabilities = found
-        return self._capabilities
+        return self._capabilities.model_copy(
+            update={"max_fps_by_size": {**self._capabilities.max_fps_by_size, **self._limits}}
+        )
+
+    def limit(self, size: Size, most_fps: float) -> None:
+        """From now on no more is offered at this size: so much can be offered to the other devices too."""
+        self._limits[size] = most_fps
+
+    def rest(self) -> None:
+        """Keeps its device from the CPU until its next trial, if it runs and would use it."""
+        if isinstance(self._generator, Resting) and not self._resting:
+            self._generator.rest()
+            self._resting = True
 
     def at(self, place: str) -> RecordedGenerator:
         """The generator for one place of the campaign."""
@@ -85,7 +101,7 @@ class RecordedSetup:
     def close(self) -> None:
         """Ends generator and device. May be called again."""
         if self._generator is not None:
-            generator, self._generator = self._generator, None
+            generator, self._generator, self._resting = self._generator, None, False
             generator.close()
 
     def _running(self) -> Generator:
@@ -94,6 +110,9 @@ class RecordedSetup:
             for plan in self._replayed:
                 self._generator.replayed(plan)
             self._replayed.clear()
+        if self._resting and isinstance(self._generator, Resting):
+            self._generator.wake()
+            self._resting = False
         return self._generator
 
 

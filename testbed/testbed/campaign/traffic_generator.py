@@ -110,6 +110,19 @@ class Capabilities(Record):
 
 
 @runtime_checkable
+class Resting(Protocol):
+    """A generator whose device must be kept from the CPU that another device needs now."""
+
+    def rest(self) -> None:
+        """Stops the device where it is; nothing but `wake` and `close` is called then."""
+        ...
+
+    def wake(self) -> None:
+        """Lets it go on."""
+        ...
+
+
+@runtime_checkable
 class Generator(Protocol):
     """A generator joined to a running device under test.
 

@@ -36,9 +36,12 @@ def find_device_program(device: Device, folders: list[Path]) -> Program | None:
     return Program(device.name, "other", Path(path).resolve())
 
 
-def device_kind(device: Device, program: Program | None) -> DeviceKind:
-    """The device, ready to be started with the program that `find_device_program` has found."""
-    host: ProgramHost = LocalHost() if device.host is None else RemoteHost(device.host)
+def device_kind(device: Device, program: Program | None, stops: bool = False) -> DeviceKind:
+    """The device, ready to be started with the program that `find_device_program` has found.
+
+    `stops`: it is stopped at times, while another has its CPU.
+    """
+    host: ProgramHost = LocalHost(stops) if device.host is None else RemoteHost(device.host)
     options = tuple(device.options)
     if device.command is not None:
         return Command(

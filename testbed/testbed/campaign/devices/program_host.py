@@ -39,13 +39,20 @@ class LocalHost:
 
     hugepages: bool | None = None
 
+    def __init__(self, stops: bool = False) -> None:
+        # Whether its programs are stopped at times: then only SIGKILL ends them if this program is killed.
+        self._stops = stops
+
     def install(self, program: Path) -> str:
         """It is there."""
         return os.fspath(program)
 
     def process(self, name: str, argv: Sequence[str], log_dir: Path, interactive: bool = False) -> Watched:
         """A program that is to be started."""
-        return Process(name, argv, log_dir, interactive=interactive)
+        process = Process(name, argv, log_dir, interactive=interactive)
+        if self._stops:
+            process.death_signal = "KILL"
+        return process
 
     def __enter__(self) -> Self:
         return self

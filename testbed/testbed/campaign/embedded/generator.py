@@ -194,11 +194,23 @@ class EmbeddedGenerator:
     def replayed(self, plan: AnyPlan) -> None:
         """Nothing depends on it."""
 
+    def rest(self) -> None:
+        """Stops the device where it is: it polls, and its CPU is needed."""
+        if self._device is not None:
+            self._device.process.send_signal("STOP")
+
+    def wake(self) -> None:
+        """Lets it go on, which takes no time to speak of."""
+        if self._device is not None:
+            self._device.process.send_signal("CONT")
+
     def close(self) -> None:
         """Ends the device, and sees that it ended well. May be called again.
 
         Raises `GeneratorError` if it did not.
         """
+        # SIGTERM does not reach a device that was stopped.
+        self.wake()
         try:
             self._end_device()
         except ProcessError as error:

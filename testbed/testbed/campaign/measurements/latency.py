@@ -93,6 +93,8 @@ class LatencySettings(Settings):
     repeats: int = Field(_REPEATS, ge=1)
     # Of the throughput; RFC 2544 knows only 1.
     share: float = Field(1.0, gt=0, le=1)
+    # Whether devices that take turns have one load, which is compared: that of the lowest throughput among them.
+    same_load: bool = False
     # Further loads, of the throughput too.
     ladder: tuple[Annotated[float, Field(gt=0, le=1)], ...] = (0.1, 0.5, 0.9)
     ladder_stream_s: float = Field(10.0, gt=0)
@@ -108,7 +110,7 @@ class AtLoad(Record):
     """The latency at one load, in nanoseconds."""
 
     load_fps: float
-    share: float | None = Field(None, description="the load, as a share of the throughput")
+    share: float | None = Field(None, description="the load, as a share of the throughput, own or lowest")
     # Of the generator connected to itself at the same load: what of the figures is not the device's.
     baseline: Latency | None = None
     repetitions: list[Latency]
@@ -132,6 +134,7 @@ class LatencyFound(AtLoad, Measured):
     # From where to where it was measured: none of the generators sees the bits of RFC 1242, section 3.8.
     definition: str
     percentiles: grade.Graded
+    load_is: str = Field("", description="how the load was chosen")
     ladder: list[AtLoad] = Field(default_factory=list, description="at the other loads")
     left_out: list[str] = Field(default_factory=list, description="loads without a figure, each with the reason")
 
@@ -156,9 +159,15 @@ class LatencyFound(AtLoad, Measured):
 
 
 def measure_latency(
-    trials: Trials, stream: Stream, throughput_fps: float, settings: LatencySettings | None = None
+    trials: Trials,
+    stream: Stream,
+    throughput_fps: float,
+    settings: LatencySettings | None = None,
+    lowest_fps: float | None = None,
 ) -> LatencyFound:
     """Repeats a stream at the throughput's rate, then at the loads of the ladder.
+
+    With `same_load` they are shares of the lowest throughput of the devices, `lowest_fps`.
 
     Raises `NotMeasured`, `NotCapable`.
     """
@@ -167,9 +176,12 @@ def measure_latency(
     if not capabilities.latency:
         raise NotCapable(capabilities.why_not("latency", "does not measure latency"))
     check_rate(throughput_fps, "at which latency is measured")
+    base_fps, load_is = throughput_fps, "the device's own throughput"
+    if settings.same_load and lowest_fps is not None:
+        base_fps, load_is = lowest_fps, "the lowest throughput of the devices"
 
     def streams(share: float, stream_s: float, repeats: int) -> list[TrialResult]:
-        plan = continuous(stream, throughput_fps * share, stream_s, latency=True)
+        plan = continuous(stream, base_fps * share, stream_s, latency=True)
         return [trials.run(plan) for _ in range(repeats)]
 
     results = streams(settings.share, settings.stream_s, settings.repeats)
@@ -188,9 +200,10 @@ def measure_latency(
     every_frame = all(latency.count >= result.received for latency, result in zip(measured, results, strict=True))
     whose = "all frames" if every_frame else "the stamped frames"
     seen = f"{capabilities.latency_definition}: not from bit to bit"
+    of_throughput = found.load_fps / throughput_fps
     percentile_findings = [
         *common,
-        *_percentile_findings(settings, tagged),
+        *_percentile_findings(settings, of_throughput, tagged),
         SAYS_WHICH.found(False, seen),
         PERCENTILES.found(typical is not None and worst is not None, "known" if typical and worst else "not known"),
         DELAY_VARIATION.found(every_frame and variation is not None, f"of {whose}" if variation else "not known"),
@@ -198,8 +211,9 @@ def measure_latency(
     return LatencyFound(
         stream=stream,
         **account.counts(),
-        graded=grade.grade([*common, *_stream_findings(settings), DEFINITION.found(False, seen)]),
+        graded=grade.grade([*common, *_stream_findings(settings, of_throughput), DEFINITION.found(False, seen)]),
         **{name: getattr(found, name) for name in AtLoad.model_fields},
+        load_is=load_is if settings.share == 1 else f"{100 * settings.share:g} % of {load_is}",
         definition=capabilities.latency_definition,
         percentiles=grade.grade(percentile_findings),
         ladder=ladder,
@@ -242,21 +256,25 @@ def _delay_variation(latency: Latency) -> float | None:
     return None if latency.p99_9 is None or latency.min is None else latency.p99_9 - latency.min
 
 
-def _stream_findings(settings: LatencySettings) -> list[Finding]:
+def _stream_findings(settings: LatencySettings, of_throughput: float) -> list[Finding]:
     return [
-        AT_THROUGHPUT.found(settings.share == 1, f"{100 * settings.share:g} % of the throughput"),
+        AT_THROUGHPUT.found(of_throughput == 1, _of_throughput(of_throughput)),
         at_least(STREAM_LENGTH, settings.stream_s, _STREAM_S, "s"),
         ONE_TAG.found(False, "frames are stamped from the beginning on, and their mean counts"),
         at_least(REPEATED, settings.repeats, _REPEATS, "repetitions"),
     ]
 
 
-def _percentile_findings(settings: LatencySettings, tagged: int) -> list[Finding]:
+def _of_throughput(share: float) -> str:
+    return f"{100 * share:.4g} % of the throughput"
+
+
+def _percentile_findings(settings: LatencySettings, of_throughput: float, tagged: int) -> list[Finding]:
     late = int(tagged * max(0.0, 1 - _TAGGED_AFTER_S / settings.stream_s))
     return [
         LONG_STREAM.found(
-            settings.share == 1 and settings.stream_s >= _STREAM_S,
-            f"{settings.stream_s:g} s at {100 * settings.share:g} % of the throughput",
+            of_throughput == 1 and settings.stream_s >= _STREAM_S,
+            f"{settings.stream_s:g} s at {_of_throughput(of_throughput)}",
         ),
         TAGGED.found(late >= _TAGGED, f"at least {tagged} all along the stream, about {late} of them after 60 s"),
         at_least(MEDIANS, settings.repeats, _REPEATS, "repetitions"),

@@ -17,6 +17,7 @@ from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report.campaign_verdict import why_not_compared
+from testbed.campaign.report.loads import Kind, with_other_loads
 from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, Size, is_mixture, mean_bytes, size_order
 from testbed.campaign.summary import kind_in_words
 from testbed.comparison.pair_verdict import EQUIVALENCE
@@ -24,8 +25,6 @@ from testbed.page.charts import CARD, COLOURS, MUTED, SERIES, TEXT, draw
 
 # (caption, drawing)
 Chart = tuple[str, str]
-# (directions, flows)
-Kind = tuple[int, int]
 _MARKERS = "oDs^vP"
 # The colours of the twins, and those of other devices that look the same.
 _TWINS = {"l2fwd-c": COLOURS["C"], "l2fwd-rs": COLOURS["Rust"]}
@@ -73,7 +72,9 @@ def size_charts(record: CampaignFolder, kind: Kind) -> list[Chart]:
 def missing_charts(record: CampaignFolder, kind: Kind, charts: Sequence[Chart]) -> list[str]:
     """A sentence for those that were not measured, and one that says why there is no difference."""
     drawn = {caption.partition(",")[0] for caption, _ in charts}
-    absent = [title[0].lower() + title[1:] for title in _MEASURED if title not in drawn]
+    # Those at loads that differ have a sentence of their own.
+    measured = _MEASURED[:2] if with_other_loads(record, kind) else _MEASURED
+    absent = [title[0].lower() + title[1:] for title in measured if title not in drawn]
     lines = [f"Not measured: {'; '.join(absent)}."] if absent else []
     if _DIFFERENCE not in drawn:
         lines.append(f"No difference between devices is drawn: {_why_no_difference(record, kind)}.")
@@ -130,8 +131,9 @@ def _packets_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
 def _latency_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
     lines = device_lines(record)
     alone = {name: Line(f"generator alone, as for {line.label}", MUTED, line.marker) for name, line in lines.items()}
+    apart = with_other_loads(record, kind)
     for finding, result in record.found(LatencyFound):
-        if (finding.directions, finding.flows) == kind:
+        if (finding.directions, finding.flows) == kind and finding.size not in apart:
             sample = result.average_ns
             lines[finding.device].points[finding.size] = sample.mean / 1e3
             lines[finding.device].ranges[finding.size] = (sample.least / 1e3, sample.most / 1e3)
@@ -142,10 +144,10 @@ def _latency_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
 
 
 def _jitter_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
-    lines, whose = device_lines(record), ""
+    lines, whose, apart = device_lines(record), "", with_other_loads(record, kind)
     for finding, result in record.found(LatencyFound):
         sample = result.ipdv_ns or result.jitter_ns
-        if (finding.directions, finding.flows) == kind and sample:
+        if (finding.directions, finding.flows) == kind and finding.size not in apart and sample:
             whose = "mean |IPDV|" if result.ipdv_ns else "RFC 3550's running estimate"
             lines[finding.device].points[finding.size] = sample.mean / 1e3
             lines[finding.device].ranges[finding.size] = (sample.least / 1e3, sample.most / 1e3)

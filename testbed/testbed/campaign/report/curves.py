@@ -16,6 +16,7 @@ from testbed.campaign.measurements.latency import AtLoad, LatencyFound
 from testbed.campaign.measurements.result import Measured
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.report.charts import HEIGHT, Chart, Line, device_lines, legend
+from testbed.campaign.report.loads import with_other_loads
 from testbed.campaign.report.tables import PERCENTILES, median_of
 from testbed.campaign.sizes import RFC_SIZES, Size, size_order
 from testbed.campaign.summary import Finding, frames_in_words
@@ -120,6 +121,9 @@ def _loss_curve(record: CampaignFolder, found: Sequence[Found], close: bool) -> 
 
 
 def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None:
+    first = found[0][0]
+    if first.size in with_other_loads(record, (first.directions, first.flows)):
+        return None
     known: dict[str, list[tuple[float, float]]] = {}
     for finding, result in found:
         if isinstance(result, LatencyFound):

@@ -14,8 +14,8 @@ from testbed.page.tables import ABSENT, Row, Table, without_empty_columns
 
 OVERVIEW_NOTE = (
     "Rates are per direction. Throughput: the highest rate without loss, and the bounds between which the search left "
-    "it. Latency: the mean over the streams at that rate, and the range of the streams' means. Loss: at the highest "
-    "load, and the range of all trials there."
+    "it. Latency: the mean over the streams, at the load of the table Latency, and the range of the streams' means. "
+    "Loss: at the highest load, and the range of all trials there."
 )
 _COLUMNS = (
     "Throughput [Mpps]",

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from testbed.campaign.campaign import Campaign, Extent, nothing_failed
+from testbed.campaign.campaign import Campaign, Extent, nothing_failed, to_repeat
 from testbed.campaign.campaign_settings import CampaignSettings
 from testbed.campaign.equipment import Equipment
 from testbed.campaign.journal import JOURNAL, Joined, read_entries
-from testbed.campaign.points import Point, ordered_points, setup_name
+from testbed.campaign.method import most_of_all
+from testbed.campaign.points import Point, ordered_points, setup_name, side_by_side
 from testbed.campaign.scenario import Scenario
 from testbed.campaign.summary import SUMMARY, read_campaign_summary
 from testbed.campaign.testbeds.dispatch import Dispatcher
@@ -45,7 +46,7 @@ class SpreadCampaign:
         self._console = console
         frames = list(dict.fromkeys(point.frames for point in ordered_points(settings.scenario)))
         self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
-        retries = _failed(folder, frames) if retry_failed else {}
+        retries = _failed(folder, frames, settings.scenario) if retry_failed else {}
         self._dispatcher = Dispatcher(folder, frames, self._scenarios, self._job, console, retries)
 
     @classmethod
@@ -110,7 +111,11 @@ class SpreadCampaign:
                 point = Point(finding.device, finding.size, finding.directions, finding.flows)
                 name = setup_name(point, result.testbed)
                 entries = read_entries(result.journal, frames)
-                limits = next(one.capabilities for one in entries if isinstance(one, Joined) and one.setup == name)
+                joined = {one.setup: one.capabilities for one in reversed(entries) if isinstance(one, Joined)}
+                limits = joined[name]
+                if side_by_side(self._scenarios[result.testbed]):
+                    most = {point.size: most_of_all(point.size, joined.values())}
+                    limits = limits.model_copy(update={"max_fps_by_size": {**limits.max_fps_by_size, **most}})
                 again = Again(
                     place=f"{finding.place}/again",
                     device=finding.device,
@@ -144,7 +149,8 @@ class SpreadCampaign:
         write_atomically(self.folder / JOURNAL, merged(settings.campaign, settings.runs[0], results))
         campaign = Campaign.gather(self.folder, settings, replace(self._equipment, start=nothing_starts), seconds)
         missing = reason if self._dispatcher.missing else None
-        extent = Extent(frozenset(ordered), frozenset(again), missing, status)
+        turns = {frames: side_by_side(self._scenarios[result.testbed]) for frames, result in ordered.items()}
+        extent = Extent(frozenset(ordered), frozenset(again), turns, missing, status)
         campaign.run(self._console, extent)
         return campaign
 
@@ -157,15 +163,13 @@ def nothing_starts(scenario: Scenario, device: str, directions: int, raw: Path) 
     raise GeneratorError(f"the results of the testbeds lack a trial with {device}")
 
 
-def _failed(folder: Path, frames: list[str]) -> dict[str, list[str]]:
-    """The places of the measurements that have failed, by the job that had them.
+def _failed(folder: Path, frames: list[str], scenario: Scenario) -> dict[str, list[str]]:
+    """The places of the measurements to repeat, by the job that had them.
 
     Raises `ResultsError` if there are none.
     """
     results = {one: result for one in frames if (result := kept(folder, one)) is not None}
-    found = {
-        one: [found.place for found in result.findings if found.status == "failed"] for one, result in results.items()
-    }
+    found = {one: to_repeat(result.findings, scenario) for one, result in results.items()}
     if not any(found.values()):
         raise ResultsError(nothing_failed(folder))
     return {one: places for one, places in found.items() if places}

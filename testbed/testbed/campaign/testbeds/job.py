@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ from testbed.campaign.compare.schedule import CompareSettings, DutRun
 from testbed.campaign.compare.size_verdict import Measure, compare
 from testbed.campaign.equipment import Equipment
 from testbed.campaign.journal import JOURNAL, Follower, Journal, JournalError
-from testbed.campaign.method import measure
-from testbed.campaign.points import Point, measurements_at, ordered_points, setup_name
+from testbed.campaign.method import Progress, measure, measure_group
+from testbed.campaign.points import Point, grouped_points, measurements_at, setup_name, side_by_side
 from testbed.campaign.real_equipment import find_programs, real_equipment
 from testbed.campaign.recorder import RecordedSetup, Watcher
 from testbed.campaign.scenario import Measurement, Scenario
@@ -87,10 +87,17 @@ class Job(BaseModel):
         """Whether only this testbed may do it."""
         return bool(self.retry) or self.again is not None
 
-    def points(self) -> list[Point]:
-        """What is to be measured, in the campaign's order."""
-        mine = [point for point in ordered_points(self.scenario) if point.frames == self.frames]
-        return [point for point in mine if self.again is None or point.device == self.again.device]
+    def groups(self) -> list[list[Point]]:
+        """What is to be measured, in the campaign's order: the devices that take turns together."""
+        mine = [one for one in grouped_points(self.scenario, self.turns) if one[0].frames == self.frames]
+        if self.again is None:
+            return mine
+        return [[point] for group in mine for point in group if point.device == self.again.device]
+
+    @property
+    def turns(self) -> bool:
+        """Whether the devices take turns."""
+        return side_by_side(self.scenario)
 
 
 def again_part(testbed: str) -> str:
@@ -153,16 +160,18 @@ def _measure_points(job: Job, equipment: Equipment, folder: Path, result: JobRes
         if job.compare is not None:
             _compare(job, job.compare, DutRunner(job.scenario, job.compare, equipment, journal, raw, Watcher()))
             return
-        for point in job.points():
-            start = partial(equipment.start, job.scenario, point.device, point.directions, raw)
-            name = setup_name(point, job.testbed)
-            if job.again is not None and journal.capabilities(name) is None:
-                journal.join(name, job.again.capabilities)
-            setup = RecordedSetup(name, start, journal, Watcher())
-            try:
-                result.findings += _measured(job, equipment, setup, point)
-            finally:
-                setup.close()
+        for group in job.groups():
+            setups = {}
+            for point in group:
+                start = partial(equipment.start, job.scenario, point.device, point.directions, raw)
+                name = setup_name(point, job.testbed)
+                if job.again is not None and journal.capabilities(name) is None:
+                    journal.join(name, job.again.capabilities)
+                setups[point] = RecordedSetup(name, start, journal, Watcher())
+            with contextlib.ExitStack() as closing:
+                for setup in setups.values():
+                    closing.callback(setup.close)
+                _measure_group(job, equipment, setups, result)
 
 
 def _journal(job: Job, path: Path) -> Journal:
@@ -184,15 +193,25 @@ def _compare(job: Job, told: CompareSettings, runner: DutRunner) -> None:
     compare(told, start)
 
 
-def _measured(job: Job, equipment: Equipment, setup: RecordedSetup, point: Point) -> list[Finding]:
-    settings = job.scenario.measured_with
+class _Noted(Progress):
+    """Keeps what is found."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self._findings = findings
+
+    def ended(self, finding: Finding) -> None:
+        self._findings.append(finding)
+
+
+def _measure_group(job: Job, equipment: Equipment, setups: Mapping[Point, RecordedSetup], result: JobResult) -> None:
+    methods, settings = equipment.methods, job.scenario.measured_with
     if job.again is not None:
-        return [measure(equipment.methods, settings, setup.at(job.again.place), point, job.again.measurement, {})]
-    earlier: dict[Measurement, Any] = {}
-    return [
-        measure(equipment.methods, settings, setup.at(f"{point.place}/{test}"), point, test, earlier)
-        for test in measurements_at(job.scenario, point)
-    ]
+        ((point, setup),) = setups.items()
+        place, test = job.again.place, job.again.measurement
+        result.findings.append(measure(methods, settings, setup.at(place), place, point, test, {}))
+        return
+    tests = measurements_at(job.scenario, next(iter(setups)))
+    measure_group(methods, settings, setups, tests, _Noted(result.findings))
 
 
 def _logs(raw: Path) -> dict[str, str]:
