@@ -446,12 +446,13 @@ def test_real_frames_with_more_headers_come_back_whole(
     tmp_path: Path, forwarder_program: Program, generator_program: Program, hugepages: bool
 ) -> None:
     """The forwarders do not look at them, and the generator finds every byte as it was."""
-    headers = Headers(vlan=[100, 200])
+    headers = Headers(vlan=[100, 200], vxlan=5000, ipv6=True)
     made = setup(tmp_path, forwarder_program, generator_program, hugepages)
     generator = EmbeddedGenerator(replace(made, headers=headers, pauses=SHORT))
-    result = generator.run(TrialPlan(size=headers.least_bytes, load_fps=5000, duration_s=0.1))
+    result = generator.run(TrialPlan(size=headers.least_bytes, load_fps=5000, duration_s=0.1, flows=1 << 20))
     assert result.received > 0
-    assert result.raw["generator"]["vlan"] == [100, 200]
+    sent = result.raw["generator"]
+    assert (sent["vlan"], sent["vxlan"], sent["ip_version"], sent["flows"]) == ([100, 200], 5000, 6, 1 << 20)
     assert sum(result.lost_at.values()) == result.lost
     assert not any(result.raw["checks"].values())
     generator.close()

@@ -333,6 +333,21 @@ def test_tags_are_told(vlan: str, told: str) -> None:
     assert line.endswith(f"{vlan[1:-1]}: no figure of a model depends on it.")
 
 
+@pytest.mark.parametrize(
+    ("frames", "told"),
+    [
+        ("{sizes: [84], ipv6: true}", "from 2001:2::1 to 2001:2:0:1::1."),
+        ("{sizes: [84], ipv6: true, flows: [1000000]}", "to 2001:2:0:1::1 to 2001:2:0:1::f:4240, one after another."),
+        ("{flows: [1000000]}", "from port 10000 to 10015, 1000000 flows with the addresses, to 10000,"),
+        ("{sizes: [114], vxlan: 7}", "VXLAN (RFC 7348) of network 7 around each frame"),
+        ("{sizes: [134], vxlan: 7, ipv6: true}", "02:00:00:00:03:00, type 0x86dd, no VLAN tag, and:"),
+    ],
+)
+def test_versions_tunnels_and_flows_are_told(frames: str, told: str) -> None:
+    text = f"name: s\ngenerator: {{kind: embedded}}\ndevices: [{{name: l2fwd-c}}]\nframes: {frames}\n"
+    assert told in "\n".join(frame_format(parse_scenario(text, "s.yaml")))
+
+
 def test_several_kinds_of_frames_have_charts_of_their_own(tmp_path: Path) -> None:
     text = TEXT.replace("tests: [", "tests: [throughput] #").replace(
         "frames: {sizes: [64, 512, 1518]}", "frames: {sizes: [64, 128], directions: [1, 2], flows: [1, 256]}"

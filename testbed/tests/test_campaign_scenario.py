@@ -114,7 +114,16 @@ def test_what_the_recovery_test_gives_up_with_can_be_set() -> None:
             SHORT + "frames:\n  sizes: [9001]\n",
             "s.yaml:6: frames.sizes.0: the embedded generator has 9000 at most, not 9001",
         ),
-        (SHORT + "frames:\n  flows: [1, 65537]\n", "s.yaml:6: frames.flows.1: .*65536 at most, not 65537"),
+        (SHORT + "frames:\n  flows: [1, 1048577]\n", "s.yaml:6: frames.flows.1: .*less than or equal to 1048576"),
+        (SHORT + "frames:\n  vxlan: 16777216\n", "s.yaml:6: frames.vxlan: .*less than 16777216, not 16777216"),
+        (
+            SHORT + "frames:\n  sizes: [83]\n  ipv6: true\n",
+            "s.yaml:6: frames.sizes.0: frames of 83 bytes are too short for IPv6 and .* give 84 or more",
+        ),
+        (
+            SHORT + "frames:\n  sizes: [137]\n  ipv6: true\n  vxlan: 0\n  vlan: [1]\n",
+            "s.yaml:6: frames.sizes.0: .* too short for VLAN 1 and VXLAN 0 and IPv6 and .* give 138 or more",
+        ),
         (
             SHORT + "frames:\n  sizes: [64, 'imix:ai:z=9018', 'imix:az:z=9018']\n",
             "s.yaml:6: frames.sizes.2: the embedded generator has 9000 at most, not 9018",

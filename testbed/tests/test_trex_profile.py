@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 import trex_stand_in
-from trex_stand_in import STLFlowLatencyStats, STLFlowStats, STLTXCont, STLTXSingleBurst
+from trex_stand_in import CTRexVmInsFixHwCs, STLFlowLatencyStats, STLFlowStats, STLTXCont, STLTXSingleBurst
 
 from testbed.campaign.trex.bridge import trex_folder
 from testbed.campaign.trex.generator import PROFILE
@@ -64,7 +64,7 @@ def test_flows_differ_by_the_destination(streams: Streams) -> None:
     # 198.19.0.0, of the networks for benchmarks.
     assert variable["min_value"] == 198 << 24 | 19 << 16
     assert stream.packet.vm.places[0]["pkt_offset"] == "IP.dst"
-    assert stream.packet.vm.checksum
+    assert stream.packet.vm.checksum == "IP"
     (back,) = streams("--flows", "256", direction=1)
     assert back.packet.vm.variables[0]["min_value"] == 198 << 24 | 18 << 16
 
@@ -78,6 +78,26 @@ def test_tags_are_between_ethernet_and_ip(streams: Streams) -> None:
     ethernet, service, tag, *rest = two.packet.pkt.layers
     assert (ethernet.fields, service.fields, tag.fields) == ({"type": 0x88A8}, {"vlan": 100}, {"vlan": 200})
     assert (len(rest), len(two.packet.pkt)) == (2, 68)
+
+
+def test_ipv6_flows_differ_by_the_end_of_the_destination(streams: Streams) -> None:
+    (stream,) = streams("--ip", "6", "--size", "84", "--flows", "1000000")
+    _, ip, _, *_ = stream.packet.pkt.layers
+    assert (ip.fields, len(stream.packet.pkt)) == ({"src": "2001:2::1", "dst": "2001:2:0:1::1"}, 80)
+    (variable,) = stream.packet.vm.variables
+    assert (variable["min_value"], variable["max_value"]) == (1, 1_000_000)
+    assert stream.packet.vm.places == [{"fv_name": "dst", "pkt_offset": "IPv6.dst", "offset_fixup": 12}]
+    assert stream.packet.vm.checksum == ("IPv6", "UDP", CTRexVmInsFixHwCs.L4_TYPE_UDP)
+
+
+def test_a_tunnel_is_around_a_frame(streams: Streams) -> None:
+    (stream,) = streams("--vxlan", "7", "--vlan", "9", "--size", "118", "--flows", "9")
+    _, tag, outer, udp, vxlan, inner, ip, *_ = stream.packet.pkt.layers
+    assert (tag.fields, vxlan.fields) == ({"vlan": 9}, {"vni": 7})
+    assert udp.fields == {"sport": 49152, "dport": 4789, "chksum": 0}
+    assert inner.fields == {"src": "02:00:00:00:02:00", "dst": "02:00:00:00:03:00"}
+    assert (outer.fields, len(stream.packet.pkt)) == (ip.fields, 114)
+    assert (stream.packet.vm.places[0]["pkt_offset"], stream.packet.vm.checksum) == ("IP:1.dst", "IP:1")
 
 
 def test_the_article_changes_addresses_and_ports(streams: Streams) -> None:

@@ -111,6 +111,20 @@ def IP(**fields):  # noqa: N802 (scapy's name)
     return Packet(20, **fields)
 
 
+def IPv6(**fields):  # noqa: N802 (scapy's name)
+    return Packet(40, **fields)
+
+
+def VXLAN(**fields):  # noqa: N802 (scapy's name)
+    return Packet(8, **fields)
+
+
+class CTRexVmInsFixHwCs:
+    """As TRex has it."""
+
+    L4_TYPE_UDP = 11
+
+
 def UDP(**fields):  # noqa: N802 (scapy's name)
     return Packet(8, **fields)
 
@@ -134,8 +148,11 @@ class STLVM(Described):
     def write(self, **words):
         self.places.append(words)
 
-    def fix_chksum(self):
-        self.checksum = True
+    def fix_chksum(self, offset="IP"):
+        self.checksum = offset
+
+    def fix_chksum_hw(self, l3_offset, l4_offset, l4_type):
+        self.checksum = (l3_offset, l4_offset, l4_type)
 
 
 class STLPktBuilder(Described):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""TRex's stream profile for a layer-2 forwarder: IPv4 and UDP, one size or a mixture, many flows.
+"""TRex's stream profile for a layer-2 forwarder: IPv4 or IPv6 and UDP, one size or a mixture, many flows.
 
 In trex-console: ``start -f l2fwd.py -m 1mpps -t size=64,flows=1000`` (``-t --help`` lists the tunables). It imports
 nothing but the client of the TRex tree that loads it.
@@ -10,13 +10,14 @@ later than the one before, so that they take turns. With ``-m`` they would begin
 """
 
 import argparse
+import ipaddress
 import re
 
+from trex.stl import api
 from trex.stl.api import (
     IP,
     STLVM,
     UDP,
-    Dot1Q,
     Ether,
     STLFlowLatencyStats,
     STLFlowStats,
@@ -30,6 +31,11 @@ from trex.stl.api import (
 _FCS_BYTES = 4
 # The networks for benchmarks (RFC 2544, appendix C.2.2): one half sends, the other receives.
 _SOURCE, _DESTINATION = "198.18.0.0", "198.19.0.0"
+# The same for IPv6 (RFC 5180, section 8).
+_SOURCE_IPV6, _DESTINATION_IPV6 = "2001:2::1", "2001:2:0:1::1"
+# Inside of a tunnel; its own ports (RFC 7348, section 5).
+_INNER_SOURCE_MAC, _INNER_DESTINATION_MAC = "02:00:00:00:02:00", "02:00:00:00:03:00"
+_VXLAN_SOURCE_PORT, _VXLAN_PORT = 49152, 4789
 _UDP_PORT = 10000
 # The addresses that the article's streams go through in each half: 10.x.y.1 to 10.x.(y + 59).254 there.
 _ARTICLE_ADDRESSES = 15358
@@ -79,6 +85,13 @@ def _parser():
     add("--mix", type=_sizes, default=[], help="sizes in place of size, in their order: 64x7+594x4+1518")
     add("--flows", type=int, default=1, help="flows, told apart by the destination address")
     add("--vlan", type=_vlans, default=[], help="VLAN tag, or a service tag and a tag after it: 100 or 100+200")
+    add(
+        "--vxlan",
+        type=int,
+        default=None,
+        help="network identifier of a VXLAN tunnel around each frame, inside of its tags",
+    )
+    add("--ip", type=int, choices=[4, 6], default=4, help="version of IP; in a tunnel, inside")
     add("--vary", choices=["destination", "article"], default="destination", help="article: both addresses, both ports")
     add("--pps", type=float, default=1.0, help="frames a second; -m multiplies it, but not that of latency frames")
     add("--packets", type=int, default=0, help="end after so many frames; 0: never")
@@ -182,43 +195,56 @@ def _part(number, place):
 
 
 def _packet(asked, size, direction):
-    source, destination = (_DESTINATION, _SOURCE) if direction else (_SOURCE, _DESTINATION)
-    base = _tagged(asked.vlan) / IP(src=source, dst=destination) / UDP(sport=_UDP_PORT, dport=_UDP_PORT)
+    hosts = (_SOURCE, _DESTINATION) if asked.ip == 4 else (_SOURCE_IPV6, _DESTINATION_IPV6)
+    source, destination = reversed(hosts) if direction else hosts
+    ip = IP(src=source, dst=destination) if asked.ip == 4 else api.IPv6(src=source, dst=destination)
+    base = _outside(asked, direction) / ip / UDP(sport=_UDP_PORT, dport=_UDP_PORT)
     padding = b"\0" * max(0, size - _FCS_BYTES - len(base))
     if asked.flows > 1:
         return STLPktBuilder(pkt=base / padding, vm=_fields(asked, source, destination))
     return STLPktBuilder(pkt=base / padding)
 
 
-def _tagged(vlans):
-    """Ethernet with its tags; of two the first is the service's (802.1ad)."""
-    base = Ether(type=0x88A8) if len(vlans) > 1 else Ether()
-    for vlan in vlans:
-        base = base / Dot1Q(vlan=vlan)
-    return base
+def _outside(asked, direction):
+    """Ethernet with its tags, of which the first of two is the service's (802.1ad), and the tunnel."""
+    base = Ether(type=0x88A8) if len(asked.vlan) > 1 else Ether()
+    for vlan in asked.vlan:
+        base = base / api.Dot1Q(vlan=vlan)
+    if asked.vxlan is None:
+        return base
+    source, destination = (_DESTINATION, _SOURCE) if direction else (_SOURCE, _DESTINATION)
+    udp = UDP(sport=_VXLAN_SOURCE_PORT, dport=_VXLAN_PORT, chksum=0)
+    tunnel = IP(src=source, dst=destination) / udp / api.VXLAN(vni=asked.vxlan)
+    return base / tunnel / Ether(src=_INNER_SOURCE_MAC, dst=_INNER_DESTINATION_MAC)
 
 
 def _fields(asked, source, destination):
-    """The fields that change from frame to frame."""
+    """The fields that change from frame to frame. TRex numbers layers of one name from 0."""
     fields = STLVM()
+    inner = "" if asked.vxlan is None else ":1"
+    # Of an IPv6 address the last 4 bytes.
+    ip, fixup = (f"IP{inner}", 0) if asked.ip == 4 else ("IPv6", 12)
+    udp = f"UDP{inner}"
     if asked.vary == "destination":
-        _count(fields, "dst", _number(destination), asked.flows, 4, "IP.dst")
+        _count(fields, "dst", _number(destination), asked.flows, 4, f"{ip}.dst", fixup)
     else:
-        _count(fields, "src", _number(source) + 1, _ARTICLE_ADDRESSES, 4, "IP.src")
-        _count(fields, "dst", _number(destination) + 1, _ARTICLE_ADDRESSES, 4, "IP.dst")
-        _count(fields, "sport", _UDP_PORT, asked.flows, 2, "UDP.sport")
-        _count(fields, "dport", _UDP_PORT, asked.flows, 2, "UDP.dport")
-    fields.fix_chksum()
+        _count(fields, "src", _number(source) + 1, _ARTICLE_ADDRESSES, 4, f"{ip}.src", fixup)
+        _count(fields, "dst", _number(destination) + 1, _ARTICLE_ADDRESSES, 4, f"{ip}.dst", fixup)
+        _count(fields, "sport", _UDP_PORT, asked.flows, 2, f"{udp}.sport")
+        _count(fields, "dport", _UDP_PORT, asked.flows, 2, f"{udp}.dport")
+    if asked.ip == 4:
+        fields.fix_chksum(offset=ip)
+    else:
+        # IPv6 has no checksum of its own, and needs that of UDP (RFC 8200, section 8.1).
+        fields.fix_chksum_hw(l3_offset=ip, l4_offset=udp, l4_type=api.CTRexVmInsFixHwCs.L4_TYPE_UDP)
     return fields
 
 
-def _count(fields, name, first, values, size, place):
+def _count(fields, name, first, values, size, place, fixup=0):
     fields.var(name=name, min_value=first, max_value=first + values - 1, size=size, op="inc")
-    fields.write(fv_name=name, pkt_offset=place)
+    fields.write(fv_name=name, pkt_offset=place, offset_fixup=fixup)
 
 
 def _number(address):
-    value = 0
-    for part in address.split("."):
-        value = value << 8 | int(part)
-    return value
+    """The last 32 bits."""
+    return int(ipaddress.ip_address(address)) & 0xFFFFFFFF

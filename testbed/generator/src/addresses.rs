@@ -7,7 +7,10 @@
 //! form the same pairs; so when the longest range starts again, the next one is shifted by one (a carry), and so on. Every
 //! combination occurs exactly once before the first one repeats.
 
-use core::{net::Ipv4Addr, str::FromStr};
+use core::{
+    net::{Ipv4Addr, Ipv6Addr},
+    str::FromStr,
+};
 
 /// A range of IPv4 addresses, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,36 @@ pub(crate) struct IpRange {
 pub(crate) struct PortRange {
     pub(crate) first: u16,
     pub(crate) last: u16,
+}
+
+/// Addresses of either version. Those of IPv6, of which the first is listed, are equal but for their last 32 bits: the range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Addresses {
+    V4(IpRange),
+    V6([u8; 16], IpRange),
+}
+
+impl FromStr for Addresses {
+    type Err = ();
+
+    /// `A`, `A-B` or `A/LEN`.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        if !text.contains(':') {
+            return text.parse().map(Self::V4);
+        }
+        let address = |text: &str| text.parse::<Ipv6Addr>().map(Ipv6Addr::to_bits).map_err(|_| ());
+        let (first, last) = if let Some((network, len)) = text.split_once('/') {
+            let len = decimal(len).filter(|len| (96..=128).contains(len)).ok_or(())?;
+            let hosts = (1_u128 << (128 - len)) - 1;
+            (address(network)? & !hosts, address(network)? | hosts)
+        } else {
+            let (first, last) = text.split_once('-').unwrap_or((text, text));
+            (address(first)?, address(last)?)
+        };
+        let range = IpRange { first: first as u32, last: last as u32 };
+        let near = first >> 32 == last >> 32 && range.first <= range.last;
+        if near { Ok(Self::V6(first.to_be_bytes(), range)) } else { Err(()) }
+    }
 }
 
 impl IpRange {
@@ -81,6 +114,15 @@ pub(crate) struct Ranges {
     pub(crate) dst_udp: PortRange,
 }
 
+impl Ranges {
+    /// How many flows there can be.
+    pub(crate) fn combinations(&self) -> u128 {
+        let ips = [self.src_ip, self.dst_ip].map(|range| u128::from(range.last - range.first) + 1);
+        let ports = [self.src_udp, self.dst_udp].map(|range| u128::from(range.last - range.first) + 1);
+        ips.into_iter().chain(ports).product()
+    }
+}
+
 /// The fields of one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fields {
@@ -132,8 +174,10 @@ pub(crate) struct FieldSequence {
     order: [usize; 4],
     /// The sequence number of the counters' current values.
     at: u64,
-    /// The number of frames until the longest range starts again.
+    /// The number of frames until the longest range starts again, or all of them.
     until_carry: u64,
+    /// The number of frames after which all ranges start again.
+    flows: u64,
 }
 
 impl FieldSequence {
@@ -146,9 +190,16 @@ impl FieldSequence {
         ];
         let mut order = [0, 1, 2, 3];
         order.sort_by_key(|index| core::cmp::Reverse(counters.get(*index).map(|counter| counter.size())));
-        let mut sequence = Self { counters, order, at: 0, until_carry: 0 };
+        let mut sequence = Self { counters, order, at: 0, until_carry: 0, flows: u64::MAX };
         sequence.seek(0);
         sequence
+    }
+
+    /// Starts again after `flows` frames, at least 1 and at most [`Ranges::combinations`]; `None`: after all of these.
+    pub(crate) fn of_flows(mut self, flows: Option<u64>) -> Self {
+        self.flows = flows.unwrap_or(u64::MAX);
+        self.seek(0);
+        self
     }
 
     /// The fields of frame `number`. Correct for every number, and fast for the one after the previous request.
@@ -227,7 +278,8 @@ impl FieldSequence {
     /// its own. Each field determines its digit once the earlier digits are known, so no combination repeats.
     #[cold]
     fn seek(&mut self, number: u64) {
-        let mut rest = number;
+        let place_of_flow = number % self.flows;
+        let mut rest = place_of_flow;
         let mut sum = 0;
         for (place, index) in self.order.into_iter().enumerate() {
             let Some(counter) = self.counters.get_mut(index) else { continue };
@@ -238,7 +290,7 @@ impl FieldSequence {
             counter.value = counter.first + (sum % size) as u32;
             if place == 0 {
                 // A range of one value never needs a carry: then all ranges have one value.
-                self.until_carry = if size == 1 { u64::MAX } else { size - digit };
+                self.until_carry = if size == 1 { u64::MAX } else { (size - digit).min(self.flows - place_of_flow) };
             }
         }
         self.at = number;
@@ -247,7 +299,8 @@ impl FieldSequence {
 
 #[cfg(test)]
 mod tests {
-    use super::{FieldSequence, IpRange, PortRange, Ranges};
+    use super::{Addresses, FieldSequence, IpRange, PortRange, Ranges};
+    use core::net::Ipv6Addr;
     use proptest::prelude::*;
     use std::collections::HashSet;
 
@@ -313,6 +366,21 @@ mod tests {
             }
         }
 
+        /// Exactly as many flows as asked for, of the ranges' combinations the first, again and again.
+        #[test]
+        fn so_many_flows_come_again_and_again(sizes in prop::array::uniform4(1_u32..7), share in 0.0..=1.0, at in 0_u64..9) {
+            let combinations = ranges(sizes).combinations() as u64;
+            let flows = ((combinations as f64 * share) as u64).clamp(1, combinations);
+            let mut sequence = FieldSequence::new(&ranges(sizes)).of_flows(Some(flows));
+            let mut all = FieldSequence::new(&ranges(sizes));
+            let first = at * flows;
+            let once: Vec<_> = (first..first + flows).map(|number| sequence.fields_of(number)).collect();
+            prop_assert_eq!(&once, &(0..flows).map(|number| all.fields_of(number)).collect::<Vec<_>>());
+            prop_assert_eq!(once.iter().collect::<HashSet<_>>().len() as u64, flows);
+            let again: Vec<_> = (first + flows..first + 2 * flows).map(|number| sequence.go_to(number)).collect();
+            prop_assert_eq!(again, once);
+        }
+
         #[test]
         fn fields_move_with_each_frame_but_for_carries(
             sizes in prop::array::uniform4(5_u32..70),
@@ -345,6 +413,24 @@ mod tests {
         assert_eq!("10000-10999".parse(), Ok(PortRange::new(10_000, 10_999)));
         for bad in ["", "1.2.3", "1.2.3.4/33", "1.2.3.4/", "1.2.3.4/+8", "1.2.3.4-1.2.3.3", "1.2.3.4-", "a.b.c.d"] {
             assert_eq!(bad.parse::<IpRange>(), Err(()), "{bad}");
+        }
+        let address = |text: &str| text.parse::<Ipv6Addr>().map(|address| address.octets());
+        let range = |first, last| IpRange { first, last };
+        for (text, first, low) in [
+            ("2001:2::1", "2001:2::1", range(1, 1)),
+            ("2001:2::1:7-2001:2::2:6", "2001:2::1:7", range(0x1_0007, 0x2_0006)),
+            ("2001:2::ab:cdef/112", "2001:2::ab:0", range(0xab_0000, 0xab_ffff)),
+            ("2001:2::/96", "2001:2::", range(0, u32::MAX)),
+            ("2001:2::9/128", "2001:2::9", range(9, 9)),
+        ] {
+            let expected = address(first).map(|first| Addresses::V6(first, low));
+            assert_eq!(text.parse().ok(), expected.ok(), "{text}");
+        }
+        assert_eq!("1.2.3.4".parse(), Ok(Addresses::V4(range(0x0102_0304, 0x0102_0304))));
+        for bad in
+            ["", ":", "2001:2::/95", "2001:2::/129", "2001:2::2-2001:2::1", "2001:2::1-2001:2:0:1::2", "::1-1.2.3.4"]
+        {
+            assert_eq!(bad.parse::<Addresses>(), Err(()), "{bad}");
         }
         for bad in ["", "65536", "2-1", "-", "1-", "+1", "1-2-3"] {
             assert_eq!(bad.parse::<PortRange>(), Err(()), "{bad}");

@@ -26,6 +26,14 @@ pub(crate) enum UsageError {
         "--size has frames of {size} bytes, too short for these headers and the mark of a frame: give {least} or more"
     )]
     TooShort { size: u16, least: usize },
+    #[error("--src-ip and --dst-ip are of different IP versions: give both as IPv4, or both as IPv6")]
+    IpVersions,
+    #[error("--src-ip has several IPv6 addresses: give one, since with IPv6 the destinations vary")]
+    SourceVaries,
+    #[error(
+        "--flows asks for {flows} flows, and the ranges of addresses and ports make {most}: give longer ranges, or fewer"
+    )]
+    Flows { flows: u64, most: u128 },
     #[error("port {port} appears twice in --ports {value}: give one port, or two different ports")]
     PortTwice { port: u16, value: String },
     #[error("--bidirectional needs two ports: give them with --ports, for example --ports 0,1")]

@@ -5,16 +5,13 @@
 
 use crate::{
     addresses::FieldSequence,
-    frame::{ExpectedMacs, HEAD_LEN, Mixture, Series, Stamp, Template},
+    frame::{ExpectedMacs, HEAD_LEN, LEAST_LEN_MAX, Mixture, Series, Stamp, Template},
     latency::LatencyRecorder,
     queues::Queues,
     sequence::SequenceTracker,
     transmit::BURST_MAX,
 };
 use dpdk_rs::{Burst, Clock, Packet, RxQueue, Tsc};
-
-/// At least the bytes before the head, and the head.
-const START_MAX: usize = 2 * HEAD_LEN;
 
 /// Receives the frames of one stream.
 #[derive(Debug)]
@@ -146,35 +143,35 @@ impl Judge {
     /// Counts frames that arrived at `now`, and their latencies; `sent` frames have been sent so far.
     #[inline]
     pub(crate) fn frames(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
-        let tags = self.series.template().head_at() > 0;
-        match (self.mixture.is_some(), tags) {
+        let more = self.series.template().head_at() > 0;
+        match (self.mixture.is_some(), more) {
             (false, false) => self.frames_in_rows::<false>(packets, sent, now),
-            (false, true) => self.frames_with_tags(packets, sent, now),
+            (false, true) => self.frames_with_more(packets, sent, now),
             (true, false) => self.frames_one_by_one::<false>(packets, sent, now),
             (true, true) => self.frames_one_by_one::<true>(packets, sent, now),
         }
     }
 
-    /// As `frames`, for frames with tags; separate, so that frames without pay nothing for them.
+    /// As `frames`, for frames with more headers; separate, so that frames without pay nothing for them.
     #[inline(never)]
-    fn frames_with_tags(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
+    fn frames_with_more(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
         self.frames_in_rows::<true>(packets, sent, now);
     }
 
-    /// As `frames`, for frames of one length. `TAGS`: whether their head is not at their beginning.
+    /// As `frames`, for frames of one length. `MORE`: whether their head may begin later than they.
     #[inline(always)]
-    fn frames_in_rows<const TAGS: bool>(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
+    fn frames_in_rows<const MORE: bool>(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
         let mut run = Run::default();
         let mut packets = packets;
         let passed_over = self.tracker.passed_over();
         while let [packet, rest @ ..] = packets {
-            let (time, count) = self.frames_in_order::<TAGS>(packets, sent);
+            let (time, count) = self.frames_in_order::<MORE>(packets, sent);
             if count > 0 {
                 run.add(&mut self.latency, now, time, count as u64);
                 packets = packets.split_at(count).1;
                 continue;
             }
-            if let Some(time) = self.frame::<TAGS>(packet, sent) {
+            if let Some(time) = self.frame::<MORE>(packet, sent) {
                 run.add(&mut self.latency, now, time, 1);
             }
             packets = rest;
@@ -187,11 +184,11 @@ impl Judge {
 
     /// As `frames`, for several lengths.
     #[inline(never)]
-    fn frames_one_by_one<const TAGS: bool>(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
+    fn frames_one_by_one<const MORE: bool>(&mut self, packets: &[Packet], sent: u64, now: Tsc) {
         let mut run = Run::default();
         let passed_over = self.tracker.passed_over();
         for packet in packets {
-            if let Some(time) = self.frame::<TAGS>(packet, sent) {
+            if let Some(time) = self.frame::<MORE>(packet, sent) {
                 run.add(&mut self.latency, now, time, 1);
             }
         }
@@ -206,8 +203,8 @@ impl Judge {
     ///
     /// Returns the time stamp and their number.
     #[inline]
-    fn frames_in_order<const TAGS: bool>(&mut self, packets: &[Packet], sent: u64) -> (u64, usize) {
-        let head_at = if TAGS { self.series.template().head_at() } else { 0 };
+    fn frames_in_order<const MORE: bool>(&mut self, packets: &[Packet], sent: u64) -> (u64, usize) {
+        let head_at = if MORE { self.series.template().head_at() } else { 0 };
         let first = packets.first().and_then(|packet| packet.data().get(head_at..)?.first_chunk());
         let stamp = first.and_then(|head| self.series.template().identify(head));
         let Some(stamp) = stamp.filter(|stamp| (self.tracker.next()..sent).contains(&stamp.sequence)) else {
@@ -221,8 +218,8 @@ impl Judge {
         for packet in packets.get(..most).unwrap_or(packets) {
             let data = packet.data();
             let Some((head, rest)) = data.get(head_at..).and_then(<[u8]>::split_first_chunk) else { break };
-            let start = if TAGS { data.first_chunk().unwrap_or(head) } else { head };
-            let fits = data.len() == len && packet.len() == len && (!TAGS || template.tags_match(data));
+            let start = if MORE { data.first_chunk().unwrap_or(head) } else { head };
+            let fits = data.len() == len && packet.len() == len && (!MORE || template.headers_match(data));
             if !fits || !heads.matches(head) || !macs.matches(start) || !(pattern.is_empty() || rest == pattern) {
                 break;
             }
@@ -237,29 +234,29 @@ impl Judge {
 
     /// Counts a frame. Returns its time stamp if it is whole, even if its MAC addresses are wrong.
     #[inline]
-    pub(crate) fn frame<const TAGS: bool>(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
+    pub(crate) fn frame<const MORE: bool>(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
         let data = packet.data();
         match data.split_first_chunk() {
-            Some((head, rest)) if !TAGS && data.len() == packet.len() => {
+            Some((head, rest)) if !MORE && data.len() == packet.len() => {
                 // The shortest frames have no pattern: skip the call.
-                self.judge(head, head, sent, |due| {
+                self.judge::<MORE>(head, head, sent, |due| {
                     let pattern = due.pattern();
                     rest.len() == pattern.len() && (rest.is_empty() || rest == pattern)
                 })
             }
-            _ => self.frame_in_parts(packet, sent),
+            _ => self.frame_in_parts::<MORE>(packet, sent),
         }
     }
 
-    /// Counts a frame that is in segments or has tags.
+    /// Counts a frame that is in segments or has more headers.
     #[inline(never)]
-    fn frame_in_parts(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
+    fn frame_in_parts<const MORE: bool>(&mut self, packet: &Packet, sent: u64) -> Option<u64> {
         let start = Start::of(packet);
         let Some((first, head)) = start.first_and_head(self.series.template().head_at()) else {
             self.foreign += 1;
             return None;
         };
-        self.judge(first, head, sent, |due| start.continues_as(due, packet))
+        self.judge::<MORE>(first, head, sent, |due| start.continues_as(due, packet))
     }
 
     /// Counts a frame that does not belong to the stream: a late probe, or a foreign frame.
@@ -267,7 +264,7 @@ impl Judge {
     fn judge_other(&mut self, head: &[u8; HEAD_LEN], matches: impl FnOnce(&Template) -> bool) {
         let whole = self.probe.identify(head).is_some_and(|stamp| {
             let fields = self.fields.fields_of(stamp.sequence);
-            self.probe.head_matches(head, fields, stamp) && matches(&self.probe)
+            self.probe.head_matches::<true>(head, fields, stamp) && matches(&self.probe)
         });
         if whole {
             self.probes += 1;
@@ -286,10 +283,10 @@ impl Judge {
         self.foreign = foreign;
     }
 
-    /// Counts the frame that begins with `first` and has this head, which is the same without tags; `matches` compares its
-    /// other bytes with those of a template.
+    /// Counts the frame that begins with `first` and has this head, which is the same without more headers; `matches` compares
+    /// its other bytes with those of a template.
     #[inline(always)]
-    fn judge(
+    fn judge<const MORE: bool>(
         &mut self,
         first: &[u8; HEAD_LEN],
         head: &[u8; HEAD_LEN],
@@ -302,10 +299,10 @@ impl Judge {
             return None;
         };
         if self.mixture.is_some() {
-            return self.judge_mixed(first, head, stamp, sent, matches);
+            return self.judge_mixed::<MORE>(first, head, stamp, sent, matches);
         }
         let fields = self.fields.fields_of(stamp.sequence);
-        if !template.head_matches(head, fields, stamp) || !matches(template) {
+        if !template.head_matches::<MORE>(head, fields, stamp) || !matches(template) {
             self.corrupted += 1;
             return None;
         }
@@ -314,7 +311,7 @@ impl Judge {
 
     /// As `judge`, for several lengths; separate, so that frames of one length pay nothing for it.
     #[inline(never)]
-    fn judge_mixed(
+    fn judge_mixed<const MORE: bool>(
         &mut self,
         first: &[u8; HEAD_LEN],
         head: &[u8; HEAD_LEN],
@@ -324,7 +321,7 @@ impl Judge {
     ) -> Option<u64> {
         let template = self.mixture.as_ref()?.template_of(stamp.sequence);
         let fields = self.fields.fields_of(stamp.sequence);
-        if !template.head_matches(head, fields, stamp) || !matches(template) {
+        if !template.head_matches::<MORE>(head, fields, stamp) || !matches(template) {
             self.corrupted += 1;
             return None;
         }
@@ -347,15 +344,15 @@ impl Judge {
     }
 }
 
-/// The first bytes of a frame in parts: enough for its tags and its head.
+/// The first bytes of a frame in parts: enough for its headers and its head.
 struct Start {
-    bytes: [u8; START_MAX],
+    bytes: [u8; LEAST_LEN_MAX],
     len: usize,
 }
 
 impl Start {
     fn of(packet: &Packet) -> Self {
-        let mut bytes = [0; START_MAX];
+        let mut bytes = [0; LEAST_LEN_MAX];
         let len = packet.copy_to(&mut bytes);
         Self { bytes, len }
     }
@@ -369,7 +366,7 @@ impl Start {
     /// Whether all but the head of `packet`, which starts so, is as in `template`.
     fn continues_as(&self, template: &Template, packet: &Packet) -> bool {
         let skip = template.head_at() + HEAD_LEN;
-        template.tags_match(&self.bytes) && continues_with(packet.segments(), skip, template.pattern())
+        template.headers_match(&self.bytes) && continues_with(packet.segments(), skip, template.pattern())
     }
 }
 
@@ -421,7 +418,7 @@ mod tests {
     fn head(sequence: u64) -> [u8; HEAD_LEN] {
         let mut head = [0; HEAD_LEN];
         let fields = FieldSequence::new(&RANGES).fields_of(sequence);
-        template().write_head(&mut head, fields, Stamp { sequence, time: 5 });
+        template().write_head::<false>(&mut head, fields, Stamp { sequence, time: 5 });
         head
     }
 
@@ -429,13 +426,13 @@ mod tests {
     fn each_frame_is_counted_under_what_is_wrong_with_it() -> Result<(), hdrhistogram::CreationError> {
         let mut judge = judge([2, 0, 0, 0, 1, 0])?;
         for sequence in [0, 1, 3, 2, 3] {
-            assert_eq!(judge.judge(&head(sequence), &head(sequence), SENT, |_| true), Some(5));
+            assert_eq!(judge.judge::<false>(&head(sequence), &head(sequence), SENT, |_| true), Some(5));
         }
-        assert_eq!(judge.judge(&head(SENT), &head(SENT), SENT, |_| true), None);
-        assert_eq!(judge.judge(&head(4), &head(4), SENT, |_| false), None);
+        assert_eq!(judge.judge::<false>(&head(SENT), &head(SENT), SENT, |_| true), None);
+        assert_eq!(judge.judge::<false>(&head(4), &head(4), SENT, |_| false), None);
         let mut other = head(5);
         other[42] ^= 1;
-        assert_eq!(judge.judge(&other, &other, SENT, |_| true), None);
+        assert_eq!(judge.judge::<false>(&other, &other, SENT, |_| true), None);
         let counts = judge.tracker.counts();
         assert_eq!((counts.frames, counts.duplicated, counts.reordered), (5, 1, 1));
         assert_eq!((judge.corrupted, judge.foreign, judge.wrong_mac), (1, 2, 0));
@@ -446,7 +443,7 @@ mod tests {
     #[test]
     fn a_wrong_address_does_not_make_a_frame_lost() -> Result<(), hdrhistogram::CreationError> {
         let mut judge = judge([2, 0, 0, 0, 1, 1])?;
-        assert_eq!(judge.judge(&head(0), &head(0), SENT, |_| true), Some(5));
+        assert_eq!(judge.judge::<false>(&head(0), &head(0), SENT, |_| true), Some(5));
         assert_eq!((judge.wrong_mac, judge.unique()), (1, 1));
         Ok(())
     }
@@ -462,8 +459,8 @@ mod tests {
         let mut count = |sequence: u64, len: usize| {
             let mut head = [0; HEAD_LEN];
             let template = Template::new(len, &Format::default(), macs, 7, 1);
-            template.write_head(&mut head, fields.fields_of(sequence), Stamp { sequence, time: 5 });
-            judge.judge(&head, &head, SENT, |due| due.pattern() == template.pattern());
+            template.write_head::<false>(&mut head, fields.fields_of(sequence), Stamp { sequence, time: 5 });
+            judge.judge::<false>(&head, &head, SENT, |due| due.pattern() == template.pattern());
             (judge.tracker.counts().frames, judge.corrupted, judge.foreign)
         };
         assert_eq!((count(0, 60), count(1, 60), count(2, 590)), ((1, 0, 0), (2, 0, 0), (3, 0, 0)));
@@ -479,9 +476,9 @@ mod tests {
             let mut judge = judge([2, 0, 0, 0, 1, 0])?;
             let mut changed = head(sequence);
             changed[index] ^= change;
-            prop_assert_eq!(judge.judge(&changed, &changed, SENT, |_| true), None);
+            prop_assert_eq!(judge.judge::<false>(&changed, &changed, SENT, |_| true), None);
             prop_assert_eq!(judge.corrupted + judge.foreign, 1);
-            prop_assert_eq!(judge.judge(&head(sequence), &head(sequence), SENT, |_| true), Some(5));
+            prop_assert_eq!(judge.judge::<false>(&head(sequence), &head(sequence), SENT, |_| true), Some(5));
         }
 
         #[test]

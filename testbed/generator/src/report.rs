@@ -31,6 +31,11 @@ pub(crate) struct Report {
     /// Of each tag, the first in the frame first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     vlan: Vec<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vxlan: Option<u32>,
+    ip_version: u8,
+    /// How many combinations of addresses and ports there are.
+    flows: u64,
     rate_asked_pps: Option<f64>,
     /// That of the slowest stream.
     rate_reached_pps: f64,
@@ -160,6 +165,9 @@ impl Report {
             size: options.only_size(),
             mixture: Mixture::of(options),
             vlan: options.format.vlans.clone(),
+            vxlan: options.format.vxlan,
+            ip_version: if options.format.ipv6.is_some() { 6 } else { 4 },
+            flows: options.flows.unwrap_or_else(|| u64::try_from(options.ranges.combinations()).unwrap_or(u64::MAX)),
             rate_asked_pps: options.rate_pps,
             rate_reached_pps: reached,
             rate_ok: options.rate_pps.filter(|_| course.then.is_none()).map(|asked| rate_is_ok(asked, reached)),

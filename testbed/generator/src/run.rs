@@ -86,7 +86,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             options.expect_dst.get(receiver_number).copied(),
             options.expect_src.get(receiver_number).copied(),
         );
-        let fields = FieldSequence::new(&options.ranges);
+        let fields = FieldSequence::new(&options.ranges).of_flows(options.flows);
         let judge = Judge::new(
             template.clone(),
             fields.clone(),

@@ -14,8 +14,8 @@ use dpdk_rs::{Burst, Clock, Mempool, Packet, Tsc, TxQueue};
 /// The maximum number of frames in one transmit call.
 pub(crate) const BURST_MAX: usize = 512;
 
-/// How many bytes of the pattern an mbuf of the sender's pool already holds, and 1 for the bytes before a head that is not at
-/// the beginning. They are not written again for each frame.
+/// How many bytes of the pattern an mbuf of the sender's pool already holds, and 1 for the bytes before a head that does not
+/// begin with the frame. They are not written again for each frame.
 /// This relies on devices not changing mbufs after they were sent.
 pub(crate) type Written = u64;
 
@@ -170,20 +170,20 @@ impl Sender {
     }
 
     /// Writes the waiting frames of several lengths: whole frames into empty mbufs, otherwise only the heads, since a waiting
-    /// frame keeps its number. `TAGS`: whether their heads are not at their beginning.
+    /// frame keeps its number. `MORE`: whether their heads may begin later than they.
     #[inline(never)]
-    fn write_mixed<const TAGS: bool>(&mut self, now: Tsc, empty: bool) {
+    fn write_mixed<const MORE: bool>(&mut self, now: Tsc, empty: bool) {
         let Some(Mixed { mixture, fields }) = &mut self.mixed else { return };
         for (packet, sequence) in self.waiting.iter_mut().zip(self.sent..) {
             let template = mixture.template_of(sequence);
             // An mbuf of this pool is long enough for the longest frame, and has no other owner.
             let data = if empty { packet.append(template.len()) } else { packet.data_mut() };
-            let head_at = if TAGS { template.head_at() } else { 0 };
+            let head_at = if MORE { template.head_at() } else { 0 };
             let head = data.ok().and_then(|data| data.get_mut(head_at..)?.first_chunk_mut());
             if let Some(head) = head {
-                template.write_head(head, fields.fields_of(sequence), Stamp { sequence, time: now.cycles() });
+                template.write_head::<MORE>(head, fields.fields_of(sequence), Stamp { sequence, time: now.cycles() });
             }
-            if empty && TAGS {
+            if empty && MORE {
                 write_rest(packet, template);
             } else if empty {
                 write_pattern(packet, template.pattern());
@@ -212,13 +212,14 @@ impl Sender {
     }
 }
 
-/// Writes all but the head, unless the mbuf holds it from an earlier frame.
+/// Writes all but the head, unless the mbuf holds it from an earlier frame. The bytes before the head depend on the length.
 #[inline]
 pub(crate) fn write_rest(packet: &mut Packet<Written>, template: &Template) {
     let (head_at, pattern) = (template.head_at(), template.pattern());
+    let (held, due) = (*packet.private(), pattern.len() as u64 + 1);
     if head_at == 0 {
         write_pattern(packet, pattern);
-    } else if *packet.private() <= pattern.len() as u64
+    } else if held != due
         && let Ok(data) = packet.data_mut()
     {
         let (before, rest) = data.split_at_mut(head_at.min(data.len()));
@@ -226,7 +227,7 @@ pub(crate) fn write_rest(packet: &mut Packet<Written>, template: &Template) {
         if let Some(rest) = rest.get_mut(HEAD_LEN..) {
             rest.copy_from_slice(pattern);
         }
-        *packet.private_mut() = pattern.len() as u64 + 1;
+        *packet.private_mut() = due;
     }
 }
 

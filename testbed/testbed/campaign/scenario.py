@@ -25,8 +25,6 @@ from testbed.campaign.trex.settings import MOST_MIXED_FRAMES, Trex
 from testbed.campaign.trial import Record
 from testbed.run.programs import FORWARDERS
 
-_EMBEDDED_MOST_FLOWS = 1 << 16
-
 
 class Measurement(StrEnum):
     """What can be measured."""
@@ -125,16 +123,13 @@ class Scenario(Record):
     @model_validator(mode="after")
     def _frames_suit_the_generator(self) -> Self:
         if isinstance(self.generator, Embedded):
-            for name, values, most in (
-                ("sizes", self.frames.sizes, self.generator.most_bytes),
-                ("flows", self.frames.flows, _EMBEDDED_MOST_FLOWS),
-            ):
-                for number, value in enumerate(values):
-                    if (found := max(frames_of(value))) > most:
-                        where = " with a virtual machine" if self.generator.guest else ""
-                        fault = f"the embedded generator{where} has {most} at most, not {found}"
-                        place = {"place": ("frames", name, number), "fault": fault}
-                        raise PydanticCustomError("frames", "{fault}", place)
+            most = self.generator.most_bytes
+            for number, size in enumerate(self.frames.sizes):
+                if (found := max(frames_of(size))) > most:
+                    where = " with a virtual machine" if self.generator.guest else ""
+                    fault = f"the embedded generator{where} has {most} at most, not {found}"
+                    place = {"place": ("frames", "sizes", number), "fault": fault}
+                    raise PydanticCustomError("frames", "{fault}", place)
         return self
 
     @model_validator(mode="after")

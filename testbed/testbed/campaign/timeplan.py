@@ -60,7 +60,7 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
         version="",
         max_fps_by_size=dict.fromkeys(scenario.frames.sizes, _NOMINAL_FPS),
         directions=2,
-        flows=1 << 16,
+        flows=1 << 20,
         latency=True,
         burst=True,
         step=True,

@@ -6,10 +6,13 @@
 use crate::{
     addresses::{FieldSequence, IpRange, PortRange},
     args::{Command, Length, Options, parse_args},
-    frame::{Format, Macs},
-    sent::SentStream,
+    frame::{Format, Ipv6, Macs},
+    sent::{SentStream, more_len},
 };
-use core::{net::Ipv4Addr, time::Duration};
+use core::{
+    net::{Ipv4Addr, Ipv6Addr},
+    time::Duration,
+};
 use dpdk_rs::MacAddr;
 use std::{
     ffi::OsString,
@@ -51,7 +54,9 @@ fn check_limits(options: &Options) {
     assert!(options.sizes.iter().all(|size| (64..=9000).contains(size)));
     let vlans = &options.format.vlans;
     assert!(vlans.len() <= 2 && vlans.iter().all(|vlan| (1..4095).contains(vlan)));
-    assert!(options.sizes.iter().all(|size| usize::from(*size) >= 64 + 4 * vlans.len()));
+    assert!(options.sizes.iter().all(|size| usize::from(*size) >= 64 + more_len(&options.format)));
+    assert!(options.format.vxlan.is_none_or(|vni| vni < 1 << 24));
+    assert!(options.flows.is_none_or(|flows| flows > 0 && u128::from(flows) <= options.ranges.combinations()));
     assert!(options.rate_pps.is_none_or(|rate| (1e-3..=1e9).contains(&rate)));
     assert!((1..=512).contains(&options.burst) && (1..=64).contains(&options.queues));
     assert!(options.rx_descriptors > 0 && options.tx_descriptors > 0);
@@ -74,8 +79,9 @@ fn check_limits(options: &Options) {
 fn check_fields(options: &Options) {
     let macs = Macs { dst: MacAddr::default(), src: MacAddr::default() };
     let format = Format::default();
-    let stream = SentStream { lens: vec![60], format, macs, session: 0, stream: 0, ranges: options.ranges };
-    let mut sequence = FieldSequence::new(&options.ranges);
+    let Options { ranges, flows, .. } = *options;
+    let stream = SentStream { lens: vec![60], format, macs, session: 0, stream: 0, ranges, flows };
+    let mut sequence = FieldSequence::new(&options.ranges).of_flows(flows);
     for number in (0..40).chain([0, 999, 1000, 65_535, 65_536, 65_537, 1 << 32, (1 << 48) - 1, 1 << 48]) {
         assert_eq!(sequence.fields_of(number), stream.fields(number), "frame {number} of {:?}", options.ranges);
     }
@@ -99,7 +105,16 @@ fn check_print(options: &Options) {
 fn print(options: &Options) -> Vec<String> {
     let list = |items: Vec<String>| items.join(",");
     let macs = |macs: &[MacAddr]| list(macs.iter().map(ToString::to_string).collect());
-    let ips = |IpRange { first, last }: IpRange| format!("{}-{}", Ipv4Addr::from(first), Ipv4Addr::from(last));
+    let ips = |IpRange { first, last }: IpRange| match options.format.ipv6 {
+        None => format!("{}-{}", Ipv4Addr::from(first), Ipv4Addr::from(last)),
+        Some(Ipv6 { dst, .. }) => {
+            let begin = u128::from(u64::from_be_bytes(dst)) << 64 | u128::from(options.ranges.src_ip.first) << 32;
+            let [first, last] = [first, last].map(|low| Ipv6Addr::from(begin | u128::from(low)));
+            format!("{first}-{last}")
+        }
+    };
+    let src_ips =
+        options.format.ipv6.map_or_else(|| ips(options.ranges.src_ip), |ipv6| Ipv6Addr::from(ipv6.src).to_string());
     let ports = |PortRange { first, last }: PortRange| format!("{first}-{last}");
     let mut words = vec![
         format!("--ports={}", list(options.ports.iter().map(ToString::to_string).collect())),
@@ -109,7 +124,7 @@ fn print(options: &Options) -> Vec<String> {
             Length::Count(count) => format!("--count={count}"),
             Length::Duration(duration) => format!("--duration={}", duration.as_secs_f64()),
         },
-        format!("--src-ip={}", ips(options.ranges.src_ip)),
+        format!("--src-ip={src_ips}"),
         format!("--dst-ip={}", ips(options.ranges.dst_ip)),
         format!("--src-udp={}", ports(options.ranges.src_udp)),
         format!("--dst-udp={}", ports(options.ranges.dst_udp)),
@@ -129,6 +144,8 @@ fn print(options: &Options) -> Vec<String> {
     }
     let vlans: Vec<String> = options.format.vlans.iter().map(ToString::to_string).collect();
     words.extend((!vlans.is_empty()).then(|| format!("--vlan={}", list(vlans))));
+    words.extend(options.format.vxlan.map(|vni| format!("--vxlan={vni}")));
+    words.extend(options.flows.map(|flows| format!("--flows={flows}")));
     words.extend(options.then.map(|load| format!("--then={}:{}", load.rate_pps, load.duration.as_secs_f64())));
     words.extend(options.window.map(|window| format!("--window={window}")));
     words.extend(options.bidirectional.then(|| "--bidirectional".to_owned()));

@@ -5,11 +5,11 @@
 
 use crate::{
     addresses::{FieldSequence, IpRange, PortRange, Ranges},
-    frame::{ExpectedMacs, Format, HEAD_LEN, Macs, Mixture, Series, Stamp, Template},
+    frame::{ExpectedMacs, Format, HEAD_LEN, Ipv6, Macs, Mixture, Series, Stamp, Template},
     latency::LatencyRecorder,
     naive::Naive,
     receive::Judge,
-    sent::{Identity, PROBE, SentStream, tags_len},
+    sent::{Identity, PROBE, SentStream, more_len},
     sequence::SequenceTracker,
 };
 use dpdk_rs::{Clock, MacAddr, Mempool, Packet};
@@ -95,14 +95,20 @@ impl Experiment {
             dst_udp: port_range(reader),
         };
         let number = reader.u16();
-        // Streams have no tag, one or two.
+        // Streams have no tag, one or two; every second of the higher numbers has IPv6, every fourth a tunnel.
         let vlans = (0..number / 6000 % 3).map(|place| 1 + (number + place) % 4094).collect();
-        let format = Format { vlans };
-        let least = HEAD_LEN + tags_len(&format);
+        let vxlan = (number / 18_000 == 2).then_some(u32::from(number) << 8);
+        let ipv6 = (number / 18_000 % 2 == 1).then_some(Ipv6 { src: [number as u8; 16], dst: [!number as u8; 8] });
+        let format = Format { vlans, vxlan, ipv6 };
+        let least = HEAD_LEN + more_len(&format);
+        // Of some streams the fields begin again early.
+        let flows = (number % 5 == 4)
+            .then_some(u64::from(number).clamp(1, u64::try_from(ranges.combinations()).unwrap_or(u64::MAX)));
         let len = least + usize::from(number % 1500);
         // Every fourth stream is a mixture.
         let lens = if number / 1500 % 4 == 3 { vec![least, len, least, len / 2 + least] } else { vec![len] };
-        let stream = SentStream { lens, format, macs, session: reader.byte(), stream: reader.byte() % 2, ranges };
+        let stream =
+            SentStream { lens, format, macs, session: reader.byte(), stream: reader.byte() % 2, ranges, flows };
         let sent = if reader.below(4) == 0 { NUMBER_MASK } else { u64::from(reader.u16()) };
         let [expected_dst, expected_src] =
             [macs.dst, macs.src].map(|mac| if reader.below(2) == 0 { None } else { Some(mac) });
@@ -110,8 +116,14 @@ impl Experiment {
         let expected = ExpectedMacs::new(expected_dst, expected_src);
         let [judge, judge_of_bursts] = [(); 2].map(|()| {
             let latency = LatencyRecorder::new().expect("the bounds are fixed");
-            Judge::new(template.clone(), FieldSequence::new(&ranges), expected, SequenceTracker::new(), latency)
-                .with_mixture(mixture.clone())
+            Judge::new(
+                template.clone(),
+                FieldSequence::new(&ranges).of_flows(flows),
+                expected,
+                SequenceTracker::new(),
+                latency,
+            )
+            .with_mixture(mixture.clone())
         });
         let (packets, model, last) = (Vec::new(), Model::default(), Vec::new());
         Self { stream, sent, expected_dst, expected_src, judge, judge_of_bursts, packets, model, last }
@@ -137,14 +149,15 @@ impl Experiment {
             _ => u64::from(reader.byte()),
         };
         let time = if reader.below(2) == 0 { reader.u64() } else { u64::from(reader.u16()) };
-        let SentStream { session, stream, ranges, .. } = self.stream.clone();
+        let SentStream { session, stream, ranges, flows, .. } = self.stream.clone();
         let probe = if reader.below(4) == 0 { PROBE } else { 0 };
         let bytes = self.stream.frame(Identity { session, stream: stream | probe, sequence, time });
         let (mixture, longest) = self.stream.templates();
         let one = mixture.as_ref().map_or(&longest, |mixture| mixture.template_of(sequence));
         let template = if probe == 0 { one.clone() } else { longest.probe() };
         let mut head = [0; HEAD_LEN];
-        let (heads, _) = Series::new(template.clone(), FieldSequence::new(&ranges)).heads(Stamp { sequence, time });
+        let (heads, _) =
+            Series::new(template.clone(), FieldSequence::new(&ranges).of_flows(flows)).heads(Stamp { sequence, time });
         heads.write(&mut head);
         assert_eq!(
             [template.before_head(), &head[..], template.pattern()].concat(),
@@ -199,7 +212,7 @@ impl Experiment {
             self.model.probes += u64::from(self.is_whole_probe(frame));
             return None;
         }
-        let time = if self.stream.format.vlans.is_empty() {
+        let time = if self.stream.format == Format::default() {
             self.judge.frame::<false>(&packet, self.sent)
         } else {
             self.judge.frame::<true>(&packet, self.sent)

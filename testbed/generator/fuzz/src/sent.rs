@@ -5,10 +5,11 @@
 
 use crate::{
     addresses::{Fields, Ranges},
-    frame::{Format, Macs},
+    frame::{Format, Ipv6, Macs},
 };
+use dpdk_rs::MacAddr;
 use smoltcp::{
-    phy::ChecksumCapabilities,
+    phy::{Checksum, ChecksumCapabilities},
     wire::{
         EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, IpAddress, IpProtocol, Ipv4Address, Ipv4Packet,
         Ipv4Repr, UdpPacket, UdpRepr,
@@ -17,6 +18,7 @@ use smoltcp::{
 
 /// Ethernet, IPv4 and UDP headers.
 const PAYLOAD_AT: usize = 14 + 20 + 8;
+const TUNNEL_LEN: usize = PAYLOAD_AT + 8;
 pub(crate) const MAGIC: [u8; 2] = [0x6c, 0x32];
 /// What identifies a frame: magic number, session, stream, sequence number, time stamp.
 pub(crate) const IDENTITY_LEN: usize = 2 + 1 + 1 + 6 + 8;
@@ -32,6 +34,8 @@ pub(crate) struct SentStream {
     pub(crate) session: u8,
     pub(crate) stream: u8,
     pub(crate) ranges: Ranges,
+    /// After how many frames the fields begin again.
+    pub(crate) flows: Option<u64>,
 }
 
 /// What a frame says of itself.
@@ -51,7 +55,7 @@ impl Identity {
 
     /// Reads the identity of a frame; `None` if the generator did not make it.
     pub(crate) fn of(frame: &[u8], format: &Format) -> Option<Self> {
-        let payload = frame.get(PAYLOAD_AT + tags_len(format)..)?;
+        let payload = frame.get(PAYLOAD_AT + more_len(format)..)?;
         let (session, stream, rest) = match payload.get(..IDENTITY_LEN)? {
             [first, second, session, stream, rest @ ..] if [*first, *second] == MAGIC => (*session, *stream, rest),
             _ => return None,
@@ -62,9 +66,48 @@ impl Identity {
     }
 }
 
-/// Bytes of the VLAN tags.
-pub(crate) const fn tags_len(format: &Format) -> usize {
-    4 * format.vlans.len()
+/// Bytes of headers beside Ethernet, IPv4 and UDP.
+pub(crate) fn more_len(format: &Format) -> usize {
+    let tunnel = if format.vxlan.is_some() { TUNNEL_LEN } else { 0 };
+    4 * format.vlans.len() + tunnel + if format.ipv6.is_some() { 20 } else { 0 }
+}
+
+/// The sum of RFC 1071, carries added back.
+fn sum(bytes: &[u8]) -> u16 {
+    bytes.chunks(2).fold(0_u16, |sum, pair| {
+        let number = u16::from_be_bytes([pair.first().copied().unwrap_or(0), pair.get(1).copied().unwrap_or(0)]);
+        let (sum, carry) = sum.overflowing_add(number);
+        sum + u16::from(carry)
+    })
+}
+
+/// Ethernet, IPv4 and UDP headers with what they carry.
+fn datagram(macs: [[u8; 6]; 2], ips: [u32; 2], ports: [u16; 2], payload: &[u8], udp_checksum: bool) -> Vec<u8> {
+    let [dst, src] = macs.map(EthernetAddress);
+    let ethernet = EthernetRepr { src_addr: src, dst_addr: dst, ethertype: EthernetProtocol::Ipv4 };
+    let [src, dst] = ips.map(Ipv4Address::from);
+    let [src_port, dst_port] = ports;
+    let udp = UdpRepr { src_port, dst_port };
+    let ip = Ipv4Repr {
+        src_addr: src,
+        dst_addr: dst,
+        next_header: IpProtocol::Udp,
+        payload_len: payload.len() + 8,
+        hop_limit: 64,
+    };
+    let mut bytes = vec![0; PAYLOAD_AT + payload.len()];
+    let mut frame = EthernetFrame::new_unchecked(&mut bytes);
+    ethernet.emit(&mut frame);
+    let mut packet = Ipv4Packet::new_unchecked(frame.payload_mut());
+    let mut checksums = ChecksumCapabilities::default();
+    ip.emit(&mut packet, &checksums);
+    if !udp_checksum {
+        checksums.udp = Checksum::None;
+    }
+    let (src, dst) = (IpAddress::Ipv4(src), IpAddress::Ipv4(dst));
+    let mut datagram = UdpPacket::new_unchecked(packet.payload_mut());
+    udp.emit(&mut datagram, &src, &dst, payload.len(), |place| place.copy_from_slice(payload), &checksums);
+    bytes
 }
 
 impl SentStream {
@@ -78,45 +121,47 @@ impl SentStream {
 
     /// The frame as it must have been sent.
     pub(crate) fn frame(&self, identity: Identity) -> Vec<u8> {
-        let mut bytes = self.untagged(identity);
-        let tags = match self.format.vlans.as_slice() {
+        let format = &self.format;
+        let len = self.len_of(identity) - more_len(format);
+        let fields = self.fields(identity.sequence);
+        let mut payload = identity.to_bytes();
+        payload.extend((0..len - PAYLOAD_AT - IDENTITY_LEN).map(|index| (index % 251) as u8 ^ 0x5a));
+        let outer_macs = [self.macs.dst, self.macs.src].map(MacAddr::octets);
+        let macs = if format.vxlan.is_some() { [[2, 0, 0, 0, 3, 0], [2, 0, 0, 0, 2, 0]] } else { outer_macs };
+        let (ips, ports) = ([fields.src_ip, fields.dst_ip], [fields.src_udp, fields.dst_udp]);
+        let mut bytes = datagram(macs, ips, ports, &payload, true);
+        if let Some(Ipv6 { src, dst }) = format.ipv6 {
+            let udp = bytes.split_off(34);
+            let udp_len = udp.len() as u16;
+            let low = ips.map(u32::to_be_bytes).concat();
+            let addresses = [&src[..], &dst, &low].concat();
+            // The protocols' type and version; the checksum is replaced by that of the other pseudo header.
+            bytes.truncate(12);
+            bytes.extend([0x86, 0xdd, 0x60, 0, 0, 0]);
+            bytes.extend(udp_len.to_be_bytes());
+            bytes.extend([17, 64]);
+            bytes.extend(&addresses);
+            let (ports_and_len, rest) = udp.split_at(6);
+            let covered = [&addresses, &[0, 17][..], &udp_len.to_be_bytes(), ports_and_len, &[0, 0], &payload].concat();
+            let checksum = match !sum(&covered) {
+                0 => 0xffff,
+                checksum => checksum,
+            };
+            bytes.extend(ports_and_len);
+            bytes.extend(checksum.to_be_bytes());
+            bytes.extend(rest.iter().skip(2));
+        }
+        if let Some(vni) = format.vxlan {
+            let inside = [&[8, 0, 0, 0][..], &(vni << 8).to_be_bytes(), &bytes].concat();
+            let ips = [[198, 18, 0, 0], [198, 19, 0, 0]].map(u32::from_be_bytes);
+            bytes = datagram(outer_macs, ips, [49_152, 4789], &inside, false);
+        }
+        let tags = match format.vlans.as_slice() {
             [] => Vec::new(),
             [id] => [0x8100, *id].map(u16::to_be_bytes).concat(),
             [service, id, ..] => [0x88a8, *service, 0x8100, *id].map(u16::to_be_bytes).concat(),
         };
         bytes.splice(12..12, tags);
-        bytes
-    }
-
-    fn untagged(&self, identity: Identity) -> Vec<u8> {
-        let len = self.len_of(identity) - tags_len(&self.format);
-        let fields = self.fields(identity.sequence);
-        let [src, dst] = [fields.src_ip, fields.dst_ip].map(Ipv4Address::from);
-        let udp = UdpRepr { src_port: fields.src_udp, dst_port: fields.dst_udp };
-        let ip = Ipv4Repr {
-            src_addr: src,
-            dst_addr: dst,
-            next_header: IpProtocol::Udp,
-            payload_len: len - 34,
-            hop_limit: 64,
-        };
-        let ethernet = EthernetRepr {
-            src_addr: EthernetAddress(self.macs.src.octets()),
-            dst_addr: EthernetAddress(self.macs.dst.octets()),
-            ethertype: EthernetProtocol::Ipv4,
-        };
-        let mut payload = identity.to_bytes();
-        payload.extend((0..len - PAYLOAD_AT - IDENTITY_LEN).map(|index| (index % 251) as u8 ^ 0x5a));
-
-        let mut bytes = vec![0; len];
-        let mut frame = EthernetFrame::new_unchecked(&mut bytes);
-        ethernet.emit(&mut frame);
-        let mut packet = Ipv4Packet::new_unchecked(frame.payload_mut());
-        let checksums = ChecksumCapabilities::default();
-        ip.emit(&mut packet, &checksums);
-        let (src, dst) = (IpAddress::Ipv4(src), IpAddress::Ipv4(dst));
-        let mut datagram = UdpPacket::new_unchecked(packet.payload_mut());
-        udp.emit(&mut datagram, &src, &dst, payload.len(), |place| place.copy_from_slice(&payload), &checksums);
         bytes
     }
 
@@ -133,7 +178,8 @@ impl SentStream {
         let mut places: Vec<(usize, u64)> =
             ranges.iter().map(|(first, last)| u64::from(last - first) + 1).enumerate().collect();
         places.sort_by_key(|(index, size)| (core::cmp::Reverse(*size), *index));
-        let (mut rest, mut steps, mut values) = (sequence, 0, [0; 4]);
+        let number = self.flows.map_or(sequence, |flows| sequence.checked_rem(flows).unwrap_or(0));
+        let (mut rest, mut steps, mut values) = (number, 0, [0; 4]);
         for (index, size) in places {
             steps += rest % size;
             rest /= size;

@@ -7,16 +7,16 @@ mod usage;
 mod values;
 
 use crate::{
-    addresses::{IpRange, PortRange, Ranges},
+    addresses::{Addresses, IpRange, PortRange, Ranges},
     error::UsageError,
-    frame::{FCS_LEN, Format},
+    frame::{FCS_LEN, Format, Ipv6},
 };
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use lexopt::Arg;
 use std::ffi::OsString;
 pub(crate) use values::Then;
-use values::{ip_range, macs, number, port_range, ports, rate, seconds, sizes, then, vlans};
+use values::{addresses, macs, number, port_range, ports, rate, seconds, sizes, then, vlans};
 
 pub(crate) use usage::USAGE;
 
@@ -50,6 +50,8 @@ pub(crate) struct Options {
     /// A second load right after the first.
     pub(crate) then: Option<Then>,
     pub(crate) ranges: Ranges,
+    /// How many of the ranges' combinations are used, the first ones; `None`: all.
+    pub(crate) flows: Option<u64>,
     pub(crate) dst_macs: Vec<MacAddr>,
     pub(crate) expect_src: Vec<MacAddr>,
     pub(crate) expect_dst: Vec<MacAddr>,
@@ -103,7 +105,29 @@ impl Options {
         receiving
     }
 
+    /// Sets the addresses of one IP version.
+    fn set_addresses(&mut self, src: Addresses, dst: Addresses) -> Result<(), UsageError> {
+        match (src, dst) {
+            (Addresses::V4(src), Addresses::V4(dst)) => (self.ranges.src_ip, self.ranges.dst_ip) = (src, dst),
+            (Addresses::V6(src, src_range), Addresses::V6(dst, dst_range)) => {
+                if src_range.first != src_range.last {
+                    return Err(UsageError::SourceVaries);
+                }
+                let (ipv6, third) = Ipv6::new(src, dst);
+                self.format.ipv6 = Some(ipv6);
+                self.ranges.src_ip = IpRange { first: third, last: third };
+                self.ranges.dst_ip = dst_range;
+            }
+            _ => return Err(UsageError::IpVersions),
+        }
+        Ok(())
+    }
+
     fn check(&self) -> Result<(), UsageError> {
+        let most = self.ranges.combinations();
+        if let Some(flows) = self.flows.filter(|flows| u128::from(*flows) > most) {
+            return Err(UsageError::Flows { flows, most });
+        }
         let least = self.format.least_len() + FCS_LEN;
         if let Some(size) = self.sizes.iter().copied().find(|size| usize::from(*size) < least) {
             return Err(UsageError::TooShort { size, least });
@@ -171,6 +195,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
             src_udp: PortRange::new(10_000, 10_999),
             dst_udp: PortRange::new(10_000, 10_999),
         },
+        flows: None,
         dst_macs: Vec::new(),
         expect_src: Vec::new(),
         expect_dst: Vec::new(),
@@ -187,6 +212,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
         quiet: false,
     };
     let (mut duration, mut count) = (false, false);
+    let (mut src_ip, mut dst_ip) = (Addresses::V4(options.ranges.src_ip), Addresses::V4(options.ranges.dst_ip));
     let mut parser = lexopt::Parser::from_args(args);
     while let Some(arg) = parser.next().map_err(usage_error)? {
         let name = match arg {
@@ -200,6 +226,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
             "bidirectional" => options.bidirectional = true,
             "size" => options.sizes = sizes(&value()?)?,
             "vlan" => options.format.vlans = vlans(&value()?)?,
+            "vxlan" => options.format.vxlan = Some(number("--vxlan", &value()?, 0, (1 << 24) - 1)?),
             "rate" => options.rate_pps = rate(&value()?)?,
             "duration" => {
                 let length = seconds("--duration", &value()?, 0.001, 31_536_000.0)?;
@@ -210,8 +237,9 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
                 (options.length, count) = (Length::Count(frames), true);
             }
             "then" => options.then = Some(then(&value()?)?),
-            "src-ip" => options.ranges.src_ip = ip_range("--src-ip", &value()?)?,
-            "dst-ip" => options.ranges.dst_ip = ip_range("--dst-ip", &value()?)?,
+            "src-ip" => src_ip = addresses("--src-ip", &value()?)?,
+            "dst-ip" => dst_ip = addresses("--dst-ip", &value()?)?,
+            "flows" => options.flows = Some(number("--flows", &value()?, 1, 1 << 32)?),
             "src-udp" => options.ranges.src_udp = port_range("--src-udp", &value()?)?,
             "dst-udp" => options.ranges.dst_udp = port_range("--dst-udp", &value()?)?,
             "dst-mac" => options.dst_macs = macs("--dst-mac", &value()?)?,
@@ -237,6 +265,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
     if duration && count {
         return Err(UsageError::DurationAndCount);
     }
+    options.set_addresses(src_ip, dst_ip)?;
     options.check()?;
     Ok(options)
 }
@@ -253,7 +282,7 @@ fn usage_error(error: lexopt::Error) -> UsageError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Length, Options, Then, parse_args};
+    use super::{Addresses, Command, Length, Options, Then, parse_args};
     use core::time::Duration;
     use dpdk_rs::MacAddr;
     use std::{ffi::OsString, os::unix::ffi::OsStringExt as _};
@@ -285,7 +314,8 @@ mod tests {
         )?;
         assert_eq!((options.ports.as_slice(), options.bidirectional), ([1, 0].as_slice(), true));
         assert_eq!((options.rate_pps, options.length), (Some(2.5e6), Length::Count(7)));
-        assert_eq!(options.ranges.dst_ip, "10.1.0.0-10.1.0.3".parse().map_err(|()| "range")?);
+        let addresses = |text: &str| text.parse::<Addresses>().map_err(|()| "range");
+        assert_eq!(Addresses::V4(options.ranges.dst_ip), addresses("10.1.0.0-10.1.0.3")?);
         assert_eq!(options.expect_src, [MacAddr([2, 0, 0, 0, 0, 3]), MacAddr([2, 0, 0, 0, 0, 4])]);
         assert_eq!((options.wait, options.wait_link), (Duration::from_millis(500), Duration::ZERO));
         assert_eq!(options.before, Duration::from_secs(2));
@@ -355,7 +385,8 @@ mod tests {
             ("--ports 0 --rxd 65536", "invalid value '65536' for --rxd: give a number from 1 to 65535"),
             (
                 "--ports 0 --src-ip 1.2.3.4/33",
-                "invalid value '1.2.3.4/33' for --src-ip: give IPv4 addresses, for example 198.18.0.0/16 or 10.0.0.1-10.0.0.9",
+                "invalid value '1.2.3.4/33' for --src-ip: give IPv4 addresses, for example 198.18.0.0/16 or 10.0.0.1-10.0.0.9, or IPv6 \
+                 addresses with the same first 96 bits, for example 2001:2::1-2001:2::ffff",
             ),
             ("--ports 0 --dst-udp 2-1", "invalid value '2-1' for --dst-udp: give UDP ports, for example 10000-10999"),
             (
@@ -374,6 +405,19 @@ mod tests {
                 "--ports 0 --bidirectional",
                 "--bidirectional needs two ports: give them with --ports, for example --ports 0,1",
             ),
+            (
+                "--ports 0 --dst-ip 2001:2::1",
+                "--src-ip and --dst-ip are of different IP versions: give both as IPv4, or both as IPv6",
+            ),
+            (
+                "--ports 0 --src-ip 2001:2::/112 --dst-ip 2001:2::1",
+                "--src-ip has several IPv6 addresses: give one, since with IPv6 the destinations vary",
+            ),
+            (
+                "--ports 0 --dst-ip 1.2.3.4 --src-ip 1.2.3.4/31 --src-udp 1 --dst-udp 1-2 --flows 5",
+                "--flows asks for 5 flows, and the ranges of addresses and ports make 4: give longer ranges, or fewer",
+            ),
+            ("--ports 0 --vxlan 16777216", "invalid value '16777216' for --vxlan: give a number from 0 to 16777215"),
             ("--ports 0 --speed 1", "unknown option '--speed'"),
             ("--ports 0 -x", "unknown option '-x'"),
             ("--ports", "option '--ports' needs a value"),
@@ -420,6 +464,29 @@ mod tests {
             assert_eq!(options(&format!("--ports 0 --size 100 --vlan={bad}")).err(), Some(message));
         }
         Ok(())
+    }
+
+    #[test]
+    fn ipv6_has_one_source_and_destinations_that_differ_in_32_bits() -> Result<(), String> {
+        let line = "--ports 0 --size 84 --src-ip 2001:2::1 --dst-ip 2001:2:0:1:2:3::/96 --flows 1000000";
+        let options = options(line)?;
+        let ipv6 = options.format.ipv6.ok_or("no IPv6")?;
+        assert_eq!((ipv6.src[..4].to_vec(), ipv6.src[15]), (vec![0x20, 1, 0, 2], 1));
+        assert_eq!(ipv6.dst, [0x20, 1, 0, 2, 0, 0, 0, 1]);
+        let (src, dst) = (options.ranges.src_ip, options.ranges.dst_ip);
+        assert_eq!([src.first, src.last, dst.first, dst.last], [0x2_0003, 0x2_0003, 0, u32::MAX]);
+        assert_eq!(options.flows, Some(1_000_000));
+        Ok(())
+    }
+
+    #[test]
+    fn headers_need_room() {
+        let ipv6 = "--src-ip 2001:2::1 --dst-ip 2001:2::2";
+        for (line, least) in [(ipv6, 84), ("--vxlan 7", 114), (&format!("--vlan 7,8 --vxlan 0 {ipv6}"), 142)] {
+            assert!(options(&format!("--ports 0 {line} --size {least}")).is_ok(), "{line}");
+            let error = options(&format!("--ports 0 {line} --size {}", least - 1)).err();
+            assert!(error.is_some_and(|error| error.ends_with(&format!("give {least} or more"))), "{line}");
+        }
     }
 
     #[test]

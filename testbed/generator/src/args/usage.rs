@@ -19,6 +19,8 @@ Options:
                       64x7,594x4,1518
   --vlan ID[,ID]      VLAN tag (802.1Q), or a service tag (802.1ad) and a tag after
                       it: 1 to 4094; sizes count 4 bytes for each; default none
+  --vxlan VNI         a VXLAN tunnel around each frame, with this network identifier;
+                      tags are outside of it, and sizes count its 50 bytes
   --rate PPS|max      frames per second on each sending port, with k, M or G;
                       default max: as fast as possible
   --duration S        seconds to send, 0.001 or more; default 10
@@ -28,9 +30,12 @@ Options:
                       second, and its seconds; --rate and --duration describe the
                       first load
   --src-ip RANGE      source addresses, A-B or A/LEN; default 198.18.0.0/16
-  --dst-ip RANGE      destination addresses; default 198.19.0.0/16
+  --dst-ip RANGE      destination addresses; default 198.19.0.0/16; both can be IPv6:
+                      one source, and destinations with the same first 96 bits
   --src-udp a-b       source ports; default 10000-10999
   --dst-udp a-b       destination ports; default 10000-10999
+  --flows N           use the first N combinations of these addresses and ports, one
+                      for each frame in turn; default: all
   --dst-mac MAC[,MAC] destination MAC address, one for each sending port;
                       default 02:00:00:00:01:<port>
   --expect-src MAC[,MAC], --expect-dst MAC[,MAC]

@@ -4,7 +4,7 @@
 //! The values of options.
 
 use crate::{
-    addresses::{IpRange, PortRange},
+    addresses::{Addresses, PortRange},
     error::UsageError,
 };
 use core::time::Duration;
@@ -119,8 +119,9 @@ pub(super) fn macs(option: &'static str, text: &str) -> Result<Vec<MacAddr>, Usa
     macs.map_err(|_| invalid(option, text, "MAC addresses, for example 02:00:00:00:00:01"))
 }
 
-pub(super) fn ip_range(option: &'static str, text: &str) -> Result<IpRange, UsageError> {
-    let expected = "IPv4 addresses, for example 198.18.0.0/16 or 10.0.0.1-10.0.0.9";
+pub(super) fn addresses(option: &'static str, text: &str) -> Result<Addresses, UsageError> {
+    let expected = "IPv4 addresses, for example 198.18.0.0/16 or 10.0.0.1-10.0.0.9, or IPv6 addresses with the same first \
+                    96 bits, for example 2001:2::1-2001:2::ffff";
     text.parse().map_err(|()| invalid(option, text, expected))
 }
 

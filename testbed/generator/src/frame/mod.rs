@@ -13,22 +13,26 @@
 //! | 46..60 | sequence number (48 bits), time stamp (64 bits) | yes |
 //! | 60.. | a fixed pattern | no |
 //!
-//! VLAN tags come between bytes 11 and 12, which moves the rest: the head of such a frame, 60 bytes too, begins after its
-//! first 4 or 8 bytes, and what comes before the Ethertype never changes ([`Format`]).
+//! VLAN tags come between bytes 11 and 12, and so does a VXLAN tunnel, which moves the rest: the head of such a frame, 60
+//! bytes too, begins later, and what comes before its byte 12 depends on the length alone ([`Format`]). In an IPv6 frame
+//! the head begins 20 bytes later: bytes 12..18 are then the end of the source address, 18..34 the destination.
 //!
-//! All fields are in network byte order; there is no FCS. Bytes 12..60 of the head are handled as six 64-bit words: the sender writes
-//! them, and the receiver computes the expected words and compares, which detects a change of any byte. A checksum is not
+//! All fields are in network byte order; there is no FCS. Bytes 12..60 of the head are handled as six 64-bit words: the
+//! sender writes them, and the receiver computes the expected words and compares, which detects a change of any byte. A checksum is not
 //! computed over the frame but derived from the sums of its constant parts (RFC 1071, section 2). In a [`Series`], words and
 //! checksums are derived from those of the frame before. The pattern of a shorter frame is a prefix of that of a longer one.
 
+mod checksum;
 mod format;
 mod mixture;
 mod series;
 
 use crate::addresses::Fields;
+use checksum::{checksum, sum_of, sum_of_time, udp_checksum};
 use dpdk_rs::MacAddr;
+use format::{HOPS, UDP};
 
-pub(crate) use format::{Format, HEAD_LEN, Macs};
+pub(crate) use format::{Format, HEAD_LEN, Ipv6, LEAST_LEN_MAX, Macs};
 pub(crate) use mixture::Mixture;
 pub(crate) use series::Series;
 
@@ -46,9 +50,9 @@ const IPV4_LEN: usize = 20;
 
 /// Ethertype IPv4; version 4 with 5 words of header, no ToS.
 const ETHERTYPE_VERSION: u64 = 0x0800_4500;
-/// Do not fragment; time to live 64, protocol UDP.
+/// Do not fragment; time to live, protocol.
 const FRAGMENT: u64 = 0x4000;
-const TTL_PROTOCOL: u64 = 0x4011;
+const TTL_PROTOCOL: u64 = (HOPS as u64) << 8 | UDP as u64;
 
 /// The bytes 12..60 as words in network byte order.
 type Words = [u64; 6];
@@ -63,10 +67,13 @@ pub(crate) struct Stamp {
 /// The frames of one stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
-    /// The bytes before the Ethertype, of which the head has the last.
+    /// The bytes before the words, of which the head has the last.
     before: Vec<u8>,
     start: [u8; WORDS_AT],
+    ipv6: bool,
     first_word: u64,
+    /// What is constant in the second word, as a number.
+    fixed: u64,
     ip_sum: u64,
     udp_sum: u64,
     udp_len: u64,
@@ -78,21 +85,33 @@ pub(crate) struct Template {
 impl Template {
     /// Frames of `len` bytes, at least [`Format::least_len`] and at most 64 KiB.
     pub(crate) fn new(len: usize, format: &Format, macs: Macs, session: u8, stream: u8) -> Self {
-        let before = format.before_ethertype(macs);
+        let before = format.before_words(macs, len);
         let start = before.last_chunk().copied().unwrap_or_default();
         let head_and_pattern = len + WORDS_AT - before.len();
         let ip_len = (head_and_pattern - ETHERNET_LEN) as u64;
+        // As many bytes from the end, whatever the version.
         let udp_len = ip_len - IPV4_LEN as u64;
         // This pattern does not repeat at a power of two, as cache lines and buffers do.
         let pattern: Vec<u8> = (0..head_and_pattern - HEAD_LEN).map(|index| (index % 251) as u8 ^ 0x5a).collect();
         let identity = u64::from(session) << 56 | u64::from(stream) << 48;
+        let [first_word, fixed] = match format.ipv6 {
+            None => [ETHERTYPE_VERSION << 32 | ip_len << 16, FRAGMENT << 48 | TTL_PROTOCOL << 32],
+            Some(ipv6) => {
+                let [first, second] = ipv6.words();
+                // Added to it is the checksum of a sum of 0, since IPv6 has none.
+                [first, second.wrapping_sub(checksum(0) << 16)]
+            }
+        };
+        let addresses = format.ipv6.map_or(0, |ipv6| sum_of(&ipv6.src) + sum_of(&ipv6.dst));
         Self {
             before,
             start,
-            first_word: (ETHERTYPE_VERSION << 32 | ip_len << 16).to_be(),
+            ipv6: format.ipv6.is_some(),
+            first_word: first_word.to_be(),
+            fixed,
             ip_sum: (ETHERTYPE_VERSION & 0xffff) + ip_len + FRAGMENT + TTL_PROTOCOL,
             // The pseudo header contains the protocol and the length again.
-            udp_sum: 2 * udp_len + 0x11 + u64::from(MAGIC) + (identity >> 48) + sum_of(&pattern),
+            udp_sum: 2 * udp_len + u64::from(UDP) + u64::from(MAGIC) + (identity >> 48) + addresses + sum_of(&pattern),
             udp_len,
             identity,
             len,
@@ -112,27 +131,30 @@ impl Template {
         self.len
     }
 
-    /// Where the head begins: the bytes before it are tags, or MAC addresses that tags push out of it.
+    /// Where the head begins: before it are more headers, or MAC addresses that these push out of it.
     #[inline]
     pub(crate) const fn head_at(&self) -> usize {
         self.before.len() - WORDS_AT
     }
 
-    /// The bytes before the head; none without tags.
+    /// The bytes before the head; none without more headers than Ethernet, IPv4 and UDP.
     #[inline]
     pub(crate) fn before_head(&self) -> &[u8] {
         self.before.split_at(self.head_at()).0
     }
 
-    /// Whether `frame` has the expected bytes between the MAC addresses and the Ethertype.
+    /// Whether `frame` has the expected bytes between the MAC addresses and the words.
     #[inline]
-    pub(crate) fn tags_match(&self, frame: &[u8]) -> bool {
+    pub(crate) fn headers_match(&self, frame: &[u8]) -> bool {
         frame.get(WORDS_AT..self.before.len()) == self.before.get(WORDS_AT..)
     }
 
-    /// The sum for the IPv4 checksum.
+    /// The sum for the IPv4 checksum; with IPv6, 0. `MORE`: whether the head may begin later than the frame.
     #[inline(always)]
-    const fn ip_sum(&self, fields: Fields) -> u64 {
+    const fn ip_sum<const MORE: bool>(&self, fields: Fields) -> u64 {
+        if MORE && self.ipv6 {
+            return 0;
+        }
         // 2^32 is 1 modulo 0xffff, as 2^16 is: halves of any even alignment may be added up before folding.
         self.ip_sum + fields.src_ip as u64 + fields.dst_ip as u64
     }
@@ -149,20 +171,20 @@ impl Template {
     const fn words_of_fields(&self, fields: Fields) -> [u64; 3] {
         let [src, dst] = [fields.src_ip as u64, fields.dst_ip as u64];
         [
-            FRAGMENT << 48 | TTL_PROTOCOL << 32 | src >> 16,
+            self.fixed | src >> 16,
             src << 48 | dst << 16 | fields.src_udp as u64,
             (fields.dst_udp as u64) << 48 | self.udp_len << 32 | MAGIC as u64,
         ]
     }
 
     #[inline(always)]
-    const fn words(&self, fields: Fields, stamp: Stamp) -> Words {
-        let ip_checksum = checksum(self.ip_sum(fields));
+    const fn words<const MORE: bool>(&self, fields: Fields, stamp: Stamp) -> Words {
+        let ip_checksum = checksum(self.ip_sum::<MORE>(fields));
         let udp_checksum = udp_checksum(self.udp_sum(fields) + stamp.sequence + sum_of_time(stamp.time));
         let [fragment, addresses, ports] = self.words_of_fields(fields);
         [
             self.first_word,
-            (fragment | ip_checksum << 16).to_be(),
+            fragment.wrapping_add(ip_checksum << 16).to_be(),
             addresses.to_be(),
             (ports | udp_checksum << 16).to_be(),
             (self.identity | stamp.sequence).to_be(),
@@ -172,10 +194,10 @@ impl Template {
 
     /// Writes the head of any frame.
     #[inline]
-    pub(crate) fn write_head(&self, head: &mut [u8; HEAD_LEN], fields: Fields, stamp: Stamp) {
+    pub(crate) fn write_head<const MORE: bool>(&self, head: &mut [u8; HEAD_LEN], fields: Fields, stamp: Stamp) {
         head.split_at_mut(WORDS_AT).0.copy_from_slice(&self.start);
         for (place, word) in
-            head.split_at_mut(WORDS_AT).1.as_chunks_mut::<8>().0.iter_mut().zip(self.words(fields, stamp))
+            head.split_at_mut(WORDS_AT).1.as_chunks_mut::<8>().0.iter_mut().zip(self.words::<MORE>(fields, stamp))
         {
             *place = word.to_ne_bytes();
         }
@@ -197,8 +219,8 @@ impl Template {
 
     /// Whether bytes 12..60 of the head are the expected ones.
     #[inline]
-    pub(crate) fn head_matches(&self, head: &[u8; HEAD_LEN], fields: Fields, stamp: Stamp) -> bool {
-        are_words_of(head, self.words(fields, stamp))
+    pub(crate) fn head_matches<const MORE: bool>(&self, head: &[u8; HEAD_LEN], fields: Fields, stamp: Stamp) -> bool {
+        are_words_of(head, self.words::<MORE>(fields, stamp))
     }
 }
 
@@ -217,39 +239,6 @@ fn words_of(head: &[u8; HEAD_LEN]) -> Words {
         *word = u64::from_be_bytes(*place);
     }
     words
-}
-
-/// The internet checksum (RFC 1071) of a sum that is not yet folded.
-#[inline(always)]
-const fn checksum(sum: u64) -> u64 {
-    let sum = (sum >> 32) + (sum & 0xffff_ffff);
-    let sum = (sum >> 16) + (sum & 0xffff);
-    let sum = (sum >> 16) + (sum & 0xffff);
-    let sum = (sum >> 16) + (sum & 0xffff);
-    !sum & 0xffff
-}
-
-/// The checksum of UDP, in which 0 means no checksum (RFC 768).
-#[inline(always)]
-const fn udp_checksum(sum: u64) -> u64 {
-    match checksum(sum) {
-        0 => 0xffff,
-        checksum => checksum,
-    }
-}
-
-/// A time stamp's part in a sum.
-#[inline(always)]
-const fn sum_of_time(time: u64) -> u64 {
-    (time >> 32) + (time & 0xffff_ffff)
-}
-
-/// The sum of the 16-bit numbers in `bytes`; an odd last byte counts as the upper half of one.
-fn sum_of(bytes: &[u8]) -> u64 {
-    bytes
-        .chunks(2)
-        .map(|pair| pair.iter().zip([8, 0]).map(|(byte, shift)| u64::from(*byte) << shift).sum::<u64>())
-        .sum()
 }
 
 /// The MAC addresses that received frames must have; `None` is not checked.

@@ -8,7 +8,10 @@
 //! known beforehand). Fields and checksums are parts of the words of a head, so each word changes by a constant, until a
 //! checksum would fall below zero.
 
-use super::{HEAD_LEN, Stamp, Template, WORDS_AT, Words, are_words_of, checksum, sum_of_time, udp_checksum};
+use super::{
+    HEAD_LEN, Stamp, Template, WORDS_AT, Words, are_words_of,
+    checksum::{checksum, sum_of_time, udp_checksum},
+};
 use crate::addresses::FieldSequence;
 
 /// The bytes before the first word, and this.
@@ -40,7 +43,7 @@ pub(crate) struct Series {
 /// The heads of frames with one time stamp: the current head, and the steps to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Heads {
-    /// The constant part: what comes before the Ethertype, and the first word.
+    /// The constant part: what comes before the words, and the first word.
     start: [u8; START_LEN],
     /// The first and the last never change, and are in network byte order; the others are numbers.
     words: Words,
@@ -56,6 +59,7 @@ impl Series {
         let (before, first_word) = start.split_at_mut(WORDS_AT);
         before.copy_from_slice(&template.start);
         first_word.copy_from_slice(&template.first_word.to_ne_bytes());
+        let ip_stride = if template.ipv6 { 0 } else { src_ip + dst_ip };
         Self {
             fields,
             template,
@@ -69,7 +73,7 @@ impl Series {
             udp_sum: 0,
             addresses_stride: src_ip << 48 | dst_ip << 16 | src_udp,
             ports_stride: dst_udp << 48,
-            ip_stride: src_ip + dst_ip,
+            ip_stride,
             // The sequence number increases too.
             udp_stride: strides.iter().sum::<u64>() + 1,
         }
@@ -101,7 +105,7 @@ impl Series {
             start: self.start,
             words: [
                 self.template.first_word,
-                self.fragment | ip_checksum << 16,
+                self.fragment.wrapping_add(ip_checksum << 16),
                 self.addresses,
                 self.ports | udp_checksum << 16,
                 self.template.identity | stamp.sequence,
@@ -136,7 +140,7 @@ impl Series {
         self.sequence = sequence;
         self.left = self.fields.stretch();
         [self.fragment, self.addresses, self.ports] = self.template.words_of_fields(fields);
-        (self.ip_sum, self.udp_sum) = (self.template.ip_sum(fields), self.template.udp_sum(fields) + sequence);
+        (self.ip_sum, self.udp_sum) = (self.template.ip_sum::<true>(fields), self.template.udp_sum(fields) + sequence);
     }
 }
 

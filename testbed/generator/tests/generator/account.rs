@@ -87,12 +87,18 @@ fn frames(capture: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// Tags are sent, and frames with them checked: at the least size, at a longer one, and in a mixture.
+/// Tags, IPv6 and tunnels are sent, and frames with them checked: at the least size, at a longer one, and in a mixture.
 #[test]
-fn frames_with_tags_come_back_whole() -> Result {
+fn frames_with_more_headers_come_back_whole() -> Result {
     let there = "02:00:00:00:01:00";
-    for options in ["--vlan 100 --size 68", "--vlan 100,200 --size 1518", "--vlan 5 --size 68x7,594x4,1518 --window 9"]
-    {
+    let ipv6 = "--src-ip 2001:2::1 --dst-ip 2001:2:0:1::/96";
+    for options in [
+        "--vlan 100 --size 68",
+        "--vlan 5 --size 68x7,594x4,1518 --window 9",
+        &format!("{ipv6} --size 84x7,594x4,1518 --flows 1000"),
+        &format!("{ipv6} --vxlan 77 --vlan 100,200 --size 9000"),
+        "--vxlan 16777215 --size 114x3,1518",
+    ] {
         let result = result(&RING, &format!("--ports 0 --count 2000 {options} --expect-dst {there}"))?;
         let stream = &result["streams"][0];
         assert_eq!((&stream["sent"], &stream["received"]), (&json!(2000), &json!(2000)), "{result}");

@@ -55,7 +55,7 @@ _PERIOD_PATIENCE_S = 10.0
 _TO_LOAD_S = 30.0
 # What a reset takes beside the time that the device may take: load before and after it, as the statistics show it.
 _AROUND_RESET_S = 30.0
-_FLOWS = 1 << 16
+_FLOWS = 1 << 20
 
 R = TypeVar("R", TrialResult, StepResult)
 

@@ -17,10 +17,7 @@ def trial_load(
 ) -> Load:
     """This stream at this rate, for so long or for so many frames."""
     ports = tuple(range(setup.ports))
-    # All fields but one stay as they are.
-    last = stream.flows - 1
-    fields = ("--src-ip=198.18.0.0", f"--dst-ip=198.19.0.0-198.19.{last // 256}.{last % 256}")
-    fields += ("--src-udp=10000", "--dst-udp=10000", "--quiet")
+    fields = (*setup.headers.options(stream.flows), "--quiet")
     pauses = setup.pauses
     fields += (f"--before={pauses.before_s:g}",) if pauses.before_s else ()
     return Load(
@@ -31,7 +28,7 @@ def trial_load(
         residual_wait_s=pauses.residual_s,
         rate_pps=rate_fps,
         frames=frames,
-        more=(*fields, *setup.headers.options, *(("--bidirectional",) if stream.directions == 2 else ())),
+        more=(*fields, *(("--bidirectional",) if stream.directions == 2 else ())),
     )
 
 

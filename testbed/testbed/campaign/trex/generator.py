@@ -298,7 +298,7 @@ class TrexGenerator:
             "flows": stream.flows,
             "vary": settings.vary,
             "flow_stats": int(settings.flow_stats),
-            **({"vlan": "+".join(map(str, vlan))} if (vlan := self._setup.headers.vlan) else {}),
+            **self._setup.headers.tunables,
             "pg_id": _FIRST_MARK,
             **words,
         }
