@@ -226,6 +226,7 @@ def generate(wish: dict) -> int:
             "probes": {"sent": 0, "received": 0},
             "total": stream,
             "device": [],
+            **({"gaps": wish["gaps"]} if "gaps" in wish else {}),
         }
     )
     return 0

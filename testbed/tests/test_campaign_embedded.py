@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,19 +14,30 @@ import pytest
 import stand_in
 
 from testbed.campaign.devices.device import Counts
-from testbed.campaign.devices.l2fwd import L2fwd
+from testbed.campaign.devices.l2fwd import L2fwd, gaps_since
 from testbed.campaign.devices.program_host import LocalHost
 from testbed.campaign.embedded.account import account, latency, reset_account, step_account
 from testbed.campaign.embedded.baseline import baseline_load
 from testbed.campaign.embedded.generator import EmbeddedGenerator
+from testbed.campaign.embedded.rings import Rings, adjustable, frames_needed
 from testbed.campaign.embedded.setup import EmbeddedSetup
 from testbed.campaign.headers import Headers
 from testbed.campaign.traffic_generator import Generator, GeneratorError, NotCapable, Pauses
-from testbed.campaign.trial import Pacing, Place, ResetKind, ResetPlan, StepPlan, TrialPlan
+from testbed.campaign.trial import (
+    GAP_LIMITS_S,
+    Gaps,
+    Pacing,
+    Place,
+    ResetKind,
+    ResetPlan,
+    StepPlan,
+    TrialPlan,
+)
 from testbed.campaign.validity import Trials, judged
 from testbed.run.cpu_share import Waiting
 from testbed.run.lcores import plan_lcores
 from testbed.run.programs import Program, find_program
+from testbed.wire.forwarder import Period, TotalCounters
 from testbed.wire.generator import Latency, Load, Result, Steps
 
 PLAN = TrialPlan(size=64, load_fps=1000, duration_s=1, latency=True)
@@ -64,6 +76,7 @@ def told(**changes: object) -> Result:
             "interrupted": changes.get("interrupted", False),
             "streams": [stream],
             "lateness": {"worst_lag_s": 0.0002, "caught_up": 400},
+            "gaps": changes.get("gaps"),
             "received_under_load": 980,
             "foreign": changes.get("foreign", 0),
             "probes": {"sent": 3, "received": 2},
@@ -91,8 +104,47 @@ def test_each_lost_frame_has_its_place() -> None:
     assert (result.latency.avg, result.latency.p99_9, result.latency.p90) == (2.0, 8.0, None)
 
 
+SOME = {"longest_s": 0.002, "above_100us": 7, "above_1ms": 2, "above_3ms": 0, "above_10ms": 0}
+
+
+def test_the_gaps_of_both_programs_are_those_of_the_trial() -> None:
+    """2 ms are more than 1,024 frames at a million a second; the forwarder says nothing before its first statistics."""
+    plan = PLAN.model_copy(update={"load_fps": 1e6})
+    after = AFTER.model_copy(update={"gaps": Gaps(longest_s=0.003, above_1ms=1)})
+    result = account(plan, told(gaps=SOME), NONE_BEFORE, after, {})
+    assert (result.generator_gaps, result.device_gaps) == (Gaps(**SOME), after.gaps)
+    assert result.ring_frames == 1024
+    reasons = [reason for reason in judged(result).reasons if "disturbed" in reason]
+    assert [reason.split(",")[0] for reason in reasons] == [
+        "disturbed: the generator paused for 2 ms",
+        "disturbed: the device paused for 3 ms",
+    ]
+    deep = account(plan, told(gaps=SOME), NONE_BEFORE, after, {}, ring_frames=32_768)
+    assert not any("disturbed" in reason for reason in judged(deep).reasons)
+    # The queues of a veth pair are the kernel's.
+    assert account(plan, told(gaps=SOME), NONE_BEFORE, after, {}, ring_frames=None).ring_frames is None
+    stepped_gaps = step_account(STEP, stepped().model_copy(update={"gaps": None}), {}, after)
+    assert (stepped_gaps.generator_gaps, stepped_gaps.device_gaps) == (None, after.gaps)
+
+
+def statistics(time_s: float, longest_s: float, above: int) -> Period:
+    zeros = dict.fromkeys([*TotalCounters.model_fields], 0)
+    gaps = {"longest_s": longest_s, **dict.fromkeys(GAP_LIMITS_S, above)}
+    return Period.model_validate({"type": "period", "time_s": time_s, "ports": [], "total": {**zeros, "gaps": gaps}})
+
+
+def test_a_trials_gaps_are_those_of_all_statistics_since_the_last() -> None:
+    """The longest one is of the time since the line before, the others are since the start."""
+    before, first, last = statistics(1, 0.5, 3), statistics(2, 0.02, 5), statistics(3, 0.001, 6)
+    found = gaps_since(before, [first, last])
+    assert found == Gaps(longest_s=0.02, above_100us=3, above_1ms=3, above_3ms=3, above_10ms=3)
+    assert gaps_since(None, [before]) == Gaps(longest_s=0.5, above_100us=3, above_1ms=3, above_3ms=3, above_10ms=3)
+    silent = last.model_copy(update={"total": last.total.model_copy(update={"gaps": None})})
+    assert gaps_since(before, [silent]) is None
+
+
 def test_through_the_kernel_a_full_queue_of_the_device_is_its_own() -> None:
-    result = account(PLAN, told(), NONE_BEFORE, AFTER, {}, virtual=False)
+    result = account(PLAN, told(), NONE_BEFORE, AFTER, {}, ring_frames=None)
     assert result.lost_at == {Place.WIRE: 10, Place.TX_QUEUE: 4, Place.DEVICE: 1}
     assert judged(result).valid
 
@@ -214,10 +266,11 @@ def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
     """Makes a generator of stand-ins that behave as asked."""
     folder = stand_in.install(tmp_path / "bin")
 
-    def make(**wishes: object) -> EmbeddedGenerator:
+    def make(rings: Rings | None = None, bursts: bool = True, **wishes: object) -> EmbeddedGenerator:
         monkeypatch.setenv("STAND_IN", json.dumps({"l2fwd-c": {"every": 0.02}} | wishes))
         programs = [find_program(name, [folder]) for name in ("l2fwd-c", "generator")]
-        return EmbeddedGenerator(setup(tmp_path / "raw", *programs))
+        made = replace(setup(tmp_path / "raw", *programs), rings=rings or Rings(), bursts=bursts)
+        return EmbeddedGenerator(made)
 
     return make
 
@@ -233,6 +286,50 @@ def test_the_highest_rate_is_what_it_keeps_up_with(stand_ins: Callable[..., Embe
     assert (found.step, found.resets, found.pauses.before_s) == (True, [ResetKind.PROCESS, ResetKind.PORT], 2)
     generator.close()
     generator.close()
+
+
+def test_rings_hold_what_comes_in_a_pause_at_the_highest_load() -> None:
+    gigabyte = 1 << 30
+    assert frames_needed(0.003, 1e6, 1, gigabyte) == 4096
+    assert frames_needed(0.004096, 1e6, 1, gigabyte) == 4096
+    assert frames_needed(0.0041, 1e6, 1, gigabyte) == 8192
+    # No less than without pauses, and no more than virtio has.
+    assert frames_needed(0.0, 1e6, 1, gigabyte) == 1024
+    assert frames_needed(0.5, 1e7, 1, gigabyte) == 32_768
+    # Two queues for each port, in three quarters of the memory.
+    assert frames_needed(0.5, 1e7, 2, 256 << 20) == 16_384
+    assert frames_needed(0.5, 1e7, 2, 0) == 1024
+
+
+def test_the_rings_are_as_deep_as_the_pauses_at_calibration_need(
+    stand_ins: Callable[..., EmbeddedGenerator], tmp_path: Path
+) -> None:
+    """For all devices of a campaign, and when it is resumed. A user who gives numbers of descriptors has these."""
+    rings = Rings()
+
+    def started(number: int) -> list[str]:
+        """The rings of a device's last start."""
+        commands = sorted((tmp_path / "raw" / f"l2fwd-c-{number}").glob("forwarder-*.command"))
+        return re.findall(r"queue_size=\d+|--[rt]xd \d+|--iova-mode=\w+", commands[-1].read_text())
+
+    slow = {"generator": {"gaps": SOME | {"longest_s": 0.08}}, "bursts": False}
+    first, second = stand_ins(rings=rings, **slow), stand_ins(rings=rings, **slow)
+    assert started(1) == started(2) == ["queue_size=1024"]
+    found = first.capabilities()
+    assert (found.ring_frames, found.pause_s) == (rings.frames, 0.08)
+    assert found.ring_frames == frames_needed(0.08, found.max_fps(64), 1, 1 << 30) > 1024
+    deep = [f"queue_size={rings.frames}", f"--rxd {rings.frames}", f"--txd {rings.frames}"]
+    assert started(1) == deep
+    assert first.run(PLAN).ring_frames == rings.frames
+    first.close()
+    assert second.capabilities().ring_frames == found.ring_frames
+    assert started(2) == deep
+    second.close()
+    resumed = stand_ins(**slow)
+    resumed.rejoin(found)
+    assert (started(3), resumed.capabilities()) == (deep, found)
+    resumed.close()
+    assert not adjustable(L2fwd(first._setup.generator, ("--rxd=512",), LocalHost()))
 
 
 def test_the_baseline_is_that_of_the_generator_connected_to_itself() -> None:

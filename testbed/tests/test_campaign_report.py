@@ -33,13 +33,15 @@ from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import curves as report_curves
 from testbed.campaign.report.charts import labelled
 from testbed.campaign.report.curves import left_out, time_unit
-from testbed.campaign.report.document import MARKDOWN, REPORT, write_report
+from testbed.campaign.report.document import MARKDOWN, REPORT, as_page, make_report, write_report
 from testbed.campaign.report.evidence import validity_lines, waiting_caution
+from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
-from testbed.campaign.trial import Pacing, ResetKind, TrialPlan, TrialResult
+from testbed.campaign.traffic_generator import Capabilities
+from testbed.campaign.trial import Gaps, Pacing, ResetKind, TrialPlan, TrialResult
 from testbed.cli import app
 from testbed.run.results_folder import ResultsError, Status
 
@@ -214,6 +216,44 @@ def test_the_report_says_how_late_the_generator_was(campaign: Path) -> None:
         lines = validity_lines(dataclasses.replace(evidence, trials=[("place", trial) for trial in trials]))
         assert any(line.startswith(late) for line in lines) is said
         assert any("ms late" in line for line in lines) is said
+
+
+def test_the_report_has_the_distribution_of_the_gaps(campaign: Path) -> None:
+    """The longest gaps of 201 trials lasted 1 to 201 ms."""
+    plan = TrialPlan(size=64, load_fps=100_000.0, duration_s=2.0)
+    fields = {"plan": plan, "sent": 200_000, "received": 200_000, "lost": 0, "offered_fps": 1e5, "duration_s": 2.0}
+    trials = [
+        TrialResult(
+            **fields,
+            ring_frames=1024,
+            generator_gaps=Gaps(longest_s=0.001 * number, above_100us=2, above_1ms=1),
+            device_gaps=Gaps(longest_s=0.02, above_100us=3) if number <= 2 else None,
+        )
+        for number in range(1, 202)
+    ]
+    record = read_folder(campaign)
+    able = Capabilities(generator="x", version="1", max_fps_by_size={64: 2e5}, ring_frames=1024, pause_s=0.004)
+    found = dataclasses.replace(record.evidence, trials=[("l2fwd-c/64", one) for one in trials], joined={"a": able})
+    rows = [row.cells for row in pauses_table(found, ["l2fwd-c", "l2fwd-rs"]).rows]
+    assert rows == [
+        ["generator", "201", "402", "201", "0", "0", "101.000", "199.000", "201.000"],
+        ["l2fwd-c", "2", "6", "0", "0", "0", "20.000", "20.000", "20.000"],
+    ]
+    held = "A queue between generator and device holds 1,024 frames."
+    assert rings_words(found) == [
+        held,
+        "The longest pause at calibration took 4 ms. At the highest load, 0.2 Mpps, 800 frames are due in it: the "
+        "queues hold them.",
+    ]
+    slow = able.model_copy(update={"pause_s": 0.01})
+    assert (
+        "2,000 frames are due in it: more than the queues hold: above 0.102 Mpps a trial"
+        in (rings_words(dataclasses.replace(found, joined={"a": slow}))[1])
+    )
+    # A device that says nothing has no section.
+    assert "Pauses of the machine" not in (campaign / REPORT).read_text()
+    paused = dataclasses.replace(record, evidence=found)
+    assert "<h2>Pauses of the machine" in as_page(make_report(paused))
 
 
 def test_the_report_says_how_exactly_a_load_is_known(campaign: Path) -> None:

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 from testbed.campaign.compare.schedule import Figure
-from testbed.campaign.report import overview, sections, tables, testbeds
+from testbed.campaign.report import machine_pauses, overview, sections, tables, testbeds
 from testbed.page.tables import Table
 
 TESTS = Path(__file__).parent
 # What says which row it is, and no figure.
-HEADS = {"Frames", "Device", "Reset of the", "Testbed", "Measured", "Trial for drift"}
+HEADS = {"Frames", "Device", "Program", "Reset of the", "Testbed", "Measured", "Trial for drift"}
 
 
 def documented() -> dict[str, list[list[str]]]:
@@ -45,6 +45,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
         make(nothing) for name, make in vars(tables).items() if name.endswith("_table") and name not in OTHERS
     ]
     made += [overview.overview_table(nothing), testbeds.testbeds_table(nothing)]
+    made.append(machine_pauses.pauses_table(SimpleNamespace(trials=[]), []))
     made.append(sections._ratio_table(nothing, SimpleNamespace(verdicts=[]), Figure.THROUGHPUT))
     return {table.title: [column for column in table.columns if column not in HEADS] for table in made}
 

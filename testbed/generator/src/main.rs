@@ -11,6 +11,7 @@ mod addresses;
 mod args;
 mod error;
 mod frame;
+mod gaps;
 mod latency;
 mod live;
 mod output;

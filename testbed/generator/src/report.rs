@@ -7,8 +7,8 @@
 //! without duplicates. A frame whose identity was changed counts as foreign and as lost.
 
 use crate::{
-    args::Options, latency::LatencySummary, pacing::Lateness, ports::GeneratorPort, run::Course, steps::Steps,
-    stream::Stream,
+    args::Options, gaps::Gaps, latency::LatencySummary, pacing::Lateness, ports::GeneratorPort, run::Course,
+    steps::Steps, stream::Stream,
 };
 use dpdk_rs::{Clock, port::PortStats};
 use serde::Serialize;
@@ -43,6 +43,7 @@ pub(crate) struct Report {
     rate_ok: Option<bool>,
     /// Of all streams; `None` for a run without a rate.
     lateness: Option<Lateness>,
+    gaps: Gaps,
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<Steps>,
     duration_s: f64,
@@ -172,6 +173,7 @@ impl Report {
             rate_reached_pps: reached,
             rate_ok: options.rate_pps.filter(|_| course.then.is_none()).map(|asked| rate_is_ok(asked, reached)),
             lateness: streams.iter().filter_map(|stream| stream.sender.lateness()).reduce(Lateness::and),
+            gaps: course.gaps,
             steps: Steps::new(streams, course, clock),
             duration_s,
             cpu_share: if duration_s > 0.0 { course.cpu.as_secs_f64() / duration_s } else { 0.0 },
@@ -231,6 +233,14 @@ impl Report {
         }
         if let Some(Lateness { worst_lag_s, caught_up }) = self.lateness.filter(|late| late.caught_up > 0) {
             writeln!(out, "behind by up to {:.1} us, made up for with {caught_up} frames", worst_lag_s * 1e6)?;
+        }
+        if self.gaps.above_100us > 0 {
+            let Gaps { longest_s, above_100us, above_1ms, .. } = self.gaps;
+            let longest_ms = longest_s * 1e3;
+            writeln!(
+                out,
+                "longest gap between polls {longest_ms:.3} ms; {above_100us} above 0.1 ms, {above_1ms} above 1 ms"
+            )?;
         }
         if let (Some(asked), Some(false)) = (self.rate_asked_pps, self.rate_ok) {
             let reached = self.rate_reached_pps;

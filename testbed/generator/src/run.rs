@@ -8,6 +8,7 @@ use crate::{
     args::{Length, Options, Then},
     error::{Error, warn},
     frame::{ExpectedMacs, FCS_LEN, Macs, Mixture, Series, Template},
+    gaps::{GapWatch, Gaps},
     latency::LatencyRecorder,
     live::Live,
     pacing::{Lateness, Pacer},
@@ -49,12 +50,15 @@ pub(crate) struct Course {
     pub(crate) then: Option<Tsc>,
     /// How long the loop had a CPU, from start to end.
     pub(crate) cpu: Duration,
+    /// Between two polls, from start to end.
+    pub(crate) gaps: Gaps,
 }
 
 impl Course {
     /// The times of a run that was interrupted before it began.
-    pub(crate) const fn interrupted_at(now: Tsc) -> Self {
-        Self { start: now, end: now, received: 0, interrupted: true, then: None, cpu: Duration::ZERO }
+    pub(crate) fn interrupted_at(now: Tsc) -> Self {
+        let (cpu, gaps) = (Duration::ZERO, Gaps::default());
+        Self { start: now, end: now, received: 0, interrupted: true, then: None, cpu, gaps }
     }
 }
 
@@ -139,10 +143,11 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
     let cpu = cpu_time();
     let start = clock.now();
     let mut live = Live::new(clock, start, options.quiet);
+    let mut watch = GapWatch::begin(clock, start);
     for stream in &mut *streams {
         stream.sender.begin(start);
     }
-    let mut end = send_and_receive(options, streams, clock, start, stop, &mut live);
+    let mut end = send_and_receive(options, streams, start, stop, &mut live, &mut watch);
     let mut then = None;
     if let Some(load) = options.then.filter(|_| !stop.load(Relaxed)) {
         let begin = clock.now();
@@ -154,7 +159,7 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
             sender.begin(begin);
             receiver.judge.watch_from(sender.sent);
         }
-        end = send_and_receive(&second, streams, clock, begin, stop, &mut live);
+        end = send_and_receive(&second, streams, begin, stop, &mut live, &mut watch);
         then = Some(begin);
     }
     let cpu = cpu_time().saturating_sub(cpu);
@@ -164,7 +169,7 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
     let interrupted = stop.load(Relaxed);
     let received = streams.iter().map(|stream| stream.receiver.judge.received()).sum();
     receive_rest(options, streams, clock, &mut live);
-    Course { start, end, received, interrupted, then, cpu }
+    Course { start, end, received, interrupted, then, cpu, gaps: watch.gaps }
 }
 
 /// The CPU time of this thread.
@@ -180,14 +185,16 @@ fn second(options: &Options, load: Then) -> Options {
 fn send_and_receive(
     options: &Options,
     streams: &mut [Stream],
-    clock: Clock,
     start: Tsc,
     stop: &AtomicBool,
     live: &mut Live,
+    watch: &mut GapWatch,
 ) -> Tsc {
+    let clock = watch.clock;
     let mut end = End::new(options, clock, start);
     loop {
         let now = clock.now();
+        watch.turn(now);
         if end.is_reached(streams, now) {
             return now;
         }

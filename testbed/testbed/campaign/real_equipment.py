@@ -12,6 +12,7 @@ from testbed.campaign.devices.kinds import device_kind, find_device_program
 from testbed.campaign.devices.limits import check_options, ids_here, ids_there
 from testbed.campaign.devices.settings import Device
 from testbed.campaign.embedded.generator import EmbeddedGenerator
+from testbed.campaign.embedded.rings import Rings
 from testbed.campaign.embedded.settings import Embedded
 from testbed.campaign.embedded.setup import EmbeddedSetup, free_folder
 from testbed.campaign.equipment import Equipment
@@ -73,10 +74,14 @@ def find_programs(scenario: Scenario, folders: list[Path]) -> Programs:
 def real_equipment(programs: Programs, guest: RunningGuest | None = None) -> Equipment:
     """The real things; `guest` is the virtual machine of a scenario that wants one."""
 
+    rings: Rings | None = None
+
     def start(scenario: Scenario, device: str, directions: int, raw: Path) -> Generator:
+        nonlocal rings
+        rings = rings or Rings(len(scenario.devices))
         located = scenario if guest is None else guest.located(scenario)
         chosen = next(one for one in located.devices if one.name == device)
-        return _start(located, chosen, directions, raw, programs, guest)
+        return _start(located, chosen, directions, raw, programs, guest, rings)
 
     def environment(scenario: Scenario) -> Environment:
         found = record_environment(programs.all(), _hugepages(scenario))
@@ -112,6 +117,7 @@ def _start(
     raw: Path,
     programs: Programs,
     guest: RunningGuest | None,
+    rings: Rings,
 ) -> Generator:
     settings = scenario.generator
     if isinstance(settings, Trex):
@@ -141,6 +147,7 @@ def _start(
         wire=_wire(scenario, settings, directions) if guest is None else guest.wire(directions),
         most_fps=settings.most_fps,
         bursts=Measurement.BACK_TO_BACK in scenario.tests,
+        rings=rings,
         headers=scenario.frames,
     )
     try:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from testbed.campaign.journal import Journal, JournalError
 from testbed.campaign.sizes import Size
-from testbed.campaign.traffic_generator import Capabilities, Generator, Resting
+from testbed.campaign.traffic_generator import Capabilities, Generator, Rejoining, Resting
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,
@@ -107,6 +107,8 @@ class RecordedSetup:
     def _running(self) -> Generator:
         if self._generator is None:
             self._generator = self._start()
+            if self._capabilities is not None and isinstance(self._generator, Rejoining):
+                self._generator.rejoin(self._capabilities)
             for plan in self._replayed:
                 self._generator.replayed(plan)
             self._replayed.clear()

@@ -21,6 +21,7 @@ from pydantic import Field, model_validator
 from testbed.campaign.sizes import Size, frames_of, is_mixture, size_in_words
 from testbed.campaign.traffic_generator import Capabilities, NotCapable, Pauses
 from testbed.campaign.trial import (
+    GAP_LIMITS_S,
     AnyPlan,
     Fps,
     Gaps,
@@ -262,8 +263,7 @@ class SimulatedGenerator:
         """What the device reports of so many pauses."""
         if not self.model.pauses_per_s:
             return {}
-        limits_s = {"above_100us": 1e-4, "above_1ms": 1e-3, "above_3ms": 3e-3, "above_10ms": 1e-2}
-        above = {name: paused if self.model.pause_s > limit_s else 0 for name, limit_s in limits_s.items()}
+        above = {name: paused if self.model.pause_s > limit_s else 0 for name, limit_s in GAP_LIMITS_S.items()}
         gaps = Gaps(longest_s=self.model.pause_s if paused else 0.0, **above)
         return {"generator_gaps": Gaps(), "device_gaps": gaps, "ring_frames": self.model.buffer_frames}
 

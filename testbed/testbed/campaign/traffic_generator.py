@@ -72,6 +72,10 @@ class Capabilities(Record):
     # Whether each frame's sequence, length, addresses and payload are checked, or only frames counted.
     proves_frames: bool = False
     pauses: Pauses = Field(default_factory=Pauses)
+    # What a queue between generator and device holds, and the longest pause of either program at calibration; None
+    # where it is not known.
+    ring_frames: int | None = Field(None, ge=1)
+    pause_s: Seconds | None = None
     # What it takes to start and end a trial, beside the pauses.
     overhead_s: Seconds = 0.0
 
@@ -119,6 +123,15 @@ class Resting(Protocol):
 
     def wake(self) -> None:
         """Lets it go on."""
+        ...
+
+
+@runtime_checkable
+class Rejoining(Protocol):
+    """A generator that must be joined to its device as it was in an earlier run of the campaign."""
+
+    def rejoin(self, before: Capabilities) -> None:
+        """Called before the first trial with what it could do then."""
         ...
 
 

@@ -115,6 +115,10 @@ class Gaps(Record):
     above_10ms: Frames = 0
 
 
+# By the name of the field of `Gaps`.
+GAP_LIMITS_S = {"above_100us": 1e-4, "above_1ms": 1e-3, "above_3ms": 3e-3, "above_10ms": 1e-2}
+
+
 class Outcome(Record):
     """What the results of all kinds of trials have in common: whether they count.
 

@@ -13,6 +13,7 @@ __all__ = ["EalOptions", "hugepages_free", "hugepages_wanted", "unique_file_pref
 
 # Enough for the largest pool that the demo's forwarders ask for (2 ports of 1,024 descriptors), with room to spare.
 _MEMORY_MB_WITHOUT_HUGEPAGES = 256
+MEMORY_BYTES_WITHOUT_HUGEPAGES = _MEMORY_MB_WITHOUT_HUGEPAGES << 20
 
 
 def hugepages_wanted() -> bool:
@@ -29,6 +30,13 @@ def hugepages_free() -> int:
     """Free hugepages of the kernel's default size."""
     with open("/proc/meminfo") as meminfo:  # noqa: PTH123
         return next((int(line.split()[1]) for line in meminfo if line.startswith("HugePages_Free:")), 0)
+
+
+def hugepages_free_bytes() -> int:
+    """What they hold."""
+    with open("/proc/meminfo") as meminfo:  # noqa: PTH123
+        sizes = [int(line.split()[1]) << 10 for line in meminfo if line.startswith("Hugepagesize:")]
+    return hugepages_free() * sizes[0] if sizes else 0
 
 
 def _mounts() -> list[list[str]]:

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 from testbed.run.eal import EalOptions
 from testbed.run.process import Process, ProcessError, describe_status
 from testbed.run.programs import Program
-from testbed.wire.forwarder import Count, Message
+from testbed.wire.forwarder import Count, Gaps, Message
 
 # What a run may take beyond its load and its residual wait: EAL start, link, clean-up.
 _OVERHEAD_S = 20.0
@@ -111,6 +111,8 @@ class Result(Message):
     rate_ok: bool | None
     # None without a rate; generators of before did not say.
     lateness: Lateness | None = None
+    # While it sent.
+    gaps: Gaps | None = None
     steps: Steps | None = None
     duration_s: float
     # CPU time / time while it sent.

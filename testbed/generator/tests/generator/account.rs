@@ -147,6 +147,8 @@ fn a_paced_run_by_count_sends_them_all_and_says_how_fast() -> Result {
     assert!(result["received_under_load"].as_u64().is_some_and(|frames| frames <= 5000), "{result}");
     let (lag, caught_up) = (result["lateness"]["worst_lag_s"].as_f64(), result["lateness"]["caught_up"].as_u64());
     assert!(lag.is_some_and(|lag| lag >= 0.0) && caught_up.is_some_and(|frames| frames <= 5000), "{result}");
+    let (longest, above) = (result["gaps"]["longest_s"].as_f64(), result["gaps"]["above_100us"].as_u64());
+    assert!(longest <= duration && longest.map(|longest| longest > 1e-4) == above.map(|gaps| gaps > 0), "{result}");
     Ok(())
 }
 

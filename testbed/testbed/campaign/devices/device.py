@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from testbed.campaign.devices.program_host import ProgramHost
-from testbed.campaign.trial import Frames, Record
+from testbed.campaign.trial import Frames, Gaps, Record
 from testbed.run.process import ProcessError, Watched
 
 # Setting up without hugepages on a loaded machine takes seconds. It is only the limit of a wait.
@@ -34,6 +34,8 @@ class Counts(Record):
     # Frames that its receiving queue had no room for (imissed), and no mbufs.
     missed: Frames | None = None
     no_mbufs: Frames | None = None
+    # Since the counters before these.
+    gaps: Gaps | None = None
 
 
 class Macs(StrEnum):
@@ -71,6 +73,10 @@ class Joint:
     def port_mask(self) -> str:
         """The first `ports` ports: '0x3'."""
         return f"{(1 << self.ports) - 1:#x}"
+
+    def iova_words(self, hugepages: bool) -> tuple[str, ...]:
+        """For the EAL: a deep queue of virtio needs more memory in one piece than a hugepage has."""
+        return ("--iova-mode=va",) if hugepages and self.descriptors is not None and not self.nics else ()
 
 
 class RunningDevice(Protocol):

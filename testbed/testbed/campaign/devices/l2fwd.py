@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from testbed.campaign.devices.device import Counts, Joint, Macs
 from testbed.campaign.devices.program_host import ProgramHost
+from testbed.campaign.trial import GAP_LIMITS_S, Gaps
 from testbed.run.eal import EalOptions, unique_file_prefix
 from testbed.run.process import ProcessError, Watched
 from testbed.run.programs import Program
@@ -34,7 +36,9 @@ class L2fwd:
     def begin(self, joint: Joint, name: str) -> RunningL2fwd:
         """Starts it."""
         hugepages = joint.hugepages if self.host.hugepages is None else self.host.hugepages
-        eal = EalOptions(joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics)
+        eal = EalOptions(
+            joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics, more=joint.iova_words(hugepages)
+        )
         options = ["-p", joint.port_mask, "-q", str(joint.ports), f"--portmap=(0,{joint.ports - 1})"]
         options += ["--mtu", str(joint.longest - BESIDE_MTU_BYTES)] if joint.longest > STANDARD_BYTES else []
         for option, count in zip(("--rxd", "--txd"), joint.descriptors or (), strict=False):
@@ -58,6 +62,9 @@ class RunningL2fwd:
     def __init__(self, forwarder: Forwarder) -> None:
         self.process = forwarder.process
         self._forwarder = forwarder
+        # The last statistics that were counted, and how many there were until then.
+        self._last: Period | None = None
+        self._seen = 0
 
     @property
     def is_ready(self) -> bool:
@@ -69,8 +76,12 @@ class RunningL2fwd:
         self._forwarder.started(timeout_s, peer)
 
     def counts(self, timeout_s: float) -> Counts:
-        """Those that it prints next."""
-        return counts_of(self._forwarder.next_period(timeout_s))
+        """Those that it prints next, with the gaps of all that it has printed since the counts before."""
+        now = self._forwarder.next_period(timeout_s)
+        periods = [one for one in self._forwarder.periods_after(self._seen) if one.time_s <= now.time_s]
+        counts = counts_of(now).model_copy(update={"gaps": gaps_since(self._last, periods)})
+        self._last, self._seen = now, self._seen + len(periods)
+        return counts
 
     def reset_ports(self, timeout_s: float) -> float:
         """Resets the ports by SIGUSR1. The forwarder reports the end, and how long its ports were down."""
@@ -81,6 +92,16 @@ class RunningL2fwd:
         final = self._forwarder.stop()
         if not final.balanced:
             raise ProcessError(f"{self.process.name}: {imbalance(final)}")
+
+
+def gaps_since(before: Period | None, periods: Sequence[Period]) -> Gaps | None:
+    """Those of these statistics, of which the last one has all counts since the start. None if it measures none."""
+    told = [period.total.gaps for period in periods]
+    if not told or told[-1] is None:
+        return None
+    earlier = None if before is None else before.total.gaps
+    above = {name: getattr(told[-1], name) - getattr(earlier, name, 0) for name in GAP_LIMITS_S}
+    return Gaps(longest_s=max(gaps.longest_s for gaps in told if gaps is not None), **above)
 
 
 def counts_of(period: Period) -> Counts:

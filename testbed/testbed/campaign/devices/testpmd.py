@@ -67,7 +67,8 @@ class Testpmd:
         hugepages = joint.hugepages if self.host.hugepages is None else self.host.hugepages
         # The main lcore only reads the prompt: it sleeps on the CPU where the other one forwards.
         lcores = (f"--lcores=0@{joint.lcore},1@{joint.lcore}",)
-        eal = EalOptions(joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics, lcores)
+        prefix, iova = unique_file_prefix("dut"), joint.iova_words(hugepages)
+        eal = EalOptions(joint.lcore, prefix, joint.vdevs, hugepages, joint.nics, lcores, more=iova)
         received, sent = joint.descriptors or (_DESCRIPTORS, _DESCRIPTORS)
         mbufs = max(_POOL_MIN, joint.ports * (received + sent + _BURST + _POOL_CACHE))
         words = ["-i", f"--forward-mode={self.mode}", f"--portmask={joint.port_mask}", "--nb-cores=1"]

@@ -9,6 +9,7 @@ from typing import Any
 
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.trial import (
+    Gaps,
     Latency,
     Pacing,
     Place,
@@ -23,6 +24,7 @@ from testbed.campaign.trial import (
 from testbed.campaign.validity import on_a_virtual_wire, without_foreign
 from testbed.wire.generator import Latency as StreamLatency
 from testbed.wire.generator import Result
+from testbed.wire.virtual_wire import VirtualWire
 
 # A burst ends when the generator's loop next looks at the clock; that is no part of the burst.
 _LOOP_S = 50e-6
@@ -35,16 +37,17 @@ def account(
     after: Counts | None,
     raw: dict[str, Any],
     macs_checked: bool = True,
-    virtual: bool = True,
+    ring_frames: int | None = VirtualWire.RING_SIZE,
 ) -> TrialResult:
-    """The outcome of a trial. The counts are None if the device does not report them.
+    """The outcome of a trial. The counts are None if the device does not report them. `ring_frames` is what a queue of
+    the virtual wire holds; None on another wire.
 
     What the generator's queue did not take counts as sent. On a virtual wire the queue that the generator fills is the
     one that the forwarder empties: a frame that finds it full is what a NIC would have missed. In the same way the
     queue that the forwarder fills is emptied by the generator: what finds that one full is lost at the receiver.
     Otherwise both queues are the kernel's: what the generator's does not take is lost on the wire.
     """
-    total = result.total
+    total, virtual = result.total, ring_frames is not None
     received = total.sent - total.lost
     places = _places(result, received, before, after)
     places = on_a_virtual_wire(places) if virtual else places
@@ -65,6 +68,7 @@ def account(
         duration_s=duration_s,
         latency=latency([stream.latency_ns for stream in result.streams]) if plan.latency else None,
         pacing=_pacing(result),
+        **_gaps(result, after, ring_frames),
         raw={
             **raw,
             "checks": _checks(result),
@@ -122,7 +126,13 @@ def _take_out_probes(places: dict[Place, int], lost: int) -> None:
         lost -= taken
 
 
-def step_account(plan: StepPlan, result: Result, raw: dict[str, Any]) -> StepResult:
+def step_account(
+    plan: StepPlan,
+    result: Result,
+    raw: dict[str, Any],
+    after: Counts | None = None,
+    ring_frames: int | None = VirtualWire.RING_SIZE,
+) -> StepResult:
     """What came of two loads; what the queue did not take is lost, as in `account`."""
     steps = result.steps
     if steps is None:
@@ -142,6 +152,7 @@ def step_account(plan: StepPlan, result: Result, raw: dict[str, Any]) -> StepRes
         # The loop may look at the clock a little late.
         last_loss_s=min(steps.last_loss_s, plan.durations_s[-1]),
         pacing=_pacing(result),
+        **_gaps(result, after, ring_frames),
         raw={**raw, "checks": _checks(result), "generator": result.model_dump()},
     ).invalidated(reasons)
 
@@ -178,6 +189,17 @@ def reset_account(
 def _pacing(result: Result) -> Pacing:
     late = result.lateness
     return Pacing() if late is None else Pacing(worst_lag_s=late.worst_lag_s, caught_up=late.caught_up)
+
+
+def _gaps(result: Result, after: Counts | None, ring_frames: int | None) -> dict[str, Any]:
+    """When generator and device did not poll, and what a queue between them holds. Of a real NIC, or the kernel's
+    queues, that is not known."""
+    told = result.gaps
+    return {
+        "generator_gaps": None if told is None else Gaps(**told.model_dump(include=set(Gaps.model_fields))),
+        "device_gaps": None if after is None else after.gaps,
+        "ring_frames": ring_frames,
+    }
 
 
 def _checks(result: Result) -> dict[str, int | None]:

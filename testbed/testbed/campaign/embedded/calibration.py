@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Protocol
 
 from testbed.campaign.embedded.account import burst_seconds
@@ -48,20 +49,23 @@ class Calibration:
         # Why there are no bursts of a size.
         self.no_bursts: dict[Size, str] = {}
 
-    def run(self) -> tuple[dict[Size, float], float]:
-        """The highest rate at each size, and what a trial takes beside its load and its pauses."""
+    def run(self, before: Mapping[Size, float] | None = None) -> tuple[dict[Size, float], float]:
+        """The highest rate at each size, and what a trial takes beside its load and its pauses.
+
+        `before` has the rates with shorter queues, which are no lower.
+        """
         overheads: list[float] = []
-        rates = {size: self._highest_rate(size, overheads) for size in self._setup.sizes}
+        rates = {size: self._highest_rate(size, overheads, before and before[size]) for size in self._setup.sizes}
         return rates, max(0.0, sum(overheads) / len(overheads))
 
-    def _highest_rate(self, size: Size, overheads: list[float]) -> float:
+    def _highest_rate(self, size: Size, overheads: list[float], most_fps: float | None) -> float:
         """A little less than a rate that it was seen to keep, found from above.
 
         What it offers while it runs behind is no such rate: a frame that finds the queue full costs it much less than
         one that is taken.
         """
         stream = Stream(size=size, directions=self._setup.directions)
-        most_fps, pauses = self._setup.most_fps, self._setup.pauses
+        most_fps, pauses = most_fps or self._setup.most_fps, self._setup.pauses
         rate_fps, result = _BEYOND_FPS if most_fps is None else most_fps / _ASKED, None
         for _ in range(_CALIBRATIONS):
             begin = time.monotonic()

@@ -24,8 +24,8 @@ from testbed.campaign.embedded.baseline import LATENCY_DEFINITION, VDEV, baselin
 from testbed.campaign.embedded.calibration import Calibration
 from testbed.campaign.embedded.disturbance import disturbance, held_up
 from testbed.campaign.embedded.load import trial_load
+from testbed.campaign.embedded.rings import adjustable, frames_needed
 from testbed.campaign.embedded.setup import EmbeddedSetup, free_folder
-from testbed.campaign.guest.wire import GuestWire
 from testbed.campaign.sizes import longest
 from testbed.campaign.traffic_generator import Capabilities, GeneratorError, NotCapable
 from testbed.campaign.trial import (
@@ -43,10 +43,14 @@ from testbed.campaign.trial import (
 from testbed.campaign.validity import judged
 from testbed.run import environment
 from testbed.run.cpu_share import CpuUsage, Waiting
-from testbed.run.eal import EalOptions, unique_file_prefix
+from testbed.run.eal import (
+    MEMORY_BYTES_WITHOUT_HUGEPAGES,
+    EalOptions,
+    hugepages_free_bytes,
+    unique_file_prefix,
+)
 from testbed.run.process import ProcessError
 from testbed.wire.generator import Generator, Load, Result
-from testbed.wire.veth import VethWire
 from testbed.wire.virtual_wire import VirtualWire
 
 # The forwarder prints its statistics once a second.
@@ -76,8 +80,11 @@ class EmbeddedGenerator:
         self._capabilities: Capabilities | None = None
         self._calibration = Calibration(setup, self._calibrating)
         self._baselines: dict[TrialPlan, Latency | None] = {}
+        self._longest_pause_s: float | None = None
         try:
-            self._wire = self._cleanup.enter_context(setup.wire or VirtualWire(setup.ports))
+            rings = setup.rings.frames if self._adjustable else None
+            wire = setup.wire or VirtualWire(setup.ports, ring_size=rings or VirtualWire.RING_SIZE)
+            self._wire = self._cleanup.enter_context(wire)
             self._cleanup.enter_context(setup.kind.host)
             self._cleanup.callback(self._leave_device)
             self._begin_device()
@@ -88,7 +95,13 @@ class EmbeddedGenerator:
     def capabilities(self) -> Capabilities:
         """What it can do with this device; takes a while the first time, since it tries how fast it can send."""
         if self._capabilities is None:
+            rings = self._setup.rings
+            if self._adjustable and rings.frames is not None:
+                self._use_rings(rings.frames)
             rates, overhead_s = self._calibration.run()
+            if self._adjustable and rings.frames is None and self._use_rings(self._decided(max(rates.values()))):
+                # It is another device now, whose buffers do not fit into the caches.
+                rates, overhead_s = self._calibration.run(rates)
             self._capabilities = Capabilities(
                 generator="embedded",
                 version=environment.describe_binary(self._setup.generator).version,
@@ -103,9 +116,18 @@ class EmbeddedGenerator:
                 lacks={str(kind): why for kind, why in self._lacking_resets.items()},
                 proves_frames=True,
                 pauses=self._setup.pauses,
+                ring_frames=self._ring_frames,
+                pause_s=self._longest_pause_s,
                 overhead_s=overhead_s,
             )
         return self._capabilities
+
+    def rejoin(self, before: Capabilities) -> None:
+        """Makes the queues as deep as they were."""
+        self._capabilities = before
+        if before.ring_frames is not None and self._adjustable:
+            self._setup.rings.frames = before.ring_frames
+            self._use_rings(before.ring_frames)
 
     def run(self, plan: TrialPlan) -> TrialResult:
         """One trial. A generator that fails makes it invalid; a device that is gone ends the campaign.
@@ -128,8 +150,7 @@ class EmbeddedGenerator:
             *counts,
             raw,
             macs_checked=self._setup.kind.macs is not Macs.ANY,
-            # Of a veth pair and of a TAP interface the queues are the kernel's.
-            virtual=not isinstance(self._wire, VethWire | GuestWire),
+            ring_frames=self._ring_frames,
         )
         if plan.latency:
             outcome = outcome.model_copy(update={"baseline": self._baseline(plan, load)})
@@ -148,7 +169,7 @@ class EmbeddedGenerator:
         # The wait for the result is over both.
         load = replace(load, more=(*load.more, second), then_seconds=plan.durations_s[1])
         try:
-            result, _, raw = self._generate(load)
+            result, counts, raw = self._generate(load)
         except ProcessError as error:
             self._check_device()
             nothing = [0] * len(plan.loads_fps)
@@ -156,7 +177,7 @@ class EmbeddedGenerator:
                 plan=plan, sent=nothing, lost=nothing, last_loss_s=None, valid=False, reasons=[str(error)]
             )
         time.sleep(self._setup.pauses.settle_s)
-        return _undisturbed(step_account(plan, result, raw), result, raw)
+        return _undisturbed(step_account(plan, result, raw, counts[1], self._ring_frames), result, raw)
 
     def reset(self, plan: ResetPlan) -> ResetResult:
         """Ends the device under load and starts it again, or has it reset its ports; the gap is that of the lost frames
@@ -241,6 +262,34 @@ class EmbeddedGenerator:
             raise GeneratorError(f"the generator cannot be started: {error}") from error
 
     @property
+    def _adjustable(self) -> bool:
+        """Whether the queues can be as deep as wanted: those of the virtual wire, with a device that takes part."""
+        return self._setup.wire is None and adjustable(self._setup.kind)
+
+    def _decided(self, load_fps: float) -> int:
+        """How deep the queues of all devices are, by the pauses so far."""
+        rings, ports = self._setup.rings, self._setup.ports
+        # All devices may be there at once. Without hugepages each has its own memory.
+        free = hugepages_free_bytes() / rings.devices if self._setup.hugepages else MEMORY_BYTES_WITHOUT_HUGEPAGES
+        rings.frames = frames_needed(self._longest_pause_s or 0.0, load_fps, ports, free)
+        return rings.frames
+
+    def _use_rings(self, frames: int) -> bool:
+        """Whether that is another depth: then the device was started again."""
+        assert isinstance(self._wire, VirtualWire), "they are adjustable"
+        if frames == self._wire.ring_size:
+            return False
+        self._wire.ring_size = frames
+        self._restart_device(None)
+        return True
+
+    @property
+    def _ring_frames(self) -> int | None:
+        """What a queue of the virtual wire holds; None of a veth pair or a TAP interface, whose queues are the
+        kernel's."""
+        return self._wire.ring_size if isinstance(self._wire, VirtualWire) else None
+
+    @property
     def _lacking_resets(self) -> dict[ResetKind, str]:
         kind = self._setup.kind
         return lacking_resets(kind.counts_frames, kind.no_port_reset or self._wire.no_port_reset)
@@ -286,6 +335,8 @@ class EmbeddedGenerator:
             # The result comes after the last frame; what the device says from now on has counted it.
             before, self._counts = self._counts, self._settled()
             result = generator.result()
+        told = [one.longest_s for one in (result.gaps, self._counts and self._counts.gaps) if one is not None]
+        self._longest_pause_s = max([*told, self._longest_pause_s or 0.0]) if told else self._longest_pause_s
         self._remove_logs(generator)
         stolen = environment.steal_percent(steal, environment.steal_ticks())
         return (
@@ -313,10 +364,18 @@ class EmbeddedGenerator:
             ports=setup.ports,
             longest=longest(setup.sizes),
             log_dir=self._raw,
+            descriptors=self._descriptors,
         )
         self._serial += 1
         self._device = setup.kind.begin(joint, f"forwarder-{self._serial}")
         self._counts = Counts() if setup.kind.counts_frames else None
+
+    @property
+    def _descriptors(self) -> tuple[int, int] | None:
+        """Of the device's queues, which hold no more than it asks for; None if its default is as many."""
+        frames = self._ring_frames
+        deep = frames is not None and frames > VirtualWire.RING_SIZE and self._adjustable
+        return (frames, frames) if deep and frames is not None else None
 
     def _restart_device(self, patience_s: float | None, generator: Generator | None = None) -> None:
         """Ends it and starts it again; with a patience, returns when it forwards what the generator sends."""

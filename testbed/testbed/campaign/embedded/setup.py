@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from testbed.campaign.devices.device import DeviceKind
+from testbed.campaign.embedded.rings import Rings
 from testbed.campaign.headers import PLAIN, Headers
 from testbed.campaign.sizes import Size
 from testbed.campaign.traffic_generator import Pauses
@@ -36,6 +37,8 @@ class EmbeddedSetup:
     most_fps: float | None = None
     # Whether bursts are to come.
     bursts: bool = True
+    # The same for all devices that are compared.
+    rings: Rings = field(default_factory=Rings)
     headers: Headers = PLAIN
 
     @property

@@ -15,6 +15,7 @@ from testbed.campaign.report import evidence, tables
 from testbed.campaign.report.acceptance import acceptance_table
 from testbed.campaign.report.campaign_verdict import absent
 from testbed.campaign.report.loads import loads_in_words
+from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.report.overview import OVERVIEW_NOTE, overview_table
 from testbed.campaign.report.testbeds import absent_testbeds, testbeds_table
 from testbed.campaign.sizes import size_in_words, sizes_in_words
@@ -125,6 +126,13 @@ def _definition(result: LatencyFound) -> str:
 _LABELS = ("store-and-forward", "bit-forwarding")
 
 
+_PAUSES_NOTE = (
+    "Times in which a program did not look at its queues while there was load, by the TSC in its own loop: counts "
+    "over all trials, then the longest one of each trial. Mostly, others had the CPU. A trial with a gap in which more "
+    "frames were due than a queue holds is disturbed: invalid whatever it lost, and repeated."
+)
+
+
 def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds: float | None) -> list[Section]:
     reasons = evidence.reasons_table(trials.reasons)
     lost = evidence.loss_places_table(found, devices)
@@ -136,6 +144,7 @@ def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds
             tables=[reasons, lost],
             text_alone=True,
         ),
+        Section("Pauses of the machine", rings_words(found), tables=[pauses_table(found, devices)], note=_PAUSES_NOTE),
         Section("Time", ran, tables=[evidence.time_table(found)]),
     ]
 
