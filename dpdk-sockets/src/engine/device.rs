@@ -10,10 +10,12 @@ use smoltcp::time::Instant;
 use smoltcp::wire::{IPV4_HEADER_LEN, IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber};
 
 /// What a segment that was sent says.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
     /// The sequence number after it.
     pub(crate) next: TcpSeqNumber,
+    /// Its acknowledgment number.
+    pub(crate) ack: TcpSeqNumber,
     /// Its window, as announced.
     pub(crate) window: u16,
 }
@@ -89,7 +91,7 @@ fn what_was_sent(packet: &[u8]) -> Option<Sent> {
     let (ip, tcp) = packet.split_at_checked(IPV4_HEADER_LEN)?;
     let is_tcp = Ipv4Packet::new_unchecked(ip).next_header() == IpProtocol::Tcp;
     let tcp = is_tcp.then(|| TcpPacket::new_unchecked(tcp))?;
-    Some(Sent { next: tcp.seq_number() + tcp.segment_len(), window: tcp.window_len() })
+    Some(Sent { next: tcp.seq_number() + tcp.segment_len(), ack: tcp.ack_number(), window: tcp.window_len() })
 }
 
 /// Says what packets may be like, and carries none.

@@ -13,6 +13,9 @@ use crate::timers::Wheel;
 use crate::wire::Wire;
 use core::net::Ipv4Addr;
 
+/// The same segment is not sent twice within this time.
+const SAME_AGAIN_AFTER: Time = Time::from_secs(1);
+
 impl<W: Wire> Stack<W> {
     pub(super) fn insert(&mut self, connection: Connection) -> ConnectionId {
         let flow = connection.flow;
@@ -47,9 +50,15 @@ impl<W: Wire> Stack<W> {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.is_dirty = false;
         let now = self.link.now();
+        let mut last = None;
         let next = loop {
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop);
             connection.sent(sent);
+            // smoltcp 0.14 sends one segment again and again if the peer has acknowledged everything with a window of 0.
+            if sent.is_some() && sent == last {
+                break Next::At(now + SAME_AGAIN_AFTER);
+            }
+            last = sent;
             let next = self.engine.next(&connection.socket, now);
             if next != Next::Now || !self.link.wire.has_room() {
                 break next;

@@ -139,6 +139,13 @@ impl<W: Wire> Stack<W> {
         self.link.wire
     }
 
+    /// How many connections there are: those that the program has not closed, those whose handshake is not complete, and
+    /// those that were closed and have not ended. Those in TIME-WAIT are not among them.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
     /// What was counted.
     pub fn counters(&self) -> Counters {
         let link = self.link.counters();

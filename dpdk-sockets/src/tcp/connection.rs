@@ -136,7 +136,7 @@ impl Connection {
 
     /// Notes what was sent.
     pub(crate) fn sent(&mut self, sent: Option<Sent>) {
-        if let Some(Sent { next, window }) = sent {
+        if let Some(Sent { next, window, .. }) = sent {
             self.next_to_send = self.next_to_send.max(next);
             self.window = window;
         }

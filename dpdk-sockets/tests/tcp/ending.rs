@@ -145,3 +145,22 @@ fn an_abort_is_a_reset() {
     assert_eq!(Some(got[0].seq), peer.ack);
     assert_eq!(peer.stack.abort(id), Err(ConnectionError::NoSuchConnection));
 }
+
+/// smoltcp 0.14 would send acknowledgments for ever: its timer for probes is not stopped when nothing is left to send.
+#[test]
+fn a_peer_that_is_full_at_the_end_starts_no_storm() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, &[1; 2_000]).unwrap();
+    peer.stack.shutdown(id).unwrap();
+    assert_eq!(peer.poll().len(), 2);
+    for acknowledged in [1_460, 541] {
+        peer.ack = peer.ack.map(|ack| ack + acknowledged);
+        peer.segment_with_window(NONE, peer.seq, peer.ack, b"", 0);
+        assert_eq!(peer.poll(), []);
+    }
+    let got = peer.wait(Duration::from_secs(30));
+    assert!(got.len() <= 60, "{} segments in 30 s", got.len());
+    peer.send(FIN, b"");
+    assert_eq!(peer.poll()[0].ack, Some(peer.seq));
+    assert_eq!(events(&mut peer.stack), [Event::Readable(id), Event::Ended(id, Ended::Closed)]);
+}

@@ -12,4 +12,5 @@ mod limits;
 mod opening;
 mod pair;
 mod peer;
+mod random;
 mod transfer;

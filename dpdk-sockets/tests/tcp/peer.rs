@@ -137,6 +137,17 @@ impl Peer {
         panic!("the stack does not come to rest");
     }
 
+    /// Polls the stack a few times, and returns its segments. There may be more.
+    pub(crate) fn poll_some(&mut self) -> Vec<Got> {
+        let mut got = Vec::new();
+        for _ in 0..3 {
+            self.stack.poll();
+            let frames: Vec<_> = self.stack.wire_mut().from_stack.drain(..).collect();
+            got.extend(frames.iter().filter_map(|frame| self.receive(frame)));
+        }
+        got
+    }
+
     /// The time goes on, and the stack is polled every millisecond.
     pub(crate) fn wait(&mut self, time: Duration) -> Vec<Got> {
         let end = self.stack.wire().now + time;
