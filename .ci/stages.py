@@ -4,7 +4,8 @@
 
 `suites.py` has the lists. Of each stage the record keeps NAME.status, NAME.log and NAME.took (wall and CPU seconds),
 for `tally.py`. A stage that fails ends nothing: the others still run, and the last line is the sum. After Ctrl-C the
-stages that run are interrupted, the others are listed as failed, and the sum still comes.
+stages that run are interrupted, the others are listed as failed, and the sum still comes. A run that can be resumed
+also keeps NAME.passed, with the commit at which the stage passed.
 """
 
 from __future__ import annotations
@@ -48,17 +49,35 @@ class Stage:
     until_s: float | None = None
 
 
-class Record:
-    """A run of stages, whose traces are in one folder."""
+def clean_commit() -> str:
+    """The commit of this tree; nothing if the tree has changes or is not git's."""
+    # Without git, the shell says so, and there is no commit.
+    command = ("sh", "-c", f"git --no-optional-locks -C {shlex.quote(str(TREE))} status --porcelain=v2 --branch")
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    commit, *others = told.stdout.splitlines() or [""]
+    return commit if all(line.startswith("#") for line in others) else ""
 
-    def __init__(self, folder: Path, *, quiet: bool = False) -> None:
+
+class Record:
+    """A run of stages, whose traces are in one folder. With `resume`, stages that passed in an earlier run, at the same
+    commit of a tree without changes, do not run again. None: no later run can resume this one.
+    """
+
+    def __init__(self, folder: Path, *, quiet: bool = False, resume: bool | None = None) -> None:
         self._folder, self._quiet = folder, quiet
         self._started = time.monotonic()
         self._running: set[int] = set()
         self._lock = threading.Lock()
         self.interrupted = False
-        subprocess.run(["rm", "-rf", folder], check=True)
-        folder.mkdir(parents=True)
+        self._resumable = resume is not None
+        commit = clean_commit() if resume else ""
+        self._passed = {file.stem for file in folder.glob("*.passed") if commit and file.read_text() == commit}
+        if not self._passed:
+            subprocess.run(["rm", "-rf", folder], check=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in folder.iterdir():
+            if file.stem not in self._passed:
+                file.unlink()
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._interrupt)
 
@@ -82,7 +101,13 @@ class Record:
                 continue
             if stage.needs and self.status(stage.needs) != 0:
                 continue
+            if stage.name in self._passed:
+                self._say(f"x: {stage.name}: passed in an earlier run, at this commit")
+                continue
+            commit = clean_commit() if self._resumable else ""
             self._run(stage)
+            if commit and self.status(stage.name) == 0 and clean_commit() == commit:
+                (self._folder / f"{stage.name}.passed").write_text(commit)
 
     def status(self, name: str) -> int | None:
         """The exit status of a stage; None if it did not run."""
@@ -156,10 +181,13 @@ class Record:
             inner = [found for found in map(TOOK.match, log.splitlines()) if found and stage.kind == "tally"]
             rows += [(f"·{found['name']}", float(found["wall"]), float(found["cpu"])) for found in inner]
         rows = [row for row in rows if row[0] != "·all"]
-        cpu_s = sum(cpu for name, _, cpu in rows if not name.startswith("·"))
+        cpu_s = sum(cpu for name, _, cpu in rows if not name.startswith("·") and name not in self._passed)
         rows.append(("all", time.monotonic() - self._started, cpu_s))
         width = max(len(name) for name, _, _ in rows)
-        return [f"took  {name:<{width}} {wall:8.1f} s {cpu:8.1f} s CPU" for name, wall, cpu in rows]
+        return [
+            f"took  {name:<{width}} {wall:8.1f} s {cpu:8.1f} s CPU{', earlier' if name in self._passed else ''}"
+            for name, wall, cpu in rows
+        ]
 
     def sum(self, stages: Sequence[Stage]) -> int:
         """Prints the table and the sum, and returns the exit status."""

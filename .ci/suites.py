@@ -2,7 +2,7 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """The lists of stages: what `./x test` runs in each of its forms, and what `.ci/run` runs.
 
-python3 .ci/suites.py [--no-hugepages] SUITE
+python3 .ci/suites.py [--no-hugepages] [--resume] SUITE
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def in_a_debian(name: str, *words: str, until_s: float | None = None) -> Stage:
     return Stage(name, "tally" if words[0] == "test" else "step", ("./x", *words), until_s=until_s)
 
 
-def test_all(wanted: bool) -> int:
+def test_all(wanted: bool, *, resume: bool) -> int:
     """`./x test --all`: everything there is, in two lanes: in this tree, and in Debians with other versions."""
     here = [
         Stage("dpdk-here", "tally", ("./x", "test")),
@@ -238,7 +238,7 @@ def test_all(wanted: bool) -> int:
     for stage in here + in_debians:
         print(f"x: {stage.name} takes about {MINUTES[stage.name]} min on two quiet cores")
     print(f"x: together, side by side, about {sum(MINUTES.values()) * SIDE_BY_SIDE:.0f} min")
-    record = Record(TREE / "target/all-record", quiet=True)
+    record = Record(TREE / "target/all-record", quiet=True, resume=resume)
     with reserved(wanted):
         record.run(here, in_debians)
     return record.sum(here + in_debians)
@@ -279,15 +279,16 @@ SUITES: dict[str, Callable[..., int]] = {
     "asan": lambda wanted: _test("asan", lambda _: tool("asan"), wanted),
     "valgrind": lambda wanted: _test("valgrind", lambda _: tool("valgrind"), wanted),
     "models": lambda _: _test("models", models, wanted=False),
-    "all": test_all,
+    "all": lambda wanted: test_all(wanted, resume=False),
     "ci": ci,
 }
 
 
 def main(arguments: list[str]) -> int:
     """Runs a suite; the exit status is 1 if anything failed, 130 after Ctrl-C."""
-    wanted = arguments[:1] != ["--no-hugepages"]
-    return SUITES[arguments[-1]](wanted)
+    *options, suite = arguments
+    wanted = "--no-hugepages" not in options
+    return test_all(wanted, resume=True) if "--resume" in options else SUITES[suite](wanted)
 
 
 if __name__ == "__main__":

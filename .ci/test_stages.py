@@ -37,7 +37,7 @@ for word in sys.argv[1:]:
     name, kind, needs, until, shell = word.split(":", 4)
     command = ("sh", "-c", shell)
     lanes[-1].append(stages.Stage(name, kind, command, needs=needs or None, until_s=float(until) if until else None))
-record = stages.Record(Path.cwd() / "record", quiet=quiet)
+record = stages.Record(Path.cwd() / "record", quiet=quiet, resume="resume" in os.environ or None)
 record.run(*lanes)
 sys.exit(record.sum([stage for lane in lanes for stage in lane]))
 """
@@ -131,6 +131,37 @@ def test_a_signal_ends_what_runs_and_the_results_so_far_are_told(tmp_path, numbe
     assert "keeps_order is running" in lines
     assert any(line.startswith("FAILED:  there: ") for line in lines)
     assert not (tmp_path / "never").exists()
+
+
+def test_what_passed_at_this_commit_does_not_run_again(tmp_path):
+    def git(*words):
+        who = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.com")
+        subprocess.run(["git", *who, "-C", tmp_path, *words], check=True, capture_output=True)
+
+    def ran():
+        """Which stages ran, and what was said."""
+        (tmp_path / "ran").write_text("")
+        _, lines = run(tmp_path, "good:step:::echo good >>ran", "bad:step:::echo bad >>ran; exit 3", resume="1")
+        assert lines[-1] == "1 passed, 1 failed"
+        return (tmp_path / "ran").read_text().split(), lines
+
+    everything = ["good", "bad"]
+    (tmp_path / ".gitignore").write_text("/.ci\n/ran\n/record/\n")
+    git("init", "--quiet")
+    git("add", ".gitignore")
+    git("commit", "--quiet", "--message", "first")
+    assert ran()[0] == everything
+    stages, lines = ran()
+    assert stages == ["bad"]
+    assert "x: good: passed in an earlier run, at this commit" in lines
+    assert [line.split(maxsplit=2)[1] for line in lines if line.endswith(", earlier")] == ["good"]
+    # What passed with this change says nothing about the commit, nor the other way round.
+    (tmp_path / "change").touch()
+    assert ran()[0] == everything
+    (tmp_path / "change").unlink()
+    assert ran()[0] == everything
+    git("commit", "--quiet", "--allow-empty", "--message", "second")
+    assert ran()[0] == everything
 
 
 def names(stages, kind=None):

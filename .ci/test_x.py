@@ -321,7 +321,7 @@ def test_a_refused_mount_means_going_without(tree):
 
 
 def test_test_takes_a_dpdk_that_debian_has(tree):
-    for arguments in (["--dpdk"], ["--dpdk", "23.11"], ["--dpdk", "24.11", "more"], ["--fast"]):
+    for arguments in (["--dpdk"], ["--dpdk", "23.11"], ["--dpdk", "24.11", "more"], ["--fast"], ["--resume"]):
         done = tree.x("test", *arguments)
         assert done.returncode == 2, arguments
     assert "'23.11': choose 22.11, 24.11 or newest" in tree.x("test", "--dpdk", "23.11").stderr
@@ -411,6 +411,7 @@ def test_clean_takes_away_what_was_built_if_it_may(tree):
         (["--varying"], "varying", "libdpdk-dev"),
         (["vm"], "vm", "qemu-system-x86"),
         (["--all"], "all", "python3-pyelftools"),
+        (["--all", "--resume"], "--resume all", "python3-pyelftools"),
         (["--valgrind", "--no-hugepages"], "--no-hugepages valgrind", "valgrind"),
     ],
 )
