@@ -138,7 +138,14 @@ def varying(record: Path) -> list[Stage]:
         *c_stages(record),
         Stage("python", "pytest", pytest(record, "python", "-m", "twins", "tests"), programs),
         *elsewhere(
-            "dpdk-sockets", "parsing-bench", "rewrite", "rust-docs", "packages", "static", "python-but-twins", "virtual-machines"
+            "dpdk-sockets",
+            "parsing-bench",
+            "rewrite",
+            "rust-docs",
+            "packages",
+            "static",
+            "python-but-twins",
+            "virtual-machines",
         ),
     ]
 

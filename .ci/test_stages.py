@@ -174,8 +174,8 @@ def words(stages):
 
 def test_what_no_version_of_dpdk_changes_is_left_out_by_name():
     stages = suites.varying(Path("record"))
-    left_out = ["parsing-bench", "rewrite", "rust-docs", "packages", "static", "python-but-twins", "virtual-machines"]
-    assert names(stages, "elsewhere") == left_out
+    left_out = "dpdk-sockets parsing-bench rewrite rust-docs packages static python-but-twins virtual-machines"
+    assert names(stages, "elsewhere") == left_out.split()
     assert "-m twins" in words(stages)["python"]
     assert all(package in words(stages)["rust"] for package in ("dpdk-rs-sys", "dpdk-rs", "l2fwd-rs", "generator"))
     assert {stage.environment.get("DPDK_RS_TEST_VARYING") for stage in stages if "rust" in stage.name[:4]} >= {"1"}
