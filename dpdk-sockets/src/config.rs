@@ -30,7 +30,8 @@ pub struct Config {
     pub mtu: usize,
     /// The maximum number of connections, those in TIME-WAIT excluded; 100,000.
     pub connections: usize,
-    /// For each listener, the maximum number of connections whose handshake is not complete; 1,024. A SYN beyond is ignored.
+    /// For each listener, the maximum number of connections whose handshake is not complete; 1,024. SYNs beyond are answered by
+    /// cookies.
     pub backlog: usize,
     /// The receive buffer of a connection, 1 to 65,535 bytes; 65,535.
     pub receive_buffer: usize,

@@ -62,8 +62,10 @@ pub struct Counters {
     pub ignored: u64,
     /// Parts of IPv4 packets, which are dropped.
     pub fragments: u64,
-    /// SYNs that were ignored, since the listener or the stack had too many connections.
+    /// Handshakes that were ignored, since the stack had too many connections.
     pub overflows: u64,
+    /// SYNs that were answered by a cookie, since the listener had too many incomplete handshakes (RFC 4987).
+    pub cookies: u64,
     /// Resets sent for segments of no connection.
     pub refused: u64,
     /// Segments that could be forged, and were answered by an acknowledgment (RFC 5961).

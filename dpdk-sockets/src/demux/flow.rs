@@ -24,6 +24,11 @@ impl Flow {
         }
     }
 
+    /// As the peer sees it.
+    pub(crate) fn reversed(self) -> Self {
+        Self::new(self.remote(), self.local())
+    }
+
     pub(crate) const fn local(self) -> SocketAddrV4 {
         SocketAddrV4::new(Ipv4Addr::from_bits((self.addresses >> 32) as u32), (self.ports >> 16) as u16)
     }

@@ -6,7 +6,7 @@
 use super::Flow;
 use core::net::{Ipv4Addr, SocketAddrV4};
 use smoltcp::wire::{
-    EthernetAddress, EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber,
+    EthernetAddress, EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Packet, TcpOption, TcpPacket, TcpSeqNumber,
 };
 
 /// What a frame carries.
@@ -41,6 +41,21 @@ impl Segment<'_> {
     /// How many sequence numbers it takes.
     pub(crate) fn len(&self) -> usize {
         self.payload + usize::from(self.syn) + usize::from(self.fin)
+    }
+
+    /// The maximum segment size of a SYN (RFC 9293, section 3.7.1).
+    pub(crate) fn segment_size(&self) -> u16 {
+        let ip = Ipv4Packet::new_unchecked(self.packet);
+        let tcp = TcpPacket::new_unchecked(ip.payload());
+        let mut options = tcp.options();
+        while let Ok((rest, option)) = TcpOption::parse(options) {
+            match option {
+                TcpOption::MaxSegmentSize(size) => return size,
+                TcpOption::EndOfList => break,
+                _ => options = rest,
+            }
+        }
+        536
     }
 
     /// Whether both checksums are right. The engine verifies those of the segments that it gets.

@@ -23,6 +23,8 @@ pub(crate) enum Hop {
     Mac(EthernetAddress),
     /// To a host of the network, whose address is resolved.
     Host(Ipv4Addr),
+    /// It is not sent.
+    Nowhere,
 }
 
 /// What the link has counted.
@@ -87,6 +89,9 @@ impl<W: Wire> Link<W> {
 
     /// Sends an IPv4 packet of `len` bytes, which `write` writes. There must be room.
     pub(crate) fn transmit<R>(&mut self, len: usize, hop: Hop, write: impl FnOnce(&mut [u8]) -> R) -> R {
+        if matches!(hop, Hop::Nowhere) {
+            return write(&mut vec![0; len]);
+        }
         let Some(mut frame) = self.wire.allocate(HEADER_LEN + len) else {
             self.counters.dropped += 1;
             return write(&mut vec![0; len]);
@@ -96,6 +101,7 @@ impl<W: Wire> Link<W> {
         match hop {
             Hop::Mac(mac) => self.send_to(frame, mac),
             Hop::Host(address) => self.resolve(frame, address),
+            Hop::Nowhere => (),
         }
         result
     }

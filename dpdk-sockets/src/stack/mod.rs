@@ -13,7 +13,7 @@ use crate::engine::{Buffers, Engine};
 use crate::error::ConfigError;
 use crate::event::{ConnectionId, Counters, ListenerId};
 use crate::link::{Hop, Link};
-use crate::tcp::{Connection, InitialSequence, Patience, TimeWait};
+use crate::tcp::{Connection, InitialSequence, Patience, SynCookies, TimeWait};
 use crate::time::Time;
 use crate::timers::Wheel;
 use crate::wire::Wire;
@@ -39,6 +39,9 @@ pub struct Stack<W: Wire> {
     listeners: SlotMap<ListenerId, Listener>,
     ports: HashMap<u16, ListenerId>,
     initial: InitialSequence,
+    cookies: SynCookies,
+    /// Until when segments may have a cookie.
+    cookies_until: Time,
     /// How many connections the program has asked for.
     connects: u64,
     timers: Wheel<ConnectionId>,
@@ -92,6 +95,8 @@ impl<W: Wire> Stack<W> {
             listeners: SlotMap::with_key(),
             ports: HashMap::new(),
             initial: InitialSequence::default(),
+            cookies: SynCookies::default(),
+            cookies_until: Time::ZERO,
             connects: 0,
             timers: Wheel::new(),
             due: Vec::new(),

@@ -4,11 +4,19 @@
 //! What happens to a received segment.
 
 use super::Stack;
-use crate::demux::Segment;
-use crate::event::ConnectionId;
+use crate::demux::{Flow, Segment};
+use crate::event::{ConnectionId, ListenerId};
 use crate::link::Hop;
-use crate::tcp::{Arrival, Check, Connection, Stage, reset_for};
+use crate::tcp::{Arrival, Check, Connection, Reply, Stage, reset_for};
+use crate::time::Time;
 use crate::wire::Wire;
+use smoltcp::wire::{TcpControl, TcpSeqNumber};
+
+/// The headers of IPv4 and TCP without options, in bytes.
+const HEADERS_LEN: usize = 40;
+
+/// Cookies are looked for so long after the last one was sent.
+const COOKIES_FOR: Time = Time::from_secs(128);
 
 impl<W: Wire> Stack<W> {
     pub(super) fn segment(&mut self, segment: &Segment<'_>, from: Hop) {
@@ -57,31 +65,79 @@ impl<W: Wire> Stack<W> {
     fn unknown(&mut self, segment: &Segment<'_>, from: Hop) {
         let is_syn = segment.syn && segment.ack.is_none() && !segment.rst && !segment.fin;
         let listener = self.ports.get(&segment.flow.local().port()).copied();
-        match listener.filter(|_| is_syn) {
-            Some(listener) => {
-                let flow = segment.flow;
-                let Some(waiting) = self.listeners.get_mut(listener) else { return };
-                let Some(hop) = self.link.hop(*flow.remote().ip()) else { return };
-                if waiting.half_open >= self.config.backlog || self.connections.len() >= self.config.connections {
-                    self.counters.overflows += 1;
-                    return;
-                }
-                let now = self.link.now();
-                let initial = self.initial.number(flow, now);
-                let (hop, buffers) = (Hop::Host(hop), self.buffers);
-                let accepted = self.engine.accept(segment.packet, flow.local(), initial, buffers, &mut self.link, hop);
-                let Some(socket) = accepted else { return };
-                waiting.half_open += 1;
-                let mut connection = Connection::new(socket, flow, hop, Some(listener), initial, now);
-                connection.synchronize(segment.seq);
-                self.insert(connection);
+        if let Some(listener) = listener {
+            if is_syn {
+                self.handshake(listener, segment, from);
+                return;
             }
-            None => {
-                if let Some(reply) = reset_for(segment) {
-                    self.counters.refused += 1;
-                    reply.send(&mut self.link, from);
-                }
+            if self.link.now() < self.cookies_until && self.handshake_by_cookie(listener, segment) {
+                return;
             }
         }
+        if let Some(reply) = reset_for(segment) {
+            self.counters.refused += 1;
+            reply.send(&mut self.link, from);
+        }
+    }
+
+    /// A SYN for a listener.
+    fn handshake(&mut self, listener: ListenerId, segment: &Segment<'_>, from: Hop) {
+        if self.connections.len() >= self.config.connections {
+            self.counters.overflows += 1;
+            return;
+        }
+        let (flow, now) = (segment.flow, self.link.now());
+        if self.listeners.get(listener).is_some_and(|listener| listener.half_open >= self.config.backlog) {
+            self.counters.cookies += 1;
+            self.cookies_until = now + COOKIES_FOR;
+            let number = self.cookies.number(flow, segment.seq, segment.segment_size(), now);
+            let size = (self.config.mtu - HEADERS_LEN) as u16;
+            let ack = Some(segment.seq + 1);
+            let window = self.buffers.receive as u16;
+            let control = TcpControl::Syn;
+            Reply { flow, control, seq: number, ack, window, segment_size: Some(size) }.send(&mut self.link, from);
+            return;
+        }
+        let initial = self.initial.number(flow, now);
+        self.accept(listener, flow, segment.packet, segment.seq, initial);
+    }
+
+    /// An acknowledgment for a listener. Returns whether it completes a handshake by a cookie.
+    fn handshake_by_cookie(&mut self, listener: ListenerId, segment: &Segment<'_>) -> bool {
+        let Some(ack) = segment.ack.filter(|_| !segment.syn && !segment.rst) else { return false };
+        let (flow, syn, initial) = (segment.flow, segment.seq - 1, ack - 1);
+        let Some(size) = self.cookies.segment_size(flow, syn, initial, self.link.now()) else { return false };
+        if self.connections.len() >= self.config.connections {
+            self.counters.overflows += 1;
+            return true;
+        }
+        // The SYN as it was, but for options that a cookie has no room for.
+        let (control, segment_size) = (TcpControl::Syn, Some(size));
+        let packet = Reply { flow: flow.reversed(), control, seq: syn, ack: None, window: 0, segment_size }.packet();
+        let Some(id) = self.accept(listener, flow, &packet, syn, initial) else { return true };
+        if let Some(connection) = self.connections.get_mut(id) {
+            // The answer to it has arrived long ago; the engine only notes that it was sent.
+            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, Hop::Nowhere);
+            connection.sent(sent);
+        }
+        self.known(id, segment);
+        true
+    }
+
+    /// A new connection whose SYN is `packet`.
+    fn accept(
+        &mut self,
+        listener: ListenerId,
+        flow: Flow,
+        packet: &[u8],
+        syn: TcpSeqNumber,
+        initial: TcpSeqNumber,
+    ) -> Option<ConnectionId> {
+        let hop = Hop::Host(self.link.hop(*flow.remote().ip())?);
+        let socket = self.engine.accept(packet, flow.local(), initial, self.buffers, &mut self.link, hop)?;
+        self.listeners.get_mut(listener)?.half_open += 1;
+        let mut connection = Connection::new(socket, flow, hop, Some(listener), initial, self.link.now());
+        connection.synchronize(syn);
+        Some(self.insert(connection))
     }
 }

@@ -201,8 +201,7 @@ impl Connection {
         if !segment.is_intact() || (segment.rst && !self.is_in_window(segment.seq, expected)) {
             return Check::Drop;
         }
-        let (seq, ack) = (self.next_to_send, Some(expected));
-        Check::Challenge(Reply { flow: self.flow, reset: false, seq, ack, window: self.window })
+        Check::Challenge(Reply::acknowledge(self.flow, self.next_to_send, expected, self.window))
     }
 
     /// The next thing to tell the program. Its end comes after all else.

@@ -7,9 +7,11 @@
 mod connection;
 mod initial_sequence;
 mod replies;
+mod syn_cookie;
 mod time_wait;
 
 pub(crate) use connection::{Check, Connection, Patience, Stage};
 pub(crate) use initial_sequence::{FIRST_DYNAMIC_PORT, InitialSequence};
 pub(crate) use replies::{Reply, reset_for};
+pub(crate) use syn_cookie::SynCookies;
 pub(crate) use time_wait::{Arrival, TimeWait};

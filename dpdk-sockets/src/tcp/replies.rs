@@ -13,10 +13,12 @@ use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Packet, Ipv4Repr, TcpControl, Tcp
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reply {
     pub(crate) flow: Flow,
-    pub(crate) reset: bool,
+    pub(crate) control: TcpControl,
     pub(crate) seq: TcpSeqNumber,
     pub(crate) ack: Option<TcpSeqNumber>,
     pub(crate) window: u16,
+    /// The maximum segment size, in a SYN.
+    pub(crate) segment_size: Option<u16>,
 }
 
 /// RFC 9293, section 3.10.7.1: what answers a segment that belongs to no connection.
@@ -28,21 +30,39 @@ pub(crate) fn reset_for(segment: &Segment<'_>) -> Option<Reply> {
         Some(ack) => (ack, None),
         None => (TcpSeqNumber(0), Some(segment.seq + segment.len())),
     };
-    Some(Reply { flow: segment.flow, reset: true, seq, ack, window: 0 })
+    Some(Reply { flow: segment.flow, control: TcpControl::Rst, seq, ack, window: 0, segment_size: None })
 }
 
 impl Reply {
+    /// An acknowledgment.
+    pub(crate) fn acknowledge(flow: Flow, seq: TcpSeqNumber, ack: TcpSeqNumber, window: u16) -> Self {
+        Self { flow, control: TcpControl::None, seq, ack: Some(ack), window, segment_size: None }
+    }
+
     pub(crate) fn send<W: Wire>(self, link: &mut Link<W>, hop: Hop) {
+        let (ip, tcp) = self.headers();
+        link.transmit(ip.buffer_len() + tcp.buffer_len(), hop, |bytes| emit(&ip, &tcp, bytes));
+    }
+
+    /// The IPv4 packet.
+    pub(crate) fn packet(self) -> Vec<u8> {
+        let (ip, tcp) = self.headers();
+        let mut bytes = vec![0; ip.buffer_len() + tcp.buffer_len()];
+        emit(&ip, &tcp, &mut bytes);
+        bytes
+    }
+
+    fn headers(self) -> (Ipv4Repr, TcpRepr<'static>) {
         let (local, remote) = (self.flow.local(), self.flow.remote());
         let tcp = TcpRepr {
             src_port: local.port(),
             dst_port: remote.port(),
-            control: if self.reset { TcpControl::Rst } else { TcpControl::None },
+            control: self.control,
             seq_number: self.seq,
             ack_number: self.ack,
             window_len: self.window,
             window_scale: None,
-            max_seg_size: None,
+            max_seg_size: self.segment_size,
             sack_permitted: false,
             sack_ranges: [None; 3],
             timestamp: None,
@@ -55,11 +75,13 @@ impl Reply {
             payload_len: tcp.buffer_len(),
             hop_limit: 64,
         };
-        let checksums = ChecksumCapabilities::default();
-        link.transmit(ip.buffer_len() + tcp.buffer_len(), hop, |bytes| {
-            ip.emit(&mut Ipv4Packet::new_unchecked(&mut *bytes), &checksums);
-            let mut packet = TcpPacket::new_unchecked(&mut bytes[ip.buffer_len()..]);
-            tcp.emit(&mut packet, &IpAddress::Ipv4(*local.ip()), &IpAddress::Ipv4(*remote.ip()), &checksums);
-        });
+        (ip, tcp)
     }
+}
+
+fn emit(ip: &Ipv4Repr, tcp: &TcpRepr<'_>, bytes: &mut [u8]) {
+    let checksums = ChecksumCapabilities::default();
+    ip.emit(&mut Ipv4Packet::new_unchecked(&mut *bytes), &checksums);
+    let (local, remote) = (IpAddress::Ipv4(ip.src_addr), IpAddress::Ipv4(ip.dst_addr));
+    tcp.emit(&mut TcpPacket::new_unchecked(&mut bytes[ip.buffer_len()..]), &local, &remote, &checksums);
 }

@@ -94,8 +94,7 @@ impl TimeWait {
         } else if segment.len() == 0 && segment.seq == ended.next_expected {
             return Some(Arrival::Ignored);
         }
-        let (seq, ack) = (ended.next_to_send, Some(ended.next_expected));
-        Some(Arrival::Answered(Reply { flow: segment.flow, reset: false, seq, ack, window: 0 }))
+        Some(Arrival::Answered(Reply::acknowledge(segment.flow, ended.next_to_send, ended.next_expected, 0)))
     }
 }
 
@@ -139,7 +138,7 @@ mod tests {
     fn a_fin_again_is_acknowledged_and_restarts_the_time() {
         let mut waiting = one_flow();
         let answer = waiting.arrived(&Segment { fin: true, ..segment(NUMBER - 1) }, at(59));
-        let reply = Reply { flow: flow(1), reset: false, seq: TcpSeqNumber(7), ack: Some(NUMBER), window: 0 };
+        let reply = Reply::acknowledge(flow(1), TcpSeqNumber(7), NUMBER, 0);
         assert_eq!(answer, Some(Arrival::Answered(reply)));
         waiting.expire(at(118));
         assert_eq!(waiting.len(), 1);

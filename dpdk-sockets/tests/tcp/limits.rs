@@ -5,28 +5,58 @@ use crate::peer::{PEER, Peer, config, events, peer_socket};
 use core::net::Ipv4Addr;
 use dpdk_sockets::wire::Memory;
 use dpdk_sockets::{Config, ConfigError, ConnectError, Event, Stack};
-use smoltcp::wire::TcpControl;
+use smoltcp::wire::{TcpControl, TcpSeqNumber};
 
+/// RFC 4987, section 3.6.
 #[test]
-fn half_open_connections_are_limited_for_each_listener() {
+fn beyond_the_backlog_handshakes_are_by_cookie() {
     let mut config = config();
     config.backlog = 3;
     let mut peer = Peer::new(config);
-    let mut answers = 0;
     for port in 1..=5 {
         (peer.ports.0, peer.ack) = (port, None);
         peer.send(TcpControl::Syn, b"");
-        answers += peer.poll().len();
+        let [syn] = &peer.poll()[..] else { panic!("no SYN-ACK") };
+        peer.ack = Some(syn.seq + 1);
     }
-    assert_eq!((answers, peer.stack.counters().overflows), (3, 2));
-    // Another listener is not concerned, and one that is complete makes place.
+    assert_eq!((peer.stack.connections(), peer.stack.counters().cookies), (3, 2));
+    // The last one goes on, with data at once; a number that was not a cookie does not.
+    let (seq, ack) = (peer.seq, peer.ack.unwrap());
+    peer.segment(TcpControl::Psh, seq, Some(ack + 1), b"wrong");
+    assert_eq!(peer.poll()[0].control, TcpControl::Rst);
+    peer.send(TcpControl::Psh, b"request");
+    assert_eq!(peer.poll()[0].ack, Some(peer.seq));
+    let [Event::Accepted(_, id), Event::Readable(_)] = events(&mut peer.stack)[..] else { panic!("not accepted") };
+    let mut bytes = [0; 9];
+    assert_eq!(peer.stack.recv(id, &mut bytes), Ok(Some(7)));
+    peer.stack.send(id, &[3; 2_000]).unwrap();
+    let got = peer.poll();
+    assert_eq!((got[0].data.len(), got[1].data.len()), (1_460, 540), "the segment size was in the cookie");
+    assert_eq!(Some(got[0].seq), peer.ack);
+}
+
+#[test]
+fn without_a_flood_no_number_is_a_cookie() {
+    let mut peer = Peer::new(config());
+    for ack in 0..100 {
+        peer.segment(TcpControl::None, peer.seq, Some(TcpSeqNumber(ack << 24)), b"");
+    }
+    assert!(peer.poll().iter().all(|got| got.control == TcpControl::Rst));
+    assert_eq!(peer.stack.connections(), 0);
+}
+
+#[test]
+fn half_open_connections_of_one_listener_do_not_concern_another() {
+    let mut config = config();
+    config.backlog = 1;
+    let mut peer = Peer::new(config);
+    peer.send(TcpControl::Syn, b"");
+    peer.poll();
     peer.stack.listen(81).unwrap();
     peer.ports = (9, 81);
     peer.handshake();
-    peer.ports = (1, crate::peer::PORT);
-    peer.send(TcpControl::Rst, b"");
-    peer.segment(TcpControl::Rst, peer.seq, None, b"");
     assert!(matches!(events(&mut peer.stack)[..], [Event::Accepted(..)]));
+    assert_eq!(peer.stack.counters().cookies, 0);
 }
 
 #[test]
