@@ -75,3 +75,21 @@ pub enum ConnectionError {
     #[error("the connection has ended: {0}")]
     Ended(Ended),
 }
+
+/// Why a datagram is not sent or received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SendToError {
+    /// The socket was closed.
+    #[error("the UDP socket was closed by this program: its handle cannot be used any more")]
+    NoSuchSocket,
+    /// It does not fit into one packet.
+    #[error("a datagram of {0} bytes is too long: send at most {1}, or raise Config::mtu")]
+    TooLong(usize, usize),
+    /// No host receives there.
+    #[error("{0} is no address of a host and a port: give a unicast address, and a port from 1 to 65535")]
+    NoPeer(SocketAddrV4),
+    /// The address is outside the stack's network, and there is no gateway.
+    #[error("there is no route to {0}: set Config::gateway, or choose an address in the stack's network")]
+    NoRoute(SocketAddrV4),
+}

@@ -12,6 +12,9 @@ slotmap::new_key_type! {
 
     /// A listener of one stack.
     pub struct ListenerId;
+
+    /// A UDP port of one stack.
+    pub struct UdpId;
 }
 
 /// What has happened.
@@ -27,6 +30,9 @@ pub enum Event {
     Readable(ConnectionId),
     /// There is space again, after [`Stack::send`](crate::Stack::send) did not take all bytes.
     Writable(ConnectionId),
+    /// Datagrams have arrived. It comes once for all of them: call [`Stack::recv_from`](crate::Stack::recv_from) until it
+    /// returns `None`.
+    Datagram(UdpId),
     /// The connection has ended. What has arrived before can still be read; [`Stack::close`](crate::Stack::close) it then.
     Ended(ConnectionId, Ended),
 }
@@ -60,6 +66,8 @@ pub struct Counters {
     pub frames: u64,
     /// Frames that were for nobody here, or not understood.
     pub ignored: u64,
+    /// Datagrams that were dropped, since too many waited for the program.
+    pub datagrams_dropped: u64,
     /// Parts of IPv4 packets, which are dropped.
     pub fragments: u64,
     /// Handshakes that were ignored, since the stack had too many connections.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! TCP for DPDK programs: one [`Stack`] for each lcore and queue pair, nothing shared, and the same cost for a segment with
+//! TCP and UDP for DPDK programs: one [`Stack`] for each lcore and queue pair, nothing shared, and the same cost for a segment with
 //! one connection as with 100,000.
 //!
 //! The program polls: [`Stack::poll`] receives and sends frames, and [`Stack::next_event`] returns what happened. It never
@@ -20,9 +20,10 @@ mod stack;
 mod tcp;
 mod time;
 mod timers;
+mod udp;
 pub mod wire;
 
 pub use config::Config;
-pub use error::{ConfigError, ConnectError, ConnectionError, ListenError};
-pub use event::{ConnectionId, Counters, Ended, Event, ListenerId};
+pub use error::{ConfigError, ConnectError, ConnectionError, ListenError, SendToError};
+pub use event::{ConnectionId, Counters, Ended, Event, ListenerId, UdpId};
 pub use stack::Stack;

@@ -4,6 +4,8 @@
 //! What a received frame carries.
 
 use super::Flow;
+use crate::link::HEADER_LEN;
+use crate::udp::{self, Place};
 use core::net::{Ipv4Addr, SocketAddrV4};
 use smoltcp::wire::{
     EthernetAddress, EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Packet, TcpOption, TcpPacket, TcpSeqNumber,
@@ -15,6 +17,8 @@ pub(crate) enum Inbound<'f> {
     Arp(&'f [u8]),
     /// An IPv4 packet with a whole TCP header, and who has sent the frame.
     Tcp(Segment<'f>, EthernetAddress),
+    /// A UDP datagram: the port, and where it is in the frame.
+    Udp(u16, Place, &'f [u8], EthernetAddress),
     /// Another IPv4 packet, and who has sent the frame.
     Ipv4(&'f [u8], EthernetAddress),
     /// A part of an IPv4 packet.
@@ -79,9 +83,16 @@ pub(crate) fn inbound(bytes: &[u8], mac: EthernetAddress, address: Ipv4Addr) -> 
     }
 }
 
+/// Whether a host can have this address.
+pub(crate) fn is_unicast(address: Ipv4Addr) -> bool {
+    !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast() && !address.is_loopback()
+}
+
 fn ipv4(bytes: &[u8], from: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
     let Ok(packet) = Ipv4Packet::new_checked(bytes) else { return Inbound::Other };
-    if packet.version() != 4 || packet.dst_addr() != address {
+    // Nobody else has this host's address, and nothing answers to many.
+    let is_host = packet.src_addr() != address && is_unicast(packet.src_addr());
+    if packet.version() != 4 || packet.dst_addr() != address || !is_host {
         return Inbound::Other;
     }
     if packet.more_frags() || packet.frag_offset() != 0 {
@@ -89,8 +100,13 @@ fn ipv4(bytes: &[u8], from: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
     }
     // The rest is padding of the frame.
     let bytes = &bytes[..usize::from(packet.total_len())];
-    if packet.next_header() != IpProtocol::Tcp {
-        return Inbound::Ipv4(bytes, from);
+    match packet.next_header() {
+        IpProtocol::Tcp => (),
+        IpProtocol::Udp => {
+            return udp::parse(bytes, HEADER_LEN)
+                .map_or(Inbound::Other, |(port, place)| Inbound::Udp(port, place, bytes, from));
+        }
+        _ => return Inbound::Ipv4(bytes, from),
     }
     let payload = &bytes[usize::from(packet.header_len())..];
     let Ok(tcp) = TcpPacket::new_checked(payload) else { return Inbound::Other };

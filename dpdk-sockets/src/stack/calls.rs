@@ -4,7 +4,7 @@
 //! What a program does with connections.
 
 use super::{Listener, Stack};
-use crate::demux::Flow;
+use crate::demux::{Flow, is_unicast};
 use crate::error::{ConnectError, ConnectionError, ListenError};
 use crate::event::{ConnectionId, Ended, ListenerId};
 use crate::link::Hop;
@@ -45,8 +45,7 @@ impl<W: Wire> Stack<W> {
     /// [`ConnectError`] if the address or port is no host's, if there is no way to it, no free port, or no free connection.
     pub fn connect(&mut self, remote: SocketAddrV4) -> Result<ConnectionId, ConnectError> {
         let host = *remote.ip();
-        let is_host = !host.is_unspecified() && !host.is_multicast() && !host.is_broadcast() && !host.is_loopback();
-        if remote.port() == 0 || !is_host || host == self.config.address {
+        if remote.port() == 0 || !is_unicast(host) || host == self.config.address {
             return Err(ConnectError::NoPeer(remote));
         }
         let hop = Hop::Host(self.link.hop(host).ok_or(ConnectError::NoRoute(remote))?);

@@ -194,6 +194,11 @@ impl<W: Wire> Stack<W> {
             }
             self.ready.pop_front();
         }
+        while let Some(socket) = self.datagrams.pop_front() {
+            if self.udp.told(socket) {
+                return Some(Event::Datagram(socket));
+            }
+        }
         None
     }
 }

@@ -5,24 +5,26 @@
 
 mod calls;
 mod connections;
+mod datagrams;
 mod segments;
 
 use crate::config::Config;
 use crate::demux::{Flows, Inbound, inbound};
 use crate::engine::{Buffers, Engine};
 use crate::error::ConfigError;
-use crate::event::{ConnectionId, Counters, ListenerId};
+use crate::event::{ConnectionId, Counters, ListenerId, UdpId};
 use crate::link::{Hop, Link};
 use crate::tcp::{Connection, InitialSequence, Patience, SynCookies, TimeWait};
 use crate::time::Time;
 use crate::timers::Wheel;
+use crate::udp::{Datagram, Place, UdpPorts};
 use crate::wire::Wire;
 use core::fmt;
 use slotmap::SlotMap;
 use smoltcp::wire::EthernetAddress;
 use std::collections::{HashMap, VecDeque};
 
-/// A TCP stack for the frames of one [`Wire`].
+/// A stack for the frames of one [`Wire`].
 ///
 /// The program calls [`poll`](Self::poll) again and again, and after it [`next_event`](Self::next_event) until that returns
 /// `None`. What it sends meanwhile leaves with the next `poll`, together with the acknowledgments.
@@ -50,6 +52,9 @@ pub struct Stack<W: Wire> {
     dirty: VecDeque<ConnectionId>,
     /// Connections with news.
     ready: VecDeque<ConnectionId>,
+    udp: UdpPorts<W::Frame>,
+    /// Sockets whose program has to be told of datagrams.
+    datagrams: VecDeque<UdpId>,
     /// When the link asks again for hosts.
     maintained: Time,
     counters: Counters,
@@ -102,6 +107,8 @@ impl<W: Wire> Stack<W> {
             due: Vec::new(),
             dirty: VecDeque::new(),
             ready: VecDeque::new(),
+            udp: UdpPorts::default(),
+            datagrams: VecDeque::new(),
             maintained: Time::ZERO,
             counters: Counters::default(),
             config,
@@ -119,9 +126,12 @@ impl<W: Wire> Stack<W> {
         while frames < W::BURST && self.link.wire.has_room() {
             let Some(frame) = self.link.wire.receive() else { break };
             frames += 1;
-            match W::bytes(&frame) {
-                Some(bytes) => self.handle(bytes),
-                None => self.counters.ignored += 1,
+            let Some(bytes) = W::bytes(&frame) else {
+                self.counters.ignored += 1;
+                continue;
+            };
+            if let Some((socket, at)) = self.handle(bytes) {
+                self.datagram(socket, Datagram { frame, at });
             }
         }
         self.counters.frames += frames as u64;
@@ -157,13 +167,27 @@ impl<W: Wire> Stack<W> {
         Counters { unresolved: link.unresolved, dropped: link.dropped, ..self.counters }
     }
 
-    fn handle(&mut self, bytes: &[u8]) {
+    /// Handles a frame. Returns whose datagram it carries, if it does.
+    fn handle(&mut self, bytes: &[u8]) -> Option<(UdpId, Place)> {
         match inbound(bytes, self.link.mac(), self.link.address()) {
             Inbound::Tcp(segment, from) => self.segment(&segment, Hop::Mac(from)),
             Inbound::Arp(packet) => self.link.arp(packet),
+            Inbound::Udp(port, place, packet, from) => match self.udp.bound(port) {
+                Some(socket) => return Some((socket, place)),
+                None => self.engine.answer(packet, &mut self.link, Hop::Mac(from)),
+            },
             Inbound::Ipv4(packet, from) => self.engine.answer(packet, &mut self.link, Hop::Mac(from)),
             Inbound::Fragment => self.counters.fragments += 1,
             Inbound::Other => self.counters.ignored += 1,
+        }
+        None
+    }
+
+    fn datagram(&mut self, socket: UdpId, datagram: Datagram<W::Frame>) {
+        let (is_kept, is_news) = self.udp.arrived(socket, datagram);
+        self.counters.datagrams_dropped += u64::from(!is_kept);
+        if is_news {
+            self.datagrams.push_back(socket);
         }
     }
 

@@ -14,7 +14,7 @@ use smoltcp::wire::{
 };
 
 /// A frame of the peer with a packet that is not TCP.
-fn other_frame(protocol: IpProtocol, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn other_frame(protocol: IpProtocol, payload: &[u8]) -> Vec<u8> {
     let ip =
         Ipv4Repr { src_addr: PEER, dst_addr: STACK, next_header: protocol, payload_len: payload.len(), hop_limit: 64 };
     let mut bytes = vec![0; 14 + ip.buffer_len() + payload.len()];
@@ -95,4 +95,20 @@ fn frames_for_others_are_ignored() {
         assert_eq!(peer.poll(), []);
     }
     assert_eq!(peer.stack.counters().ignored, 6);
+}
+
+/// RFC 1122, section 3.2.1.3: no host has these addresses, so nothing is sent to them.
+#[test]
+fn packets_from_nobody_are_ignored() {
+    let mut peer = Peer::new(config());
+    for address in [Ipv4Addr::BROADCAST, Ipv4Addr::UNSPECIFIED, Ipv4Addr::LOCALHOST, Ipv4Addr::new(224, 0, 0, 1), STACK]
+    {
+        peer.address = address;
+        for port in [80, 81] {
+            peer.ports.1 = port;
+            peer.send(TcpControl::Syn, b"");
+        }
+        assert_eq!(peer.poll(), []);
+    }
+    assert_eq!((peer.stack.counters().ignored, peer.stack.connections()), (10, 0));
 }

@@ -14,3 +14,4 @@ mod pair;
 mod peer;
 mod random;
 mod transfer;
+mod udp;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+use crate::hosts::other_frame;
+use crate::peer::{PEER, Peer, STACK, config, events, peer_socket};
+use core::net::{Ipv4Addr, SocketAddrV4};
+use dpdk_sockets::{Event, ListenError, SendToError, UdpId};
+use smoltcp::phy::ChecksumCapabilities;
+use smoltcp::wire::{Icmpv4DstUnreachable, Icmpv4Packet, Icmpv4Repr, IpProtocol, Ipv4Packet, UdpPacket, UdpRepr};
+
+/// A frame of the peer's port 9.
+fn datagram(port: u16, payload: &[u8]) -> Vec<u8> {
+    let udp = UdpRepr { src_port: 9, dst_port: port };
+    let mut bytes = vec![0; udp.header_len() + payload.len()];
+    let fill = |bytes: &mut [u8]| bytes.copy_from_slice(payload);
+    let checksums = ChecksumCapabilities::default();
+    let mut packet = UdpPacket::new_unchecked(&mut bytes[..]);
+    udp.emit(&mut packet, &PEER.into(), &STACK.into(), payload.len(), fill, &checksums);
+    other_frame(IpProtocol::Udp, &bytes)
+}
+
+fn bound() -> (Peer, UdpId) {
+    let mut peer = Peer::new(config());
+    let socket = peer.stack.bind_udp(53).unwrap();
+    (peer, socket)
+}
+
+/// The last frame from the stack that is not ARP.
+fn answer(peer: &mut Peer) -> Vec<u8> {
+    for _ in 0..3 {
+        peer.stack.poll();
+        let frames: Vec<_> = peer.stack.wire_mut().from_stack.drain(..).collect();
+        for frame in frames {
+            if frame[12..14] == [8, 0] {
+                return frame;
+            }
+            peer.stack.wire_mut().to_stack.push_back(crate::peer::arp_packet(smoltcp::wire::ArpOperation::Reply, PEER));
+        }
+    }
+    panic!("no answer");
+}
+
+#[test]
+fn a_question_and_its_answer() {
+    let (mut peer, socket) = bound();
+    for question in [&b"first"[..], b"second", b""] {
+        peer.stack.wire_mut().to_stack.push_back(datagram(53, question));
+    }
+    peer.stack.poll();
+    assert_eq!(events(&mut peer.stack), [Event::Datagram(socket)]);
+    let mut bytes = [0; 3];
+    assert_eq!(peer.stack.recv_from(socket, &mut bytes), Ok(Some((5, peer_socket(9)))));
+    assert_eq!(&bytes, b"fir");
+    assert_eq!(peer.stack.recv_from(socket, &mut [0; 9]), Ok(Some((6, peer_socket(9)))));
+    assert_eq!(peer.stack.recv_from(socket, &mut [0; 9]), Ok(Some((0, peer_socket(9)))));
+    assert_eq!(peer.stack.recv_from(socket, &mut [0; 9]), Ok(None));
+    assert_eq!(peer.stack.send_to(socket, b"answer", peer_socket(9)), Ok(true));
+    let frame = answer(&mut peer);
+    let ip = Ipv4Packet::new_checked(&frame[14..]).unwrap();
+    let udp = UdpPacket::new_checked(ip.payload()).unwrap();
+    assert!(ip.verify_checksum() && udp.verify_checksum(&STACK.into(), &PEER.into()));
+    assert_eq!((udp.src_port(), udp.dst_port(), udp.payload()), (53, 9, &b"answer"[..]));
+}
+
+/// RFC 1122, section 4.1.3.1.
+#[test]
+fn a_port_that_nobody_has_bound_is_unreachable() {
+    let (mut peer, _) = bound();
+    peer.stack.wire_mut().to_stack.push_back(datagram(54, b"question"));
+    let frame = answer(&mut peer);
+    let ip = Ipv4Packet::new_checked(&frame[14..]).unwrap();
+    let icmp = Icmpv4Packet::new_checked(ip.payload()).unwrap();
+    let icmp = Icmpv4Repr::parse(&icmp, &ChecksumCapabilities::default()).unwrap();
+    assert!(matches!(icmp, Icmpv4Repr::DstUnreachable { reason: Icmpv4DstUnreachable::PortUnreachable, .. }));
+}
+
+#[test]
+fn damaged_datagrams_are_ignored() {
+    let (mut peer, socket) = bound();
+    for at in [14 + 11, 14 + 20 + 6, 14 + 28] {
+        let mut frame = datagram(53, b"question");
+        frame[at] ^= 1;
+        peer.stack.wire_mut().to_stack.push_back(frame);
+    }
+    // A length beyond the packet's end.
+    let mut frame = datagram(53, b"question");
+    frame[14 + 20 + 5] += 1;
+    peer.stack.wire_mut().to_stack.push_back(frame);
+    peer.stack.poll();
+    assert_eq!(peer.stack.recv_from(socket, &mut [0; 9]), Ok(None));
+    assert_eq!((events(&mut peer.stack), peer.stack.counters().ignored), (vec![], 4));
+}
+
+#[test]
+fn those_that_are_not_read_are_limited() {
+    let (mut peer, socket) = bound();
+    for _ in 0..70 {
+        peer.stack.wire_mut().to_stack.push_back(datagram(53, b"question"));
+    }
+    while peer.stack.poll() > 0 {}
+    assert_eq!(peer.stack.counters().datagrams_dropped, 6);
+    let count = core::iter::from_fn(|| peer.stack.recv_from(socket, &mut [0; 9]).unwrap()).count();
+    assert_eq!(count, 64);
+}
+
+#[test]
+fn without_room_nothing_is_sent() {
+    let (mut peer, socket) = bound();
+    peer.stack.wire_mut().room = 0;
+    assert_eq!(peer.stack.send_to(socket, b"answer", peer_socket(9)), Ok(false));
+    peer.stack.wire_mut().room = 9;
+    assert_eq!(peer.stack.send_to(socket, b"answer", peer_socket(9)), Ok(true));
+}
+
+#[test]
+fn what_cannot_be_sent_is_refused_by_name() {
+    let (mut peer, socket) = bound();
+    assert_eq!(peer.stack.bind_udp(0), Err(ListenError::PortZero));
+    assert_eq!(peer.stack.bind_udp(53), Err(ListenError::InUse(53)));
+    assert_eq!(peer.stack.send_to(socket, &[0; 1_473], peer_socket(9)), Err(SendToError::TooLong(1_473, 1_472)));
+    assert_eq!(peer.stack.send_to(socket, &[0; 1_472], peer_socket(9)), Ok(true));
+    let outside = SocketAddrV4::new(Ipv4Addr::new(198, 51, 100, 1), 9);
+    assert_eq!(peer.stack.send_to(socket, b"", outside), Err(SendToError::NoRoute(outside)));
+    assert_eq!(peer.stack.send_to(socket, b"", peer_socket(0)), Err(SendToError::NoPeer(peer_socket(0))));
+    peer.stack.close_udp(socket);
+    assert_eq!(peer.stack.send_to(socket, b"", peer_socket(9)), Err(SendToError::NoSuchSocket));
+    assert_eq!(peer.stack.recv_from(socket, &mut []), Err(SendToError::NoSuchSocket));
+    assert!(peer.stack.bind_udp(53).is_ok());
+}
