@@ -28,8 +28,8 @@ struct gap_watch {
 /* Nothing has been received yet. */
 void begin_gap_watch(struct gap_watch *watch);
 
-/* Call at each drain, `late` TSC cycles after it was due. Counts a gap in the lcore's first pair, if
- * frames have come since the last drain.
+/* Call at each drain, `late` TSC cycles after it was due. Counts a gap in the lcore's first pair,
+ * if frames have come since the last drain.
  */
 void watch_gap(struct gap_watch *watch, const struct lcore_work *work, uint64_t late);
 

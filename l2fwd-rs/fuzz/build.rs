@@ -6,7 +6,7 @@
 
 use std::env;
 
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 11] = [
     "args.c",
     "error.c",
     "forward.c",
@@ -14,6 +14,7 @@ const SOURCES: [&str; 10] = [
     "fuzz/command_line.h",
     "fuzz/frames.c",
     "fuzz/frames.h",
+    "gaps.c",
     "idle.c",
     "queue_pair.c",
     "topology.c",

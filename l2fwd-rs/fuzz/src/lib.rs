@@ -21,6 +21,9 @@ mod args;
 #[path = "../../src/forward.rs"]
 mod forward;
 #[allow(dead_code)]
+#[path = "../../src/gaps.rs"]
+mod gaps;
+#[allow(dead_code)]
 #[path = "../../src/idle.rs"]
 mod idle;
 #[allow(dead_code)]
