@@ -168,6 +168,8 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
     }
     let interrupted = stop.load(Relaxed);
     let received = streams.iter().map(|stream| stream.receiver.judge.received()).sum();
+    // The last second of the load.
+    live.tick(end, streams);
     receive_rest(options, streams, clock, &mut live);
     Course { start, end, received, interrupted, then, cpu, gaps: watch.gaps }
 }

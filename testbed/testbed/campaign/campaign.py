@@ -18,6 +18,7 @@ from rich.console import Console
 
 from testbed.campaign.acceptance.judgement import judgements
 from testbed.campaign.campaign_settings import SETTINGS, CampaignSettings, read_campaign_settings
+from testbed.campaign.cut_off import add_cut_off_soaks
 from testbed.campaign.equipment import Equipment
 from testbed.campaign.frame_format import frame_format
 from testbed.campaign.grade import of_the_campaign
@@ -74,6 +75,7 @@ class Campaign:
         self._equipment = equipment
         self._seconds_before = summary.seconds
         self._begin = time.monotonic()
+        self._ended_by = "it did not reach its end"
         self._setups: dict[str, RecordedSetup] = {}
 
     @classmethod
@@ -167,6 +169,7 @@ class Campaign:
             # The file counts: an interrupt can come when a trial has been written down and not been taken note of.
             trials = read_journal(self.folder / JOURNAL)
             self._confirm(trials)
+            add_cut_off_soaks(self.summary.findings, self.settings, self.journal, self._ended_by)
             self.summary.acceptance = judgements(self.settings.scenario, self.summary.findings)
             self._save(trials)
         except (JournalError, ResultsError) as error:
@@ -273,6 +276,7 @@ class Campaign:
         write_campaign_summary(self.folder, self.summary)
 
     def _ends(self, status: Status, reason: str) -> None:
+        self._ended_by = reason
         self.summary.status, self.summary.reason = status, resumable(reason, self.folder)
 
     def _verdict(self) -> tuple[Status, str | None]:

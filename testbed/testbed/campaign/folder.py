@@ -74,7 +74,7 @@ class CampaignFolder:
     settings: CampaignSettings
     summary: CampaignSummary
     evidence: Evidence
-    # By the place of the finding; of those that are done.
+    # By the place of the finding; of those that are done, or were cut off.
     results: dict[str, Measured]
 
     @property
@@ -161,11 +161,7 @@ def read_finished_folder(folder: Path) -> CampaignFolder | ComparisonFolder:
 
 def _campaign(folder: Path) -> CampaignFolder:
     summary = read_campaign_summary(folder)
-    results = {
-        finding.place: _result(folder, finding)
-        for finding in summary.findings
-        if finding.status == "done" and finding.result is not None
-    }
+    results = {finding.place: _result(folder, finding) for finding in summary.findings if finding.result is not None}
     strange = [finding.device for finding in summary.findings if finding.device not in summary.devices]
     if strange:
         raise ResultsError(f"'{folder}': summary.json has findings of '{strange[0]}', which is not one of its devices")

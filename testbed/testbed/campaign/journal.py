@@ -3,7 +3,8 @@
 """The journal: each trial is on the disk before it is used, so that a campaign can be resumed at any point.
 
 JSON lines, appended only. The first one says what kind of journal it is; then come the generators' capabilities and the
-results, each with the place in the campaign that it belongs to, and between them which places are to be measured again.
+results, each with the place in the campaign that it belongs to, and between them which places are to be measured again,
+and alarms.
 A last line that a crash left incomplete is removed with a warning. Any other damage is an error, since what follows it
 could be anything.
 """
@@ -72,7 +73,16 @@ class Again(Record):
     asked: datetime
 
 
-Entry = Annotated[Head | Joined | Measured | Again, Field(discriminator="type")]
+class Alarm(Record):
+    """A device that is watched for hours has lost its first frames; written while the trial may still run."""
+
+    type: Literal["alarm"] = "alarm"
+    place: str
+    raised: datetime
+    text: str
+
+
+Entry = Annotated[Head | Joined | Measured | Again | Alarm, Field(discriminator="type")]
 _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
@@ -199,6 +209,13 @@ class Journal:
         Raises `JournalError`.
         """
         self._append(Again(places=places, asked=datetime.now(UTC)))
+
+    def alarm(self, place: str, text: str) -> None:
+        """Writes an alarm down.
+
+        Raises `JournalError`.
+        """
+        self._append(Alarm(place=place, raised=datetime.now(UTC), text=text))
 
     def follow(self, follower: Follower) -> None:
         """Hands the text to `follower`: now all that there is, then each line when it is on the disk."""

@@ -115,6 +115,12 @@ class View(Watcher):
         if self._live is None:
             say(self._console, f"{place}: trial {self._trials}: {in_words(result.plan)}: {outcome(result)}")
 
+    def alarm(self, place: str, text: str) -> None:
+        """A device that is watched for hours has lost its first frames."""
+        if self._console.is_terminal:
+            self._console.bell()
+        say(self._console, f"ALARM: {place}: {text}")
+
     def tell(self, text: str) -> None:
         """Something that the user should know."""
         say(self._console, text)

@@ -9,11 +9,13 @@ journal has is handed out in its order, and the first trial that it has not is t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from testbed.campaign.journal import Journal, JournalError
+from testbed.campaign.loss_alarm import LossAlarm
 from testbed.campaign.sizes import Size
-from testbed.campaign.traffic_generator import Capabilities, Generator, Rejoining, Resting
+from testbed.campaign.traffic_generator import Capabilities, Generator, Rejoining, Resting, Watchable
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,
@@ -37,6 +39,9 @@ class Watcher:
 
     def trial_ended(self, place: str, result: AnyResult, replayed: bool) -> None:
         """A trial's result is known."""
+
+    def alarm(self, place: str, text: str) -> None:
+        """A soak has lost its first frames."""
 
 
 class RecordedSetup:
@@ -85,9 +90,16 @@ class RecordedSetup:
     def measure(self, place: str, plan: AnyPlan, run: Callable[[Generator], R]) -> R:
         """Runs a trial and writes it down."""
         self._watcher.trial_begins(place, plan)
-        result = judged(run(self._running()))
+        generator, alarm = self._running(), None
+        if isinstance(plan, TrialPlan) and plan.windows:
+            alarm = LossAlarm(partial(self._alarmed, place), self._journal.results(place))
+            if isinstance(generator, Watchable):
+                generator.watch(alarm.second)
+        result = judged(run(generator))
         self._journal.add(place, result)
         self._watcher.trial_ended(place, result, replayed=False)
+        if alarm is not None and isinstance(result, TrialResult):
+            alarm.ended(result)
         return result
 
     def replay(self, place: str, result: AnyResult) -> None:
@@ -103,6 +115,10 @@ class RecordedSetup:
         if self._generator is not None:
             generator, self._generator, self._resting = self._generator, None, False
             generator.close()
+
+    def _alarmed(self, place: str, text: str) -> None:
+        self._journal.alarm(place, text)
+        self._watcher.alarm(place, text)
 
     def _running(self) -> Generator:
         if self._generator is None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 # The exit status of a campaign that measured everything, and has a threshold that has not passed.
 NOT_ACCEPTED = 3
+# The same of one whose soak lost frames, without a threshold on that.
+LOST_IN_SOAK = 4
 
 
 @contextmanager
@@ -98,6 +100,8 @@ def report_campaign(campaign: Campaign) -> NoReturn:
         warn(summary.reason or "interrupted")
     if status is Status.PASSED and summary.not_accepted:
         fail(summary.why_not_accepted(), NOT_ACCEPTED)
+    if status is Status.PASSED and (lossy := summary.soaks_with_loss):
+        fail(f"alarm: {lossy[0].place}: {lossy[0].headline}", LOST_IN_SOAK)
     end_with(status, summary.reason or "the campaign failed")
 
 

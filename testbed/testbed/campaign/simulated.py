@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
@@ -37,6 +37,7 @@ from testbed.campaign.trial import (
     Stream,
     TrialPlan,
     TrialResult,
+    Window,
     line_rate_fps,
 )
 
@@ -126,6 +127,7 @@ class SimulatedGenerator:
         self.clock_s = 0.0
         self._pauses = pauses or Pauses()
         self._asked: Counter[str] = Counter()
+        self._told: Callable[[Window], None] = lambda _: None
 
     def capabilities(self) -> Capabilities:
         """All that the campaign knows of."""
@@ -170,7 +172,8 @@ class SimulatedGenerator:
         left = min(self.model.buffer_frames, math.ceil(each * (1 - served / offered)))
         lost, left = lost * plan.directions, left * plan.directions
         sent = each * plan.directions
-        self._takes(duration_s)
+        windows = self._windows(plan, offered, served, duration_s) if plan.windows else []
+        self._takes(duration_s, windows)
         result = TrialResult(
             plan=plan,
             sent=sent,
@@ -185,6 +188,7 @@ class SimulatedGenerator:
             duration_s=duration_s,
             latency=self._latency(sent - lost, lost > 0, served, chance) if plan.latency else None,
             baseline=self._baseline(sent) if plan.latency else None,
+            windows=windows,
         )
         if offered < plan.load_fps:
             return result.invalidated([f"the generator offered {offered:.0f} frames/s instead of {plan.load_fps:.0f}"])
@@ -227,6 +231,10 @@ class SimulatedGenerator:
         if gap_s > plan.patience_s:
             return result.invalidated([f"the device did not forward again within {plan.patience_s:g} s"])
         return result
+
+    def watch(self, told: Callable[[Window], None]) -> None:
+        """Each second of a trial with windows goes to `told` before the trial's result."""
+        self._told = told
 
     def replayed(self, plan: AnyPlan) -> None:
         """Counts a replayed trial, so that the random numbers of later trials stay the same."""
@@ -292,11 +300,24 @@ class SimulatedGenerator:
             count=count, ipdv=0, **dict.fromkeys(["min", "avg", "max", *_PERCENTILES], self.model.generator_ns)
         )
 
-    def _takes(self, seconds: float) -> None:
+    def _windows(self, plan: TrialPlan, offered: float, served: float, duration_s: float) -> list[Window]:
+        """The seconds of a load; its buffer is full after some of them."""
+        windows: list[Window] = []
+        lost = 0
+        for second in range(1, math.ceil(duration_s) + 1):
+            end_s = min(second, duration_s)
+            by_then = _overflow(round(offered * end_s), offered, served, self.model.buffer_frames) * plan.directions
+            windows.append(Window(end_s=end_s, sent_fps=offered, received_fps=served, lost=by_then - lost))
+            lost = by_then
+        return windows
+
+    def _takes(self, seconds: float, windows: Sequence[Window] = ()) -> None:
         whole_s = seconds + self._pauses.total_s
         self.clock_s += whole_s
         if self.model.pace:
             time.sleep(whole_s * self.model.pace)
+        for window in windows:
+            self._told(window)
 
 
 def _overflow(frames: int, offered_fps: float, served_fps: float, buffer_frames: int) -> int:
@@ -309,4 +330,5 @@ def _overflow(frames: int, offered_fps: float, served_fps: float, buffer_frames:
 
 
 def _key(plan: Stream) -> str:
-    return plan.model_dump_json()
+    # With windows it is the same trial.
+    return plan.model_dump_json(exclude={"windows"})

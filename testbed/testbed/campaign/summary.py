@@ -42,7 +42,7 @@ class Finding(SummaryRecord):
     flows: int
     measurement: Measurement
     testbed: str | None = Field(None, description="of several testbeds, the one that measured it")
-    status: Literal["done", "skipped", "failed"]
+    status: Literal["done", "skipped", "failed", "cut off"]
     reason: str | None = None
     # The figure that the measurement is about, for tables; everything else is in the result.
     headline: str | None = None
@@ -159,6 +159,13 @@ class CampaignSummary(SummaryRecord):
             f"not accepted: {len(self.not_accepted)} of {len(self.acceptance)} thresholds have not passed; the first "
             f"is '{first.threshold}' with {first.device}, {frames_in_words(first)}: {first.in_words()}"
         )
+
+    @property
+    def soaks_with_loss(self) -> list[Finding]:
+        """The soaks that lost frames, but for those of which a threshold says how many they may lose."""
+        judged = {one.place for one in self.acceptance}
+        soaks = [one for one in self.findings if one.measurement is Measurement.SOAK and one.place not in judged]
+        return [one for one in soaks if one.result and one.result["lost"]]
 
     @property
     def drifts(self) -> list[Drift]:

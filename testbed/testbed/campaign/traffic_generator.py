@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
 from pydantic import Field
@@ -20,6 +21,7 @@ from testbed.campaign.trial import (
     StepResult,
     TrialPlan,
     TrialResult,
+    Window,
     line_rate_fps,
 )
 
@@ -132,6 +134,15 @@ class Rejoining(Protocol):
 
     def rejoin(self, before: Capabilities) -> None:
         """Called before the first trial with what it could do then."""
+        ...
+
+
+@runtime_checkable
+class Watchable(Protocol):
+    """A generator that reports each second of a trial with `windows` while it runs."""
+
+    def watch(self, told: Callable[[Window], None]) -> None:
+        """From now on each second goes to `told`, in the thread that runs the trial."""
         ...
 
 

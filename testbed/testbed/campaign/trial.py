@@ -62,6 +62,7 @@ class TrialPlan(Stream):
     kind: Literal["continuous", "burst"] = "continuous"
     burst_frames: int | None = Field(default=None, ge=1, description="in each direction")
     latency: bool = False
+    windows: bool = Field(default=False, description="whether to say every second what came back, if it can")
 
     @model_validator(mode="after")
     def _burst_has_a_length(self) -> Self:
@@ -119,6 +120,15 @@ class Gaps(Record):
 GAP_LIMITS_S = {"above_100us": 1e-4, "above_1ms": 1e-3, "above_3ms": 3e-3, "above_10ms": 1e-2}
 
 
+class Window(Record):
+    """What a generator saw in one second of a trial."""
+
+    end_s: Seconds = Field(description="from the beginning of the load")
+    sent_fps: float = Field(ge=0, description="frames a second in each direction")
+    received_fps: float = Field(ge=0)
+    lost: Frames = Field(description="known by then; what is still under way, or was not taken, comes at the end")
+
+
 class Outcome(Record):
     """What the results of all kinds of trials have in common: whether they count.
 
@@ -166,6 +176,7 @@ class TrialResult(Outcome):
     baseline: Latency | None = Field(
         None, description="latency of the generator connected to itself, without wire and device, at the same load"
     )
+    windows: list[Window] = Field(default_factory=list, description="of a plan that asks for them")
 
     @property
     def loss_ratio(self) -> float:

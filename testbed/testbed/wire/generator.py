@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import Field, ValidationError
 
@@ -16,6 +17,8 @@ from testbed.run.process import Process, ProcessError, describe_status
 from testbed.run.programs import Program
 from testbed.wire.forwarder import Count, Gaps, Message
 
+# The line of a second, without --quiet.
+_SECOND = re.compile(r" *([\d.]+) s  tx +([\d.]+) Mpps  rx +([\d.]+) Mpps  lost (\d+)")
 # What a run may take beyond its load and its residual wait: EAL start, link, clean-up.
 _OVERHEAD_S = 20.0
 
@@ -127,6 +130,18 @@ class Result(Message):
 
 
 @dataclass(frozen=True)
+class Second:
+    """What all streams together did in a second, or shortly more."""
+
+    # From the beginning of the load.
+    end_s: float
+    sent_pps: float
+    received_pps: float
+    # Since the beginning, as far as later frames show it: those that others have overtaken are among them.
+    lost: int
+
+
+@dataclass(frozen=True)
 class Load:
     """What to send, for how long, and how the frames must come back."""
 
@@ -187,12 +202,25 @@ class Generator(Process):
         super().__init__(name, argv, log_dir)
         self.load = load
 
-    def wait_for_result(self) -> None:
-        """Returns when it has printed its result, which is shortly before its end.
+    def wait_for_result(self, each_second: Callable[[Second], None] = lambda _: None) -> None:
+        """Returns when it has printed its result, which is shortly before its end; tells each second until then.
 
         Raises `ProcessError` if it ends without, or hangs.
         """
-        self.wait_for_event("result", self.load.whole_seconds + _OVERHEAD_S)
+        read = 0
+
+        def found() -> dict[str, Any] | None:
+            nonlocal read
+            new, read = self.lines[read:], len(self.lines)
+            for second in _seconds(new):
+                each_second(second)
+            return next((event for event in self.events if event.get("type") == "result"), None)
+
+        self.wait_until(found, "its 'result' message", self.load.whole_seconds + _OVERHEAD_S)
+
+    def seconds(self) -> list[Second]:
+        """What it has printed of each second so far; nothing with --quiet."""
+        return list(_seconds(self.lines))
 
     def result(self) -> Result:
         """Waits for its end and returns its result.
@@ -212,3 +240,10 @@ class Generator(Process):
             first = error.errors()[0]
             field = ".".join(str(part) for part in first["loc"])
             raise ProcessError(f"{self.name}: its result does not match the schema: {field}: {first['msg']}") from error
+
+
+def _seconds(lines: Sequence[str]) -> Iterator[Second]:
+    for line in lines:
+        if found := _SECOND.fullmatch(line):
+            end_s, sent, received = (float(part) for part in found.groups()[:3])
+            yield Second(end_s, 1e6 * sent, 1e6 * received, int(found[4]))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from testbed.campaign.embedded.disturbance import disturbance, held_up
 from testbed.campaign.embedded.load import trial_load
 from testbed.campaign.embedded.rings import adjustable, frames_needed
 from testbed.campaign.embedded.setup import EmbeddedSetup, free_folder
+from testbed.campaign.embedded.windows import Windows
 from testbed.campaign.sizes import longest
 from testbed.campaign.traffic_generator import Capabilities, GeneratorError, NotCapable
 from testbed.campaign.trial import (
@@ -39,6 +41,7 @@ from testbed.campaign.trial import (
     Stream,
     TrialPlan,
     TrialResult,
+    Window,
 )
 from testbed.campaign.validity import judged
 from testbed.run import environment
@@ -50,7 +53,7 @@ from testbed.run.eal import (
     unique_file_prefix,
 )
 from testbed.run.process import ProcessError
-from testbed.wire.generator import Generator, Load, Result
+from testbed.wire.generator import Generator, Load, Result, Second
 from testbed.wire.virtual_wire import VirtualWire
 
 # The forwarder prints its statistics once a second.
@@ -81,6 +84,7 @@ class EmbeddedGenerator:
         self._calibration = Calibration(setup, self._calibrating)
         self._baselines: dict[TrialPlan, Latency | None] = {}
         self._longest_pause_s: float | None = None
+        self._told: Callable[[Window], None] = lambda _: None
         try:
             rings = setup.rings.frames if self._adjustable else None
             wire = setup.wire or VirtualWire(setup.ports, ring_size=rings or VirtualWire.RING_SIZE)
@@ -136,9 +140,10 @@ class EmbeddedGenerator:
         """
         if plan.burst_frames is not None and (why_not := self._calibration.no_bursts.get(plan.size)):
             raise NotCapable(why_not)
-        load = self._load(plan, plan.load_fps, plan.duration_s, plan.burst_frames)
+        load = self._load(plan, plan.load_fps, plan.duration_s, plan.burst_frames, each_second=plan.windows)
+        windows = Windows(plan, self._told)
         try:
-            result, counts, raw = self._generate(load)
+            result, counts, raw = self._generate(load, windows.take)
         except ProcessError as error:
             self._check_device()
             return TrialResult(
@@ -152,6 +157,7 @@ class EmbeddedGenerator:
             macs_checked=self._setup.kind.macs is not Macs.ANY,
             ring_frames=self._ring_frames,
         )
+        outcome = outcome.model_copy(update={"windows": windows.found})
         if plan.latency:
             outcome = outcome.model_copy(update={"baseline": self._baseline(plan, load)})
         time.sleep(self._setup.pauses.settle_s)
@@ -211,6 +217,10 @@ class EmbeddedGenerator:
         self._counts = self._settled()
         time.sleep(self._setup.pauses.settle_s)
         return reset_account(plan, result, before, self._counts, down_s).invalidated(reasons)
+
+    def watch(self, told: Callable[[Window], None]) -> None:
+        """From now on each second of a trial with windows goes to `told`."""
+        self._told = told
 
     def replayed(self, plan: AnyPlan) -> None:
         """Nothing depends on it."""
@@ -294,8 +304,10 @@ class EmbeddedGenerator:
         kind = self._setup.kind
         return lacking_resets(kind.counts_frames, kind.no_port_reset or self._wire.no_port_reset)
 
-    def _load(self, stream: Stream, rate_fps: float, seconds: float, frames: int | None = None) -> Load:
-        return trial_load(self._setup, self._wire, stream, rate_fps, seconds, frames)
+    def _load(
+        self, stream: Stream, rate_fps: float, seconds: float, frames: int | None = None, each_second: bool = False
+    ) -> Load:
+        return trial_load(self._setup, self._wire, stream, rate_fps, seconds, frames, each_second)
 
     def _baseline(self, plan: TrialPlan, load: Load) -> Latency | None:
         """Measured once for all trials of a plan; None if it cannot be, or frames were lost."""
@@ -316,7 +328,9 @@ class EmbeddedGenerator:
         eal = EalOptions(setup.lcores.generator, unique_file_prefix("gen"), vdevs, setup.hugepages)
         return Generator(setup.generator, eal, load, self._raw, f"trial-{self._serial}")
 
-    def _generate(self, load: Load) -> tuple[Result, tuple[Counts | None, Counts | None], dict[str, Any]]:
+    def _generate(
+        self, load: Load, each_second: Callable[[Second], None] = lambda _: None
+    ) -> tuple[Result, tuple[Counts | None, Counts | None], dict[str, Any]]:
         """Runs the generator once; returns its result and the device's counters before and after.
 
         What it printed is in the result, so its logs are kept only if it fails.
@@ -329,7 +343,7 @@ class EmbeddedGenerator:
             device.ready(START_TIMEOUT_S, generator)
             usage = CpuUsage(generator=generator, forwarder=device.process)
             waiting = Waiting(device.process)
-            generator.wait_for_result()
+            generator.wait_for_result(each_second)
             cpu_share = usage.shares()
             waited = waiting.share()
             # The result comes after the last frame; what the device says from now on has counted it.

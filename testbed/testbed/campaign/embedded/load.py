@@ -13,13 +13,20 @@ from testbed.wire.virtual_wire import Wire
 
 
 def trial_load(
-    setup: EmbeddedSetup, wire: Wire, stream: Stream, rate_fps: float, seconds: float, frames: int | None = None
+    setup: EmbeddedSetup,
+    wire: Wire,
+    stream: Stream,
+    rate_fps: float,
+    seconds: float,
+    frames: int | None = None,
+    each_second: bool = False,
 ) -> Load:
-    """This stream at this rate, for so long or for so many frames."""
+    """This stream at this rate, for so long or for so many frames; perhaps each second is reported meanwhile."""
     ports = tuple(range(setup.ports))
-    fields = (*setup.headers.options(stream.flows), "--quiet")
+    fields = setup.headers.options(stream.flows)
     pauses = setup.pauses
     fields += (f"--before={pauses.before_s:g}",) if pauses.before_s else ()
+    fields += () if each_second else ("--quiet",)
     return Load(
         ports=ports,
         size=in_runs(stream.size),

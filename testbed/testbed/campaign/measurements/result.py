@@ -94,9 +94,11 @@ def check_rate(throughput_fps: float, use: str) -> None:
         raise NotMeasured(f"no rate was without loss, {use}")
 
 
-def continuous(stream: Stream, load_fps: float, duration_s: float, latency: bool = False) -> TrialPlan:
+def continuous(
+    stream: Stream, load_fps: float, duration_s: float, latency: bool = False, windows: bool = False
+) -> TrialPlan:
     """A trial at one rate."""
-    return TrialPlan(**frames(stream), load_fps=load_fps, duration_s=duration_s, latency=latency)
+    return TrialPlan(**frames(stream), load_fps=load_fps, duration_s=duration_s, latency=latency, windows=windows)
 
 
 def burst(stream: Stream, load_fps: float, count: int) -> TrialPlan:

@@ -2,20 +2,22 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Soak: hours at a share of the throughput, trial after trial, to see whether the device stays what it was.
 
-No RFC describes it. A drift is a monotone trend (Kendall's test) of at least some size over the whole time (Theil-Sen),
-so that neither single trials nor trends too small to matter count.
+No RFC describes it. Within a trial the generator says every second what came back (`Window`), and the first loss is an
+alarm at once. A drift is a monotone trend (Kendall's test) of at least some size over the whole time (Theil-Sen), so
+that neither single trials nor trends too small to matter count.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.measurements.result import Account, Measured, Settings, check_rate, continuous
-from testbed.campaign.trial import Record, Stream
+from testbed.campaign.traffic_generator import Capabilities
+from testbed.campaign.trial import Record, Stream, TrialResult
 from testbed.campaign.validity import Trials
 
 # Fewer trials than this have no trend.
@@ -44,6 +46,9 @@ class Slice(Record):
     forwarded_fps: float
     latency_avg_ns: float | None
     latency_p99_9_ns: float | None
+    windows: int = Field(0, description="seconds of which the generator said what came back")
+    lossy_windows: int = Field(0, description="of these, those in which frames were lost")
+    least_fps: float | None = Field(None, description="what came back in the slowest of these seconds")
 
 
 class Trend(Record):
@@ -64,6 +69,11 @@ class Soak(Measured):
 
     load_fps: float
     seconds: float
+    planned_s: float | None = Field(None, description="how long it was to be")
+    cut_off: str | None = Field(None, description="why it was shorter")
+    first_loss_s: float | None = Field(
+        None, description="seconds of traffic until the first loss was known: to one, or else to a trial"
+    )
     slices: list[Slice]
     lost: int
     # The longest time without loss, in whole trials.
@@ -80,12 +90,20 @@ class Soak(Measured):
     def headline(self) -> str:
         """Loss and drift."""
         sent = sum(part.sent for part in self.slices)
+        lossy, windows = sum(part.lossy_windows for part in self.slices), sum(part.windows for part in self.slices)
+        where = f", in {lossy:,} of {windows:,} seconds" if lossy else ""
+        first = "" if self.first_loss_s is None else f", the first within {in_words(self.first_loss_s)}"
         drift = "too short for a trend" if self.trends is None else "drifts" if self.drifts else "no drift"
-        return f"{self.lost:,} of {sent:,} frames lost in {in_words(self.seconds)}, {drift}"
+        cut_off = (
+            f"; cut off before {in_words(self.planned_s)}: {self.cut_off}" if self.planned_s and self.cut_off else ""
+        )
+        return f"{self.lost:,} of {sent:,} frames lost in {in_words(self.seconds)}{where}{first}, {drift}{cut_off}"
 
 
 def in_words(seconds: float) -> str:
-    """'4 h', or '5 min' of less than two hours."""
+    """'4 h', or '5 min' of less than two hours, or '7 s' of less than two minutes."""
+    if seconds < 120:
+        return f"{seconds:.3g} s"
     return f"{seconds / 3600:.4g} h" if seconds >= 7200 else f"{seconds / 60:.3g} min"
 
 
@@ -104,33 +122,62 @@ def measure_soak(
     account, capabilities = Account(trials), trials.capabilities()
     check_rate(throughput_fps, "a share of which the soak needs")
     load = settings.share * throughput_fps
-    plan = continuous(stream, load, settings.trial_s, latency=settings.latency and capabilities.latency)
+    latency = settings.latency and capabilities.latency
+    plan = continuous(stream, load, settings.trial_s, latency=latency, windows=True)
     count = trial_count(settings)
-    slices = []
+    results = []
     for number in range(count):
         on_step(f"trial {number + 1} of {count}")
-        result = trials.run(plan)
-        slices.append(
-            Slice(
-                begin_s=number * settings.trial_s,
-                sent=result.sent,
-                lost=result.lost,
-                forwarded_fps=result.forwarded_fps,
-                latency_avg_ns=result.latency.avg if result.latency else None,
-                latency_p99_9_ns=result.latency.p99_9 if result.latency else None,
-            )
-        )
+        results.append(trials.run(plan))
+    return soak_of(results, settings, capabilities, account.counts())
+
+
+def soak_of(
+    results: Sequence[TrialResult],
+    settings: SoakSettings,
+    capabilities: Capabilities,
+    counts: Mapping[str, int],
+    cut_off: str | None = None,
+) -> Soak:
+    """What valid trials of a soak amount to: all of them, or those until it was cut off."""
+    plan = results[0].plan
+    stream = Stream(size=plan.size, directions=plan.directions, flows=plan.flows)
+    slices = [_slice(result, number * settings.trial_s) for number, result in enumerate(results)]
     return Soak(
         stream=stream,
-        **account.counts(),
+        **counts,
         graded=grade.grade(grade.of_every_result(capabilities, settings.survey, stream.size)),
-        load_fps=load,
-        seconds=count * settings.trial_s,
+        load_fps=plan.load_fps,
+        seconds=len(slices) * settings.trial_s,
+        planned_s=trial_count(settings) * settings.trial_s,
+        cut_off=cut_off,
+        first_loss_s=next(
+            (part.begin_s + _loss_s(result) for part, result in zip(slices, results, strict=True) if result.lost), None
+        ),
         slices=slices,
         lost=sum(part.lost for part in slices),
         lossless_s=_longest_run([part.lost == 0 for part in slices]) * settings.trial_s,
-        trends=_trends(slices, settings.relevant_change) if count >= _LEAST_TRIALS else None,
+        trends=_trends(slices, settings.relevant_change) if len(slices) >= _LEAST_TRIALS else None,
     )
+
+
+def _slice(result: TrialResult, begin_s: float) -> Slice:
+    return Slice(
+        begin_s=begin_s,
+        sent=result.sent,
+        lost=result.lost,
+        forwarded_fps=result.forwarded_fps,
+        latency_avg_ns=result.latency.avg if result.latency else None,
+        latency_p99_9_ns=result.latency.p99_9 if result.latency else None,
+        windows=len(result.windows),
+        lossy_windows=sum(window.lost > 0 for window in result.windows),
+        least_fps=min((window.received_fps for window in result.windows), default=None),
+    )
+
+
+def _loss_s(result: TrialResult) -> float:
+    """When a trial with loss first lost frames, as far as that is known; at its end at the latest."""
+    return next((window.end_s for window in result.windows if window.lost), result.plan.duration_s)
 
 
 def trial_count(settings: SoakSettings) -> int:

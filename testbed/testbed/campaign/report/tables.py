@@ -251,8 +251,14 @@ def soak_table(record: CampaignFolder) -> Table:
 
 
 def soak_losses(record: CampaignFolder) -> list[str]:
-    """A sentence for each soak."""
-    return [f"{one.device}, {frames_in_words(one)}: {result.headline}." for one, result in record.found(Soak)]
+    """Sentences for each soak."""
+    lines = []
+    for one, result in record.found(Soak):
+        windows = sum(part.windows for part in result.slices)
+        rates = [part.least_fps for part in result.slices if part.least_fps is not None]
+        slowest = f" In the slowest of {windows:,} seconds {_mega(min(rates))} Mpps came back." if rates else ""
+        lines.append(f"{one.device}, {frames_in_words(one)}: {result.headline}.{slowest}")
+    return lines
 
 
 def grade_table(record: CampaignFolder) -> Table:
