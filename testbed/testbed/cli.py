@@ -17,6 +17,7 @@ from testbed.demo.cli import demo
 from testbed.doctor.command import doctor
 from testbed.history.cli import app as history
 from testbed.host.command import app as host
+from testbed.metrics.command import exporter
 from testbed.nics.command import profile
 from testbed.parsing.cli import parsing
 from testbed.run.results_folder import ResultsError
@@ -28,6 +29,7 @@ app.add_typer(history, name="history")
 app.add_typer(host, name="host")
 app.command()(demo)
 app.command()(doctor)
+app.command()(exporter)
 app.command()(profile)
 add_commands(app)
 add_testbed_commands(app)

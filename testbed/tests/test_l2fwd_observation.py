@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What DPDK's own tools see of a forwarder while it forwards: counters by dpdk-telemetry.py, frames by dpdk-dumpcap."""
+"""What others see of a forwarder while it forwards: counters by dpdk-telemetry.py and metrics, frames by dpdk-dumpcap."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import dpkt.pcap
 import dpkt.pcapng
 import pytest
 
+from testbed.metrics.dpdk import DEFINITIONS, read_program
 from testbed.run.eal import EalOptions
 from testbed.run.process import completed
 from testbed.run.programs import Program
@@ -103,6 +104,7 @@ def observe(program: Program, eal: EalOptions, tmp_path: Path, frames: list[byte
         ours, ports, device_stats, later = ask(
             eal.file_prefix, "/l2fwd/stats", "/ethdev/list", "/ethdev/stats,0", "/l2fwd/stats"
         )
+        exported = read_program("one", runtime_folder(eal.file_prefix) / "dpdk_telemetry.v2")
         received = captured(eal.file_prefix, tmp_path, "ether[0] == 0x10")
         sent = captured(eal.file_prefix, tmp_path, "ether dst 02:00:00:00:00:00")
         both = captured(eal.file_prefix, tmp_path, "len > 0")
@@ -127,6 +129,9 @@ def observe(program: Program, eal: EalOptions, tmp_path: Path, frames: list[byte
     assert ours["total"]["rx_packets"] <= later["total"]["rx_packets"] <= final.total.rx_packets
     assert ours["ports"]["0"]["rx_packets"] == ours["total"]["rx_packets"]
     assert final.balanced
+    values = {(sample.name, *sample.labels[1:]): sample.value for sample in exported}
+    assert {name for name, *_ in values} == {one.name for one in DEFINITIONS}
+    assert later["total"]["rx_packets"] <= values["l2fwd_rx_packets_total", "0"] <= final.total.rx_packets
 
 
 def test_nobody_could_capture(forwarder_program: Program, tmp_path: Path, file_prefix: str, hugepages: bool) -> None:

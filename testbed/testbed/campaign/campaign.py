@@ -132,14 +132,16 @@ class Campaign:
         summary.seconds = seconds
         return cls(folder, settings, journal, summary, equipment)
 
-    def run(self, console: Console, extent: Extent = EVERYTHING) -> Status:
-        """Runs to the end, or to the first thing that ends it."""
+    def run(self, console: Console, extent: Extent = EVERYTHING, shown: Callable[[View], None] | None = None) -> Status:
+        """Runs to the end, or to the first thing that ends it; `shown` gets what shows its progress."""
         scenario = self.settings.scenario
         expected_s = self._equipment.expected_s
         times = {(point, test): expected_s(scenario, point, test) for point, test in planned(scenario)}
         known = [seconds for seconds in times.values() if seconds is not None]
         again_s = self._again_s(times)
         view = View(console, self.summary.planned, sum(known) + again_s if len(known) == len(times) else None)
+        if shown is not None:
+            shown(view)
         for warning in self.journal.warnings:
             view.tell(f"warning: {warning}")
         if self.journal.trials:

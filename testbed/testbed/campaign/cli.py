@@ -23,6 +23,7 @@ from testbed.campaign.options import (
     chosen_scenario,
 )
 from testbed.campaign.run_and_report import (
+    metrics_served,
     resume_on_testbeds,
     run_campaign,
     run_comparison,
@@ -30,6 +31,7 @@ from testbed.campaign.run_and_report import (
 )
 from testbed.command_line.console import fail, new_console, say, warn
 from testbed.command_line.options import BinDirOption, OutOption, absolute, command_words, results_parent
+from testbed.metrics.server import Address, MetricsError, MetricsOption
 
 # These imports take a second, which --help avoids.
 if TYPE_CHECKING:
@@ -52,13 +54,14 @@ def rfc2544(
     out: OutOption = None,
     bin_dir: BinDirOption = None,
     seed: SeedOption = None,
+    metrics: MetricsOption = None,
 ) -> None:
     """Run an RFC 2544 campaign.
 
     Its tests: throughput, latency, frame loss, back-to-back frames, system recovery, reset.
     """
     chosen, text = chosen_scenario(scenario, preset, sizes, devices, tests, seed, resets)
-    _begin("rfc2544", chosen, text, out, bin_dir)
+    _begin("rfc2544", chosen, text, out, bin_dir, metrics)
 
 
 def overload(
@@ -69,10 +72,11 @@ def overload(
     out: OutOption = None,
     bin_dir: BinDirOption = None,
     seed: SeedOption = None,
+    metrics: MetricsOption = None,
 ) -> None:
     """Measure the forwarding rate under overload (RFC 2889)."""
     chosen, text = chosen_scenario(scenario, preset, sizes, devices, ["forwarding_rate"], seed)
-    _begin("overload", chosen, text, out, bin_dir)
+    _begin("overload", chosen, text, out, bin_dir, metrics)
 
 
 def plan(
@@ -116,6 +120,7 @@ def resume(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Repeat the measurements that failed; keep all others.")
     ] = False,
+    metrics: MetricsOption = None,
 ) -> None:
     """Continue an interrupted campaign.
 
@@ -145,16 +150,25 @@ def resume(
                 )
             warn(f"warning: {', '.join(changed)} changed since the campaign began")
         if is_spread(folder):
+            if metrics is not None:
+                fail("--metrics is for a campaign on one testbed, and this one is on several: leave it out")
             resume_on_testbeds(folder.absolute(), settings, real_equipment(programs), retry_failed)
-        with started_equipment(settings.scenario, programs) as equipment:
+        with metrics_served(metrics) as told, started_equipment(settings.scenario, programs) as equipment:
             if compared:
-                run_comparison(ComparisonRun.resume(folder.absolute(), equipment, retry_failed))
-            run_campaign(Campaign.resume(folder.absolute(), equipment, retry_failed))
-    except (ResultsError, JournalError, ProgramMissing, ProcessError, VmMissing) as error:
+                run_comparison(ComparisonRun.resume(folder.absolute(), equipment, retry_failed), told)
+            run_campaign(Campaign.resume(folder.absolute(), equipment, retry_failed), told)
+    except (MetricsError, ResultsError, JournalError, ProgramMissing, ProcessError, VmMissing) as error:
         fail(str(error))
 
 
-def _begin(kind: str, scenario: Scenario, text: str, out: Path | None, bin_dir: list[Path] | None) -> None:
+def _begin(
+    kind: str,
+    scenario: Scenario,
+    text: str,
+    out: Path | None,
+    bin_dir: list[Path] | None,
+    metrics: Address | None,
+) -> None:
     from testbed.campaign.campaign import Campaign
     from testbed.campaign.campaign_settings import CampaignSettings
     from testbed.campaign.journal import JournalError
@@ -177,7 +191,7 @@ def _begin(kind: str, scenario: Scenario, text: str, out: Path | None, bin_dir: 
         )
         print_plan(scenario, new_console())
         parent = results_parent(out)
-        with started_equipment(scenario, programs) as equipment:
-            run_campaign(Campaign.create(parent, settings, text, equipment))
-    except (ResultsError, JournalError, ProgramMissing, ProcessError, VmMissing) as error:
+        with metrics_served(metrics) as told, started_equipment(scenario, programs) as equipment:
+            run_campaign(Campaign.create(parent, settings, text, equipment), told)
+    except (MetricsError, ResultsError, JournalError, ProgramMissing, ProcessError, VmMissing) as error:
         fail(str(error))

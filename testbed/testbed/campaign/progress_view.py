@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Self
 
@@ -50,6 +51,25 @@ class Interval:
         high = "?" if self.high is None else mega(self.high)
         note = "; noisy: loss below a load that lost nothing" if (self.low or 0) > (self.high or float("inf")) else ""
         return f"{low} to {high} Mpps{note}"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a campaign is doing at one moment."""
+
+    planned: int
+    # Measurements.
+    done: int
+    # All, those of them that are invalid, and those that were taken from the journal.
+    trials: int
+    invalid: int
+    replayed: int
+    left_s: float | None
+    # The measurement, its search, and its trial that runs and the one before.
+    place: str
+    interval: Interval
+    plan: AnyPlan | None
+    last: AnyResult | None
 
 
 class View(Watcher):
@@ -137,6 +157,21 @@ class View(Watcher):
         here_s = max(0.0, running_s * pace - (now - self._running_begin))
         later_s = max(0.0, self._expected_s - self._done_expected_s - running_s) * pace
         return here_s + later_s
+
+    def progress(self) -> Progress:
+        """What the table shows, for programs."""
+        return Progress(
+            planned=self._planned,
+            done=self._done,
+            trials=self._trials,
+            invalid=self._invalid,
+            replayed=self._replayed,
+            left_s=self.left_s(),
+            place=self._place,
+            interval=self._interval,
+            plan=self._plan,
+            last=self._last,
+        )
 
     def render(self) -> RenderableType:
         """The table of a terminal."""

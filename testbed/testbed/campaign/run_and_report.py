@@ -15,6 +15,7 @@ from rich.console import Console
 
 from testbed.command_line.console import fail, new_console, say, warn
 from testbed.command_line.options import end_with
+from testbed.metrics.server import Address, served
 from testbed.run.results_folder import Status
 
 # These imports take a second, which --help avoids.
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from testbed.campaign.compare.settings import ComparisonSettings
     from testbed.campaign.compare.verdict_file import ComparisonVerdict
     from testbed.campaign.equipment import Equipment
+    from testbed.campaign.metrics import CampaignMetrics
     from testbed.campaign.real_equipment import Programs
     from testbed.campaign.scenario import Scenario
     from testbed.campaign.testbeds.inventory import Inventory
@@ -54,11 +56,29 @@ def started_equipment(scenario: Scenario, programs: Programs) -> Iterator[Equipm
         yield real_equipment(programs, guest)
 
 
-def run_campaign(campaign: Campaign) -> None:
+@contextmanager
+def metrics_served(address: Address | None) -> Iterator[CampaignMetrics | None]:
+    """The metrics of a campaign while the `with` lasts; None without an address.
+
+    Raises `MetricsError`.
+    """
+    if address is None:
+        yield None
+        return
+    from testbed.campaign.metrics import CampaignMetrics
+
+    metrics = CampaignMetrics()
+    with served(address, metrics) as at:
+        say(new_console(), f"Metrics: http://{at}/metrics")
+        yield metrics
+
+
+def run_campaign(campaign: Campaign, metrics: CampaignMetrics | None = None) -> None:
     """Runs the campaign and ends the program with its status."""
     console = new_console()
     say(console, f"Results: {campaign.folder}")
-    campaign.run(console)
+    told = campaign.settings
+    campaign.run(console, shown=metrics and metrics.of(told.campaign, told.kind, told.scenario))
     report_campaign(campaign)
 
 
@@ -105,11 +125,13 @@ def report_campaign(campaign: Campaign) -> NoReturn:
     end_with(status, summary.reason or "the campaign failed")
 
 
-def run_comparison(comparison: ComparisonRun) -> None:
+def run_comparison(comparison: ComparisonRun, metrics: CampaignMetrics | None = None) -> None:
     """Runs the comparison and ends the program with its status."""
     console = new_console()
     say(console, f"Results: {comparison.folder}")
-    report_comparison(comparison.folder, comparison.run(console), console)
+    told = comparison.settings
+    verdict = comparison.run(console, metrics and metrics.of(told.comparison, "compare", told.scenario))
+    report_comparison(comparison.folder, verdict, console)
 
 
 def report_comparison(folder: Path, verdict: ComparisonVerdict, console: Console) -> NoReturn:

@@ -49,9 +49,9 @@ class Reading:
 class Telemetry:
     """A connection."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, timeout_s: float = _TIMEOUT_S) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket.settimeout(_TIMEOUT_S)
+        self._socket.settimeout(timeout_s)
         try:
             self._socket.connect(str(path))
             greeting = json.loads(self._socket.recv(_GREETING_BYTES))

@@ -19,12 +19,14 @@ from testbed.campaign.options import (
     read_testbeds,
 )
 from testbed.campaign.run_and_report import (
+    metrics_served,
     run_comparison,
     spread_comparison,
     started_equipment,
 )
 from testbed.command_line.console import fail, new_console, say
 from testbed.command_line.options import BinDirOption, OutOption, absolute, command_words, results_parent
+from testbed.metrics.server import MetricsError, MetricsOption
 
 
 def compare(
@@ -55,6 +57,7 @@ def compare(
     out: OutOption = None,
     bin_dir: BinDirOption = None,
     seed: SeedOption = None,
+    metrics: MetricsOption = None,
 ) -> None:
     """Compare two forwarders at each frame size.
 
@@ -73,6 +76,8 @@ def compare(
     from testbed.run.results_folder import ResultsError
     from testbed.vm.guest import VmMissing
 
+    if inventory is not None and metrics is not None:
+        fail("--metrics is for a comparison on one testbed: leave it or --inventory out")
     known = [device.name for device in chosen_scenario(scenario, preset, sizes, None, None, seed)[0].devices]
     a = a or next((name for name in known if name != b), known[0])
     b = b or next((name for name in known if name != a), a)
@@ -102,10 +107,18 @@ def compare(
         if read is not None:
             equipment = real_equipment(programs)
             spread_comparison(ComparisonRun.create(parent, settings, text, equipment), read, equipment)
-        with started_equipment(chosen, programs) as equipment:
-            run_comparison(ComparisonRun.create(parent, settings, text, equipment))
+        with metrics_served(metrics) as watching, started_equipment(chosen, programs) as equipment:
+            run_comparison(ComparisonRun.create(parent, settings, text, equipment), watching)
     except ValidationError as error:
         first = error.errors()[0]
         fail(f"{'.'.join(map(str, first['loc'])) or 'compare'}: {first['msg']}")
-    except (ResultsError, JournalError, ProgramMissing, ProcessError, ScenarioError, VmMissing) as error:
+    except (
+        MetricsError,
+        ResultsError,
+        JournalError,
+        ProgramMissing,
+        ProcessError,
+        ScenarioError,
+        VmMissing,
+    ) as error:
         fail(str(error))

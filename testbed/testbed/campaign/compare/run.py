@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -92,8 +92,8 @@ class ComparisonRun:
         write_model(folder / SETTINGS, settings)
         return cls(folder, settings, Journal.open(folder / JOURNAL, settings.comparison), equipment)
 
-    def run(self, console: Console) -> ComparisonVerdict:
-        """Runs to the verdict, or to the first thing that ends it."""
+    def run(self, console: Console, shown: Callable[[View], None] | None = None) -> ComparisonVerdict:
+        """Runs to the verdict, or to the first thing that ends it; `shown` gets what shows its progress."""
         dut_runs = self.settings.dut_runs(bool(self.settings.testbeds))
         times = _expected_s(self.settings, self._equipment)
         view = View(
@@ -101,6 +101,8 @@ class ComparisonRun:
             sum(len(dut_run.sizes) for dut_run in dut_runs) * len(self.settings.compare.figures),
             sum(times[figure, size] for dut_run in dut_runs for figure, size in _measured(self.settings, dut_run)),
         )
+        if shown is not None:
+            shown(view)
         runner = DutRunner(
             self.settings.scenario, self.settings.compare, self._equipment, self._journal, self.folder / "raw", view
         )
