@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What others see of a forwarder while it forwards: counters by dpdk-telemetry.py and metrics, frames by dpdk-dumpcap."""
+"""What others see of a forwarder that runs: counters by dpdk-telemetry.py and metrics, frames by dpdk-dumpcap."""
 
 from __future__ import annotations
 

@@ -36,6 +36,10 @@ class CampaignSettings(BaseModel):
     testbeds: dict[str, str] = Field(default_factory=dict)
     # Those of the inventory that did not come, the last time.
     absent_testbeds: list[str] = Field(default_factory=list)
+    # Those that were given nothing more, and why, the last time.
+    broken_testbeds: dict[str, str] = Field(default_factory=dict)
+    # How long the testbeds were there for the campaign, added up [s].
+    testbed_s: float = 0.0
 
 
 def read_campaign_settings(folder: Path) -> CampaignSettings:

@@ -168,7 +168,7 @@ class View(Watcher):
             replayed=self._replayed,
             left_s=self.left_s(),
             place=self._place,
-            interval=self._interval,
+            interval=self._intervals.get(self._place, Interval()),
             plan=self._plan,
             last=self._last,
         )

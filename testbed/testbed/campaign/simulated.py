@@ -40,6 +40,7 @@ from testbed.campaign.trial import (
     Window,
     line_rate_fps,
 )
+from testbed.campaign.validity import CHECKS
 
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999, "p99_99": 0.9999}
 
@@ -74,6 +75,8 @@ class DeviceModel(Record):
     # How often in a second of load the machine pauses the device, and for how long; `buffer_frames` are its queue then.
     pauses_per_s: float = Field(0.0, ge=0, le=1000)
     pause_s: float = Field(0.0, ge=0)
+    # The share of trials in which a frame comes back changed.
+    corrupts: float = Field(0.0, ge=0, le=1)
     # Real seconds for each simulated one, for whoever wants to watch; 0: none.
     pace: float = Field(0.0, ge=0, le=1)
 
@@ -189,6 +192,8 @@ class SimulatedGenerator:
             latency=self._latency(sent - lost, lost > 0, served, chance) if plan.latency else None,
             baseline=self._baseline(sent) if plan.latency else None,
             windows=windows,
+            # No random number for a device that never does it: campaigns keep those that they have.
+            raw={CHECKS: {"corrupted": 1}} if self.model.corrupts and chance.random() < self.model.corrupts else {},
         )
         if offered < plan.load_fps:
             return result.invalidated([f"the generator offered {offered:.0f} frames/s instead of {plan.load_fps:.0f}"])

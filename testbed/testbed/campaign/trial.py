@@ -245,3 +245,17 @@ class ResetResult(Outcome):
 
 AnyPlan = TrialPlan | StepPlan | ResetPlan
 AnyResult = TrialResult | StepResult | ResetResult
+
+
+def planned_s(plan: AnyPlan) -> float:
+    """How long frames are sent; for a reset, at most."""
+    if isinstance(plan, StepPlan):
+        return sum(plan.durations_s)
+    return plan.patience_s if isinstance(plan, ResetPlan) else plan.duration_s
+
+
+def seconds_of(result: AnyResult) -> float:
+    """How long frames were sent; for a reset, at least."""
+    if isinstance(result, StepResult):
+        return planned_s(result.plan)
+    return (result.gap_s or 0.0) if isinstance(result, ResetResult) else result.duration_s

@@ -17,7 +17,7 @@ from testbed.campaign.report.campaign_verdict import absent
 from testbed.campaign.report.loads import loads_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.report.overview import OVERVIEW_NOTE, overview_table
-from testbed.campaign.report.testbeds import absent_testbeds, testbeds_table
+from testbed.campaign.report.testbeds import lacking_testbeds, testbeds_table, use_of_testbeds
 from testbed.campaign.sizes import size_in_words, sizes_in_words
 from testbed.campaign.summary import Trials, count_trials, kind_in_words
 from testbed.page.tables import ABSENT, Row, Table, figure
@@ -91,7 +91,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
         Section("Frame format", record.summary.frame_format, text_alone=bool(record.summary.frame_format)),
         Section("Grades", tables=[tables.grade_table(record)]),
-        Section("Testbeds", absent_testbeds(record), tables=[testbeds_table(record)]),
+        Section("Testbeds", [*lacking_testbeds(record), *use_of_testbeds(record)], tables=[testbeds_table(record)]),
         *_trial_sections(record.evidence, record.summary.trials, record.summary.devices, record.summary.seconds),
     ]
     return _kept(sections)

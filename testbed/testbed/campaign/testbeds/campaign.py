@@ -47,7 +47,9 @@ class SpreadCampaign:
         frames = list(dict.fromkeys(point.frames for point in ordered_points(settings.scenario)))
         self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
         retries = _failed(folder, frames, settings.scenario) if retry_failed else {}
-        self._dispatcher = Dispatcher(folder, frames, self._scenarios, self._job, console, retries)
+        self._dispatcher = Dispatcher(
+            folder, frames, self._scenarios, self._job, console, retries, inventory.patience_s
+        )
 
     @classmethod
     def create(cls, campaign: Campaign, inventory: Inventory, equipment: Equipment, console: Console) -> SpreadCampaign:
@@ -137,11 +139,12 @@ class SpreadCampaign:
 
     def _gathered(self, seconds: float, status: Status, reason: str) -> Campaign:
         """One campaign: its journal put together of the testbeds' results, and its findings found again from that."""
+        self.settings.testbed_s += seconds * self._dispatcher.came
         if (self.folder / SUMMARY).exists():
             seconds += read_campaign_summary(self.folder).seconds
         ordered, settings = self._dispatcher.ordered(), self.settings
         settings.testbeds = {frames: result.testbed for frames, result in ordered.items()}
-        settings.absent_testbeds = self._dispatcher.absent
+        settings.absent_testbeds, settings.broken_testbeds = self._dispatcher.absent, self._dispatcher.broken
         testbeds = dict.fromkeys(settings.testbeds.values())
         again = {name: result for name in testbeds if (result := kept(self.folder, again_part(name))) is not None}
         self._dispatcher.write_environments()

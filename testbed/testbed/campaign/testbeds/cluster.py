@@ -31,6 +31,8 @@ _WORKERS_S = 120.0
 _LOOK_S = 1.0
 _POLL_S = 0.1
 _FETCH_S = 60.0
+# A scheduler that is stopped, or whose network drops what is sent, keeps its connection for long.
+_ANSWER_S = 60.0
 
 
 # Those that have a handler of their own for stderr once `distributed` is imported.
@@ -69,7 +71,7 @@ class Cluster:
         """
         with self._connected():
             # Not `scheduler_info`: it answers with what Dask's own refresh leaves behind, which asks for no workers.
-            info = self._client.sync(self._client.scheduler.identity, n_workers=-1)
+            info = self._client.sync(self._client.scheduler.identity, n_workers=-1, callback_timeout=_ANSWER_S)
         return {str(worker["name"]): address for address, worker in info["workers"].items()}
 
     def submit(self, job: Job, address: str) -> Future:
@@ -82,13 +84,13 @@ class Cluster:
         with self._connected():
             return self._client.submit(do, text, workers=[address], resources={RESOURCE: 1}, pure=False, retries=0)
 
-    def follow(self, campaign: str, take: Callable[[str, str, bool], None]) -> None:
-        """From now on `take` gets the lines of the journals of a campaign's jobs, in another thread."""
+    def follow(self, campaign: str, take: Callable[[str, str, bool, float], None]) -> None:
+        """From now on `take` gets what a campaign's jobs say, in another thread: lines, and how long a trial takes."""
 
         def taken(event: tuple[float, dict[str, Any]]) -> None:
             # Dask adds the worker's address.
             _, line = event
-            take(line["number"], line["text"], line["whole"])
+            take(line["number"], line["text"], line["whole"], line["busy_s"])
 
         with self._connected():
             self._client.subscribe_topic(topic(campaign), taken)
@@ -107,9 +109,11 @@ class Cluster:
         except (CancelledError, ClosedClientError, OSError) as caught:
             error = caught
         if error is not None or self._client.status != "running":
-            why = f" ({type(error).__name__})" if isinstance(error, OSError) else ""
+            why = f"is gone{f' ({type(error).__name__})' if isinstance(error, OSError) else ''}"
+            if isinstance(error, TimeoutError):
+                why = f"gives no answer for {_ANSWER_S:g} s"
             raise ProcessError(
-                f"the scheduler at {self._address} is gone{why}: start it again, and the workers of the testbeds"
+                f"the scheduler at {self._address} {why}: start it again, and the workers of the testbeds"
             ) from error
 
 

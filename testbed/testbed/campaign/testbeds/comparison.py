@@ -46,7 +46,9 @@ class SpreadComparison:
         self._scenarios = {testbed.name: testbed.scenario(settings.scenario) for testbed in inventory.testbeds}
         broken = broken_blocks(folder, settings) if retry_failed else {}
         retries = {self._frames(size): places for size, places in broken.items()}
-        self._dispatcher = Dispatcher(folder, list(self._sizes), self._scenarios, self._job, console, retries)
+        self._dispatcher = Dispatcher(
+            folder, list(self._sizes), self._scenarios, self._job, console, retries, inventory.patience_s
+        )
 
     @classmethod
     def create(

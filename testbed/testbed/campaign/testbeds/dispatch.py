@@ -14,9 +14,10 @@ from rich.console import Console
 
 from testbed.campaign.journal import JournalError, discarded
 from testbed.campaign.testbeds.cluster import Cluster, cluster, how_to_come, result_of
-from testbed.campaign.testbeds.inventory import Inventory
-from testbed.campaign.testbeds.job import Job, JobResult, new_number
+from testbed.campaign.testbeds.inventory import PATIENCE_S, Inventory
+from testbed.campaign.testbeds.job import Job, JobResult, new_number, why_none_counts
 from testbed.campaign.testbeds.merge import keep, kept
+from testbed.campaign.testbeds.silence import Silence
 from testbed.campaign.testbeds.unfinished import UnfinishedJournals
 from testbed.command_line.console import say
 from testbed.run.process import ProcessError
@@ -35,6 +36,7 @@ class Dispatcher:
         job: Callable[[str, str], Job],
         console: Console,
         retries: Mapping[str, list[str]] | None = None,
+        patience_s: float = PATIENCE_S,
     ) -> None:
         self._folder = folder
         # In the order of the campaign.
@@ -46,11 +48,14 @@ class Dispatcher:
         self._results = {one: result for one in frames if (result := kept(folder, one)) is not None}
         # Of frames that were measured: the places that are measured again, on the same testbed.
         self._failed = {one: places for one, places in (retries or {}).items() if one in self._results}
-        # Why a testbed is given nothing more.
-        self._broken: dict[str, str] = {}
+        # Why a testbed is given nothing more, and its address: a worker that is started again has another one.
+        self._broken: dict[str, tuple[str, str]] = {}
+        # Frames of which a testbed had no valid trial: another one tells whether that is the testbed's fault.
+        self._doubtful: dict[str, str] = {}
         # Those that were there at some time of this run.
         self._came: set[str] = set()
         self._unfinished = UnfinishedJournals(folder)
+        self._silence = Silence(patience_s)
 
     @property
     def missing(self) -> list[str]:
@@ -66,6 +71,16 @@ class Dispatcher:
         """The testbeds that never came."""
         return [name for name in self._testbeds if name not in self._came]
 
+    @property
+    def came(self) -> int:
+        """How many testbeds were there at some time of this run."""
+        return len(self._came)
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """The testbeds that were given nothing more, and why."""
+        return {name: why for name, (why, _) in self._broken.items()}
+
     def run(
         self,
         campaign: str,
@@ -79,7 +94,7 @@ class Dispatcher:
         """
         try:
             with signals_as_interrupt(), cluster(inventory, bin_dirs, self._folder / "raw") as testbeds:
-                testbeds.follow(campaign, self._unfinished.take)
+                testbeds.follow(campaign, self._heard)
                 self._there(testbeds)
                 if self.absent:
                     late = ", ".join(self.absent)
@@ -98,6 +113,12 @@ class Dispatcher:
             if self.absent:
                 self.tell(f"did not come: {', '.join(self.absent)}")
         return Status.INTERRUPTED, "interrupted"
+
+    def _heard(self, number: str, text: str, whole: bool, busy_s: float = 0.0) -> None:
+        """A job has these lines of its journal, and perhaps begins a trial that takes so long."""
+        self._silence.heard(number, busy_s)
+        if text:
+            self._unfinished.take(number, text, whole)
 
     def _there(self, testbeds: Cluster) -> dict[str, str]:
         """The addresses of the inventory's testbeds that are there now."""
@@ -118,28 +139,57 @@ class Dispatcher:
             alive = self._there(testbeds)
             for name, (future, job, address) in list(running.items()):
                 if future.done():
-                    del running[name]
-                    if not self.take(job, result_of(future, job)):
-                        _give_back(job, waiting, bound)
+                    done = self.take(job, result_of(future, job), address, self._others(name, alive))
                 elif alive.get(name) != address:
-                    # A worker that was started again has another address, and nothing of the job.
-                    del running[name]
+                    # It has nothing of the job.
                     future.cancel()
-                    self._unfinished.give_up(job)
-                    _give_back(job, waiting, bound)
                     left = "is as it was" if job.is_bound else "goes to another testbed if it does not come back"
-                    self.tell(f"{name} is gone: {job.part} {left}")
+                    done = self._lost(job, f"{name} is gone: {job.part} {left}")
+                elif (why := self._silence.why(job.number)) is not None:
+                    future.cancel()
+                    done = self._hangs(job, address, why)
+                else:
+                    continue
+                del running[name]
+                self._silence.end(job.number)
+                if not done:
+                    _give_back(job, waiting, bound)
             for name, address in alive.items():
-                if name in running or name in self._broken or (job := self._next(name, waiting, bound, alive)) is None:
+                if name in running or self._is_broken(name, address):
+                    continue
+                if (job := self._next(name, waiting, bound, alive)) is None:
                     continue
                 self.tell(f"{name}: {_named(job)} {'continues' if job.earlier and not job.is_bound else 'begins'}")
                 self._unfinished.begin(job)
+                self._silence.begin(job.number)
                 running[name] = testbeds.submit(job, address), job, address
             if not running:
                 break
             testbeds.wait_for([future for future, _, _ in running.values()])
         for job in bound:
             self.tell(self._why_not(job))
+
+    def _others(self, testbed: str, alive: Collection[str]) -> set[str]:
+        """The other testbeds that may be given something."""
+        return {name for name in alive if name != testbed and name not in self._broken}
+
+    def _is_broken(self, testbed: str, address: str) -> bool:
+        """Whether it is given nothing. Somebody has seen to it if its worker was started again."""
+        if testbed in self._broken and self._broken[testbed][1] != address:
+            del self._broken[testbed]
+            self.tell(f"{testbed}: its worker was started again: it is given work")
+        return testbed in self._broken
+
+    def _lost(self, job: Job, why: str) -> bool:
+        """A job that its testbed does not end; its trials are kept. Never done."""
+        self._unfinished.give_up(job)
+        self.tell(why)
+        return False
+
+    def _hangs(self, job: Job, address: str, why: str) -> bool:
+        self._broken[job.testbed] = why, address
+        kept = f"{job.testbed}: {job.part}: {why}; it is given nothing more until its worker is started again"
+        return self._lost(job, f"{kept}; its trials are kept")
 
     def _next(self, testbed: str, waiting: deque[str], bound: list[Job], alive: Collection[str]) -> Job | None:
         """The next job of an idle testbed."""
@@ -152,7 +202,7 @@ class Dispatcher:
             )
         begun = {frames: self._unfinished.testbeds_with(frames) for frames in waiting}
         # Those that have begun something continue it: what is compared must be from the same testbed.
-        others = {name for name in alive if name != testbed and name not in self._broken}
+        others = self._others(testbed, alive)
         choices = (
             *(frames for frames in waiting if testbed in begun[frames]),
             *(frames for frames in waiting if not begun[frames]),
@@ -182,22 +232,35 @@ class Dispatcher:
                 f"{job.frames}: what has failed stays so: testbed '{job.testbed}', which has the rest of it, is not "
                 "there"
             )
-        return f"{job.testbed} is not there: nothing is measured again, so its drift is not known"
+        why = "is given nothing more" if job.testbed in self._broken else "is not there"
+        return f"{job.testbed} {why}: nothing is measured again, so its drift is not known"
 
-    def take(self, job: Job, result: JobResult | None) -> bool:
+    def take(self, job: Job, result: JobResult | None, address: str, others: Collection[str]) -> bool:
         """Keeps a result; whether it is there and has what it should.
 
-        Raises `ResultsError`.
+        Raises `ResultsError`, `JournalError`.
         """
-        if result is None or result.error is not None:
-            self._unfinished.give_up(job)
         if result is None:
-            self.tell(f"{job.testbed}: the result of {job.part} is lost with its worker, but not its trials")
-            return False
+            return self._lost(
+                job, f"{job.testbed}: the result of {job.part} is lost with its worker, but not its trials"
+            )
         if result.error is not None:
-            self._broken[job.testbed] = result.error
-            self.tell(f"{job.testbed}: {job.part}: {result.error}: it is given nothing more")
-            return False
+            self._broken[job.testbed] = result.error, address
+            return self._lost(job, f"{job.testbed}: {job.part}: {result.error}: it is given nothing more")
+        if not job.is_bound and (why := why_none_counts(result)) is not None:
+            first = self._doubtful.setdefault(job.frames, job.testbed)
+            if first == job.testbed and others:
+                # It would fail quickly at everything, and leave nothing to those that work.
+                self._unfinished.set_aside(job)
+                self._broken[job.testbed] = f"no trial of {job.part} was valid: {why}", address
+                return self._lost(
+                    job,
+                    f"{job.testbed}: no trial of {job.part} was valid: {why}: another testbed measures it; this one is "
+                    "given nothing more, unless that one has no valid trial either",
+                )
+            if first != job.testbed and first in self._broken:
+                del self._broken[first]
+                self.tell(f"{first}, {job.testbed}: neither has a valid trial of {job.part}: both are given work")
         keep(self._folder, job.part, result)
         self._unfinished.end(job)
         if job.again is None:
@@ -217,7 +280,7 @@ class Dispatcher:
 
     def why_missing(self) -> str:
         """What is missing, and why no testbed measures it."""
-        broken = "; ".join(f"{name}: {why}" for name, why in self._broken.items())
+        broken = "; ".join(f"{name}: {why}" for name, why in self.broken.items())
         return f"no testbed is left for {', '.join(self.missing)}" + (f" ({broken})" if broken else "")
 
     def tell(self, text: str) -> None:

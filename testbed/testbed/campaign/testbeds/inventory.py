@@ -20,6 +20,8 @@ from testbed.campaign.trial import Record
 INVENTORY = "inventory.json"
 # The folder of certificates of the machine that runs campaigns.
 COORDINATOR = "coordinator"
+# A generator may take minutes to start.
+PATIENCE_S = 300.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
@@ -73,6 +75,8 @@ class Inventory(Record):
     certificates: Path = Path("certificates")
     # Everybody on the network may run programs on the testbeds: only then does a scheduler elsewhere need no TLS.
     trusted_network: bool = False
+    # How long a testbed may give no word, beyond the time of its trial, before it is taken to hang.
+    patience_s: float = Field(PATIENCE_S, gt=0)
 
     @model_validator(mode="after")
     def _safe(self) -> Self:

@@ -21,7 +21,7 @@ from testbed.campaign.compare.dut_runs import DutRunner, both, place_of, setup_a
 from testbed.campaign.compare.schedule import CompareSettings, DutRun
 from testbed.campaign.compare.size_verdict import Measure, compare
 from testbed.campaign.equipment import Equipment
-from testbed.campaign.journal import JOURNAL, Follower, Journal, JournalError
+from testbed.campaign.journal import JOURNAL, Follower, Journal, JournalError, Measured, read_entries
 from testbed.campaign.method import Progress, measure, measure_group
 from testbed.campaign.points import Point, grouped_points, measurements_at, setup_name, side_by_side
 from testbed.campaign.real_equipment import find_programs, real_equipment
@@ -126,8 +126,9 @@ def run_job(
     bin_dirs: list[Path],
     make: Callable[..., Equipment] = real_equipment,
     follower: Follower = lambda text, whole: None,
+    watcher: Watcher | None = None,
 ) -> JobResult:
-    """Does a job on this machine; `follower` gets the journal as it is written."""
+    """Does a job on this machine; `follower` gets the journal as it is written, `watcher` is told of each trial."""
     result = JobResult(testbed=job.testbed, frames=job.frames)
     with scratch_folder() as folder:
         try:
@@ -135,13 +136,22 @@ def run_job(
             _check_programs(job, programs.hashes())
             equipment = make(programs)
             result.environment = equipment.environment(job.scenario).model_dump(mode="json")
-            _measure_points(job, equipment, folder, result, follower)
+            _measure_points(job, equipment, folder, result, follower, watcher or Watcher())
         except (GeneratorError, JournalError, ProcessError, ProgramMissing, ResultsError) as error:
             result.error = str(error)
         if result.error is None:
             result.journal = (folder / JOURNAL).read_text(encoding="utf-8")
         result.logs = _logs(folder / "raw")
     return result
+
+
+def why_none_counts(result: JobResult) -> str | None:
+    """Of a result with trials none of which is valid, the reasons of the last one.
+
+    Raises `JournalError`.
+    """
+    trials = [one for one in read_entries(result.journal, result.frames) if isinstance(one, Measured)]
+    return "; ".join(trials[-1].result.reasons) if trials and not any(one.result.valid for one in trials) else None
 
 
 def _check_programs(job: Job, hashes: dict[str, str]) -> None:
@@ -152,13 +162,15 @@ def _check_programs(job: Job, hashes: dict[str, str]) -> None:
         )
 
 
-def _measure_points(job: Job, equipment: Equipment, folder: Path, result: JobResult, follower: Follower) -> None:
+def _measure_points(
+    job: Job, equipment: Equipment, folder: Path, result: JobResult, follower: Follower, watcher: Watcher
+) -> None:
     raw = folder / "raw"
     raw.mkdir()
     with _journal(job, folder / JOURNAL) as journal:
         journal.follow(follower)
         if job.compare is not None:
-            _compare(job, job.compare, DutRunner(job.scenario, job.compare, equipment, journal, raw, Watcher()))
+            _compare(job, job.compare, DutRunner(job.scenario, job.compare, equipment, journal, raw, watcher))
             return
         for group in job.groups():
             setups = {}
@@ -167,7 +179,7 @@ def _measure_points(job: Job, equipment: Equipment, folder: Path, result: JobRes
                 name = setup_name(point, job.testbed)
                 if job.again is not None and journal.capabilities(name) is None:
                     journal.join(name, job.again.capabilities)
-                setups[point] = RecordedSetup(name, start, journal, Watcher())
+                setups[point] = RecordedSetup(name, start, journal, watcher)
             with contextlib.ExitStack() as closing:
                 for setup in setups.values():
                     closing.callback(setup.close)

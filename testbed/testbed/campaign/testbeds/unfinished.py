@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from itertools import count
 from pathlib import Path
 
 from testbed.campaign.journal import read_whole_lines
@@ -81,6 +82,15 @@ class UnfinishedJournals:
         """The job is lost; what came of it stays."""
         with self._lock:
             self._files.pop(job.number, None)
+
+    def set_aside(self, job: Job) -> None:
+        """What came of the job is kept, but not used: whoever measures this part begins it anew."""
+        self.give_up(job)
+        path = self._path(job.part, job.testbed)
+        if path.exists():
+            path.replace(
+                next(one for number in count(1) if not (one := path.with_suffix(f".invalid-{number}")).exists())
+            )
 
     def end(self, job: Job) -> None:
         """The job is done, and its result has all lines."""

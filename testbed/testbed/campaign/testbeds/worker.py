@@ -5,13 +5,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 from distributed import Worker, get_worker
 from distributed.security import Security
 
+from testbed.campaign.recorder import Watcher
 from testbed.campaign.testbeds.address import NOWHERE
 from testbed.campaign.testbeds.job import Job, run_job
+from testbed.campaign.trial import AnyPlan, planned_s
+from testbed.run.process import ProcessError
 
 # One trial at a time, whoever asks: each job takes the token.
 RESOURCE = "testbed"
@@ -68,7 +72,28 @@ def do(job_json: str) -> str:
     worker, job = get_worker(), Job.model_validate_json(job_json)
     bin_dirs = worker.bin_dirs if isinstance(worker, TestbedWorker) else []
 
-    def tell(text: str, whole: bool) -> None:
-        worker.log_event(topic(job.campaign), {"number": job.number, "text": text, "whole": whole})
+    def tell(text: str, whole: bool, busy_s: float = 0.0) -> None:
+        word = {"number": job.number, "text": text, "whole": whole, "busy_s": busy_s}
+        worker.log_event(topic(job.campaign), word)
 
-    return run_job(job, bin_dirs, follower=tell).model_dump_json()
+    return run_job(job, bin_dirs, follower=tell, watcher=_Announcer(worker, job, tell)).model_dump_json()
+
+
+class _Announcer(Watcher):
+    """Says how long the next trial takes before it begins, and ends the job if nobody waits for it any more."""
+
+    def __init__(self, worker: Worker, job: Job, tell: Callable[[str, bool, float], None]) -> None:
+        self._worker = worker
+        self._key = worker.get_current_task()
+        self._pauses_s = job.scenario.pauses_around_trials.total_s
+        self._tell = tell
+
+    def trial_begins(self, place: str, plan: AnyPlan) -> None:
+        """Until it has ended nothing else is heard of the job.
+
+        Raises `ProcessError` if the job was taken back, or whoever gave it is gone: the testbed is free for the next.
+        """
+        task = self._worker.state.tasks.get(self._key)
+        if task is None or task.state != "executing":
+            raise ProcessError("nobody waits for the job any more")
+        self._tell("", False, planned_s(plan) + self._pauses_s)
