@@ -174,8 +174,8 @@ def test_the_search_finds_the_rate_of_a_mixture() -> None:
     model = DeviceModel(throughput_fps={64: 10e6, 512: 5e6})
     found = measure_throughput(Trials(SimulatedGenerator(model)), Stream(size="imix:3ad"))
     assert found.throughput_fps == pytest.approx(8e6, rel=0.006)
-    assert found.throughput_bps == pytest.approx(found.throughput_fps * 8 * 176)
-    assert found.wire_bps == pytest.approx(found.throughput_fps * 8 * 196)
+    assert found.bps(found.throughput_fps) == pytest.approx(found.throughput_fps * 8 * 176)
+    assert found.wire_bps(found.throughput_fps) == pytest.approx(found.throughput_fps * 8 * 196)
     assert found.line_rate_fps == pytest.approx(25e9 / 8 / 196)
     assert found.graded.grade is Grade.NON_COMPLIANT
 

@@ -19,6 +19,8 @@ from testbed.campaign.trial import AnyResult, Stream, TrialResult
 def confirmed(finding: Finding, trials: Iterable[tuple[str, AnyResult]]) -> Finding:
     """A throughput with what all valid trials at its rate came to, of the same device and frames."""
     found = Throughput.model_validate(finding.result)
+    if found.throughput_fps is None:
+        return finding
     losses = [one.lost > 0 for one in _at_load(finding, found.stream, found.throughput_fps, trials)]
     if not losses:
         return finding

@@ -21,7 +21,7 @@ from testbed.campaign.measurements.recovery import measure_recovery
 from testbed.campaign.measurements.reset import measure_reset
 from testbed.campaign.measurements.result import Measured
 from testbed.campaign.measurements.soak import measure_soak
-from testbed.campaign.measurements.throughput import measure_throughput
+from testbed.campaign.measurements.throughput import Throughput, measure_throughput
 from testbed.campaign.method import Method, Task
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.trial import Stream
@@ -55,7 +55,7 @@ def _method(
     def run(task: Task) -> Measured:
         point = task.point
         stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
-        rates = [task.earlier[need].throughput_fps for need in needs]
+        rates = [task.earlier[need].load_fps for need in needs]
         settings = getattr(task.settings, name)
         more: dict[str, Any] = {}
         if name is Measurement.BACK_TO_BACK:
@@ -70,7 +70,7 @@ def _method(
 def _lowest(task: Task) -> float | None:
     """The lowest throughput of the devices that take turns with this one; None where it has none beside it."""
     found = [one[Measurement.THROUGHPUT] for one in task.of_all if Measurement.THROUGHPUT in one]
-    rates = [one.throughput_fps for one in found if one.throughput_fps]
+    rates = [one.load_fps for one in found if one.load_fps]
     return min(rates) if len(task.of_all) > 1 and rates else None
 
 
@@ -88,9 +88,16 @@ def _headline(result: Any) -> str:
     return result.headline
 
 
+def _told_rate(result: Any) -> float:
+    """The throughput, or the first rate with some loss that is told in its place."""
+    found = Throughput.model_validate(result)
+    lower = next((goal.lower for goal in found.goals if goal.lower is not None), None)
+    return found.load_fps if lower is None else lower.load_fps
+
+
 METHODS = {
     Measurement.THROUGHPUT: replace(
-        _method(measure_throughput, Measurement.THROUGHPUT, rate=lambda result: result["throughput_fps"]),
+        _method(measure_throughput, Measurement.THROUGHPUT, rate=_told_rate),
         confirm=confirmed,
     ),
     Measurement.LATENCY: _method(measure_latency, Measurement.LATENCY, _BY_THROUGHPUT),

@@ -335,5 +335,5 @@ def _overflow(frames: int, offered_fps: float, served_fps: float, buffer_frames:
 
 
 def _key(plan: Stream) -> str:
-    # With windows it is the same trial.
-    return plan.model_dump_json(exclude={"windows"})
+    # What is told or made of a trial changes nothing in it.
+    return plan.model_dump_json(exclude={"windows", "pauses_as_loss"})

@@ -63,6 +63,9 @@ class TrialPlan(Stream):
     burst_frames: int | None = Field(default=None, ge=1, description="in each direction")
     latency: bool = False
     windows: bool = Field(default=False, description="whether to say every second what came back, if it can")
+    pauses_as_loss: bool = Field(
+        False, description="what pauses of the machine cost counts as loss, and makes no trial invalid"
+    )
 
     @model_validator(mode="after")
     def _burst_has_a_length(self) -> Self:

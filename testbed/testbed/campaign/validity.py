@@ -44,6 +44,8 @@ _FAULTS = {
 }
 # Times the attempts of the rules.
 _MOST_ATTEMPTS = 3
+# Of a trial's time.
+_MOST_LAG = 0.1
 # A loss at these places says nothing about the device.
 NOT_THE_DEVICE = frozenset({Place.GENERATOR, Place.RECEIVER})
 
@@ -59,7 +61,14 @@ class NotOffered(NotMeasured):
 
 
 class Disturbed(NotOffered):
-    """In each attempt the machine paused for longer than the queues hold frames at this load. A lower one may do."""
+    """In attempts the machine paused for longer than the queues hold frames at this load. A lower one may do."""
+
+    def __init__(self, message: str, tried: list[TrialResult], pauses_s: list[float], ring_frames: int) -> None:
+        super().__init__(message)
+        self.tried = tried
+        # Of the attempts with such a pause, and what a queue holds.
+        self.pauses_s = pauses_s
+        self.ring_frames = ring_frames
 
 
 class Rules(Record):
@@ -90,7 +99,9 @@ def judged(result: R, rules: Rules | None = None) -> R:
         found = _step_reasons(result, rules)
     else:
         found = _reset_reasons(result)
-    found += [*_gap_reasons(result), *_pacing_reasons(result, rules), *_check_reasons(result, rules)]
+    if not _tolerates_pauses(result):
+        found += [*_gap_reasons(result), *_pacing_reasons(result, rules)]
+    found += _check_reasons(result, rules)
     return result.invalidated([reason for reason in found if reason not in result.reasons])
 
 
@@ -126,9 +137,14 @@ def _balance_reasons(result: TrialResult, rules: Rules) -> list[str]:
     found += [
         f"loss that is not the device's: {count} frames at '{place}'"
         for place, count in result.lost_at.items()
-        if count > 0 and place in rules.not_the_device
+        if count > 0 and place in rules.not_the_device and not (_tolerates_pauses(result) and place is Place.RECEIVER)
     ]
     return found
+
+
+def _tolerates_pauses(result: AnyResult) -> bool:
+    """Whether what the machine's pauses cost counts as loss: also what came back while the generator paused."""
+    return isinstance(result.plan, TrialPlan) and result.plan.pauses_as_loss
 
 
 def _step_reasons(result: StepResult, rules: Rules) -> list[str]:
@@ -194,6 +210,22 @@ def _gap_reasons(result: AnyResult) -> list[str]:
                 f"more than the {room} that a queue holds"
             )
     return found
+
+
+def _pause_s(result: AnyResult, rules: Rules) -> float | None:
+    """The longest pause in which more frames were due than a queue holds; None if there was none."""
+    if isinstance(result.plan, ResetPlan):
+        return None
+    gaps = [one.longest_s for one in (result.generator_gaps, result.device_gaps) if one is not None]
+    lag_s = result.pacing.worst_lag_s or 0.0
+    # Later than that is no pause: the generator is too slow.
+    longest_s = max([*gaps, lag_s if lag_s < _MOST_LAG * _seconds(result.plan) else 0.0])
+    room = result.ring_frames or rules.most_due
+    return longest_s if _frames_in(result.plan, longest_s) > room else None
+
+
+def _seconds(plan: TrialPlan | StepPlan) -> float:
+    return plan.duration_s if isinstance(plan, TrialPlan) else sum(plan.durations_s)
 
 
 def _frames_in(plan: TrialPlan | StepPlan, seconds: float) -> int:
@@ -303,11 +335,15 @@ class Trials:
             self._on_invalid(result)
         # Where an attempt failed for another reason, another load would too.
         by_generator = all(_generator_failed(result, self._rules) for result in tried)
-        disturbed = by_generator and any(_gap_reasons(result) for result in tried)
-        raise (Disturbed if disturbed else NotOffered if by_generator else NotMeasured)(
+        message = (
             f"{attempts} trials of {size_in_words(plan.size)} at {_load(plan)} were invalid, the last one "
             "for: " + "; ".join(result.reasons)
         )
+        pauses_s = [pause for one in tried if (pause := _pause_s(one, self._rules)) is not None]
+        trials = [one for one in tried if isinstance(one, TrialResult)]
+        if by_generator and trials and 2 * len(pauses_s) > len(tried):
+            raise Disturbed(message, trials, pauses_s, result.ring_frames or self._rules.most_due)
+        raise (NotOffered if by_generator else NotMeasured)(message)
 
 
 def _load(plan: AnyPlan) -> str:

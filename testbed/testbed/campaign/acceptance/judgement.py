@@ -99,6 +99,8 @@ def _throughput(threshold: Threshold, result: Any, compare: _Compare) -> Verdict
     goal = found.goals[0]
     if goal.goal.loss_ratio or goal.goal.exceed_ratio:
         raise _NotToldError("the first goal of the search allows loss, so that it finds no throughput of RFC 2544")
+    if found.throughput_fps is None:
+        raise _NotToldError(str(found.pauses))
     scale = _scale(threshold, found.stream.size, found.line_rate_fps)
     if found.at_rate is not None and found.at_rate.lossy:
         compare(found.throughput_fps * scale)

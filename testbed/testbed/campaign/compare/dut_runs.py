@@ -97,6 +97,8 @@ class DutRunner:
             return DutFigure(value=rate.forwarded_fps.mean, at_least=rate.generator_was_limit)
         if figure is Figure.THROUGHPUT:
             found = measure_throughput(trials, stream, settings.throughput)
+            if found.throughput_fps is None:
+                raise NotMeasured(found.headline)
             return DutFigure(value=found.throughput_fps, at_least=found.generator_was_limit)
         load = self._told.latency_share * trials.capabilities().max_fps(size)
         at_load = settings.latency.model_copy(update={"repeats": 1, "share": 1.0, "ladder": ()})

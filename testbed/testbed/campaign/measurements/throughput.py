@@ -9,17 +9,19 @@ result is RFC 2544's (RFC 9971, section 4.10.2).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from MLRsearch import AbstractMeasurer, Config, MeasurementResult, MultipleLossRatioSearch, SearchGoal
 from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Finding, Level
+from testbed.campaign.measurements.pause_bound import PauseBound, pause_bound, share_in_pauses
 from testbed.campaign.measurements.result import Account, Measured, Settings, continuous, is_line_rate
 from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, mean_bytes
 from testbed.campaign.trial import Record, Stream, TrialResult
-from testbed.campaign.validity import NotMeasured, NotOffered, Trials
+from testbed.campaign.validity import Disturbed, NotMeasured, NotOffered, Trials
 
 NO_LOSS = Clause(
     document="RFC 2544", section="26.1", level=Level.MUST, text="at the throughput rate all frames sent come back"
@@ -40,6 +42,8 @@ _LEAST_SHARE = 1e-3
 _LEAST_FRAMES = 10
 # After so many rates that the generator did not keep, and none that it kept, a lower one is not tried.
 _MOST_NOT_OFFERED = 5
+# The losses that are allowed where pauses allow no rate without loss to be told, and the scenario allows none.
+_PARTIAL_DROP = (0.001, 0.005)
 # How much a generator may send too little since its clock is slow: as much as Ethernet allows (IEEE 802.3: 100 ppm).
 _CLOCK = 1e-4
 
@@ -112,6 +116,14 @@ class GoalFound(Record):
     )
     # MLRsearch's conditional throughput: what came through at the lower bound.
     conditional_fps: float | None
+    pauses: PauseBound | None = Field(
+        None, description="in place of all figures: pauses of the machine, not the device"
+    )
+
+    @property
+    def loss(self) -> str:
+        """'0.5 %': what may be lost."""
+        return f"{100 * self.goal.loss_ratio:g} %"
 
 
 class Throughput(Measured):
@@ -120,8 +132,12 @@ class Throughput(Measured):
     max_fps: float = Field(description="the highest rate that was tried")
     line_rate_fps: float | None
     goals: list[GoalFound]
-    # The lower bound of the first goal, in each direction; 0 if even the lowest rate loses too much.
-    throughput_fps: float
+    # The lower bound of the first goal, in each direction; 0 if even the lowest rate loses too much; None if pauses of
+    # the machine allow no figure.
+    throughput_fps: float | None
+    undisturbed_fps: float | None = Field(
+        None, description="in its place: a load for what relates to the throughput. It says nothing of the device"
+    )
     at_rate: AtRate | None = Field(None, description="all valid trials at this rate, also those of other measurements")
 
     @property
@@ -131,28 +147,48 @@ class Throughput(Measured):
         return None if upper is None else upper.load_fps
 
     @property
-    def throughput_bps(self) -> float:
-        """Bits of frames a second in each direction, without preamble and gap."""
-        return self.throughput_fps * 8 * mean_bytes(self.stream.size)
+    def load_fps(self) -> float:
+        """The load of what relates to the throughput."""
+        return self.undisturbed_fps or 0.0 if self.throughput_fps is None else self.throughput_fps
 
     @property
-    def wire_bps(self) -> float:
+    def pauses(self) -> PauseBound | None:
+        """Why there is no throughput."""
+        return self.goals[0].pauses
+
+    def bps(self, load_fps: float) -> float:
+        """Bits of frames a second in each direction at a load, without preamble and gap."""
+        return load_fps * 8 * mean_bytes(self.stream.size)
+
+    def wire_bps(self, load_fps: float) -> float:
         """Bits a second on the wire in each direction, with preamble and gap."""
-        return self.throughput_fps * 8 * (mean_bytes(self.stream.size) + WIRE_OVERHEAD_BYTES)
+        return load_fps * 8 * (mean_bytes(self.stream.size) + WIRE_OVERHEAD_BYTES)
 
     @property
     def at_max(self) -> bool:
         """Whether it is the highest rate that could be tried."""
+        if self.throughput_fps is None:
+            return False
         return self.throughput_fps >= self.max_fps or self.goals[0].not_offered_fps is not None
 
     @property
     def generator_was_limit(self) -> bool:
         """Whether the device may be faster: nothing but the generator kept the rate from being higher."""
+        if self.throughput_fps is None:
+            return False
         return self.at_max and not is_line_rate(self.throughput_fps, self.line_rate_fps)
 
     @property
+    def partial_drop(self) -> str:
+        """'4.9 Mpps with at most 0.5 % lost', of each goal that has a rate."""
+        told = [(goal.lower.load_fps, goal.loss) for goal in self.goals[1:] if goal.lower is not None]
+        return ", ".join(f"{load / 1e6:.4f} Mpps with at most {loss} lost" for load, loss in told)
+
+    @property
     def headline(self) -> str:
-        """The rate."""
+        """The rate, or why there is none."""
+        if self.throughput_fps is None:
+            return "; ".join(part for part in (f"not told: {self.pauses}", self.partial_drop) if part)
         kept = self.goals[0].not_offered_fps is None
         doubts = ["the highest that was tried" if kept else "the generator kept no higher one"] if self.at_max else []
         if self.at_rate is not None and self.at_rate.lossy:
@@ -163,12 +199,16 @@ class Throughput(Measured):
 class _Search(AbstractMeasurer):
     """Trials for MLRsearch."""
 
-    def __init__(self, trials: Trials, stream: Stream) -> None:
+    def __init__(self, trials: Trials, stream: Stream, pauses_as_loss: bool = False) -> None:
         self._trials = trials
         self._stream = stream
+        self._pauses_as_loss = pauses_as_loss
         self.results: list[TrialResult] = []
         # Rates that the generator did not keep, and why.
         self.not_offered: dict[float, NotOffered] = {}
+        # What pauses allow, if they spoilt all trials at a rate.
+        self.pauses: PauseBound | None = None
+        self._refused: set[float | None] = set()
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
         """A trial. What was not sent counts as loss, unless it is no more than a clock may be slow: a rate that was not
@@ -179,8 +219,14 @@ class _Search(AbstractMeasurer):
         """
         if self.not_offered and intended_load >= min(self.not_offered):
             return self._not_offered(intended_duration, intended_load)
+        if self.pauses is not None and intended_load >= self.pauses.limit_fps:
+            return self._not_offered(intended_duration, intended_load)
+        plan = continuous(self._stream, intended_load, intended_duration)
         try:
-            result = self._trials.run(continuous(self._stream, intended_load, intended_duration))
+            result = self._trials.run(plan.model_copy(update={"pauses_as_loss": self._pauses_as_loss}))
+        except Disturbed as error:
+            self.pauses = pause_bound(error.tried, error.pauses_s, error.ring_frames)
+            return self._not_offered(intended_duration, intended_load)
         except NotOffered as error:
             self.not_offered[intended_load] = error
             if not self.results and len(self.not_offered) >= _MOST_NOT_OFFERED:
@@ -197,9 +243,9 @@ class _Search(AbstractMeasurer):
             intended_count=intended if unsent > max(self._stream.directions, _CLOCK * intended) else result.sent,
         )
 
-    @staticmethod
-    def _not_offered(intended_duration: float, intended_load: float) -> MeasurementResult:
+    def _not_offered(self, intended_duration: float, intended_load: float) -> MeasurementResult:
         """So much loss that the search goes on at half the rate."""
+        self._refused.add(intended_load)
         frames = max(2, round(intended_duration * intended_load))
         return MeasurementResult(
             intended_duration=intended_duration,
@@ -208,11 +254,56 @@ class _Search(AbstractMeasurer):
             loss_count=(frames + 1) // 2,
         )
 
+    def find(
+        self, goals: Sequence[Goal], rates: tuple[float, float], on_step: Callable[[str], None] = lambda _: None
+    ) -> list[GoalFound]:
+        """Searches between two rates.
+
+        Raises `NotMeasured`.
+        """
+        lowest, highest = rates
+        config = Config()
+        # In this order, since each is checked against what the other has now.
+        config.max_load = max(highest, config.max_load)
+        config.min_load = lowest
+        config.max_load = highest
+        config.goals = [goal.as_search_goal() for goal in goals]
+        config.search_duration_max = _NEVER_S
+        config.warmup_duration = None
+        try:
+            outcome = MultipleLossRatioSearch(config=config).search(measurer=self, debug=on_step)
+        except RuntimeError as error:
+            raise NotMeasured(f"MLRsearch came to no result: {error}") from error
+        if not self.results and self.not_offered:
+            raise next(iter(self.not_offered.values()))
+        return [self._found(goal, outcome[goal.as_search_goal()]) for goal in goals]
+
+    def _found(self, goal: Goal, result: Any) -> GoalFound:
+        lower, upper = (
+            None if bound is None else float(bound)
+            for bound in (result.relevant_lower_bound, result.relevant_upper_bound)
+        )
+        conditional = result.conditional_throughput
+        offered = upper not in self._refused
+        paused = not offered and self.pauses is not None and upper is not None and upper >= self.pauses.limit_fps
+        return GoalFound(
+            goal=goal,
+            lower=self.bound(lower),
+            upper=self.bound(upper) if offered else None,
+            not_offered_fps=None if offered else upper,
+            conditional_fps=None if conditional is None else float(conditional),
+            pauses=self.pauses if paused else None,
+        )
+
+    def at(self, load: float) -> list[TrialResult]:
+        """All trials at a rate."""
+        return [result for result in self.results if result.plan.load_fps == load]
+
     def bound(self, load: float | None) -> Bound | None:
         """All that was measured at a rate."""
         if load is None:
             return None
-        mine = [result for result in self.results if result.plan.load_fps == load]
+        mine = self.at(load)
         return Bound(
             load_fps=load,
             trials=len(mine),
@@ -243,47 +334,25 @@ def measure_throughput(
             f"{highest:g} frames/s are too few to search among: lengthen the goals' initial_trial_s in "
             "settings.throughput of the scenario"
         )
-    config = Config()
-    # In this order, since each is checked against what the other has now.
-    config.max_load = max(highest, config.max_load)
-    config.min_load = lowest
-    config.max_load = highest
-    config.goals = [goal.as_search_goal() for goal in settings.goals]
-    config.search_duration_max = _NEVER_S
-    config.warmup_duration = None
     search = _Search(trials, stream)
-    try:
-        outcome = MultipleLossRatioSearch(config=config).search(measurer=search, debug=on_step)
-    except RuntimeError as error:
-        raise NotMeasured(f"MLRsearch came to no result: {error}") from error
-    best_fps = outcome[settings.goals[0].as_search_goal()].relevant_lower_bound
-    if best_fps is None and not search.results:
-        raise next(iter(search.not_offered.values()))
-    for number in range(settings.confirmations if best_fps is not None else 0):
-        on_step(f"confirmation {number + 1} of {settings.confirmations}")
-        search.measure(settings.goals[0].final_trial_s, float(best_fps))
-    found = []
-    for goal in settings.goals:
-        result = outcome[goal.as_search_goal()]
-        lower, upper = (
-            None if bound is None else float(bound)
-            for bound in (result.relevant_lower_bound, result.relevant_upper_bound)
-        )
-        conditional = result.conditional_throughput
-        offered = upper is None or upper not in search.not_offered
-        found.append(
-            GoalFound(
-                goal=goal,
-                lower=search.bound(lower),
-                upper=search.bound(upper) if offered else None,
-                not_offered_fps=None if offered else upper,
-                conditional_fps=None if conditional is None else float(conditional),
-            )
-        )
-    best, line = found[0].lower, capabilities.line_rate_fps(stream.size)
+    found = search.find(settings.goals, (lowest, highest), on_step)
+    best, undisturbed_fps = found[0].lower, None
+    if found[0].pauses is not None:
+        undisturbed_fps = best.load_fps if best is not None else None
+        lossless = found[:1] if not settings.goals[0].loss_ratio else []
+        found = [*lossless, *_partial_drop(trials, stream, settings, found[0], (lowest, highest))]
+        best = None if found[0].pauses is not None else found[0].lower
+    elif best is not None and settings.confirmations:
+        for number in range(settings.confirmations):
+            on_step(f"confirmation {number + 1} of {settings.confirmations}")
+            search.measure(settings.goals[0].final_trial_s, best.load_fps)
+        best = search.bound(best.load_fps)
+        found = [one.model_copy(update={"lower": search.bound(one.lower and one.lower.load_fps)}) for one in found]
+    found = [_declined(one) if one.pauses is not None else one for one in found]
+    line = capabilities.line_rate_fps(stream.size)
     findings = [
         *grade.of_every_result(capabilities, settings.survey, stream.size),
-        *_findings(best),
+        *_findings(best, found[0].pauses),
         _fastest(found[0], highest, line),
         grade.at_maximum_rate(highest, line),
     ]
@@ -294,11 +363,35 @@ def measure_throughput(
         max_fps=highest,
         line_rate_fps=line,
         goals=found,
-        throughput_fps=best.load_fps if best else 0.0,
+        throughput_fps=best.load_fps if best else None if found[0].pauses is not None else 0.0,
+        undisturbed_fps=undisturbed_fps,
     )
 
 
-def _findings(lower: Bound | None) -> list[Finding]:
+def _partial_drop(
+    trials: Trials, stream: Stream, settings: ThroughputSettings, first: GoalFound, rates: tuple[float, float]
+) -> list[GoalFound]:
+    """The rates at which some loss is allowed, that of pauses too; without a figure where pauses alone may cost it."""
+    # Short trials, in which few pauses are many, decide nothing.
+    whole = {"initial_trial_s": first.goal.final_trial_s}
+    goals = [goal for goal in settings.goals if goal.loss_ratio] or [
+        first.goal.model_copy(update={**whole, "loss_ratio": ratio}) for ratio in _PARTIAL_DROP
+    ]
+    search, found = _Search(trials, stream, pauses_as_loss=True), []
+    for one in search.find(goals, rates):
+        share = share_in_pauses(search.at(one.upper.load_fps)) if one.upper is not None else 0.0
+        found.append(one if share < one.goal.loss_ratio else one.model_copy(update={"pauses": first.pauses}))
+    return found
+
+
+def _declined(found: GoalFound) -> GoalFound:
+    """The goal without its figures, which are the pauses'."""
+    return found.model_copy(update={"lower": None, "upper": None, "not_offered_fps": None, "conditional_fps": None})
+
+
+def _findings(lower: Bound | None, pauses: PauseBound | None) -> list[Finding]:
+    if pauses is not None:
+        return [NO_LOSS.found(False, str(pauses)), grade.FULL_LENGTH.found(False, "no rate is told")]
     if lower is None:
         return [
             NO_LOSS.found(False, "the lowest rate that was tried loses frames"),
@@ -315,6 +408,8 @@ def _findings(lower: Bound | None) -> list[Finding]:
 def _fastest(found: GoalFound, highest_fps: float, line_rate_fps: float | None) -> Finding:
     if found.upper is not None:
         return FASTEST.found(True, f"{found.upper.load_fps:.0f} frames/s lose some")
+    if found.pauses is not None:
+        return FASTEST.found(False, str(found.pauses))
     if found.not_offered_fps is not None:
         return FASTEST.found(False, f"the generator did not keep {found.not_offered_fps:.0f} frames/s")
     if is_line_rate(highest_fps, line_rate_fps):

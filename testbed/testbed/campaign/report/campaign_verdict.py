@@ -41,18 +41,20 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
     """The verdict by throughput, or else by forwarding rate."""
     drift = drift_of(record)
     rates: dict[str, _Rates] = {}
+    loss = _least_loss(record)
     for finding, result in record.found(Throughput):
         key = (finding.directions, finding.flows, finding.size)
-        lower, upper = result.goals[0].lower, result.goals[0].upper
-        rates.setdefault(finding.device, {})[key] = Value(
-            value=result.throughput_fps,
-            unit=Unit.FRAMES_PER_SECOND,
-            low=lower.load_fps if lower else 0.0,
-            high=upper.load_fps if upper else None,
-            noise=drift,
-        )
+        for goal in result.goals:
+            if goal.goal.loss_ratio == loss and goal.pauses is None:
+                rates.setdefault(finding.device, {})[key] = Value(
+                    value=goal.lower.load_fps if goal.lower else 0.0,
+                    unit=Unit.FRAMES_PER_SECOND,
+                    low=goal.lower.load_fps if goal.lower else 0.0,
+                    high=goal.upper.load_fps if goal.upper else None,
+                    noise=drift,
+                )
     limits = sum(result.generator_was_limit for _, result in record.found(Throughput))
-    how, limited = "without loss", "the highest rate tried"
+    how, limited = f"with at most {100 * loss:g} % of loss" if loss else "without loss", "the highest rate tried"
     if not rates:
         for finding, rate in record.found(ForwardingRate):
             key = (finding.directions, finding.flows, finding.size)
@@ -63,13 +65,31 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
         limits = sum(rate.generator_was_limit for _, rate in record.found(ForwardingRate))
         how, limited = "under the highest load", "everything that was offered"
     if not rates:
-        return None
+        return _bound_by_pauses(record).strip() or None
     count = sum(len(one) for one in rates.values())
     doubt = f" ({limits} of {count} figures are {limited}, so the device may be faster)" if limits else ""
     if len(rates) > 1 and (why := why_not_compared(record)):
         # The text below reports this too, but readers stop at a ratio.
-        return f"{_listed(rates, how)}{doubt}; {why}, so they are not compared."
-    return f"{_compared(record, rates, how) or _listed(rates, how)}{doubt}."
+        return f"{_listed(rates, how)}{doubt}; {why}, so they are not compared.{_bound_by_pauses(record)}"
+    return f"{_compared(record, rates, how) or _listed(rates, how)}{doubt}.{_bound_by_pauses(record)}"
+
+
+def _least_loss(record: CampaignFolder) -> float:
+    """The first goal of the search; where pauses of the machine allow no such rate anywhere, the next that is told."""
+    goals = [goal for _, result in record.found(Throughput) for goal in result.goals]
+    first = next((result.goals[0].goal.loss_ratio for _, result in record.found(Throughput)), 0.0)
+    told = sorted({goal.goal.loss_ratio for goal in goals if goal.pauses is None})
+    return first if first in told or not told else told[0]
+
+
+def _bound_by_pauses(record: CampaignFolder) -> str:
+    """A sentence where pauses of the machine allow no rate without loss."""
+    bounds = [result.pauses for _, result in record.found(Throughput) if result.pauses is not None]
+    if not bounds:
+        return ""
+    count = len(list(record.found(Throughput)))
+    where = "" if len(bounds) == count else f" in {len(bounds)} of {count} searches"
+    return f" No rate without loss is told{where}: {min(bounds, key=lambda one: one.limit_fps)}."
 
 
 def why_not_compared(record: CampaignFolder) -> str | None:

@@ -66,7 +66,8 @@ class Line:
 def size_charts(record: CampaignFolder, kind: Kind) -> list[Chart]:
     """What the article's Figures 2 to 6 show, of one kind of frames, as far as it was measured."""
     found = [_bits_chart, _packets_chart, _latency_chart, _jitter_chart, _difference_chart]
-    return [chart for draw_one in found if (chart := draw_one(record, kind))]
+    charts = [chart for draw_one in found if (chart := draw_one(record, kind))]
+    return [*_partial_charts(record, kind), *charts]
 
 
 def missing_charts(record: CampaignFolder, kind: Kind, charts: Sequence[Chart]) -> list[str]:
@@ -74,6 +75,8 @@ def missing_charts(record: CampaignFolder, kind: Kind, charts: Sequence[Chart]) 
     drawn = {caption.partition(",")[0] for caption, _ in charts}
     # Those at loads that differ have a sentence of their own.
     measured = _MEASURED[:2] if with_other_loads(record, kind) else _MEASURED
+    if any(result.pauses is not None for _, _, result in _throughputs(record, kind)):
+        measured = tuple(title for title in measured if title not in (_BITS, _PACKETS))
     absent = [title[0].lower() + title[1:] for title in measured if title not in drawn]
     lines = [f"Not measured: {'; '.join(absent)}."] if absent else []
     if _DIFFERENCE not in drawn:
@@ -88,6 +91,8 @@ def _why_no_difference(record: CampaignFolder, kind: Kind) -> str:
     of_reference = sizes.pop(record.reference, set())
     if not any(of_reference & found for found in sizes.values()):
         return "it needs the throughput of two devices"
+    if all(result.pauses is not None for _, _, result in _throughputs(record, kind)):
+        return "pauses of the machine allow no throughput"
     return why_not_compared(record) or "at no size do two devices have a limit that is not the generator's"
 
 
@@ -106,7 +111,9 @@ def _bits_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
     lines = device_lines(record)
     theory: dict[Size, float] = {}
     for device, size, result in found:
-        lines[device].points[size] = (result.wire_bps if wire else result.throughput_bps) / 1e9
+        if result.throughput_fps is None:
+            continue
+        lines[device].points[size] = (result.wire_bps if wire else result.bps)(result.throughput_fps) / 1e9
         if result.at_max:
             lines[device].at_limit.add(size)
         if result.line_rate_fps:
@@ -120,12 +127,31 @@ def _packets_chart(record: CampaignFolder, kind: Kind) -> Chart | None:
     lines = device_lines(record)
     theory: dict[Size, float] = {}
     for device, size, result in _throughputs(record, kind):
+        if result.throughput_fps is None:
+            continue
         lines[device].points[size] = result.throughput_fps / 1e6
         if result.at_max:
             lines[device].at_limit.add(size)
         if result.line_rate_fps:
             theory[size] = result.line_rate_fps / 1e6
     return _by_size("packets", kind, _PACKETS, "million frames/s each way", lines, theory)
+
+
+def _partial_charts(record: CampaignFolder, kind: Kind) -> list[Chart]:
+    """The rates with some loss, where pauses of the machine allow no throughput at a size."""
+    found = _throughputs(record, kind)
+    if all(result.pauses is None for _, _, result in found):
+        return []
+    charts = []
+    for loss in dict.fromkeys(goal.loss for _, _, result in found for goal in result.goals if goal.goal.loss_ratio):
+        lines = device_lines(record)
+        for device, size, result in found:
+            for goal in result.goals:
+                if goal.loss == loss and goal.lower is not None:
+                    lines[device].points[size] = goal.lower.load_fps / 1e6
+        name = f"partial-{loss.split()[0].replace('.', '-')}"
+        charts.append(_by_size(name, kind, f"Rate with at most {loss} of loss", "million frames/s each way", lines))
+    return [chart for chart in charts if chart is not None]
 
 
 def _latency_chart(record: CampaignFolder, kind: Kind) -> Chart | None:

@@ -33,7 +33,7 @@ def overview_table(record: CampaignFolder) -> Table:
     for finding, result in record.found(Measured):
         cells = rows.setdefault((frames_in_words(finding), finding.device), [ABSENT] * len(_COLUMNS))
         if isinstance(result, Throughput):
-            cells[0:2] = [f"{result.throughput_fps / 1e6:.4f}", _bounds(result)]
+            cells[0:2] = _throughput(result)
         elif isinstance(result, LatencyFound):
             sample = result.average_ns
             several = len(sample.values) > 1
@@ -47,8 +47,12 @@ def overview_table(record: CampaignFolder) -> Table:
     return without_empty_columns(Table("Overview", ["Frames", "Device", *_COLUMNS], known, text_columns=2))
 
 
-def _bounds(result: Throughput) -> str:
+def _throughput(result: Throughput) -> list[str]:
+    """The rate and its bounds, or what is told in its place."""
+    if result.throughput_fps is None:
+        return ["not told", result.partial_drop or "pauses of the machine"]
     low, high = f"{result.throughput_fps / 1e6:.4f}", result.above_fps
     if high is None or result.generator_was_limit:
-        return f"≥ {low}, the generator's limit" if result.generator_was_limit else f"{low}, the line's rate"
-    return f"{low} to {high / 1e6:.4f}"
+        limit = result.generator_was_limit
+        return [low, f"≥ {low}, the generator's limit" if limit else f"{low}, the line's rate"]
+    return [low, f"{low} to {high / 1e6:.4f}"]

@@ -17,6 +17,7 @@ from testbed.campaign.report.campaign_verdict import absent
 from testbed.campaign.report.loads import loads_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.report.overview import OVERVIEW_NOTE, overview_table
+from testbed.campaign.report.pauses import pauses_in_words
 from testbed.campaign.report.testbeds import lacking_testbeds, testbeds_table, use_of_testbeds
 from testbed.campaign.sizes import size_in_words, sizes_in_words
 from testbed.campaign.summary import Trials, count_trials, kind_in_words
@@ -59,7 +60,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
             "Rates are per direction. A hollow mark is the highest rate tried: the device may be faster. Bars span the "
             f"repetitions. Figures 2 to 6 of the article “{charts.ARTICLE}” show the same of its forwarders."
         ]
-        text += loads_in_words(record, kind)
+        text += [*pauses_in_words(record, kind), *loads_in_words(record, kind)]
         if drawn:
             text += charts.missing_charts(record, kind, drawn)
             sections.append(Section(f"By frame size{f': {words}' if words else ''}", text, drawn))

@@ -42,12 +42,12 @@ def throughput_table(record: CampaignFolder) -> Table:
 def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[str]:
     lower, line = goal.lower, result.line_rate_fps
     load = lower.load_fps if lower else None
-    scale = load / result.throughput_fps if load and result.throughput_fps else None
+    none = "0 (the lowest rate loses frames)" if goal.pauses is None else f"not told: {goal.pauses.pauses_in_words}"
     return [
-        f"{100 * goal.goal.loss_ratio:g} %",
-        _mega(load) if load else "0 (the lowest rate loses frames)",
-        figure(result.throughput_bps * scale / 1e9 if scale else None, ".3f"),
-        figure(result.wire_bps * scale / 1e9 if scale and line else None, ".3f"),
+        goal.loss,
+        _mega(load) if load else none,
+        figure(result.bps(load) / 1e9 if load else None, ".3f"),
+        figure(result.wire_bps(load) / 1e9 if load and line else None, ".3f"),
         figure(100 * load / line if load and line else None, ".2f"),
         _upper_in_words(goal),
         str(lower.trials) if lower else ABSENT,
@@ -56,6 +56,8 @@ def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[
 
 
 def _upper_in_words(goal: GoalFound) -> str:
+    if goal.pauses is not None:
+        return ABSENT
     if goal.not_offered_fps is not None:
         return f"none: the generator did not keep {_mega(goal.not_offered_fps)}"
     return _mega(goal.upper.load_fps) if goal.upper else "none: highest rate tried"
