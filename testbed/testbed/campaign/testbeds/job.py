@@ -128,7 +128,7 @@ def run_job(
     follower: Follower = lambda text, whole: None,
     watcher: Watcher | None = None,
 ) -> JobResult:
-    """Does a job on this machine; `follower` gets the journal as it is written, `watcher` is told of each trial."""
+    """Does a job on this machine; `follower` gets the journal as it is written, `watcher` is notified of each trial."""
     result = JobResult(testbed=job.testbed, frames=job.frames)
     with scratch_folder() as folder:
         try:
