@@ -14,6 +14,7 @@ mod frame;
 mod gaps;
 mod latency;
 mod live;
+mod neighbours;
 mod output;
 mod pacing;
 mod ports;

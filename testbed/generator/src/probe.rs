@@ -9,7 +9,7 @@ use crate::{
     error::Error,
     frame::Stamp,
     receive::Receiver,
-    stream::Stream,
+    stream::{Stream, send_answers},
     transmit::{Sender, Written, write_rest},
 };
 use core::time::Duration;
@@ -38,6 +38,7 @@ pub(crate) fn open_paths(
             return Ok(false);
         }
         streams.iter_mut().for_each(|stream| stream.receiver.look_for_probes());
+        send_answers(streams);
     }
     Ok(true)
 }
@@ -72,6 +73,7 @@ fn open_each(options: &Options, streams: &mut [Stream], clock: Clock, stop: &Ato
             }
             stream.receiver.look_for_probes();
         }
+        send_answers(streams);
     }
     Ok(true)
 }
@@ -100,6 +102,7 @@ impl Receiver {
         for packet in &self.burst {
             self.judge.note_probe(packet);
         }
+        self.consider();
         self.burst.clear();
     }
 }

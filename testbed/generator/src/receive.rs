@@ -7,6 +7,7 @@ use crate::{
     addresses::FieldSequence,
     frame::{ExpectedMacs, HEAD_LEN, LEAST_LEN_MAX, Mixture, Series, Stamp, Template},
     latency::LatencyRecorder,
+    neighbours::Neighbour,
     queues::Queues,
     sequence::SequenceTracker,
     transmit::BURST_MAX,
@@ -21,6 +22,8 @@ pub(crate) struct Receiver {
     /// The maximum number of frames to receive at once.
     pub(crate) most: usize,
     pub(crate) judge: Judge,
+    /// What it answers to a device that asks for addresses.
+    pub(crate) neighbour: Neighbour,
     /// When the last frame of the stream arrived.
     pub(crate) last: Option<Tsc>,
 }
@@ -39,11 +42,22 @@ impl Receiver {
         let now = clock.now();
         let before = self.judge.received();
         self.judge.frames(&self.burst, sent, now);
-        if self.judge.received() != before {
+        let new = self.judge.received() - before;
+        if new > 0 {
             self.last = Some(now);
+        }
+        if new < count as u64 {
+            // A question is no foreign frame.
+            self.judge.foreign = self.judge.foreign.saturating_sub(self.consider());
         }
         self.burst.clear();
         count
+    }
+
+    /// Makes answers to the questions in the burst; returns their number.
+    #[cold]
+    pub(crate) fn consider(&mut self) -> u64 {
+        self.burst.iter().map(|packet| u64::from(self.neighbour.consider(packet))).sum()
     }
 }
 

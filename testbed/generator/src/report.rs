@@ -54,6 +54,8 @@ pub(crate) struct Report {
     received_under_load: u64,
     streams: Vec<StreamReport>,
     foreign: u64,
+    /// ARP requests and neighbour solicitations that were answered, also before the run.
+    answered: u64,
     probes: Probes,
     total: Counters,
     device: Vec<Device>,
@@ -180,6 +182,7 @@ impl Report {
             interrupted: course.interrupted,
             received_under_load: course.received,
             foreign: streams.iter().map(|stream| stream.receiver.judge.foreign).sum(),
+            answered: streams.iter().map(|stream| stream.receiver.neighbour.answered).sum(),
             probes: Probes {
                 sent: streams.iter().map(|stream| stream.sender.probes).sum(),
                 received: streams.iter().map(|stream| stream.receiver.judge.probes).sum(),
@@ -230,6 +233,9 @@ impl Report {
         }
         if self.foreign > 0 {
             writeln!(out, "foreign frames: {}", self.foreign)?;
+        }
+        if self.answered > 0 {
+            writeln!(out, "ARP requests and neighbour solicitations answered: {}", self.answered)?;
         }
         if let Some(Lateness { worst_lag_s, caught_up }) = self.lateness.filter(|late| late.caught_up > 0) {
             writeln!(out, "behind by up to {:.1} us, made up for with {caught_up} frames", worst_lag_s * 1e6)?;

@@ -11,12 +11,13 @@ use crate::{
     gaps::{GapWatch, Gaps},
     latency::LatencyRecorder,
     live::Live,
+    neighbours::{Hosts, Neighbour},
     pacing::{Lateness, Pacer},
     ports::GeneratorPort,
     queues::Queues,
     receive::{Judge, Receiver},
     sequence::SequenceTracker,
-    stream::Stream,
+    stream::{Stream, send_answers},
     transmit::{Mixed, Pacing, Sender},
 };
 use core::{mem, time::Duration};
@@ -78,6 +79,11 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
         let receiving = ports.get_mut(rx).ok_or_else(no_queue)?;
         let rx_queues = Queues::new(mem::take(&mut receiving.rx)).ok_or_else(no_queue)?;
         let rx_port = receiving.port.id().get();
+        // Those of a port that sends are the sender's.
+        let spare =
+            if options.streams().iter().any(|(tx, _)| *tx == rx) { Vec::new() } else { mem::take(&mut receiving.tx) };
+        let hosts = Hosts::new(options.ranges, options.format.clone());
+        let neighbour = Neighbour::new(hosts, receiving.mac, receiving.pool.clone(), Queues::new(spare));
 
         let dst = options.dst_macs.get(number).copied().unwrap_or(default_destination(tx_port));
         let (macs, number) = (Macs { dst, src }, number as u8);
@@ -114,7 +120,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             probes: 0,
         };
         let most = options.burst.max(RX_BURST_MIN);
-        let receiver = Receiver { queues: rx_queues, burst: Burst::new(), most, judge, last: None };
+        let receiver = Receiver { queues: rx_queues, burst: Burst::new(), most, judge, neighbour, last: None };
         streams.push(Stream { tx_port, rx_port, sender, receiver, before_then: (0, 0) });
     }
     Ok(streams)
@@ -269,13 +275,14 @@ impl End {
 /// Receives the frames that have arrived for each stream.
 #[inline]
 fn receive(streams: &mut [Stream], clock: Clock) {
-    for Stream { sender, receiver, .. } in streams {
+    for Stream { sender, receiver, .. } in &mut *streams {
         for _ in 0..RX_POLLS {
             if receiver.poll(clock, sender.sent) < receiver.most {
                 break;
             }
         }
     }
+    send_answers(streams);
 }
 
 /// Receives until every frame has come back, or until the time of `--wait` is over.

@@ -75,6 +75,7 @@ def _embedded(frames: Frames) -> list[str]:
         f"UDP: from port {ports} to 10000, with checksum.",
         "Payload: magic number 0x6c32, session, stream, sequence number of 48 bits, time stamp of 64 bits; then up to "
         "the frame's size the bytes (n modulo 251) XOR 0x5a, counted from 0.",
+        "Questions of the device for these addresses, by ARP or neighbour discovery, are answered and not counted.",
     ]
 
 

@@ -125,6 +125,8 @@ class Result(Message):
     received_under_load: Count | None = None
     streams: list[Stream]
     foreign: Count
+    # ARP requests and neighbour solicitations for addresses of the frames; generators of before answered none.
+    answered: Count = 0
     probes: Probes
     total: StreamCounters
 

@@ -30,6 +30,9 @@ mod frame;
 #[path = "../../src/latency.rs"]
 mod latency;
 #[allow(dead_code)]
+#[path = "../../src/neighbours.rs"]
+mod neighbours;
+#[allow(dead_code)]
 #[path = "../../src/pacing.rs"]
 mod pacing;
 #[allow(dead_code)]

@@ -5,7 +5,7 @@
 
 /// The checksum of a sum that is not yet folded.
 #[inline(always)]
-pub(super) const fn checksum(sum: u64) -> u64 {
+pub(crate) const fn checksum(sum: u64) -> u64 {
     let sum = (sum >> 32) + (sum & 0xffff_ffff);
     let sum = (sum >> 16) + (sum & 0xffff);
     let sum = (sum >> 16) + (sum & 0xffff);
@@ -29,7 +29,7 @@ pub(super) const fn sum_of_time(time: u64) -> u64 {
 }
 
 /// The sum of the 16-bit numbers in `bytes`; an odd last byte counts as the upper half of one.
-pub(super) fn sum_of(bytes: &[u8]) -> u64 {
+pub(crate) fn sum_of(bytes: &[u8]) -> u64 {
     bytes
         .chunks(2)
         .map(|pair| pair.iter().zip([8, 0]).map(|(byte, shift)| u64::from(*byte) << shift).sum::<u64>())

@@ -31,9 +31,9 @@ const SRC_BEFORE_WORDS: usize = 10;
 
 /// Ethernet, IPv4, UDP and VXLAN around an Ethernet frame (RFC 7348, section 5).
 const VXLAN_MORE: usize = 14 + IPV4_LEN + 8 + 8;
-/// The addresses of the tunnel's ends, and of the frame inside.
-const TUNNEL_SRC: [u8; 4] = [198, 18, 0, 0];
-const TUNNEL_DST: [u8; 4] = [198, 19, 0, 0];
+/// The source and the destination of the tunnel.
+pub(crate) const TUNNEL_ENDS: [[u8; 4]; 2] = [[198, 18, 0, 0], [198, 19, 0, 0]];
+/// Of the frame inside.
 const INNER_MACS: [u8; 12] = [2, 0, 0, 0, 3, 0, 2, 0, 0, 0, 2, 0];
 /// The first of the dynamic ports, which RFC 7348 recommends, and VXLAN's.
 const VXLAN_SRC_UDP: u16 = 49_152;
@@ -119,7 +119,7 @@ fn tunnel(vni: u32, ip_len: usize) -> Vec<u8> {
     let udp_len = (u16::from_be_bytes(ip_len) - IPV4_LEN as u16).to_be_bytes();
     let ip = |checksum: [u8; 2]| {
         // Do not fragment; in the first byte the version and 5 words of header.
-        [&[0x45, 0], &ip_len[..], &[0, 0, 0x40, 0, HOPS, UDP], &checksum, &TUNNEL_SRC, &TUNNEL_DST].concat()
+        [&[0x45, 0], &ip_len[..], &[0, 0, 0x40, 0, HOPS, UDP], &checksum, TUNNEL_ENDS.as_flattened()].concat()
     };
     let checksum = checksum(sum_of(&ip([0; 2]))) as u16;
     let ports = [VXLAN_SRC_UDP, VXLAN_DST_UDP].map(u16::to_be_bytes).concat();

@@ -28,11 +28,12 @@ mod mixture;
 mod series;
 
 use crate::addresses::Fields;
-use checksum::{checksum, sum_of, sum_of_time, udp_checksum};
+use checksum::{sum_of_time, udp_checksum};
 use dpdk_rs::MacAddr;
 use format::{HOPS, UDP};
 
-pub(crate) use format::{Format, HEAD_LEN, Ipv6, LEAST_LEN_MAX, Macs};
+pub(crate) use checksum::{checksum, sum_of};
+pub(crate) use format::{Format, HEAD_LEN, Ipv6, LEAST_LEN_MAX, Macs, TUNNEL_ENDS};
 pub(crate) use mixture::Mixture;
 pub(crate) use series::Series;
 

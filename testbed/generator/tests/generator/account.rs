@@ -305,3 +305,37 @@ fn the_result_goes_to_a_file_that_is_whole_or_not_there() -> Result {
     assert_eq!(fs::read_dir(folder.path())?.count(), 1);
     Ok(())
 }
+
+/// A device that asks for an address gets an answer on the port where it asks, whichever sends; questions are no foreign frames.
+#[test]
+fn who_asks_for_an_address_of_the_frames_is_answered() -> Result {
+    let folder = Folder::new()?;
+    let asked = folder.path().join("asked.pcap");
+    let question = [
+        &[0xff; 6][..],
+        &[2, 0, 0, 0, 0, 7, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 7, 198, 19, 0, 254],
+        &[0, 0, 0, 0, 0, 0, 198, 19, 0, 9],
+        &[0; 18],
+    ]
+    .concat();
+    let number = |number: u32| number.to_ne_bytes();
+    let header = [0xa1b2_c3d4, 4 << 16 | 2, 0, 0, 65_535, 1].map(number).concat();
+    let frame = [&[0, 0, 60, 60].map(number).concat()[..], &question].concat();
+    fs::write(&asked, [header, frame].concat())?;
+    for (place, options) in ["--ports 0", "--ports 1,0", "--ports 0,1 --bidirectional"].into_iter().enumerate() {
+        let answered = folder.path().join(format!("answered{place}.pcap"));
+        let devices = [
+            format!("net_pcap0,rx_pcap={},tx_pcap={}", asked.display(), answered.display()),
+            "net_null0,no-rx=1".to_owned(),
+        ];
+        let options = format!("{options} --count 3 --src-ip 198.18.0.0 --probe 0 --wait 0 --json - --quiet");
+        let result = run(&devices, &options)?.result()?;
+        assert_eq!(result["answered"], 1, "{options}: {result}");
+        let capture = fs::read(answered)?;
+        let replies: Vec<_> = frames(&capture).into_iter().filter(|frame| frame[12..14] == [8, 6]).collect();
+        assert_eq!(replies.len(), 1, "{options}");
+        assert_eq!((&replies[0][..6], &replies[0][20..22]), (&[2, 0, 0, 0, 0, 7][..], &[0, 2][..]), "{options}");
+        assert_eq!(replies[0][28..32], [198, 19, 0, 9], "{options}");
+    }
+    Ok(())
+}
