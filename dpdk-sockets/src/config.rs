@@ -73,14 +73,14 @@ impl Config {
     pub(crate) fn network(&self) -> Result<Ipv4Cidr, ConfigError> {
         let address = self.address;
         if address.is_unspecified() || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
-            return Err(ConfigError::Address(address));
+            return Err(ConfigError::Address(address.into()));
         }
         if self.prefix_len > 32 {
             return Err(ConfigError::PrefixLength(self.prefix_len));
         }
         let network = Ipv4Cidr::new(address, self.prefix_len);
         if let Some(gateway) = self.gateway.filter(|gateway| !network.contains_addr(gateway) || *gateway == address) {
-            return Err(ConfigError::Gateway(gateway));
+            return Err(ConfigError::Gateway(gateway.into()));
         }
         if !(576..=9_000).contains(&self.mtu) {
             return Err(ConfigError::Mtu(self.mtu));

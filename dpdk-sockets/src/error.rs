@@ -4,7 +4,7 @@
 //! What can be wrong with a call.
 
 use crate::event::Ended;
-use core::net::{Ipv4Addr, SocketAddrV4};
+use core::net::{IpAddr, SocketAddr};
 use thiserror::Error;
 
 /// What is wrong with a [`Config`](crate::Config).
@@ -13,13 +13,13 @@ use thiserror::Error;
 pub enum ConfigError {
     /// No host has this address.
     #[error("{0} is no address for a host: give a unicast address")]
-    Address(Ipv4Addr),
+    Address(IpAddr),
     /// An IPv4 address has 32 bits.
     #[error("a network of {0} bits does not exist: give a prefix length from 0 to 32")]
     PrefixLength(u8),
     /// The gateway cannot be reached, or is the stack itself.
     #[error("the gateway {0} is not another host of the stack's network: correct Config::gateway or the prefix length")]
-    Gateway(Ipv4Addr),
+    Gateway(IpAddr),
     /// The maximum length of a packet is none.
     #[error("an MTU of {0} bytes is not supported: give 576 to 9000")]
     Mtu(usize),
@@ -46,13 +46,13 @@ pub enum ListenError {
 pub enum ConnectError {
     /// No host answers there.
     #[error("{0} is no address of a host and a port: give a unicast address, and a port from 1 to 65535")]
-    NoPeer(SocketAddrV4),
-    /// The address is outside the stack's network, and there is no gateway.
+    NoPeer(SocketAddr),
+    /// The address is outside the stack's network, and there is no gateway. Every IPv6 address is.
     #[error("there is no route to {0}: set Config::gateway, or choose an address in the stack's network")]
-    NoRoute(SocketAddrV4),
+    NoRoute(SocketAddr),
     /// All ports for connections to this peer are in use.
     #[error("all local ports are in use for connections to {0}: close some of them first")]
-    NoPort(SocketAddrV4),
+    NoPort(SocketAddr),
     /// The stack has as many connections as it may have.
     #[error("the stack has {0} connections, which is its limit: raise Config::connections, or close some")]
     Full(usize),
@@ -88,8 +88,8 @@ pub enum SendToError {
     TooLong(usize, usize),
     /// No host receives there.
     #[error("{0} is no address of a host and a port: give a unicast address, and a port from 1 to 65535")]
-    NoPeer(SocketAddrV4),
-    /// The address is outside the stack's network, and there is no gateway.
+    NoPeer(SocketAddr),
+    /// The address is outside the stack's network, and there is no gateway. Every IPv6 address is.
     #[error("there is no route to {0}: set Config::gateway, or choose an address in the stack's network")]
-    NoRoute(SocketAddrV4),
+    NoRoute(SocketAddr),
 }

@@ -10,7 +10,7 @@ use crate::event::{ConnectionId, Ended, ListenerId};
 use crate::link::Hop;
 use crate::tcp::{Connection, FIRST_DYNAMIC_PORT, Stage};
 use crate::wire::Wire;
-use core::net::SocketAddrV4;
+use core::net::{IpAddr, SocketAddr, SocketAddrV4};
 
 impl<W: Wire> Stack<W> {
     /// Accepts connections to a port. They come as [`Event::Accepted`](crate::Event::Accepted).
@@ -43,8 +43,8 @@ impl<W: Wire> Stack<W> {
     /// # Errors
     ///
     /// [`ConnectError`] if the address or port is no host's, if there is no way to it, no free port, or no free connection.
-    pub fn connect(&mut self, remote: SocketAddrV4) -> Result<ConnectionId, ConnectError> {
-        let host = *remote.ip();
+    pub fn connect(&mut self, remote: SocketAddr) -> Result<ConnectionId, ConnectError> {
+        let IpAddr::V4(host) = remote.ip() else { return Err(ConnectError::NoRoute(remote)) };
         if remote.port() == 0 || !is_unicast(host) || host == self.config.address {
             return Err(ConnectError::NoPeer(remote));
         }
@@ -52,10 +52,11 @@ impl<W: Wire> Stack<W> {
         if self.connections.len() >= self.config.connections {
             return Err(ConnectError::Full(self.config.connections));
         }
-        let flow = self.free_flow(remote).ok_or(ConnectError::NoPort(remote))?;
+        let peer = SocketAddrV4::new(host, remote.port());
+        let flow = self.free_flow(peer).ok_or(ConnectError::NoPort(remote))?;
         let now = self.link.now();
         let initial = self.initial.number(flow, now);
-        let socket = self.engine.connect(flow.local(), remote, initial, self.buffers, now);
+        let socket = self.engine.connect(flow.local(), peer, initial, self.buffers, now);
         let socket = socket.ok_or(ConnectError::NoPeer(remote))?;
         Ok(self.insert(Connection::new(socket, flow, hop, None, initial, now)))
     }
@@ -198,9 +199,9 @@ impl<W: Wire> Stack<W> {
     /// # Errors
     ///
     /// [`ConnectionError::NoSuchConnection`] if it was closed before.
-    pub fn peer(&self, id: ConnectionId) -> Result<SocketAddrV4, ConnectionError> {
+    pub fn peer(&self, id: ConnectionId) -> Result<SocketAddr, ConnectionError> {
         let connection = self.connections.get(id).filter(|connection| !connection.is_closed);
-        connection.map(|connection| connection.flow.remote()).ok_or(ConnectionError::NoSuchConnection)
+        connection.map(|connection| connection.flow.remote().into()).ok_or(ConnectionError::NoSuchConnection)
     }
 
     fn reset(&mut self, id: ConnectionId) {

@@ -10,7 +10,7 @@ use crate::event::UdpId;
 use crate::link::Hop;
 use crate::udp;
 use crate::wire::Wire;
-use core::net::SocketAddrV4;
+use core::net::{SocketAddr, SocketAddrV4};
 
 impl<W: Wire> Stack<W> {
     /// Receives the datagrams for a UDP port. [`Event::Datagram`](crate::Event::Datagram) says when there are any.
@@ -36,12 +36,12 @@ impl<W: Wire> Stack<W> {
     /// # Errors
     ///
     /// [`SendToError::NoSuchSocket`] if it was closed.
-    pub fn recv_from(&mut self, socket: UdpId, bytes: &mut [u8]) -> Result<Option<(usize, SocketAddrV4)>, SendToError> {
+    pub fn recv_from(&mut self, socket: UdpId, bytes: &mut [u8]) -> Result<Option<(usize, SocketAddr)>, SendToError> {
         let Some(datagram) = self.udp.take(socket).ok_or(SendToError::NoSuchSocket)? else { return Ok(None) };
         let payload = W::bytes(&datagram.frame).and_then(|frame| frame.get(datagram.at.payload)).unwrap_or_default();
         let copied = payload.len().min(bytes.len());
         bytes[..copied].copy_from_slice(&payload[..copied]);
-        Ok(Some((payload.len(), datagram.at.from)))
+        Ok(Some((payload.len(), datagram.at.from.into())))
     }
 
     /// Sends a datagram, with the next [`poll`](Self::poll) at the latest. Returns whether there was room: if not, try again
@@ -51,22 +51,22 @@ impl<W: Wire> Stack<W> {
     ///
     /// [`SendToError`] if there is no such socket, if the datagram is too long for one packet, or if there is no way to the
     /// address.
-    pub fn send_to(&mut self, socket: UdpId, bytes: &[u8], to: SocketAddrV4) -> Result<bool, SendToError> {
+    pub fn send_to(&mut self, socket: UdpId, bytes: &[u8], to: SocketAddr) -> Result<bool, SendToError> {
         let port = self.udp.port(socket).ok_or(SendToError::NoSuchSocket)?;
         let most = self.config.mtu - udp::HEADERS_LEN;
         if bytes.len() > most {
             return Err(SendToError::TooLong(bytes.len(), most));
         }
-        let host = *to.ip();
-        if to.port() == 0 || !is_unicast(host) {
+        let SocketAddr::V4(peer) = to else { return Err(SendToError::NoRoute(to)) };
+        if to.port() == 0 || !is_unicast(*peer.ip()) {
             return Err(SendToError::NoPeer(to));
         }
-        let hop = Hop::Host(self.link.hop(host).ok_or(SendToError::NoRoute(to))?);
+        let hop = Hop::Host(self.link.hop(*peer.ip()).ok_or(SendToError::NoRoute(to))?);
         if !self.link.wire.has_room() {
             return Ok(false);
         }
         let from = SocketAddrV4::new(self.config.address, port);
-        self.link.transmit(udp::HEADERS_LEN + bytes.len(), hop, |packet| udp::emit(from, to, bytes, packet));
+        self.link.transmit(udp::HEADERS_LEN + bytes.len(), hop, |packet| udp::emit(from, peer, bytes, packet));
         Ok(true)
     }
 }

@@ -4,7 +4,7 @@
 //! Hosts of the network, and beyond.
 
 use crate::peer::{PEER, PEER_MAC, Peer, STACK, STACK_MAC, arp_packet, config, events, peer_socket};
-use core::net::{Ipv4Addr, SocketAddrV4};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use dpdk_sockets::{Ended, Event};
 use smoltcp::phy::ChecksumCapabilities;
@@ -74,10 +74,11 @@ fn other_networks_are_reached_by_the_gateway() {
     let mut config = config();
     config.gateway = Some(Ipv4Addr::new(192, 0, 2, 254));
     let mut peer = Peer::new(config);
-    let remote = SocketAddrV4::new(Ipv4Addr::new(198, 51, 100, 1), 80);
+    let remote = SocketAddr::from(([198, 51, 100, 1], 80));
     let id = peer.stack.connect(remote).unwrap();
+    let IpAddr::V4(host) = remote.ip() else { panic!("{remote}") };
     let [syn] = &peer.poll()[..] else { panic!("no SYN") };
-    (peer.address, peer.ports, peer.ack) = (*remote.ip(), (80, syn.ports.0), Some(syn.seq + 1));
+    (peer.address, peer.ports, peer.ack) = (host, (80, syn.ports.0), Some(syn.seq + 1));
     peer.send(TcpControl::Syn, b"");
     peer.poll();
     assert_eq!(events(&mut peer.stack), [Event::Connected(id)]);

@@ -95,10 +95,16 @@ fn what_cannot_be_is_refused_by_name() {
         change(&mut config);
         Stack::new(Memory::default(), config).unwrap_err()
     };
-    assert_eq!(refused(|config| config.address = Ipv4Addr::BROADCAST), ConfigError::Address(Ipv4Addr::BROADCAST));
+    assert_eq!(
+        refused(|config| config.address = Ipv4Addr::BROADCAST),
+        ConfigError::Address(Ipv4Addr::BROADCAST.into())
+    );
     assert_eq!(refused(|config| config.prefix_len = 33), ConfigError::PrefixLength(33));
     let outside = Ipv4Addr::new(192, 0, 3, 1);
-    assert_eq!(refused(|config| config.gateway = Some(Ipv4Addr::new(192, 0, 3, 1))), ConfigError::Gateway(outside));
+    assert_eq!(
+        refused(|config| config.gateway = Some(Ipv4Addr::new(192, 0, 3, 1))),
+        ConfigError::Gateway(outside.into())
+    );
     assert_eq!(refused(|config| config.mtu = 575), ConfigError::Mtu(575));
     assert_eq!(refused(|config| config.receive_buffer = 65_536), ConfigError::Buffer(65_536));
     assert_eq!(refused(|config| config.send_buffer = 0), ConfigError::Buffer(0));

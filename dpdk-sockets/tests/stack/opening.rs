@@ -2,7 +2,7 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 use crate::peer::{PEER, PORT, Peer, STACK, config, events, peer_socket};
-use core::net::{Ipv4Addr, SocketAddrV4};
+use core::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::time::Duration;
 use dpdk_sockets::{ConnectError, ConnectionError, Ended, Event, ListenError};
 use smoltcp::wire::{TcpControl, TcpSeqNumber};
@@ -135,10 +135,12 @@ fn bad_ports_and_addresses_are_named() {
     let mut peer = Peer::new(config());
     assert_eq!(peer.stack.listen(0), Err(ListenError::PortZero));
     assert_eq!(peer.stack.listen(PORT), Err(ListenError::InUse(PORT)));
-    let outside = SocketAddrV4::new(Ipv4Addr::new(198, 51, 100, 1), 80);
+    let outside = SocketAddr::from(([198, 51, 100, 1], 80));
     assert_eq!(peer.stack.connect(outside), Err(ConnectError::NoRoute(outside)));
+    let other_family = SocketAddr::from((Ipv6Addr::LOCALHOST, 80));
+    assert_eq!(peer.stack.connect(other_family), Err(ConnectError::NoRoute(other_family)));
     for (address, port) in [(PEER, 0), (STACK, 80), (Ipv4Addr::BROADCAST, 80), (Ipv4Addr::UNSPECIFIED, 80)] {
-        let remote = SocketAddrV4::new(address, port);
+        let remote = SocketAddr::new(address.into(), port);
         assert_eq!(peer.stack.connect(remote), Err(ConnectError::NoPeer(remote)));
     }
 }

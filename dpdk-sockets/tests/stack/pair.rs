@@ -3,7 +3,7 @@
 
 //! Two stacks on one wire, which loses and reorders.
 
-use core::net::{Ipv4Addr, SocketAddrV4};
+use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
@@ -94,7 +94,7 @@ fn echo(server: &mut Stack<Memory>, held: &mut std::collections::HashMap<Connect
 fn run(connections: usize, bytes: usize, lost: u64) {
     let mut pair = Pair::new(lost);
     let mut held = std::collections::HashMap::new();
-    let remote = SocketAddrV4::new(SERVER, 80);
+    let remote = SocketAddr::from((SERVER, 80));
     let mut open: std::collections::HashMap<_, _> =
         (0..connections).map(|_| (pair.client.connect(remote).unwrap(), (0, 0))).collect();
     let byte = |position: usize, id: ConnectionId| (position as u64 ^ slotmap::Key::data(&id).as_ffi()) as u8;

@@ -3,7 +3,7 @@
 
 //! A peer on the same network whose segments are made by hand.
 
-use core::net::{Ipv4Addr, SocketAddrV4};
+use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
@@ -233,6 +233,6 @@ pub(crate) fn events(stack: &mut Stack<Memory>) -> Vec<Event> {
 }
 
 /// Remote address and port of the peer.
-pub(crate) fn peer_socket(port: u16) -> SocketAddrV4 {
-    SocketAddrV4::new(PEER, port)
+pub(crate) fn peer_socket(port: u16) -> SocketAddr {
+    SocketAddr::new(PEER.into(), port)
 }
