@@ -77,6 +77,8 @@ class DeviceModel(Record):
     pause_s: float = Field(0.0, ge=0)
     # The share of trials in which a frame comes back changed.
     corrupts: float = Field(0.0, ge=0, le=1)
+    # The share of trials in which one frame is lost by chance.
+    mishaps: float = Field(0.0, ge=0, le=1)
     # Real seconds for each simulated one, for whoever wants to watch; 0: none.
     pace: float = Field(0.0, ge=0, le=1)
 
@@ -172,6 +174,8 @@ class SimulatedGenerator:
         in_a_pause = offered * self.model.pause_s - self.model.buffer_frames
         in_a_pause = max(0, math.ceil(in_a_pause if served >= offered else served * self.model.pause_s))
         lost = min(each, lost + paused * in_a_pause)
+        if self.model.mishaps and chance.random() < self.model.mishaps:
+            lost = max(lost, 1)
         left = min(self.model.buffer_frames, math.ceil(each * (1 - served / offered)))
         lost, left = lost * plan.directions, left * plan.directions
         sent = each * plan.directions

@@ -20,6 +20,12 @@ from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Finding, Level
+from testbed.campaign.measurements.loss_verification import (
+    MOST_REPEATS,
+    LossVerification,
+    LossVerified,
+    least_lossy,
+)
 from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, burst
 from testbed.campaign.sizes import is_mixture
 from testbed.campaign.traffic_generator import NotCapable, Pauses
@@ -83,6 +89,8 @@ class BackToBackSettings(Settings):
     most_limit_s: float = Field(30.0, gt=0, le=30)
     # How far the bounds of the first search may be apart at the end; the others keep its step.
     relative_step: float = Field(0.005, gt=0, lt=1)
+    # How often a burst that lost frames is repeated before it counts.
+    loss_verification: int = Field(0, ge=0, le=MOST_REPEATS)
 
 
 class BackToBack(Measured):
@@ -104,6 +112,7 @@ class BackToBack(Measured):
     served_fps: float | None = Field(
         None, description="forwarded behind the longest burst without loss, in a longer one; in each direction"
     )
+    loss_verification: LossVerified | None = Field(None, description="absent if no burst was to be repeated")
 
     @property
     def headline(self) -> str:
@@ -128,8 +137,8 @@ class BackToBack(Measured):
 class _Bursts:
     """Bursts of one kind of frames."""
 
-    def __init__(self, trials: Trials, stream: Stream, rate_fps: float, limit: int) -> None:
-        self._trials = trials
+    def __init__(self, verification: LossVerification, stream: Stream, rate_fps: float, limit: int) -> None:
+        self._verification = verification
         self._stream = stream
         self._rate = rate_fps
         self.limit = limit
@@ -137,8 +146,8 @@ class _Bursts:
         self._longest_lossy = (0, 0.0)
 
     def passes(self, count: int) -> bool:
-        """Whether a burst comes back whole."""
-        result = self._trials.run(burst(self._stream, self._rate, count))
+        """Whether a burst comes back whole, at last when it is repeated."""
+        result = least_lossy(self._verification.run(burst(self._stream, self._rate, count)))
         if result.lost and count > self._longest_lossy[0]:
             self._longest_lossy = (count, result.received / result.plan.directions)
         return result.lost == 0
@@ -243,7 +252,8 @@ def measure_back_to_back(
             limit_frames=limit,
             below_line_rate=False,
         )
-    bursts = _Bursts(trials, stream, rate, limit)
+    verification = LossVerification(trials.run, settings.loss_verification)
+    bursts = _Bursts(verification, stream, rate, limit)
     on_step(f"the first search, up to {limit} frames")
     longest, step = bursts.first(settings.relative_step, most)
     at_limit = longest >= most
@@ -280,6 +290,7 @@ def measure_back_to_back(
         corrected_buffer_s=corrected,
         corrected_buffer_bounds_s=bounds,
         served_fps=served,
+        loss_verification=verification.found,
     )
 
 

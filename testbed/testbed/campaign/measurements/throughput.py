@@ -9,6 +9,7 @@ result is RFC 2544's (RFC 9971, section 4.10.2).
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +18,12 @@ from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Finding, Level
+from testbed.campaign.measurements.loss_verification import (
+    MOST_REPEATS,
+    LossVerification,
+    LossVerified,
+    least_lossy,
+)
 from testbed.campaign.measurements.pause_bound import PauseBound, pause_bound, share_in_pauses
 from testbed.campaign.measurements.result import Account, Measured, Settings, continuous, is_line_rate
 from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, mean_bytes
@@ -83,6 +90,8 @@ class ThroughputSettings(Settings):
     goals: tuple[Goal, ...] = Field(default=(Goal(),), min_length=1)
     # Further trials at the rate that was found, as long as the last ones of the search.
     confirmations: int = Field(0, ge=0, le=1000)
+    # How often a trial of the search that lost too many frames is repeated before it counts.
+    loss_verification: int = Field(0, ge=0, le=MOST_REPEATS)
 
 
 class Bound(Record):
@@ -139,6 +148,7 @@ class Throughput(Measured):
         None, description="in its place: a load for what relates to the throughput. It says nothing of the device"
     )
     at_rate: AtRate | None = Field(None, description="all valid trials at this rate, also those of other measurements")
+    loss_verification: LossVerified | None = Field(None, description="of the search; absent if nothing was repeated")
 
     @property
     def above_fps(self) -> float | None:
@@ -199,8 +209,8 @@ class Throughput(Measured):
 class _Search(AbstractMeasurer):
     """Trials for MLRsearch."""
 
-    def __init__(self, trials: Trials, stream: Stream, pauses_as_loss: bool = False) -> None:
-        self._trials = trials
+    def __init__(self, verification: LossVerification, stream: Stream, pauses_as_loss: bool = False) -> None:
+        self._verification = verification
         self._stream = stream
         self._pauses_as_loss = pauses_as_loss
         self.results: list[TrialResult] = []
@@ -209,10 +219,13 @@ class _Search(AbstractMeasurer):
         # What pauses allow, if they spoilt all trials at a rate.
         self.pauses: PauseBound | None = None
         self._refused: set[float | None] = set()
+        # What the least tolerant goal allows.
+        self._allowed = 0.0
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
-        """A trial. What was not sent counts as loss, unless it is no more than a clock may be slow: a rate that was not
-        offered is not proven. A trial that lacks many frames is invalid, and never comes here.
+        """A trial, verified if it loses frames. What was not sent counts as loss, unless it is no more than a clock
+        may be slow: a rate that was not offered is not proven. A trial that lacks many frames is invalid, and never
+        comes here.
 
         The duration is the intended one, since seconds that a trial took too short would be made up for by another
         whole trial.
@@ -222,8 +235,9 @@ class _Search(AbstractMeasurer):
         if self.pauses is not None and intended_load >= self.pauses.limit_fps:
             return self._not_offered(intended_duration, intended_load)
         plan = continuous(self._stream, intended_load, intended_duration)
+        plan = plan.model_copy(update={"pauses_as_loss": self._pauses_as_loss})
         try:
-            result = self._trials.run(plan.model_copy(update={"pauses_as_loss": self._pauses_as_loss}))
+            tried = self._verification.run(plan, self._allowed)
         except Disturbed as error:
             self.pauses = pause_bound(error.tried, error.pauses_s, error.ring_frames)
             return self._not_offered(intended_duration, intended_load)
@@ -232,7 +246,8 @@ class _Search(AbstractMeasurer):
             if not self.results and len(self.not_offered) >= _MOST_NOT_OFFERED:
                 raise
             return self._not_offered(intended_duration, intended_load)
-        self.results.append(result)
+        self.results += tried
+        result = least_lossy(tried)
         intended = result.plan.intended_frames
         unsent = intended - result.sent
         return MeasurementResult(
@@ -262,6 +277,7 @@ class _Search(AbstractMeasurer):
         Raises `NotMeasured`.
         """
         lowest, highest = rates
+        self._allowed = min(goal.loss_ratio for goal in goals)
         config = Config()
         # In this order, since each is checked against what the other has now.
         config.max_load = max(highest, config.max_load)
@@ -334,18 +350,22 @@ def measure_throughput(
             f"{highest:g} frames/s are too few to search among: lengthen the goals' initial_trial_s in "
             "settings.throughput of the scenario"
         )
-    search = _Search(trials, stream)
+    verification = LossVerification(trials.run, settings.loss_verification)
+    search = _Search(verification, stream)
     found = search.find(settings.goals, (lowest, highest), on_step)
     best, undisturbed_fps = found[0].lower, None
     if found[0].pauses is not None:
         undisturbed_fps = best.load_fps if best is not None else None
         lossless = found[:1] if not settings.goals[0].loss_ratio else []
-        found = [*lossless, *_partial_drop(trials, stream, settings, found[0], (lowest, highest))]
+        found = [*lossless, *_partial_drop(verification, stream, settings, found[0], (lowest, highest))]
         best = None if found[0].pauses is not None else found[0].lower
     elif best is not None and settings.confirmations:
         for number in range(settings.confirmations):
             on_step(f"confirmation {number + 1} of {settings.confirmations}")
-            search.measure(settings.goals[0].final_trial_s, best.load_fps)
+            # Each loss counts here.
+            with contextlib.suppress(NotOffered):
+                plan = continuous(stream, best.load_fps, settings.goals[0].final_trial_s)
+                search.results.append(trials.run(plan))
         best = search.bound(best.load_fps)
         found = [one.model_copy(update={"lower": search.bound(one.lower and one.lower.load_fps)}) for one in found]
     found = [_declined(one) if one.pauses is not None else one for one in found]
@@ -365,11 +385,16 @@ def measure_throughput(
         goals=found,
         throughput_fps=best.load_fps if best else None if found[0].pauses is not None else 0.0,
         undisturbed_fps=undisturbed_fps,
+        loss_verification=verification.found,
     )
 
 
 def _partial_drop(
-    trials: Trials, stream: Stream, settings: ThroughputSettings, first: GoalFound, rates: tuple[float, float]
+    verification: LossVerification,
+    stream: Stream,
+    settings: ThroughputSettings,
+    first: GoalFound,
+    rates: tuple[float, float],
 ) -> list[GoalFound]:
     """The rates at which some loss is allowed, that of pauses too; without a figure where pauses alone may cost it."""
     # Short trials, in which few pauses are many, decide nothing.
@@ -377,7 +402,7 @@ def _partial_drop(
     goals = [goal for goal in settings.goals if goal.loss_ratio] or [
         first.goal.model_copy(update={**whole, "loss_ratio": ratio}) for ratio in _PARTIAL_DROP
     ]
-    search, found = _Search(trials, stream, pauses_as_loss=True), []
+    search, found = _Search(verification, stream, pauses_as_loss=True), []
     for one in search.find(goals, rates):
         share = share_in_pauses(search.at(one.upper.load_fps)) if one.upper is not None else 0.0
         found.append(one if share < one.goal.loss_ratio else one.model_copy(update={"pauses": first.pauses}))

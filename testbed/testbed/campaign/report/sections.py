@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from testbed.campaign.compare.schedule import Figure
 from testbed.campaign.compare.size_verdict import Comparison
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence
+from testbed.campaign.measurements.back_to_back import BackToBack
 from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import evidence, tables
 from testbed.campaign.report.acceptance import acceptance_table
 from testbed.campaign.report.campaign_verdict import absent
@@ -69,7 +71,12 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
     fewer = [f"No curve is drawn for {sizes_in_words(few)}; summary.csv has all points."] if few else []
     overload = [chart for kind in record.frame_kinds if (chart := charts.forwarding_chart(record, kind))]
     sections += [
-        Section("Throughput", tables=[tables.throughput_table(record)], note=_THROUGHPUT_NOTE),
+        Section(
+            "Throughput",
+            tables=[tables.throughput_table(record)],
+            note=_THROUGHPUT_NOTE,
+            remarks=tables.losses_verified(record, Throughput),
+        ),
         Section("Forwarding rate under overload", charts=overload, tables=[tables.forwarding_table(record)]),
         Section(
             "Frame loss",
@@ -85,7 +92,12 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
             _latency_note(record),
             tables.latency_remarks(record),
         ),
-        Section("Back-to-back frames", tables=[tables.back_to_back_table(record)], note=_BURST_NOTE),
+        Section(
+            "Back-to-back frames",
+            tables=[tables.back_to_back_table(record)],
+            note=_BURST_NOTE,
+            remarks=tables.losses_verified(record, BackToBack),
+        ),
         Section("System recovery", tables=[tables.recovery_table(record)]),
         Section("Reset", tables=[tables.reset_table(record)], remarks=tables.resets_left_out(record)),
         Section("Soak", tables.soak_losses(record), curves.soak_curves(record), [tables.soak_table(record)]),

@@ -63,6 +63,15 @@ def _upper_in_words(goal: GoalFound) -> str:
     return _mega(goal.upper.load_fps) if goal.upper else "none: highest rate tried"
 
 
+def losses_verified(record: CampaignFolder, kind: type[Throughput] | type[BackToBack]) -> list[str]:
+    """What loss verification came to, of each search that had it."""
+    return [
+        f"{finding.device}, {frames_in_words(finding)}: {result.loss_verification}."
+        for finding, result in record.found(kind)
+        if result.loss_verification is not None
+    ]
+
+
 def latency_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.2, and the percentiles of RFC 8219: medians over the repetitions. A row for each load."""
     columns = [*_HEAD, "Load [Mpps]", "Load [%]", "Least [µs]", "Average [µs]"]
