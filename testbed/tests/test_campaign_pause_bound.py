@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from campaign_folders import EQUIPMENT, run_campaign, scenario
+from campaign_folders import EQUIPMENT, begin_campaign, console, run_campaign, scenario
 
 from testbed.campaign.compare.dut_runs import DutRunner
 from testbed.campaign.compare.schedule import CompareSettings, Figure, schedule
@@ -17,11 +17,14 @@ from testbed.campaign.folder import read_folder
 from testbed.campaign.journal import Journal
 from testbed.campaign.measurements.pause_bound import PauseBound, share_in_pauses
 from testbed.campaign.measurements.throughput import NO_LOSS, Throughput, measure_throughput
+from testbed.campaign.points import planned
 from testbed.campaign.presets import PRESETS
+from testbed.campaign.progress_view import View
 from testbed.campaign.recorder import Watcher
 from testbed.campaign.report.document import make_report, write_report
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
+from testbed.campaign.timeplan import expected, expected_between_pauses, print_plan
 from testbed.campaign.trial import Gaps, Pacing, Stream, TrialPlan, TrialResult
 from testbed.campaign.validity import NotMeasured, Trials, judged
 
@@ -165,3 +168,47 @@ def test_a_comparison_by_throughput_is_not_told(tmp_path: Path) -> None:
             pytest.raises(NotMeasured, match=f"not told: {SENTENCE}"),
         ):
             measure("first", Figure.THROUGHPUT, 64)
+
+
+def test_the_plan_and_the_time_left_have_what_searches_take_where_pauses_bound_them(tmp_path: Path) -> None:
+    """Two equal devices that pause: what the second takes is expected once the first has shown it."""
+    text = TEXT.replace("tests: [throughput, latency]", "tests: [throughput]")
+    told = scenario(text)
+    (point, *_) = [point for point, _ in planned(told)]
+    whole = expected_between_pauses(told, point)
+    usual = expected(told, point, Measurement.THROUGHPUT)
+    for seed in range(5):
+        trials = found(**OFTEN, seed=seed).trials
+        assert whole.trials.least <= trials <= whole.trials.most
+        assert trials > 2 * usual.trials.expected
+    output = console()
+    print_plan(told, output)
+    assert "If pauses of the machine bound each throughput: about " in output.file.getvalue()
+    # A device that does not pause has no such line, nor has one that no generator reports on.
+    steady = console()
+    print_plan(scenario(text.replace("pauses_per_s: 2.5", "pauses_per_s: 0")), steady)
+    assert "If pauses" not in steady.file.getvalue()
+
+    left_s = []
+
+    class Seen(View):
+        def longer(self, place: str, seconds: float) -> None:
+            before = self.left_s()
+            super().longer(place, seconds)
+            left_s.append((place, self.left_s() - before, seconds))
+
+    campaign = begin_campaign(tmp_path, text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("testbed.campaign.campaign.View", Seen)
+        campaign.run(console())
+    more_s = whole.seconds.expected - usual.seconds.expected
+    assert more_s > 0
+    # The first one has shown it, when both have ended their turns; then the first one again, for drift.
+    assert [place for place, _, _ in left_s] == [
+        "l2fwd-c/64B/1way/1flows/throughput",
+        "l2fwd-rs/64B/1way/1flows/throughput",
+        "again",
+    ]
+    assert [seconds for *_, seconds in left_s] == [pytest.approx(more_s)] * 3
+    # What is measured later is expected to take longer at once; what runs has begun already.
+    assert left_s[-1][1] == pytest.approx(more_s, rel=0.01)

@@ -77,6 +77,7 @@ class Campaign:
         self._begin = time.monotonic()
         self._ended_by = "it did not reach its end"
         self._setups: dict[str, RecordedSetup] = {}
+        self._pauses_expected = False
 
     @classmethod
     def create(cls, parent: Path, settings: CampaignSettings, scenario_text: str, equipment: Equipment) -> Campaign:
@@ -138,8 +139,8 @@ class Campaign:
         expected_s = self._equipment.expected_s
         times = {(point, test): expected_s(scenario, point, test) for point, test in planned(scenario)}
         known = [seconds for seconds in times.values() if seconds is not None]
-        again_s = self._again_s(times)
-        view = View(console, self.summary.planned, sum(known) + again_s if len(known) == len(times) else None)
+        expected = sum(known) + self._again_s(times) if len(known) == len(times) else None
+        view = View(console, self.summary.planned, expected)
         if shown is not None:
             shown(view)
         for warning in self.journal.warnings:
@@ -154,7 +155,7 @@ class Campaign:
                     for testbed, (first, rate) in self._first_rates().items():
                         if extent.drift is None or testbed in extent.drift:
                             group = next(one for one in self._groups(extent) if _point_of(first) in one)
-                            self._look_for_drift(view, again_s, testbed, first, rate, group)
+                            self._look_for_drift(view, self._again_s(times), testbed, first, rate, group)
                 finally:
                     self._close_setups()
             self.summary.status, self.summary.reason = self._verdict()
@@ -192,7 +193,7 @@ class Campaign:
         return found
 
     def _measure_group(
-        self, group: Sequence[Point], view: View, times: Mapping[tuple[Point, Measurement], float | None]
+        self, group: Sequence[Point], view: View, times: dict[tuple[Point, Measurement], float | None]
     ) -> None:
         measure_group(
             self._equipment.methods,
@@ -207,6 +208,21 @@ class Campaign:
         finding.testbed = self.settings.testbeds.get(_point_of(finding).frames)
         self.summary.findings.append(finding)
         self._save()
+
+    def expect_pauses(self, view: View, times: dict[tuple[Point, Measurement], float | None]) -> None:
+        """Pauses of the machine bound a throughput: the searches that have not ended will take as long as that does."""
+        if self._pauses_expected:
+            return
+        self._pauses_expected = True
+        again_before_s = self._again_s(times)
+        ended = {finding.place for finding in self.summary.findings[:-1]}
+        for (point, test), usual_s in times.items():
+            place = f"{point.place}/{test}"
+            if test is Measurement.THROUGHPUT and usual_s is not None and place not in ended:
+                seconds = self._equipment.expected_between_pauses_s(self.settings.scenario, point)
+                view.longer(place, max(0.0, seconds - usual_s))
+                times[point, test] = max(usual_s, seconds)
+        view.longer("again", self._again_s(times) - again_before_s)
 
     def _again_s(self, times: Mapping[tuple[Point, Measurement], float | None]) -> float:
         """How long it takes about to measure the first rate once more."""
@@ -298,7 +314,7 @@ def _point_of(finding: Finding) -> Point:
 class _Noted(Progress):
     """Shows the measurements of a group, and keeps what they find."""
 
-    def __init__(self, campaign: Campaign, view: View, times: Mapping[tuple[Point, Measurement], float | None]) -> None:
+    def __init__(self, campaign: Campaign, view: View, times: dict[tuple[Point, Measurement], float | None]) -> None:
         self._campaign = campaign
         self._view = view
         self._times = times
@@ -308,6 +324,9 @@ class _Noted(Progress):
 
     def ended(self, finding: Finding) -> None:
         self._campaign.note(finding)
+        found = finding.result or {}
+        if finding.measurement is Measurement.THROUGHPUT and found.get("throughput_fps", 0.0) is None:
+            self._campaign.expect_pauses(self._view, self._times)
         self._view.measurement_ended(finding)
 
 

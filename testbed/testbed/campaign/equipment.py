@@ -24,3 +24,5 @@ class Equipment:
     start: Callable[[Scenario, str, int, Path], Generator]
     environment: Callable[[Scenario], Environment]
     expected_s: Callable[[Scenario, Point, Measurement], float | None]
+    # Of a throughput that pauses of the machine bound.
+    expected_between_pauses_s: Callable[[Scenario, Point], float] = lambda scenario, point: 0.0

@@ -6,10 +6,15 @@ Each measurement is rehearsed on the simulated device. One that takes the same t
 exactly. For a search, devices of many throughputs and buffers are rehearsed: the least, the middle, and as a bound half
 as much again as the longest. A device whose results change from trial to trial may exceed even that, and invalid
 trials come on top of it. Once the throughput is known, what needs it is rehearsed with that one alone.
+
+Where pauses of the machine bound the throughput, a search has many invalid trials, and then looks for the rates with
+some loss. That is rehearsed with devices that pause, and told apart: whether the machine pauses so is not known beforehand.
 """
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import statistics
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -49,6 +54,13 @@ _SHARES = (1.0, 0.997, 0.99, 0.95, 0.9, 0.8, 0.71, 0.6, 0.5, 0.41, 0.3, 0.2, 0.1
 _DEVICES = ((32, 0.0), (512, 0.3), (8192, 0.0))
 # How much longer than its longest rehearsal a search may take.
 _SEARCH_MARGIN = 1.5
+# For what a search takes where pauses bound it: how often a second the rehearsed devices pause, and how many queues'
+# worth of frames is due in a pause at the highest rate.
+_PAUSES_PER_S = (1.0, 2.5, 8.0, 20.0)
+_PAUSE_QUEUES = 50
+_PAUSE_SHARES = (0.9, 0.5, 0.3)
+_PAUSE_SEEDS = 2
+_PAUSE_BUFFER = 1024
 # A model lists a size, even if what counts is its figure for a mixture.
 _LEAST_BYTES = 64
 # What a reset leaves, if nothing is known.
@@ -76,6 +88,14 @@ class Range(Record):
             least=self.least + other.least, expected=self.expected + other.expected, most=self.most + other.most
         )
 
+    def with_other(self, part: Range, other: Range) -> Range:
+        """The sum with another summand in place of one."""
+        return Range(
+            least=self.least - part.least + other.least,
+            expected=self.expected - part.expected + other.expected,
+            most=self.most - part.most + other.most,
+        )
+
     @property
     def exact(self) -> bool:
         """Whether there is nothing to guess."""
@@ -101,6 +121,15 @@ class Estimate(Record):
             why_not=tuple(dict.fromkeys((*self.why_not, *other.why_not))),
         )
 
+    def with_other(self, part: Estimate, other: Estimate) -> Estimate:
+        """The same with another estimate in place of that of a part."""
+        return Estimate(
+            trials=self.trials.with_other(part.trials, other.trials),
+            seconds=self.seconds.with_other(part.seconds, other.seconds),
+            rfc_s=self.rfc_s,
+            why_not=self.why_not,
+        )
+
     @property
     def beyond_rfc(self) -> float:
         """The share by which it takes longer than the RFCs' own trials."""
@@ -113,7 +142,9 @@ NOTHING = Estimate(trials=Range(least=0, expected=0, most=0), seconds=Range(leas
 class _Rehearsal:
     """A simulated device with the limits of the real generator."""
 
-    def __init__(self, capabilities: Capabilities, stream: Stream, share: float, buffer: int, collapse: float) -> None:
+    def __init__(
+        self, capabilities: Capabilities, stream: Stream, share: float, buffer: int, collapse: float, **more: float
+    ) -> None:
         highest = capabilities.max_fps(stream.size)
         self._capabilities = capabilities
         self._simulated = SimulatedGenerator(
@@ -124,6 +155,7 @@ class _Rehearsal:
                 buffer_frames=buffer,
                 collapse=collapse,
                 reset_gap_s=dict.fromkeys(ResetKind, _RESET_GAP_S),
+                **more,
             ),
             capabilities.pauses,
         )
@@ -200,6 +232,32 @@ def _estimate(
             break
     margin = _SEARCH_MARGIN if measurement in _SEARCHES else 1.0
     return Estimate(trials=Range.of(trials, margin), seconds=Range.of(seconds, margin), rfc_s=statistics.median(rfc))
+
+
+def estimate_between_pauses(stream: Stream, settings: MeasurementSettings, capabilities: Capabilities) -> Estimate:
+    """What a search for the throughput will take, all of it, if pauses of the machine bound it.
+
+    Raises `GeneratorError` if the generator's highest rate is not known.
+    """
+    return _between_pauses(stream, settings.model_dump_json(), capabilities.model_dump_json())
+
+
+@lru_cache(maxsize=1024)
+def _between_pauses(stream: Stream, settings_json: str, capabilities_json: str) -> Estimate:
+    settings = MeasurementSettings.model_validate_json(settings_json)
+    capabilities = Capabilities.model_validate_json(capabilities_json)
+    pause_s = _PAUSE_QUEUES * _PAUSE_BUFFER / capabilities.max_fps(stream.size)
+    trials, seconds = [], []
+    for share, per_s, seed in itertools.product(_PAUSE_SHARES, _PAUSES_PER_S, range(_PAUSE_SEEDS)):
+        pauses = {"pauses_per_s": per_s, "pause_s": pause_s, "seed": seed}
+        rehearsal = _Rehearsal(capabilities, stream, share, _PAUSE_BUFFER, 0.0, **pauses)
+        with contextlib.suppress(NotMeasured):
+            if measure_throughput(Trials(rehearsal), stream, settings.throughput).throughput_fps is None:
+                trials.append(rehearsal.trials)
+                seconds.append(rehearsal.seconds)
+    if not trials:
+        return NOTHING
+    return Estimate(trials=Range.of(trials, _SEARCH_MARGIN), seconds=Range.of(seconds, _SEARCH_MARGIN), rfc_s=0.0)
 
 
 _Measure = Callable[[Trials, Stream, float, MeasurementSettings], Measured]

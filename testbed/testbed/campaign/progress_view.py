@@ -107,6 +107,13 @@ class View(Watcher):
             self._running_begin = self._clock()
         self._running[place], self._intervals[place] = expected_s, Interval()
 
+    def longer(self, place: str, seconds: float) -> None:
+        """What is measured there, now or later, takes so much longer than was expected."""
+        if self._expected_s is not None:
+            self._expected_s += seconds
+        if place in self._running:
+            self._running[place] += seconds
+
     def measurement_ended(self, finding: Finding) -> None:
         """It has found something, or not."""
         expected_s = self._running.pop(finding.place, 0.0)

@@ -24,7 +24,7 @@ from testbed.campaign.remote.host import record_hosts
 from testbed.campaign.scenario import Measurement, Scenario
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.sizes import longest
-from testbed.campaign.timeplan import expected_s
+from testbed.campaign.timeplan import expected_between_pauses_s, expected_s
 from testbed.campaign.traffic_generator import Generator, GeneratorError
 from testbed.campaign.trex.device import JoinedDevice
 from testbed.campaign.trex.generator import TrexGenerator
@@ -89,7 +89,13 @@ def real_equipment(programs: Programs, guest: RunningGuest | None = None) -> Equ
         _check_options(scenario, hosts, guest)
         return found.model_copy(update={"hosts": {device: host.model_dump() for device, host in hosts.items()}})
 
-    return Equipment(methods=METHODS, start=start, environment=environment, expected_s=expected_s)
+    return Equipment(
+        methods=METHODS,
+        start=start,
+        environment=environment,
+        expected_s=expected_s,
+        expected_between_pauses_s=expected_between_pauses_s,
+    )
 
 
 def _check_options(scenario: Scenario, hosts: dict[str, HostEnvironment], guest: RunningGuest | None) -> None:

@@ -186,7 +186,7 @@ class SimulatedGenerator:
             sent=sent,
             received=sent - lost,
             # The buffer is emptied when the load is over.
-            received_under_load=sent - lost - left,
+            received_under_load=max(0, sent - lost - left),
             lost=lost,
             lost_at={Place.IMISSED: lost} if lost else {},
             pacing=pacing,

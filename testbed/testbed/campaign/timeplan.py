@@ -10,7 +10,7 @@ from rich.console import Console
 
 from testbed.campaign.devices.resets import able_resets, lacking_resets
 from testbed.campaign.embedded.settings import Embedded
-from testbed.campaign.expected_trials import NOTHING, Estimate, Range, estimate
+from testbed.campaign.expected_trials import NOTHING, Estimate, Range, estimate, estimate_between_pauses
 from testbed.campaign.points import Point, planned
 from testbed.campaign.scenario import Measurement, Scenario, Simulated
 from testbed.campaign.simulated import SimulatedGenerator
@@ -78,6 +78,24 @@ def expected(scenario: Scenario, point: Point, measurement: Measurement) -> Esti
     return estimate(measurement, stream, scenario.measured_with, capabilities(scenario, point.device))
 
 
+def expected_between_pauses(scenario: Scenario, point: Point) -> Estimate:
+    """What the search for a throughput will take if pauses of the machine bound it; nothing if they cannot.
+
+    TRex reports no pauses, and simulated devices pause only if they are to.
+    """
+    model = next(one.model for one in scenario.devices if one.name == point.device)
+    told = isinstance(scenario.generator, Embedded) or (model is not None and model.pauses_per_s)
+    if not told:
+        return NOTHING
+    stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
+    return estimate_between_pauses(stream, scenario.measured_with, capabilities(scenario, point.device))
+
+
+def expected_between_pauses_s(scenario: Scenario, point: Point) -> float:
+    """How long such a search takes about."""
+    return expected_between_pauses(scenario, point).seconds.expected
+
+
 def expected_s(scenario: Scenario, point: Point, measurement: Measurement) -> float:
     """How long a measurement takes about."""
     return expected(scenario, point, measurement).seconds.expected
@@ -114,7 +132,24 @@ def print_plan(scenario: Scenario, console: Console) -> None:
         total += again
         lines.append(f"the first {_named(rates[0][1])} again, for drift: {_in_words(again)}")
     lines.append(f"In all: {_in_words(total)}")
+    lines += _between_pauses_in_words(scenario, total)
     say(console, *lines)
+
+
+def _between_pauses_in_words(scenario: Scenario, total: Estimate) -> list[str]:
+    """What the plan is if pauses of the machine bound each throughput."""
+    searches = [point for point, one in planned(scenario) if one is Measurement.THROUGHPUT]
+    if searches and len(planned(scenario)) > 1:
+        # The first one again, for drift.
+        searches.append(searches[0])
+    paused = sum((expected_between_pauses(scenario, point) for point in searches), start=NOTHING)
+    if not paused.trials.most:
+        return []
+    usual = sum((expected(scenario, point, Measurement.THROUGHPUT) for point in searches), start=NOTHING)
+    return [
+        f"If pauses of the machine bound each throughput: {_in_words(paused)} for them in place of {_in_words(usual)}; "
+        f"{_in_words(total.with_other(usual, paused))} in all, and more for what else they spoil"
+    ]
 
 
 def _named(measurement: Measurement) -> str:
