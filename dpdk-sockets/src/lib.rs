@@ -7,8 +7,11 @@
 //! The program polls: [`Stack::poll`] receives and sends frames, and [`Stack::next_event`] returns what happened. It never
 //! blocks and never waits for another thread.
 //!
+//! [`runtime`] has async sockets with tokio's names, and an executor that polls them together with the stack.
+//!
 #![doc = include_str!("../docs/echo.md")]
 #![forbid(unsafe_code)]
+#![cfg_attr(not(all(feature = "futures", feature = "tokio")), allow(dead_code, reason = "their traits call the rest"))]
 
 mod config;
 mod demux;
@@ -16,6 +19,7 @@ mod engine;
 mod error;
 mod event;
 mod link;
+pub mod runtime;
 mod stack;
 mod tcp;
 mod time;

@@ -75,6 +75,15 @@ impl Socket {
         self.tcp_mut().recv_slice(bytes).unwrap_or(0)
     }
 
+    /// Shows received bytes, which lie together, to `take`, which says how many it took.
+    pub(crate) fn read_with(&mut self, take: impl FnOnce(&[u8]) -> usize) -> usize {
+        let show = |bytes: &mut [u8]| {
+            let taken = take(bytes).min(bytes.len());
+            (taken, taken)
+        };
+        self.tcp_mut().recv(show).unwrap_or(0)
+    }
+
     /// Copies bytes to send, and returns how many.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
         self.tcp_mut().send_slice(bytes).unwrap_or(0)

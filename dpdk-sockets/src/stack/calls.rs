@@ -204,7 +204,7 @@ impl<W: Wire> Stack<W> {
         connection.map(|connection| connection.flow.remote().into()).ok_or(ConnectionError::NoSuchConnection)
     }
 
-    fn reset(&mut self, id: ConnectionId) {
+    pub(super) fn reset(&mut self, id: ConnectionId) {
         if let Some(connection) = self.connections.get_mut(id) {
             connection.socket.abort();
             self.over(id, Ended::Reset);
@@ -223,7 +223,7 @@ impl<W: Wire> Stack<W> {
     }
 
     /// A connection that the program has not closed.
-    fn live(&mut self, id: ConnectionId) -> Result<&mut Connection, ConnectionError> {
+    pub(super) fn live(&mut self, id: ConnectionId) -> Result<&mut Connection, ConnectionError> {
         let connection = self.connections.get_mut(id).filter(|connection| !connection.is_closed);
         connection.ok_or(ConnectionError::NoSuchConnection)
     }

@@ -6,6 +6,7 @@
 mod calls;
 mod connections;
 mod datagrams;
+mod runtime;
 mod segments;
 
 use crate::config::Config;
@@ -20,6 +21,7 @@ use crate::timers::Wheel;
 use crate::udp::{Datagram, Place, UdpPorts};
 use crate::wire::Wire;
 use core::fmt;
+pub(crate) use runtime::Calls;
 use slotmap::SlotMap;
 use smoltcp::wire::EthernetAddress;
 use std::collections::{HashMap, VecDeque};

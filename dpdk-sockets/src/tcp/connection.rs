@@ -149,6 +149,13 @@ impl Connection {
         read
     }
 
+    /// Shows received bytes, which lie together, to `take`, which says how many it took.
+    pub(crate) fn read_with(&mut self, take: impl FnOnce(&[u8]) -> usize) -> usize {
+        let read = self.socket.read_with(take);
+        self.read = self.read.wrapping_add(read as u32);
+        read
+    }
+
     pub(crate) const fn next_to_send(&self) -> TcpSeqNumber {
         self.next_to_send
     }

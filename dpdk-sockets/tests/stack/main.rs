@@ -13,5 +13,6 @@ mod opening;
 mod pair;
 mod peer;
 mod random;
+mod runtime;
 mod transfer;
 mod udp;
