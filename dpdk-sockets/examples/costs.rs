@@ -2,12 +2,12 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! Answers requests of 100 bytes on random connections, without a device, so that a profiler counts what a request costs.
-//! Usage: costs CONNECTIONS REQUESTS
+//! Usage: costs CONNECTIONS REQUESTS [polled | async]
 //!
 //! ```sh
 //! cargo build --profile dist -p dpdk-sockets --example costs
 //! valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='costs::serve' \
-//!     target/dist/examples/costs 1000 10000
+//!     target/dist/examples/costs 1000 10000 async
 //! ```
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
@@ -15,15 +15,16 @@
 use core::net::Ipv4Addr;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
+use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
 use dpdk_sockets::wire::Wire;
-use dpdk_sockets::{Config, Event, Stack};
+use dpdk_sockets::{Config, Counters, Event, Stack};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, IpProtocol,
     Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber,
 };
 use std::error::Error;
-use std::hint::black_box;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SERVER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 1]);
@@ -128,33 +129,92 @@ impl Client {
         bytes
     }
 
-    /// Takes what the stack has sent.
-    fn take(&mut self, wire: &mut OneFrame) -> bool {
-        let Some(frame) = wire.from_stack.take() else { return false };
+    /// Takes what the stack has sent. Returns how many bytes of data it carries, if it acknowledges everything.
+    fn take(&mut self, wire: &mut OneFrame) -> Option<usize> {
+        let frame = wire.from_stack.take()?;
         let ip = Ipv4Packet::new_unchecked(&frame[14..]);
         let tcp = TcpPacket::new_unchecked(ip.payload());
         let is_mine = tcp.dst_port() == self.port && tcp.ack_number() == self.seq;
         self.ack = Some(tcp.seq_number() + tcp.segment_len());
+        let len = tcp.payload().len();
         wire.spare.push(frame);
-        is_mine
+        is_mine.then_some(len)
+    }
+}
+
+/// A server, in each of the two ways to write it.
+enum Server {
+    Polled(Box<Stack<OneFrame>>),
+    Async(Runtime<OneFrame>),
+}
+
+impl Server {
+    fn new(stack: Stack<OneFrame>, is_async: bool) -> Result<Self, Box<dyn Error>> {
+        let mut stack = stack;
+        if !is_async {
+            stack.listen(PORT)?;
+            return Ok(Self::Polled(Box::new(stack)));
+        }
+        let mut runtime = Runtime::new(stack);
+        runtime.spawn(accept());
+        runtime.poll();
+        Ok(Self::Async(runtime))
+    }
+
+    fn with_wire<T>(&mut self, look: impl FnOnce(&mut OneFrame) -> T) -> T {
+        match self {
+            Self::Polled(stack) => look(stack.wire_mut()),
+            Self::Async(runtime) => runtime.with_stack(|stack| look(stack.wire_mut())),
+        }
+    }
+
+    fn counters(&mut self) -> Counters {
+        match self {
+            Self::Polled(stack) => stack.counters(),
+            Self::Async(runtime) => runtime.with_stack(|stack| stack.counters()),
+        }
     }
 }
 
 /// What a server does for a request, from the frame that it receives to the frame that it sends.
 #[inline(never)]
-fn serve(stack: &mut Stack<OneFrame>) -> usize {
-    stack.poll();
-    let mut served = 0;
-    while let Some(event) = stack.next_event() {
-        if let Event::Readable(id) = event {
-            let mut bytes = [0; 128];
-            while let Ok(Some(len @ 1..)) = stack.recv(id, &mut bytes) {
-                served += stack.send(id, &bytes[..len]).unwrap_or(0);
+fn serve(server: &mut Server) {
+    match server {
+        Server::Polled(stack) => {
+            stack.poll();
+            while let Some(event) = stack.next_event() {
+                if let Event::Readable(id) = event {
+                    let mut bytes = [0; 128];
+                    while let Ok(Some(len @ 1..)) = stack.recv(id, &mut bytes) {
+                        let _ = stack.send(id, &bytes[..len]); // a request that is not answered is noticed
+                    }
+                }
             }
+            stack.poll();
+        }
+        Server::Async(runtime) => {
+            runtime.poll();
+            runtime.poll();
         }
     }
-    stack.poll();
-    served
+}
+
+async fn accept() {
+    let Ok(listener) = TcpListener::bind((SERVER, PORT).into()).await else { return };
+    while let Ok((stream, _)) = listener.accept().await {
+        spawn(echo(stream));
+    }
+}
+
+async fn echo(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut bytes = [0; 128];
+    loop {
+        let len = stream.read(&mut bytes).await?;
+        if len == 0 {
+            return Ok(());
+        }
+        stream.write_all(&bytes[..len]).await?;
+    }
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -164,45 +224,50 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(word.parse().map_err(|error| format!("{name} '{word}': {error}"))?)
     };
     let (connections, requests) = (number("CONNECTIONS")?, number("REQUESTS")?);
+    let is_async = match words.next().as_deref() {
+        None | Some("polled") => false,
+        Some("async") => true,
+        Some(other) => return Err(format!("'{other}' is no kind of server: give polled or async").into()),
+    };
     let mut config = Config::new(MacAddr(SERVER_MAC.0), SERVER, 8);
     (config.receive_buffer, config.send_buffer) = (4_096, 4_096);
     config.backlog = 10;
     let spare = (0..4).map(|_| Vec::with_capacity(2_048)).collect();
     let wire = OneFrame { to_stack: None, from_stack: None, spare, now: Duration::ZERO };
-    let mut stack = Stack::new(wire, config)?;
-    stack.listen(PORT)?;
+    let mut server = Server::new(Stack::new(wire, config)?, is_async)?;
     let mut clients: Vec<_> = (0..connections).map(Client::new).collect();
     for client in &mut clients {
-        stack.wire_mut().to_stack = Some(client.frame(TcpControl::Syn, b""));
+        server.with_wire(|wire| wire.to_stack = Some(client.frame(TcpControl::Syn, b"")));
         for _ in 0..3 {
-            stack.poll();
-            if let Some(frame) = stack.wire_mut().from_stack.take() {
+            serve(&mut server);
+            server.with_wire(|wire| {
+                let Some(frame) = wire.from_stack.take() else { return };
                 if EthernetFrame::new_unchecked(&frame[..]).ethertype() == EthernetProtocol::Arp {
-                    stack.wire_mut().to_stack = Some(arp_reply(client.address));
-                    stack.wire_mut().spare.push(frame);
+                    wire.to_stack = Some(arp_reply(client.address));
+                    wire.spare.push(frame);
                 } else {
-                    stack.wire_mut().from_stack = Some(frame);
-                    client.take(stack.wire_mut());
+                    wire.from_stack = Some(frame);
+                    client.take(wire);
                 }
-            }
+            });
         }
-        stack.wire_mut().to_stack = Some(client.frame(TcpControl::None, b""));
-        serve(&mut stack);
+        server.with_wire(|wire| wire.to_stack = Some(client.frame(TcpControl::None, b"")));
+        serve(&mut server);
     }
     let mut random = 1_u64;
-    let mut served = 0;
     for _ in 0..requests {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let client = &mut clients[(random >> 33) as usize % connections as usize];
-        let wire = stack.wire_mut();
-        wire.to_stack = Some(client.frame(TcpControl::Psh, &[7; 100]));
-        wire.now += Duration::from_micros(1);
-        served += black_box(serve(&mut stack));
-        if !client.take(stack.wire_mut()) {
-            return Err(format!("a request was not answered: {:?}", stack.counters()).into());
+        server.with_wire(|wire| {
+            wire.to_stack = Some(client.frame(TcpControl::Psh, &[7; 100]));
+            wire.now += Duration::from_micros(1);
+        });
+        serve(&mut server);
+        if server.with_wire(|wire| client.take(wire)) != Some(100) {
+            return Err(format!("a request was not answered: {:?}", server.counters()).into());
         }
     }
-    println!("{connections} connections, {requests} requests, {served} bytes answered");
+    println!("{connections} connections, {requests} requests answered");
     Ok(())
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The kernel's TCP talks to the example `echo` over a tap interface, in a network namespace of its own.
+//! The kernel's TCP talks to the examples over a tap interface, in a network namespace of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 use std::{env, thread};
 
@@ -17,7 +17,7 @@ use std::{env, thread};
 const INSIDE: &str = "DPDK_SOCKETS_TEST_INSIDE";
 
 /// The name of the one test here.
-const TEST: &str = "linux_hosts_are_echoed";
+const TEST: &str = "linux_hosts_are_served";
 
 /// A test that takes longer hangs.
 const DEADLINE: Duration = Duration::from_secs(120);
@@ -25,10 +25,54 @@ const DEADLINE: Duration = Duration::from_secs(120);
 const CONNECTIONS: usize = 200;
 const BYTES: usize = 20_000;
 
-fn example() -> PathBuf {
-    // The tests are in `deps`, beside `examples`.
-    let built = env::current_exe().unwrap();
-    built.parent().and_then(Path::parent).unwrap().join("examples/echo")
+/// An example that runs on a tap interface of the kernel.
+struct Server {
+    process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    /// A folder of its own for DPDK.
+    runtime: PathBuf,
+}
+
+impl Server {
+    fn start(example: &str) -> Self {
+        // The tests are in `deps`, beside `examples`.
+        let built = env::current_exe().unwrap();
+        let program = built.parent().and_then(Path::parent).unwrap().join("examples").join(example);
+        let runtime = env::temp_dir().join(format!("dpdk-sockets-{example}-{}", std::process::id()));
+        std::fs::create_dir(&runtime).unwrap();
+        let mut process = Command::new(program)
+            .args(["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "--vdev=net_tap0,iface=tap0", "-l", "0"])
+            .env("RUNTIME_DIRECTORY", &runtime)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("on TCP port"));
+        assert!(ready.is_some(), "the server did not start");
+        shell("ip address add 192.0.2.2/24 dev tap0; ip link set tap0 up");
+        Self { process, lines, runtime }
+    }
+
+    /// The last line of its output.
+    fn stop(mut self) -> String {
+        self.signal();
+        let last = self.lines.by_ref().map_while(Result::ok).last();
+        assert!(self.process.wait().unwrap().success());
+        last.unwrap_or_default()
+    }
+
+    fn signal(&self) {
+        kill(Pid::from_raw(self.process.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test that failed has not stopped it.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.runtime);
+    }
 }
 
 fn shell(script: &str) {
@@ -47,20 +91,8 @@ fn exchange(number: usize) {
     assert!(received == sent, "connection {number} gets other bytes than it sends");
 }
 
-fn inside() {
-    // A folder of its own for DPDK, which the test's end takes with it.
-    let runtime = env::temp_dir().join(format!("dpdk-sockets-{}", std::process::id()));
-    std::fs::create_dir(&runtime).unwrap();
-    let mut server = Command::new(example())
-        .args(["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "--vdev=net_tap0,iface=echo0", "-l", "0"])
-        .env("RUNTIME_DIRECTORY", &runtime)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(server.stdout.take().unwrap()).lines();
-    let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("echoes on TCP port 7"));
-    assert!(ready.is_some(), "the server did not start");
-    shell("ip address add 192.0.2.2/24 dev echo0; ip link set echo0 up");
+fn echo() {
+    let server = Server::start("echo");
     thread::scope(|scope| {
         for first in 0..4 {
             scope.spawn(move || (first..CONNECTIONS).step_by(4).for_each(exchange));
@@ -69,15 +101,78 @@ fn inside() {
     assert!(
         TcpStream::connect("192.0.2.1:8").is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
     );
-    kill(Pid::from_raw(server.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
-    let last = lines.map_while(Result::ok).last();
-    assert_eq!(last, Some(format!("echoed {} bytes", CONNECTIONS * BYTES)));
-    assert!(server.wait().unwrap().success());
-    std::fs::remove_dir_all(&runtime).unwrap();
+    assert_eq!(server.stop(), format!("echoed {} bytes", CONNECTIONS * BYTES));
+}
+
+/// What curl prints. It is given `input`.
+fn curl(words: &[&str], input: &[u8]) -> Vec<u8> {
+    let mut curl = Command::new("curl")
+        .args(["--silent", "--show-error", "--max-time", "60"])
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = curl.stdin.take().unwrap();
+    let output = thread::scope(|scope| {
+        scope.spawn(move || stdin.write_all(input).unwrap());
+        curl.wait_with_output().unwrap()
+    });
+    assert!(output.status.success(), "curl {words:?}");
+    output.stdout
+}
+
+fn page(words: &[&str]) -> String {
+    String::from_utf8(curl(words, b"")).unwrap()
+}
+
+/// hyper's server: pages, a body that is longer than all buffers, connections that are used again, and the end.
+fn http() {
+    let server = Server::start("http");
+    let twice = ["http://192.0.2.1/", "http://192.0.2.1/", "--write-out", "%{num_connects} "];
+    assert_eq!(page(&twice), "hello, 192.0.2.2\n1 hello, 192.0.2.2\n0 ");
+    assert_eq!(page(&["http://192.0.2.1/none", "--write-out", "%{http_code}"]), "there is no GET /none\n404");
+    let body: Vec<_> = (0..1_000_000_u32).map(|position| (position * 7 + position / 256) as u8).collect();
+    let echo = ["http://192.0.2.1/echo", "--header", "Expect:", "--data-binary", "@-"];
+    assert!(curl(&echo, &body) == body, "another body than was sent");
+    // A connection that waits for a request is closed in order.
+    let mut idle = TcpStream::connect("192.0.2.1:80").unwrap();
+    idle.set_read_timeout(Some(DEADLINE)).unwrap();
+    idle.write_all(b"GET / HTTP/1.1\r\nhost: stack\r\n\r\n").unwrap();
+    let mut response = [0; 4];
+    idle.read_exact(&mut response).unwrap();
+    assert_eq!(&response, b"HTTP");
+    server.signal();
+    let mut rest = String::new();
+    idle.read_to_string(&mut rest).unwrap();
+    assert!(rest.ends_with("hello, 192.0.2.2\n"), "{rest}");
+    drop(idle);
+    assert_eq!(server.stop(), "0 connections were reset");
+}
+
+/// An axum application, as a browser asks it.
+fn axum() {
+    let server = Server::start("axum");
+    let browser = ["--compressed", "--header", "accept: text/html", "--header", "connection: keep-alive"];
+    let ask = |path: &str| page(&[&browser[..], &[&format!("http://192.0.2.1/{path}")]].concat());
+    assert!(ask("").ends_with("<h1>Visit 1</h1>") && ask("").ends_with("<h1>Visit 2</h1>"));
+    assert_eq!(ask("visits"), "2");
+    assert_eq!(ask("hello/w%C3%B6rld"), "hello, w\u{f6}rld");
+    assert_eq!(server.stop(), "0 connections were reset");
+}
+
+fn inside() {
+    echo();
+    if !Command::new("curl").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        println!("skipped: the examples http and axum, since curl is missing");
+        return;
+    }
+    http();
+    axum();
 }
 
 #[test]
-fn linux_hosts_are_echoed() {
+fn linux_hosts_are_served() {
     if env::var_os(INSIDE).is_some() {
         return inside();
     }

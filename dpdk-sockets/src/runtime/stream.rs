@@ -259,6 +259,6 @@ impl AsRef<TcpStream> for OwnedWriteHalf {
 
 impl Drop for OwnedWriteHalf {
     fn drop(&mut self) {
-        let _ = self.0.close_write(); // whoever reads is told of a connection that has ended
+        let _ = self.0.close_write(); // if the connection has ended, reading returns that
     }
 }

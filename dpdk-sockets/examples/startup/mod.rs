@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What the examples of the runtime have in common: a stack on the first port, and a loop that signals end.
+#![forbid(unsafe_code)]
+
+use core::time::Duration;
+use dpdk_rs::{Eal, EalOptions, Mempool, PortConfig};
+use dpdk_sockets::runtime::Runtime;
+use dpdk_sockets::{Config, Stack, wire::QueuePair};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// How long connections may take to finish after a signal.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Runs a server until SIGINT or SIGTERM.
+///
+/// The command line is `[EAL OPTIONS] [-- ADDRESS/PREFIX]`, by default 192.0.2.1/24.
+pub(crate) fn run(serve: impl Future<Output = std::io::Result<()>> + 'static) -> Result<(), Box<dyn Error>> {
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
+    let text = args.first().map_or("192.0.2.1/24", String::as_str);
+    let (address, prefix_len) =
+        text.split_once('/').ok_or_else(|| format!("'{text}' has no '/': give an address such as 192.0.2.1/24"))?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+
+    let pool: Mempool = Mempool::builder("pool").build(&eal)?;
+    let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
+    let (port, mut rx, mut tx) = port.configure(&PortConfig::default(), &pool)?.start()?;
+    let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
+    let config = Config::new(port.mac_addr()?, address.parse()?, prefix_len.parse()?);
+    let mut runtime = Runtime::new(Stack::new(wire, config)?);
+    let server = runtime.spawn(serve);
+    println!("port {} ({}): {text} at {} serves HTTP on TCP port 80", port.id(), port.name(), port.mac_addr()?);
+
+    while !stop.load(Relaxed) && !server.is_finished() {
+        runtime.poll();
+    }
+    if server.is_finished() {
+        runtime.block_on(server)??;
+    }
+    println!("{} connections were reset", runtime.shutdown_timeout(GRACE));
+    Ok(())
+}
