@@ -88,12 +88,7 @@ impl<W: Wire> Stack<W> {
             self.mark_dirty(id);
             return Ok(Some(read));
         }
-        match connection.stage {
-            Stage::Over(Ended::Closed) => Ok(Some(0)),
-            Stage::Over(how) => Err(ConnectionError::Ended(how)),
-            _ if connection.socket.is_at_end() => Ok(Some(0)),
-            _ => Ok(None),
-        }
+        connection.nothing_to_read()
     }
 
     /// Copies bytes to send into the connection's buffer, and returns how many it took. If it did not take all,

@@ -74,7 +74,7 @@ impl<W: Wire> Calls for Stack<W> {
     ) -> Result<Option<usize>, ConnectionError> {
         let connection = self.live(id)?;
         if connection.socket.unread() == 0 {
-            return self.recv(id, &mut [0]);
+            return connection.nothing_to_read();
         }
         let read = connection.read_with(take);
         // The window may have to be announced.

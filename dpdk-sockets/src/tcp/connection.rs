@@ -6,6 +6,7 @@
 use super::Reply;
 use crate::demux::{Flow, Segment};
 use crate::engine::{Sent, Socket, State};
+use crate::error::ConnectionError;
 use crate::event::{ConnectionId, Ended, Event, ListenerId};
 use crate::link::Hop;
 use crate::time::Time;
@@ -147,6 +148,16 @@ impl Connection {
         let read = self.socket.read(bytes);
         self.read = self.read.wrapping_add(read as u32);
         read
+    }
+
+    /// What a program gets that reads although nothing has arrived: nothing, the end, or an error.
+    pub(crate) fn nothing_to_read(&self) -> Result<Option<usize>, ConnectionError> {
+        match self.stage {
+            Stage::Over(Ended::Closed) => Ok(Some(0)),
+            Stage::Over(how) => Err(ConnectionError::Ended(how)),
+            _ if self.socket.is_at_end() => Ok(Some(0)),
+            _ => Ok(None),
+        }
     }
 
     /// Shows received bytes, which lie together, to `take`, which says how many it took.
