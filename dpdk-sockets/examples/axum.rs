@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .route("/visits", get(async |State(visits): State<Arc<AtomicU64>>| visits.load(Relaxed).to_string()))
         .route("/hello/{name}", get(async |Path(name): Path<String>| format!("hello, {name}")))
         .with_state(visits);
-    startup::run(serve(app))
+    startup::run("an axum application on TCP port 80", |_| Ok(serve(app)))
 }
 
 async fn page(State(visits): State<Arc<AtomicU64>>) -> Html<String> {

@@ -17,7 +17,7 @@ use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown};
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    startup::run(serve())
+    startup::run("HTTP on TCP port 80", |_| Ok(serve()))
 }
 
 async fn serve() -> std::io::Result<()> {

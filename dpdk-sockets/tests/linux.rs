@@ -34,14 +34,25 @@ struct Server {
 }
 
 impl Server {
-    fn start(example: &str) -> Self {
+    fn start(example: &str, words: &[&str]) -> Self {
         // The tests are in `deps`, beside `examples`.
         let built = env::current_exe().unwrap();
         let program = built.parent().and_then(Path::parent).unwrap().join("examples").join(example);
         let runtime = env::temp_dir().join(format!("dpdk-sockets-{example}-{}", std::process::id()));
         std::fs::create_dir(&runtime).unwrap();
         let mut process = Command::new(program)
-            .args(["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "--vdev=net_tap0,iface=tap0", "-l", "0"])
+            .args([
+                "--no-huge",
+                "-m",
+                "128",
+                "--no-pci",
+                "--no-telemetry",
+                "--vdev=net_tap0,iface=tap0",
+                "-l",
+                "0",
+                "--",
+            ])
+            .args(words)
             .env("RUNTIME_DIRECTORY", &runtime)
             .stdout(Stdio::piped())
             .spawn()
@@ -92,7 +103,7 @@ fn exchange(number: usize) {
 }
 
 fn echo() {
-    let server = Server::start("echo");
+    let server = Server::start("echo", &[]);
     thread::scope(|scope| {
         for first in 0..4 {
             scope.spawn(move || (first..CONNECTIONS).step_by(4).for_each(exchange));
@@ -128,7 +139,7 @@ fn page(words: &[&str]) -> String {
 
 /// hyper's server: pages, a body that is longer than all buffers, connections that are used again, and the end.
 fn http() {
-    let server = Server::start("http");
+    let server = Server::start("http", &[]);
     let twice = ["http://192.0.2.1/", "http://192.0.2.1/", "--write-out", "%{num_connects} "];
     assert_eq!(page(&twice), "hello, 192.0.2.2\n1 hello, 192.0.2.2\n0 ");
     assert_eq!(page(&["http://192.0.2.1/none", "--write-out", "%{http_code}"]), "there is no GET /none\n404");
@@ -152,7 +163,7 @@ fn http() {
 
 /// An axum application, as a browser asks it.
 fn axum() {
-    let server = Server::start("axum");
+    let server = Server::start("axum", &[]);
     let browser = ["--compressed", "--header", "accept: text/html", "--header", "connection: keep-alive"];
     let ask = |path: &str| page(&[&browser[..], &[&format!("http://192.0.2.1/{path}")]].concat());
     assert!(ask("").ends_with("<h1>Visit 1</h1>") && ask("").ends_with("<h1>Visit 2</h1>"));
@@ -161,14 +172,44 @@ fn axum() {
     assert_eq!(server.stop(), "0 connections were reset");
 }
 
+/// TLS: curl checks the certificate, which is made for the test.
+fn https() {
+    let folder = env::temp_dir().join(format!("dpdk-sockets-tls-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| folder.join(name).display().to_string());
+    let made = Command::new("openssl")
+        .args([
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-subj",
+            "/CN=stack",
+        ])
+        .args(["-days", "2", "-addext", "subjectAltName=IP:192.0.2.1", "-out", &certificate, "-keyout", &key])
+        .output();
+    if made.is_ok_and(|made| made.status.success()) {
+        let server = Server::start("https", &["192.0.2.1/24", &certificate, &key]);
+        assert_eq!(page(&["--cacert", &certificate, "https://192.0.2.1/page"]), "/page over TLS\n");
+        assert_eq!(server.stop(), "0 connections were reset");
+    } else {
+        println!("skipped: the example https, since openssl makes no certificate");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 fn inside() {
     echo();
     if !Command::new("curl").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("skipped: the examples http and axum, since curl is missing");
+        println!("skipped: the examples http, axum and https, since curl is missing");
         return;
     }
     http();
     axum();
+    https();
 }
 
 #[test]

@@ -18,12 +18,17 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs a server until SIGINT or SIGTERM.
 ///
-/// The command line is `[EAL OPTIONS] [-- ADDRESS/PREFIX]`, by default 192.0.2.1/24.
-pub(crate) fn run(serve: impl Future<Output = std::io::Result<()>> + 'static) -> Result<(), Box<dyn Error>> {
+/// The command line is `[EAL OPTIONS] [-- ADDRESS/PREFIX [MORE]]`, by default 192.0.2.1/24. `serve` is called with the
+/// words after `--`; `what` says what it serves.
+pub(crate) fn run<F: Future<Output = std::io::Result<()>> + 'static>(
+    what: &str,
+    serve: impl FnOnce(&[String]) -> Result<F, Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let text = args.first().map_or("192.0.2.1/24", String::as_str);
     let (address, prefix_len) =
         text.split_once('/').ok_or_else(|| format!("'{text}' has no '/': give an address such as 192.0.2.1/24"))?;
+    let server = serve(&args)?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -35,8 +40,8 @@ pub(crate) fn run(serve: impl Future<Output = std::io::Result<()>> + 'static) ->
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
     let config = Config::new(port.mac_addr()?, address.parse()?, prefix_len.parse()?);
     let mut runtime = Runtime::new(Stack::new(wire, config)?);
-    let server = runtime.spawn(serve);
-    println!("port {} ({}): {text} at {} serves HTTP on TCP port 80", port.id(), port.name(), port.mac_addr()?);
+    let server = runtime.spawn(server);
+    println!("port {} ({}): {text} at {} serves {what}", port.id(), port.name(), port.mac_addr()?);
 
     while !stop.load(Relaxed) && !server.is_finished() {
         runtime.poll();

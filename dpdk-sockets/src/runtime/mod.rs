@@ -29,6 +29,7 @@ use shared::{Entered, Handle, Shared};
 use std::rc::Rc;
 pub use stream::{OwnedReadHalf, OwnedWriteHalf, TcpStream};
 pub use task::{JoinError, JoinHandle, spawn, yield_now};
+use tasks::Batch;
 pub use time::{Elapsed, Sleep, sleep, timeout};
 pub use udp::UdpSocket;
 
@@ -63,7 +64,8 @@ impl<W: Wire + 'static> Runtime<W> {
         let main = self.shared.tasks.main();
         let mut future = pin!(future);
         loop {
-            if self.turn()
+            let woken = self.wake();
+            if self.shared.tasks.run(woken)
                 && let Poll::Ready(output) = main.poll(future.as_mut())
             {
                 return output;
@@ -74,8 +76,10 @@ impl<W: Wire + 'static> Runtime<W> {
     /// Polls the stack once, and each task that was woken, for programs with a loop of their own. What the tasks send
     /// leaves with the next call. It never waits.
     pub fn poll(&mut self) {
-        let _entered = Entered::new(self.handle());
-        self.turn();
+        let woken = self.wake();
+        // Most polls wake nobody.
+        let _entered = (!woken.is_empty()).then(|| Entered::new(self.handle()));
+        self.shared.tasks.run(woken);
     }
 
     /// Lets a program look at the stack, such as at its counters, between polls. Its events are the runtime's.
@@ -134,8 +138,8 @@ impl<W: Wire + 'static> Runtime<W> {
         Rc::<Shared<Stack<W>>>::clone(&self.shared)
     }
 
-    /// Returns whether the future of `block_on` was woken.
-    fn turn(&self) -> bool {
+    /// Polls the stack, and returns the tasks that its events, the time or anybody else has woken.
+    fn wake(&self) -> Batch {
         let shared = &*self.shared;
         shared.stack.borrow_mut().poll();
         while let Some(event) = self.next_event() {
@@ -147,7 +151,7 @@ impl<W: Wire + 'static> Runtime<W> {
         while let Some(waker) = self.due(now) {
             waker.wake();
         }
-        shared.tasks.run()
+        shared.tasks.take_ready()
     }
 
     // In functions, so that nothing stays borrowed while a waker is woken.

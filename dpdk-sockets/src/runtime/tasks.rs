@@ -99,10 +99,15 @@ impl Tasks {
         Main { wakeup, waker }
     }
 
-    /// Polls each task that was woken, once. Returns whether the future of `block_on` was woken.
-    pub(super) fn run(&self) -> bool {
+    /// The tasks that were woken, for [`run`](Self::run), which keeps the capacity.
+    pub(super) fn take_ready(&self) -> Batch {
         let mut batch = self.batch.take();
         self.ready.swap(&mut batch);
+        Batch(batch)
+    }
+
+    /// Polls each of these tasks once. Returns whether the future of `block_on` is among them.
+    pub(super) fn run(&self, Batch(mut batch): Batch) -> bool {
         let mut is_main_woken = false;
         for id in batch.drain(..) {
             if id.is_null() {
@@ -145,6 +150,15 @@ impl Tasks {
                 break;
             }
         }
+    }
+}
+
+/// Tasks that were woken.
+pub(super) struct Batch(Vec<TaskId>);
+
+impl Batch {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

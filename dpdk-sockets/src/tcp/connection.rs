@@ -151,6 +151,7 @@ impl Connection {
     }
 
     /// What a program gets that reads although nothing has arrived: nothing, the end, or an error.
+    #[inline]
     pub(crate) fn nothing_to_read(&self) -> Result<Option<usize>, ConnectionError> {
         match self.stage {
             Stage::Over(Ended::Closed) => Ok(Some(0)),
