@@ -18,6 +18,11 @@ use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// The page asks a second time, for the number of visits until then.
+const SCRIPT: &str = "<p id=all></p><script>
+fetch('/visits').then(response => response.text()).then(visits => { all.textContent = `of ${visits}`; })
+</script>";
+
 fn main() -> Result<(), Box<dyn Error>> {
     let visits = Arc::new(AtomicU64::new(0));
     let app = Router::new()
@@ -30,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 async fn page(State(visits): State<Arc<AtomicU64>>) -> Html<String> {
     let visit = visits.fetch_add(1, Relaxed) + 1;
-    Html(format!("<!doctype html><title>axum on DPDK</title><h1>Visit {visit}</h1>"))
+    Html(format!("<!doctype html><title>axum on DPDK</title><h1>Visit {visit}</h1>{SCRIPT}"))
 }
 
 /// In place of `axum::serve(tokio::net::TcpListener::bind("0.0.0.0:80").await?, app).await`.

@@ -83,6 +83,10 @@ impl<W: Wire + 'static> Runtime<W> {
     }
 
     /// Lets a program look at the stack, such as at its counters, between polls. Its events are the runtime's.
+    ///
+    /// # Panics
+    ///
+    /// If `look` uses or drops a socket of this runtime.
     pub fn with_stack<T>(&mut self, look: impl FnOnce(&mut Stack<W>) -> T) -> T {
         look(&mut self.shared.stack.borrow_mut())
     }

@@ -132,20 +132,20 @@ impl<W: Wire> Calls for Stack<W> {
 }
 
 impl<W: Wire> Stack<W> {
-    /// Ends all connections at once, those included that the program has closed. Returns how many.
+    /// Ends all connections at once, those included that the program has closed. Returns how many had not ended.
     pub(crate) fn abort_all(&mut self) -> usize {
         let all: Vec<_> = self.connections.keys().collect();
-        for id in &all {
-            if let Some(connection) = self.connections.get_mut(*id) {
-                connection.is_closed = true;
-                match connection.stage {
-                    Stage::Over(_) => {
-                        self.connections.remove(*id);
-                    }
-                    _ => self.reset(*id),
-                }
+        let mut aborted = 0;
+        for id in all {
+            let Some(connection) = self.connections.get_mut(id) else { continue };
+            connection.is_closed = true;
+            if matches!(connection.stage, Stage::Over(_)) {
+                self.connections.remove(id);
+            } else {
+                self.reset(id);
+                aborted += 1;
             }
         }
-        all.len()
+        aborted
     }
 }
