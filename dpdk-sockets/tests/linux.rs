@@ -217,15 +217,26 @@ fn https() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// gRPC: curl asks whether the server is well, with an empty message.
+fn grpc() {
+    let server = Server::start("grpc", &[]);
+    let words = ["--http2-prior-knowledge", "--header", "content-type: application/grpc", "--header", "te: trailers"];
+    let check = ["--data-binary", "@-", "http://192.0.2.1:50051/grpc.health.v1.Health/Check"];
+    // A message is preceded by a flag and its length. Field 1 says SERVING.
+    assert_eq!(curl(&[&words[..], &check].concat(), &[0, 0, 0, 0, 0]), [0, 0, 0, 0, 2, 8, 1]);
+    assert_eq!(server.stop(), "0 connections were reset");
+}
+
 fn inside() {
     echo();
     if !Command::new("curl").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("skipped: the examples http, axum and https, since curl is missing");
+        println!("skipped: the examples http, axum, https and grpc, since curl is missing");
         return;
     }
     http();
     axum();
     https();
+    grpc();
 }
 
 #[test]
