@@ -4,6 +4,7 @@
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -121,6 +122,28 @@ def test_a_missing_program_is_named(tmp_path: Path):
 
 
 def test_it_does_not_outlive_a_killed_tool(tmp_path: Path):
+    with _tool(tmp_path) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    _ends(child)
+
+
+def test_it_does_not_outlive_a_tool_killed_as_it_starts(tmp_path: Path):
+    # A setpriv that asks the kernel only when the tool is dead.
+    late = tmp_path / "bin/setpriv"
+    late.parent.mkdir()
+    late.write_text(f'#!/bin/sh\nread -r _ < {tmp_path}/dead\nexec {shutil.which("setpriv")} "$@"\n')
+    late.chmod(0o755)
+    os.mkfifo(tmp_path / "dead")
+    with _tool(tmp_path, PATH=f"{late.parent}:{os.environ['PATH']}") as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    (tmp_path / "dead").write_text("\n")
+    _ends(child)
+
+
+def _tool(tmp_path: Path, **environment: str) -> subprocess.Popen[str]:
+    """A tool that starts a program, prints the program's pid, and goes on."""
     tool = f"""
 import sys, time
 from pathlib import Path
@@ -130,11 +153,15 @@ print(process.pid, flush=True)
 time.sleep(600)
 """
     root = str(Path(__file__).resolve().parents[1])
-    with subprocess.Popen(
-        [sys.executable, "-c", tool], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": root}
-    ) as parent:
-        child = int(parent.stdout.readline())
-        parent.kill()
+    return subprocess.Popen(
+        [sys.executable, "-c", tool],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": root, **environment},
+    )
+
+
+def _ends(child: int) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while _runs(child):
         assert time.monotonic() < deadline, "the child outlived its tool"

@@ -8,7 +8,8 @@ as much again as the longest. A device whose results change from trial to trial 
 trials come on top of it. Once the throughput is known, what needs it is rehearsed with that one alone.
 
 Where pauses of the machine bound the throughput, a search has many invalid trials, and then looks for the rates with
-some loss. That is rehearsed with devices that pause, and told apart: whether the machine pauses so is not known beforehand.
+some loss. That is rehearsed with devices that pause, and told apart: whether the machine pauses so is not known
+beforehand.
 """
 
 from __future__ import annotations

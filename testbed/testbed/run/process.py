@@ -82,10 +82,12 @@ class Process(Watched):
 
         Raises `ProcessError` if it cannot be executed.
         """
+        setpriv = shutil.which("setpriv")
+        # The shell ends where this process has died before the kernel was asked.
+        alive = ("/bin/sh", "-c", '[ "$PPID" = "$0" ] && exec "$@"', str(os.getpid()))
         # setpriv asks the kernel to end the program when this one dies, whatever it dies of. A Python function run
         # between fork and exec could ask too, but is not safe in a process with threads.
-        setpriv = shutil.which("setpriv")
-        guard = [setpriv, "--pdeathsig", self.death_signal, "--"] if setpriv else []
+        guard = [setpriv, "--pdeathsig", self.death_signal, "--", *alive] if setpriv else []
         if shutil.which(self.argv[0]) is None:
             raise ProcessError(f"{self.name}: cannot execute '{self.argv[0]}': no such program")
         self._keep_command()
