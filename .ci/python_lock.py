@@ -3,7 +3,7 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Writes testbed/requirements.lock with uv: the newest packages that testbed/pyproject.toml allows.
 
-Of each package the hashes of its source and of the wheels that pip takes on Linux x86-64 with CPython 3.11 to 3.13:
+Of each package the hashes of its source and of the wheels that pip takes on Linux x86-64 with CPython 3.11 to 3.14:
 uv itself writes those of every platform, seven times as many lines.
 """
 
@@ -22,8 +22,8 @@ HEAD = """\
 # Copyright(c) 2026 The l2fwd-rs authors
 # Made from pyproject.toml by: .ci/python_lock.py
 """
-INSTALLED = re.compile(r"-(py[\d.py]*3|cp3\d+)-(none|abi3|cp31[123])-(any|\S*manylinux\S*_x86_64)\.whl$")
-NEWER = re.compile(r"-cp31[4-9]-")
+INSTALLED = re.compile(r"-(py[\d.py]*3|cp3\d+)-(none|abi3|cp31[1-4])-(any|\S*manylinux\S*_x86_64)\.whl$")
+NEWER = re.compile(r"-cp31[5-9]-")
 
 
 def is_installed(wheel: str) -> bool:
