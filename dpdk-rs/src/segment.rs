@@ -342,17 +342,13 @@ impl<'p> SegmentMut<'p> {
         self.write_ol_flags(self.ol_flags() & !CHECKS);
     }
 
-    /// Makes the chain that starts with this segment an empty frame with the same number of segments.
-    pub(crate) fn head_empty_frame(self) {
-        let mut segments = 0_u16;
-        for segment in self.chain_mut() {
-            segment.set_data_off(0);
-            segment.set_data_len(0);
-            // DPDK compares the count with the chain in 16 bits.
-            segments = segments.wrapping_add(1);
-        }
-        self.write_segment_count(segments);
-        self.write_pkt_len(0);
+    /// Makes this an empty frame of its own, and returns the segment that came after it.
+    pub(crate) fn split_off_empty(self) -> Option<Self> {
+        let next = self.next_mut();
+        self.set_data_off(0);
+        self.set_data_len(0);
+        self.head_frame_alone();
+        next
     }
 
     /// Makes this the head of a frame of its own that ends with it.

@@ -187,12 +187,15 @@ impl<P: PrivateData> RxQueue<P> {
                     kept += 1;
                 }
             } else {
-                if self.quirks.miscounts {
-                    // A DPDK with checks of mbufs ends the process when it is given back one that miscounts.
-                    segment.head_empty_frame();
+                let mut rest = Some(segment);
+                while let Some(segment) = rest {
+                    // A DPDK with checks of mbufs ends the process when it gets back a chain that miscounts, or has more
+                    // mbufs than can be counted.
+                    rest = if self.quirks.miscounts { segment.split_off_empty() } else { None };
+                    // SAFETY: the driver gave us the mbuf, and nobody else gets it: it is not among those that are kept. What
+                    // came after it is still there.
+                    unsafe { sys::rte_pktmbuf_free(segment.mbuf().as_ptr()) };
                 }
-                // SAFETY: the driver gave us the mbuf, and nobody else gets it: it is not among those that are kept.
-                unsafe { sys::rte_pktmbuf_free(mbuf) };
                 self.foreign += 1;
             }
         }

@@ -17,6 +17,15 @@ fn bonding_of(member: &str) -> String {
     format!("net_bonding0,mode=0,{key}={member}")
 }
 
+/// Whether there is a `net_bonding`; says so if there is none.
+pub(crate) fn has_bonding() -> bool {
+    let has = !cfg!(feature = "static");
+    if !has {
+        println!("skipped: net_bonding is not among the drivers of a static build");
+    }
+    has
+}
+
 /// The ports of a ring and of a bonding device.
 fn ring_and_bonding(eal: &Eal) -> [Port<Unconfigured>; 2] {
     let mut ports = eal.ports();
@@ -31,6 +40,9 @@ fn is_about_combining(error: &PortError) -> bool {
 /// A bonding device stops its members when it starts, and receives from their queues: nobody else may use these.
 #[test]
 fn a_port_is_not_combined_with_others_once_it_is_configured() {
+    if !has_bonding() {
+        return;
+    }
     isolated_bare_cases(&[], 2, |case| {
         let (eal, _) = init(eal_args(&["net_ring0", &bonding_of(["net_ring0", "0"][case])])).unwrap();
         let pool: Mempool = pool(&eal, "pool");
@@ -45,6 +57,9 @@ fn a_port_is_not_combined_with_others_once_it_is_configured() {
 
 #[test]
 fn a_port_that_was_combined_with_others_is_theirs() {
+    if !has_bonding() {
+        return;
+    }
     isolated(&["net_ring0", &bonding_of("net_ring0")], |eal| {
         let pool: Mempool = pool(&eal, "pool");
         let [ring, bonding] = ring_and_bonding(&eal);

@@ -6,6 +6,7 @@
 
 use crate::{
     capture::write,
+    combined::has_bonding,
     frames::{frame, packet, pool, receive, send, start, until},
     process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_bare_cases},
 };
@@ -56,6 +57,9 @@ impl Ring {
 #[test]
 fn bonding_takes_no_configured_port_by_any_number() {
     const NUMBERS: [&str; 6] = ["0", "65536", "-0", "+0", "00", "4294967296"];
+    if !has_bonding() {
+        return;
+    }
     isolated_bare_cases(&[], NUMBERS.len(), |case| {
         let bonding = format!("net_bonding0,mode=0,{}", member(NUMBERS[case]));
         let (eal, _) = init(eal_args(&["net_ring0", &bonding])).unwrap();
@@ -72,6 +76,9 @@ fn bonding_takes_no_configured_port_by_any_number() {
 /// What a device's arguments would do to the pool matters for each device that is combined, whatever it is called.
 #[test]
 fn bonding_takes_no_dangerous_port_by_any_number() {
+    if !has_bonding() {
+        return;
+    }
     isolated_bare(|| {
         let bonding = format!("net_bonding0,mode=0,{}", member("65536"));
         let (eal, _) = init(eal_args(&["net_null0,size=9000", &bonding])).unwrap();
@@ -88,6 +95,9 @@ fn bonding_takes_no_dangerous_port_by_any_number() {
 #[test]
 fn bonding_neither_broadcasts_nor_writes_to_frames_under_any_number() {
     const MODES: [(&str, u32); 5] = [("3", 3), ("259", 3), ("-253", 3), ("5", 5), ("262", 6)];
+    if !has_bonding() {
+        return;
+    }
     isolated_bare_cases(&[], MODES.len(), |case| {
         let (mode, known_as) = MODES[case];
         let bonding = format!("net_bonding0,mode={mode},{}", member("net_ring0"));
@@ -103,6 +113,9 @@ fn bonding_neither_broadcasts_nor_writes_to_frames_under_any_number() {
 #[test]
 fn bonding_has_no_primary_that_is_not_its_member() {
     const PRIMARIES: [&str; 3] = ["0", "65536", "net_ring0"];
+    if !has_bonding() {
+        return;
+    }
     isolated_bare_cases(&[], PRIMARIES.len(), |case| {
         let (member, primary) = (member("net_ring1"), PRIMARIES[case]);
         let bonding = format!("net_bonding0,mode=1,mac=02:00:00:00:00:09,{member},primary={primary}");
@@ -123,6 +136,9 @@ fn bonding_has_no_primary_that_is_not_its_member() {
 /// A device that another one owns is not given to a third one.
 #[test]
 fn bonding_takes_no_part_of_another_device_by_number() {
+    if !has_bonding() {
+        return;
+    }
     isolated_bare(|| {
         let bonding = format!("net_bonding0,mode=0,{}", member("1"));
         let (eal, _) = init(eal_args(&["net_failsafe0,dev(net_ring1)", &bonding])).unwrap();
