@@ -6,6 +6,7 @@
 import itertools
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -133,6 +134,7 @@ def test_a_signal_ends_what_runs_and_the_results_so_far_are_told(tmp_path, numbe
     assert not (tmp_path / "never").exists()
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 def test_what_passed_at_this_commit_does_not_run_again(tmp_path):
     def git(*words):
         who = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.com")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import shutil
@@ -80,15 +81,24 @@ class SshServer:
         return Host.model_validate(told | changes)
 
     def connections(self) -> list[int]:
-        """The processes of the server that serve a connection."""
+        """The processes of the server that serve a connection; from 9.8 on their children go on without them."""
         assert self._process is not None
-        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text()
-        return [int(pid) for pid in children.split()]
+        found: list[int] = []
+        parents = [self._process.pid]
+        while parents:
+            parent = parents.pop()
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                children = [int(pid) for pid in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()]
+                serving = [pid for pid in children if Path(f"/proc/{pid}/comm").read_text().startswith("sshd")]
+                found += serving
+                parents += serving
+        return found
 
     def cut(self) -> None:
         """Kills what serves its connections."""
         for pid in self.connections():
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def _wait_until_it_listens(self) -> None:
         deadline = time.monotonic() + PATIENCE_S

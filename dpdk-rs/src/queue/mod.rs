@@ -29,6 +29,11 @@ pub use tx::TxQueue;
 pub use tx_buffer::TxBuffer;
 pub use tx_request::{RequestError, TxRequest};
 
+/// A driver is given at most so many packets, or places for them, in a call. `net_bonding` has 256 bytes on the stack for each
+/// packet that it sends, `dpdk-dumpcap` and the latency statistics 8, in arrays that C does not check: a long burst would write
+/// past the page that guards the stack.
+const MOST_IN_A_CALL: usize = 512;
+
 /// A pointer to this is neither `Send` nor `Sync`, and the compiler's message contains its name. The queues implement
 /// `Send` themselves.
 struct OneThreadAtATime;

@@ -3,7 +3,7 @@
 
 //! Receiving: `rte_eth_rx_burst`, rewritten in Rust so that the compiler can inline it.
 
-use super::{OneThreadAtATime, callbacks::CallbackRun, epoll::List};
+use super::{MOST_IN_A_CALL, OneThreadAtATime, callbacks::CallbackRun, epoll::List};
 use crate::{
     Burst, PortId, PrivateData,
     environment::Quirks,
@@ -70,6 +70,24 @@ impl<P: PrivateData> RxQueue<P> {
     /// Receives at most `most` frames, as [`Self::rx`].
     #[inline]
     pub fn rx_up_to<const N: usize>(&mut self, burst: &mut Burst<P, N>, most: usize) -> usize {
+        if N <= MOST_IN_A_CALL { self.rx_once(burst, most) } else { self.rx_in_parts(burst, most) }
+    }
+
+    #[inline(never)]
+    fn rx_in_parts<const N: usize>(&mut self, burst: &mut Burst<P, N>, most: usize) -> usize {
+        let mut received = 0;
+        loop {
+            let part = (most - received).min(MOST_IN_A_CALL);
+            let now = self.rx_once(burst, part);
+            received += now;
+            if now < MOST_IN_A_CALL {
+                return received;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rx_once<const N: usize>(&mut self, burst: &mut Burst<P, N>, most: usize) -> usize {
         let held = burst.len();
         let room = burst.spare();
         let most = Burst::<P, N>::count(room.len().min(most));

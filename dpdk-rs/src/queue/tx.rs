@@ -3,7 +3,7 @@
 
 //! Sending: `rte_eth_tx_burst`, rewritten in Rust so that the compiler can inline it.
 
-use super::{OneThreadAtATime, callbacks::CallbackRun};
+use super::{MOST_IN_A_CALL, OneThreadAtATime, callbacks::CallbackRun};
 use crate::{
     Burst, Packet, PortId, PrivateData,
     environment::Quirks,
@@ -67,6 +67,25 @@ impl TxQueue {
     /// [`Self::tx`] of a burst that is not empty.
     #[inline(always)]
     pub(crate) fn tx_some<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
+        if N <= MOST_IN_A_CALL { self.tx_front(burst) } else { self.tx_in_parts(burst) }
+    }
+
+    #[inline(never)]
+    fn tx_in_parts<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
+        let mut sent = 0;
+        while !burst.is_empty() {
+            let now = self.tx_front(burst);
+            sent += now;
+            if now < MOST_IN_A_CALL {
+                break;
+            }
+        }
+        sent
+    }
+
+    /// Sends as many packets from the front as one call may have.
+    #[inline(always)]
+    fn tx_front<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> usize {
         // SAFETY: the entry of a started port is set, and changes only when the port is stopped, which needs its queues
         // back.
         let list = unsafe { (*self.calls.0).txq }.clbk;
@@ -74,7 +93,7 @@ impl TxQueue {
         let callbacks = unsafe { entry(list, self.place) };
         // One look at both, since most often there is neither.
         if callbacks.addr() | self.selects == 0 {
-            self.tx_first(burst, Burst::<P, N>::count(burst.len()))
+            self.tx_first(burst, front(burst))
         } else {
             self.tx_checked(burst)
         }
@@ -87,7 +106,7 @@ impl TxQueue {
         if self.selects != 0 && !self.reject(burst) {
             return 0;
         }
-        let count = self.call_callbacks(burst.as_mbufs(), Burst::<P, N>::count(burst.len()));
+        let count = self.call_callbacks(burst.as_mbufs(), front(burst));
         self.tx_first(burst, count)
     }
 
@@ -203,6 +222,13 @@ impl TxQueue {
         self.rejected += (before - burst.len()) as u64;
         !burst.is_empty()
     }
+}
+
+/// How many packets of a burst one call may have.
+#[inline(always)]
+fn front<P: PrivateData, const N: usize>(burst: &Burst<P, N>) -> u16 {
+    let held = burst.len();
+    Burst::<P, N>::count(if N <= MOST_IN_A_CALL { held } else { held.min(MOST_IN_A_CALL) })
 }
 
 impl fmt::Debug for TxQueue {

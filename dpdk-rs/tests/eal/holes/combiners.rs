@@ -14,7 +14,7 @@ use dpdk_rs::{
     Burst, Eal, HotplugError, Mempool, Port, PortConfig, PortError, RxQueue, TxQueue, dpdk_version,
     port::{Started, Unconfigured},
 };
-use std::fs;
+use std::{fs, thread};
 
 /// The argument by which `net_bonding` names a device; 23.11 has renamed it.
 fn member(text: &str) -> String {
@@ -152,6 +152,30 @@ fn bonding_takes_no_part_of_another_device_by_number() {
 }
 
 /// `net_failsafe` takes a device whose name begins with the text, and removes it when it is removed itself.
+/// The driver has an array on the stack with 256 bytes for each packet of a call.
+#[test]
+fn bonding_has_room_on_the_stack_for_any_burst() {
+    const PACKETS: usize = 65_535;
+    if !has_bonding() {
+        return;
+    }
+    isolated_bare(|| {
+        let bonding = format!("net_bonding0,mode=0,{},{}", member("net_null0"), member("net_null1"));
+        let (eal, _) = init(eal_args(&["net_null0", "net_null1", &bonding])).unwrap();
+        let pool: Mempool = Mempool::builder("pool").size(70_000).data_room(256).cache(0).build(&eal).unwrap();
+        let (port, mut rx, mut tx) = start(take(&mut eal.ports(), "net_bonding0"), &pool);
+        until("its members are up", || port.link().unwrap().up);
+        let mut bursts = vec![Burst::<_, PACKETS>::new()];
+        assert_eq!(pool.alloc_bulk(&mut bursts[0]), PACKETS);
+        let small = thread::Builder::new().stack_size(256 << 10);
+        let (sent, received) = thread::scope(|scope| {
+            let job = || (tx.tx(&mut bursts[0]), rx.rx(&mut bursts[0]));
+            small.spawn_scoped(scope, job).unwrap().join().unwrap()
+        });
+        assert_eq!((sent, received), (PACKETS, PACKETS));
+    });
+}
+
 #[test]
 fn failsafe_takes_no_port_that_the_program_has() {
     isolated(&["net_ring100"], |eal| {
