@@ -33,7 +33,7 @@ from testbed.run.process import ProcessError
 from testbed.run.programs import Program, ProgramMissing
 
 PATIENCE_S = 30.0
-JOINT = Joint(3, False, ("net_a0,x=1", "net_b0"), (), 2, 1518, Path("/nowhere"))
+JOINT = Joint((3,), False, ("net_a0,x=1", "net_b0"), (), 2, 1518, Path("/nowhere"))
 SCENARIO = "name: s\ngenerator: {kind: embedded}\ndevices:\n  - name: mine\n    "
 
 SHOWN = """\
@@ -68,7 +68,7 @@ def test_testpmd_is_told_what_it_is_joined_to() -> None:
     assert {"--forward-mode=macswap", "--portmask=0x3", "-i", "--rxq=1"} <= set(argv)
     assert "--vdev=net_b0" in argv
     assert not any(word.startswith("--mbuf-size") for word in argv)
-    longer = Joint(3, False, (), (), 1, 9000, Path())
+    longer = Joint((3,), False, (), (), 1, 9000, Path())
     assert "--mbuf-size=9128" in Testpmd("io", (), LocalHost()).argv(longer)
     assert [Testpmd(mode, (), LocalHost()).macs for mode in ("mac", "macswap", "io")] == [
         Macs.L2FWD,
@@ -165,7 +165,7 @@ def python_device(code: str, **fields: object) -> DeviceKind:
 
 
 def joint(tmp_path: Path) -> Joint:
-    return Joint(0, False, (), (), 1, 64, tmp_path)
+    return Joint((0,), False, (), (), 1, 64, tmp_path)
 
 
 def test_a_command_is_ready_when_it_prints_its_line_and_its_end_is_checked(tmp_path: Path) -> None:

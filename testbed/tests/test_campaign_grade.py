@@ -113,7 +113,7 @@ def task(loss_ratio: float) -> Task:
     goal = throughput.Goal(loss_ratio=loss_ratio)
     settings = throughput.ThroughputSettings(goals=(goal,))
     found = throughput.measure_throughput(Trials(generator), Stream(size=64), settings)
-    return Task(generator, Point("one", 64, 1, 1), MeasurementSettings(), {Measurement.THROUGHPUT: found})
+    return Task(generator, Point("one", Stream(size=64)), MeasurementSettings(), {Measurement.THROUGHPUT: found})
 
 
 @pytest.mark.parametrize("measurement", methods.THROUGHPUT_FIRST)

@@ -34,10 +34,12 @@ pub(crate) enum UsageError {
         "--flows asks for {flows} flows, and the ranges of addresses and ports make {most}: give longer ranges, or fewer"
     )]
     Flows { flows: u64, most: u128 },
-    #[error("port {port} appears twice in --ports {value}: give one port, or two different ports")]
+    #[error("port {port} appears twice in --ports {value}: give one port, or different ports")]
     PortTwice { port: u16, value: String },
-    #[error("--bidirectional needs two ports: give them with --ports, for example --ports 0,1")]
+    #[error("--bidirectional needs two ports or more: give them with --ports, for example --ports 0,1")]
     BidirectionalAlone,
+    #[error("--reverse-share needs two directions with a rate: give --bidirectional and --rate, for example --rate 1M")]
+    ReverseAlone,
     #[error("--then needs a first load with a rate and a duration: give --rate, for example --rate 1M, and no --count")]
     ThenAlone,
     #[error("--duration and --count exclude each other: give only one of them")]

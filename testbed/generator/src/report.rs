@@ -37,7 +37,7 @@ pub(crate) struct Report {
     /// How many combinations of addresses and ports there are.
     flows: u64,
     rate_asked_pps: Option<f64>,
-    /// That of the slowest stream.
+    /// That of the slowest stream, as the rate of a stream with the whole load.
     rate_reached_pps: f64,
     /// `None` for a run with two loads.
     rate_ok: Option<bool>,
@@ -159,7 +159,11 @@ impl Report {
                 }
             })
             .collect();
-        let reached = reports.iter().map(|report| report.counters.tx_pps).fold(f64::INFINITY, f64::min);
+        let reached = reports
+            .iter()
+            .zip(streams)
+            .map(|(report, stream)| report.counters.tx_pps / stream.share)
+            .fold(f64::INFINITY, f64::min);
         Self {
             kind: "result",
             program: "generator",

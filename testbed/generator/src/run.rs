@@ -85,6 +85,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
         let hosts = Hosts::new(options.ranges, options.format.clone());
         let neighbour = Neighbour::new(hosts, receiving.mac, receiving.pool.clone(), Queues::new(spare));
 
+        let share = options.share(tx);
         let dst = options.dst_macs.get(number).copied().unwrap_or(default_destination(tx_port));
         let (macs, number) = (Macs { dst, src }, number as u8);
         let mixture = Mixture::new(&options.lens(), &options.format, macs, session, number);
@@ -110,7 +111,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             pool,
             series: Series::new(template, fields.clone()),
             mixed: mixture.map(|mixture| Mixed { mixture, fields }),
-            pacing: pacing(options, clock),
+            pacing: pacing(options, share, clock),
             most: options.burst,
             waiting: Burst::new(),
             sent: 0,
@@ -121,7 +122,7 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
         };
         let most = options.burst.max(RX_BURST_MIN);
         let receiver = Receiver { queues: rx_queues, burst: Burst::new(), most, judge, neighbour, last: None };
-        streams.push(Stream { tx_port, rx_port, sender, receiver, before_then: (0, 0) });
+        streams.push(Stream { tx_port, rx_port, share, sender, receiver, before_then: (0, 0) });
     }
     Ok(streams)
 }
@@ -131,14 +132,17 @@ fn default_destination(port: u16) -> MacAddr {
     MacAddr([2, 0, 0, 0, 1 + high, low])
 }
 
-fn pacing(options: &Options, clock: Clock) -> Pacing {
-    let total = match (options.length, options.rate_pps) {
+/// When the frames of a stream are due that has this share of the load.
+fn pacing(options: &Options, share: f64, clock: Clock) -> Pacing {
+    let rate_pps = options.rate_pps.map(|rate| rate * share);
+    let total = match (options.length, rate_pps) {
+        (Length::Count(count), _) if share < 1.0 => (count as f64 * share).ceil() as u64,
         (Length::Count(count), _) => count,
         (Length::Duration(_), None) => FRAMES_MAX,
         // The frames that are due before the end: frame n is due after n / rate.
         (Length::Duration(duration), Some(rate)) => ((duration.as_secs_f64() * rate).ceil() as u64).min(FRAMES_MAX),
     };
-    match options.rate_pps {
+    match rate_pps {
         None => Pacing::Max(total),
         Some(rate) => Pacing::Paced(Pacer::new(clock.hz(), rate, total)),
     }
@@ -158,10 +162,10 @@ pub(crate) fn run(options: &Options, streams: &mut [Stream], clock: Clock, stop:
     if let Some(load) = options.then.filter(|_| !stop.load(Relaxed)) {
         let begin = clock.now();
         let second = second(options, load);
-        for Stream { sender, receiver, before_then, .. } in &mut *streams {
+        for Stream { sender, receiver, before_then, share, .. } in &mut *streams {
             *before_then = (sender.sent, sender.failed);
             sender.earlier = sender.lateness().unwrap_or_default();
-            (sender.pacing, sender.last_failed) = (pacing(&second, clock), None);
+            (sender.pacing, sender.last_failed) = (pacing(&second, *share, clock), None);
             sender.begin(begin);
             receiver.judge.watch_from(sender.sent);
         }

@@ -10,6 +10,8 @@ use crate::{receive::Receiver, transmit::Sender};
 pub(crate) struct Stream {
     pub(crate) tx_port: u16,
     pub(crate) rx_port: u16,
+    /// Of the load.
+    pub(crate) share: f64,
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     /// Frames sent, and frames that the TX queue refused, before the second load.

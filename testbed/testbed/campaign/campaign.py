@@ -273,7 +273,7 @@ class Campaign:
         scenario, raw = self.settings.scenario, self.folder / "raw"
         for point, name in names.items():
             if name not in self._setups:
-                start = partial(self._equipment.start, scenario, point.device, point.directions, raw)
+                start = partial(self._equipment.start, scenario, point.device, point.stream.directions, raw)
                 self._setups[name] = RecordedSetup(name, start, self.journal, view)
         return {point: self._setups[name] for point, name in names.items()}
 
@@ -308,7 +308,7 @@ class Campaign:
 
 
 def _point_of(finding: Finding) -> Point:
-    return Point(finding.device, finding.size, finding.directions, finding.flows)
+    return Point(finding.device, finding.stream)
 
 
 class _Noted(Progress):

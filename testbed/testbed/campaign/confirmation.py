@@ -67,4 +67,4 @@ def _at_load(
 def _counts(result: TrialResult, stream: Stream, load_fps: float) -> bool:
     plan = result.plan
     same = plan.kind == "continuous" and plan.load_fps == load_fps
-    return result.valid and same and Stream(size=plan.size, directions=plan.directions, flows=plan.flows) == stream
+    return result.valid and same and Stream(**plan.frames) == stream

@@ -26,9 +26,7 @@ def add_cut_off_soaks(findings: list[Finding], settings: CampaignSettings, journ
             finding = Finding(
                 place=place,
                 device=point.device,
-                size=point.size,
-                directions=point.directions,
-                flows=point.flows,
+                **point.stream.frames,
                 measurement=Measurement.SOAK,
                 testbed=settings.testbeds.get(point.frames),
                 status="cut off",

@@ -69,9 +69,7 @@ def measure(
     finding = Finding(
         place=place,
         device=point.device,
-        size=point.size,
-        directions=point.directions,
-        flows=point.flows,
+        **point.stream.frames,
         measurement=test,
         status="done",
     )

@@ -24,7 +24,6 @@ from testbed.campaign.measurements.soak import measure_soak
 from testbed.campaign.measurements.throughput import Throughput, measure_throughput
 from testbed.campaign.method import Method, Task
 from testbed.campaign.scenario import Measurement
-from testbed.campaign.trial import Stream
 from testbed.campaign.validity import Trials
 
 # At the throughput's rate, or in relation to it.
@@ -54,7 +53,6 @@ def _method(
 ) -> Method:
     def run(task: Task) -> Measured:
         point = task.point
-        stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
         rates = [task.earlier[need].load_fps for need in needs]
         settings = getattr(task.settings, name)
         more: dict[str, Any] = {}
@@ -62,7 +60,7 @@ def _method(
             more["above_fps"] = task.earlier[needs[0]].above_fps
         elif name is Measurement.LATENCY:
             more["lowest_fps"] = _lowest(task)
-        return _judged(name, measure(Trials(task.generator), stream, *rates, settings, **more), task)
+        return _judged(name, measure(Trials(task.generator), point.stream, *rates, settings, **more), task)
 
     return Method(run, headline=_headline, graded=lambda result: result.graded, needs=needs, rate=rate)
 

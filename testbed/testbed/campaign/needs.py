@@ -78,8 +78,8 @@ def needs(scenario: Scenario) -> Needs:
     if isinstance(generator, Trex):
         _needs_of_trex(generator, found, here)
     elif isinstance(generator, Embedded):
-        told = {_GENERATOR: generator.lcore, _DEVICES: generator.forwarder_lcore if here else None}
-        found.cpus = {cpu: whose for whose, cpu in told.items() if cpu is not None}
+        found.cpus = dict.fromkeys(generator.forwarder_lcore or () if here else (), _DEVICES)
+        found.cpus |= {} if generator.lcore is None else {generator.lcore: _GENERATOR}
     found.hosts = list(dict.fromkeys(found.hosts))
     return found
 
@@ -91,7 +91,7 @@ def _needs_of_trex(generator: Trex, found: Needs, here: bool) -> None:
     if generator.forwarder is not None and here:
         addresses = (pci.full_address(nic.partition(",")[0]) for nic in generator.forwarder.nics)
         found.nics |= {address: _DEVICES for address in addresses if address is not None}
-        found.cpus[generator.forwarder.lcore] = _DEVICES
+        found.cpus |= dict.fromkeys(generator.forwarder.lcore, _DEVICES)
     launch = generator.launch
     if launch is None:
         return

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from testbed.campaign.embedded.settings import Embedded
 from testbed.campaign.scenario import Measurement, Scenario
-from testbed.campaign.sizes import size_label, size_order
+from testbed.campaign.sizes import Size, size_label, size_order
 from testbed.campaign.trex.settings import Trex
+from testbed.campaign.trial import Stream
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,21 @@ class Point:
     """A device and the frames that it is measured with."""
 
     device: str
-    size: int | str
-    directions: int
-    flows: int
+    stream: Stream
+
+    @property
+    def size(self) -> Size:
+        """Of the frames."""
+        return self.stream.size
 
     @property
     def frames(self) -> str:
         """'64B/1way/1flows': the frames that all devices are measured with before the next ones come."""
-        return f"{size_label(self.size)}/{self.directions}way/{self.flows}flows"
+        stream = self.stream
+        words = [size_label(stream.size), f"{stream.directions}way", f"{stream.flows}flows"]
+        words += [f"{stream.port_pairs}pairs"] if stream.port_pairs > 1 else []
+        words += [f"{stream.reverse_share:g}back"] if stream.reverse_share < 1 else []
+        return "/".join(words)
 
     @property
     def place(self) -> str:
@@ -45,7 +53,8 @@ def ordered_points(scenario: Scenario) -> list[Point]:
     kinds = itertools.product(scenario.frames.directions, scenario.frames.flows, scenario.frames.sizes)
     found: list[Point] = []
     for directions, flows, size in kinds:
-        found += [Point(name, size, directions, flows) for name in names]
+        stream = scenario.frames.stream(size, directions, flows)
+        found += [Point(name, stream) for name in names]
         names.reverse()
     return found
 
@@ -85,4 +94,4 @@ def setup_name(point: Point, testbed: str | None) -> str:
 
     Of several testbeds each finds out anew what its generator can do, for each kind of frames that it is given.
     """
-    return f"{point.device}/{point.directions}way" if testbed is None else f"{point.place}@{testbed}"
+    return f"{point.device}/{point.stream.directions}way" if testbed is None else f"{point.place}@{testbed}"

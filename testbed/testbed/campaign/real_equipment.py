@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from testbed.campaign.devices.kinds import device_kind, find_device_program
 from testbed.campaign.devices.limits import check_options, ids_here, ids_there
@@ -76,7 +77,7 @@ def real_equipment(programs: Programs, guest: RunningGuest | None = None) -> Equ
 
     rings: Rings | None = None
 
-    def start(scenario: Scenario, device: str, directions: int, raw: Path) -> Generator:
+    def start(scenario: Scenario, device: str, directions: Literal[1, 2], raw: Path) -> Generator:
         nonlocal rings
         rings = rings or Rings(len(scenario.devices))
         located = scenario if guest is None else guest.located(scenario)
@@ -119,7 +120,7 @@ def generator_cpu(scenario: Scenario) -> int:
 def _start(
     scenario: Scenario,
     device: Device,
-    directions: int,
+    directions: Literal[1, 2],
     raw: Path,
     programs: Programs,
     guest: RunningGuest | None,
@@ -135,11 +136,11 @@ def _start(
     if settings.guest is not None and guest is None:
         raise GeneratorError("a virtual machine is booted for rfc2544, overload and compare, but not for many testbeds")
     if settings.lcore is not None and settings.forwarder_lcore is not None:
-        lcores = LcorePlan(settings.lcore, settings.forwarder_lcore)
+        lcores = _with_forwarder(LcorePlan(settings.lcore, settings.lcore), settings.forwarder_lcore)
     else:
         lcores = replace(plan_lcores(), generator=generator_cpu(scenario))
     if device.host is not None and device.host.lcore is not None:
-        lcores = replace(lcores, forwarder=device.host.lcore)
+        lcores = _with_forwarder(lcores, device.host.lcore)
     setup = EmbeddedSetup(
         device=device.name,
         kind=device_kind(device, programs.forwarders.get(device.name), len(scenario.devices) > 1),
@@ -150,11 +151,15 @@ def _start(
         hugepages=_hugepages(scenario),
         pauses=scenario.pauses_around_trials,
         raw=raw,
-        wire=_wire(scenario, settings, directions) if guest is None else guest.wire(directions),
+        wire=_wire(scenario, settings, directions)
+        if guest is None
+        else guest.wire(directions * scenario.frames.port_pairs),
         most_fps=settings.most_fps,
         bursts=Measurement.BACK_TO_BACK in scenario.tests,
         rings=rings,
         headers=scenario.frames,
+        port_pairs=scenario.frames.port_pairs,
+        reverse_share=scenario.frames.reverse_share,
     )
     try:
         return EmbeddedGenerator(setup) if guest is None else GuestGenerator(setup, guest)
@@ -164,7 +169,12 @@ def _start(
 
 def _wire(scenario: Scenario, settings: Embedded, directions: int) -> Wire | None:
     """What joins generator and device on this machine; None is the virtual wire."""
-    return VethWire(directions, longest(scenario.frames.sizes)) if settings.wire == "veth" else None
+    ports = directions * scenario.frames.port_pairs
+    return VethWire(ports, longest(scenario.frames.sizes)) if settings.wire == "veth" else None
+
+
+def _with_forwarder(lcores: LcorePlan, cpus: Sequence[int]) -> LcorePlan:
+    return replace(lcores, forwarder=cpus[0], further=tuple(cpus[1:]))
 
 
 def _start_trex(

@@ -22,7 +22,7 @@ from testbed.campaign.scenario_error import ScenarioError, message_of
 from testbed.campaign.sizes import RFC_SIZES, Size, expanded, frames_of, size_in_words, size_order, sizes_in_words
 from testbed.campaign.traffic_generator import Pauses
 from testbed.campaign.trex.settings import MOST_MIXED_FRAMES, Trex
-from testbed.campaign.trial import Record
+from testbed.campaign.trial import LEAST_REVERSE_SHARE, MOST_PORT_PAIRS, Record, Stream
 from testbed.run.programs import FORWARDERS
 
 
@@ -71,6 +71,15 @@ class Frames(Headers):
     sizes: list[Size] = Field(default_factory=lambda: list(RFC_SIZES), min_length=1)
     directions: list[Literal[1, 2]] = Field(default_factory=lambda: [1], min_length=1)
     flows: list[Annotated[int, Field(ge=1, le=1 << 20)]] = Field(default_factory=lambda: [1], min_length=1)
+    port_pairs: int = Field(
+        1, ge=1, le=MOST_PORT_PAIRS, description="pairs of ports with traffic both ways, like that of the first"
+    )
+    reverse_share: float = Field(
+        1.0,
+        ge=LEAST_REVERSE_SHARE,
+        le=1,
+        description="of the load, that goes from the second port of each pair to the first",
+    )
 
     @field_validator("sizes", mode="before")
     @classmethod
@@ -84,6 +93,40 @@ class Frames(Headers):
             if twice := [value for number, value in enumerate(values) if value in values[:number]]:
                 raise ValueError(f"{name} has {twice[0]} twice")
         return self
+
+    @model_validator(mode="after")
+    def _pairs_have_both_directions(self) -> Self:
+        for name, value in (("port_pairs", self.port_pairs), ("reverse_share", self.reverse_share)):
+            if value != 1 and self.directions != [2]:
+                raise ValueError(f"{name} {value:g} is for traffic both ways: give directions: [2]")
+        return self
+
+    @property
+    def most_ports(self) -> int:
+        """Of the device: one for traffic there and back, or pairs."""
+        return max(self.directions) * self.port_pairs
+
+    def stream(self, size: Size, directions: Literal[1, 2], flows: int) -> Stream:
+        """What is sent of this kind of frames."""
+        return Stream(
+            size=size,
+            directions=directions,
+            flows=flows,
+            port_pairs=self.port_pairs,
+            reverse_share=self.reverse_share,
+        )
+
+    def first_stream(self, size: Size) -> Stream:
+        """That with the first number of directions and of flows."""
+        return self.stream(size, self.directions[0], self.flows[0])
+
+    @property
+    def ports_in_words(self) -> list[str]:
+        """'2 pairs of ports', '10 % of the load on the way back'; nothing of equal directions of one pair."""
+        words = [f"{self.port_pairs} pairs of ports"] if self.port_pairs > 1 else []
+        return words + (
+            [f"{100 * self.reverse_share:g} % of the load on the way back"] if self.reverse_share < 1 else []
+        )
 
 
 def _readable(text: str) -> str:
@@ -186,6 +229,12 @@ class Scenario(Record):
         if isinstance(self.generator, Trex) and max(self.frames.directions) > len(self.generator.ports):
             fault = "traffic in both directions needs two ports of TRex, and there is one"
             raise PydanticCustomError("ports", "{fault}", {"place": ("frames", "directions"), "fault": fault})
+        if not isinstance(self.generator, Trex):
+            return self
+        for name in ("port_pairs", "reverse_share"):
+            if (value := getattr(self.frames, name)) != 1:
+                fault = f"TRex has one pair of ports here, with the same load both ways, not {name}: {value:g}"
+                raise PydanticCustomError("ports", "{fault}", {"place": ("frames", name), "fault": fault})
         return self
 
     @model_validator(mode="after")

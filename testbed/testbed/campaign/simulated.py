@@ -162,23 +162,18 @@ class SimulatedGenerator:
         # A burst is sent whole whatever its rate.
         duration_s = each / offered if plan.kind == "burst" else plan.duration_s
         served = able(offered)
-        lost = _overflow(each, offered, served, self.model.buffer_frames)
-        pacing = Pacing()
-        if self.model.stalls and chance.random() < self.model.stalls:
-            # In the time that it lacks, and in as much to make up for it.
-            behind = min(round(2 * offered * self.model.stall_s), each)
-            pacing = Pacing(worst_lag_s=self.model.stall_s, caught_up=behind)
-            lost = max(lost, _overflow(behind, 2 * offered, able(2 * offered), self.model.buffer_frames))
+        stalled = bool(self.model.stalls) and chance.random() < self.model.stalls
         paused = self._paused(duration_s, chance) if self.model.pauses_per_s else 0
-        # A pause costs what the queue has no room for; where it is full anyway, what would have been forwarded.
-        in_a_pause = offered * self.model.pause_s - self.model.buffer_frames
-        in_a_pause = max(0, math.ceil(in_a_pause if served >= offered else served * self.model.pause_s))
-        lost = min(each, lost + paused * in_a_pause)
-        if self.model.mishaps and chance.random() < self.model.mishaps:
-            lost = max(lost, 1)
-        left = min(self.model.buffer_frames, math.ceil(each * (1 - served / offered)))
-        lost, left = lost * plan.directions, left * plan.directions
-        sent = each * plan.directions
+        mishap = bool(self.model.mishaps) and chance.random() < self.model.mishaps
+        counted = [self._counted(plan, offered, share, able, stalled, paused) for share in plan.shares]
+        sent, lost, left = (sum(counts) for counts in zip(*counted, strict=True))
+        if mishap:
+            lost = max(lost, len(counted))
+        pacing = Pacing()
+        if stalled:
+            pacing = Pacing(
+                worst_lag_s=self.model.stall_s, caught_up=min(round(2 * offered * self.model.stall_s), each)
+            )
         windows = self._windows(plan, offered, served, duration_s) if plan.windows else []
         self._takes(duration_s, windows)
         result = TrialResult(
@@ -203,23 +198,48 @@ class SimulatedGenerator:
             return result.invalidated([f"the generator offered {offered:.0f} frames/s instead of {plan.load_fps:.0f}"])
         return result
 
+    def _counted(
+        self,
+        plan: TrialPlan,
+        most_offered: float,
+        share: float,
+        able: Callable[[float], float],
+        stalled: bool,
+        paused: int,
+    ) -> tuple[int, int, int]:
+        """Frames of one direction that were sent, that were lost, and that were in the buffer when the load ended."""
+        offered = most_offered * share
+        model, served = self.model, able(offered)
+        burst = plan.burst_frames
+        sent = round(offered * plan.duration_s) if burst is None else math.ceil(burst * share)
+        lost = _overflow(sent, offered, served, model.buffer_frames)
+        if stalled:
+            # In the time that it lacks, and in as much to make up for it.
+            behind = min(round(2 * offered * model.stall_s), sent)
+            lost = max(lost, _overflow(behind, 2 * offered, able(2 * offered), model.buffer_frames))
+        # A pause costs what the queue has no room for; where it is full anyway, what would have been forwarded.
+        in_a_pause = offered * model.pause_s - model.buffer_frames
+        in_a_pause = max(0, math.ceil(in_a_pause if served >= offered else served * model.pause_s))
+        left = min(model.buffer_frames, math.ceil(sent * (1 - served / offered)))
+        return sent, min(sent, lost + paused * in_a_pause), left
+
     def step(self, plan: StepPlan) -> StepResult:
         """Consecutive loads: the device keeps losing frames for its recovery time."""
         able = self._able(plan, self._chance(plan))
         sent, lost = [], []
         overloaded, last_loss_s = False, None
         for load, duration_s in zip(plan.loads_fps, plan.durations_s, strict=True):
-            each = round(load * duration_s)
             suffers_s = min(self.model.recovery_s, duration_s) if overloaded else 0.0
-            missing = _overflow(each, load, able(load), self.model.buffer_frames)
-            overloaded = missing > 0
+            loads = [load * share for share in plan.shares]
+            missing = [_overflow(round(one * duration_s), one, able(one), self.model.buffer_frames) for one in loads]
+            overloaded = any(missing)
             if overloaded:
                 last_loss_s = duration_s
             else:
                 # Every other frame is lost meanwhile.
-                missing, last_loss_s = math.ceil(load * suffers_s / 2), suffers_s
-            sent.append(each * plan.directions)
-            lost.append(missing * plan.directions)
+                missing, last_loss_s = [math.ceil(one * suffers_s / 2) for one in loads], suffers_s
+            sent.append(sum(round(one * duration_s) for one in loads))
+            lost.append(sum(missing))
         self._takes(sum(plan.durations_s))
         return StepResult(plan=plan, sent=sent, lost=lost, last_loss_s=last_loss_s)
 
@@ -233,8 +253,8 @@ class SimulatedGenerator:
         self._takes(seconds)
         result = ResetResult(
             plan=plan,
-            sent=round(plan.load_fps * seconds) * plan.directions,
-            lost=round(plan.load_fps * gap_s) * plan.directions,
+            sent=sum(round(plan.load_fps * seconds * share) for share in plan.shares),
+            lost=sum(round(plan.load_fps * gap_s * share) for share in plan.shares),
             gap_s=gap_s,
         )
         if gap_s > plan.patience_s:
@@ -315,7 +335,8 @@ class SimulatedGenerator:
         lost = 0
         for second in range(1, math.ceil(duration_s) + 1):
             end_s = min(second, duration_s)
-            by_then = _overflow(round(offered * end_s), offered, served, self.model.buffer_frames) * plan.directions
+            by_then = _overflow(round(offered * end_s), offered, served, self.model.buffer_frames)
+            by_then *= sum(share == 1 for share in plan.shares)
             windows.append(Window(end_s=end_s, sent_fps=offered, received_fps=served, lost=by_then - lost))
             lost = by_then
         return windows
@@ -339,5 +360,6 @@ def _overflow(frames: int, offered_fps: float, served_fps: float, buffer_frames:
 
 
 def _key(plan: Stream) -> str:
-    # What is told or made of a trial changes nothing in it.
-    return plan.model_dump_json(exclude={"windows", "pauses_as_loss"})
+    # What is told or made of a trial changes nothing in it; and campaigns keep the random numbers that they have.
+    usual = {"port_pairs", "reverse_share"} if len(plan.shares) == plan.ways == plan.directions else set()
+    return plan.model_dump_json(exclude={"windows", "pauses_as_loss", *usual})

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from testbed.campaign.grade import Grade, Graded
 from testbed.campaign.scenario import Measurement, Preset
 from testbed.campaign.sizes import Size, size_in_words
-from testbed.campaign.trial import AnyResult
+from testbed.campaign.trial import AnyResult, Stream
 from testbed.run.results_folder import Status, read_record
 
 SCHEMA_VERSION = 1
@@ -38,8 +38,10 @@ class Finding(SummaryRecord):
     place: str = Field(description="as in the journal")
     device: str
     size: Size
-    directions: int
+    directions: Literal[1, 2]
     flows: int
+    port_pairs: int = 1
+    reverse_share: float = 1.0
     measurement: Measurement
     testbed: str | None = Field(None, description="of several testbeds, the one that measured it")
     status: Literal["done", "skipped", "failed", "cut off"]
@@ -49,6 +51,11 @@ class Finding(SummaryRecord):
     grade: Grade | None = None
     missing: list[str] = Field(default_factory=list, description="clauses that are not met, the stronger ones first")
     result: dict[str, Any] | None = None
+
+    @property
+    def stream(self) -> Stream:
+        """The frames."""
+        return Stream(**{name: getattr(self, name) for name in Stream.model_fields})
 
 
 class Trials(SummaryRecord):

@@ -18,7 +18,6 @@ from testbed.campaign.sizes import sizes_in_words
 from testbed.campaign.traffic_generator import Capabilities
 from testbed.campaign.trex.abilities import abilities
 from testbed.campaign.trex.settings import Trex, TrexForwarder
-from testbed.campaign.trial import Stream
 from testbed.command_line.console import say
 from testbed.wire.veth import NO_PORT_RESET
 
@@ -74,8 +73,7 @@ def capabilities(scenario: Scenario, device: str) -> Capabilities:
 
 def expected(scenario: Scenario, point: Point, measurement: Measurement) -> Estimate:
     """What a measurement will take."""
-    stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
-    return estimate(measurement, stream, scenario.measured_with, capabilities(scenario, point.device))
+    return estimate(measurement, point.stream, scenario.measured_with, capabilities(scenario, point.device))
 
 
 def expected_between_pauses(scenario: Scenario, point: Point) -> Estimate:
@@ -87,8 +85,7 @@ def expected_between_pauses(scenario: Scenario, point: Point) -> Estimate:
     told = isinstance(scenario.generator, Embedded) or (model is not None and model.pauses_per_s)
     if not told:
         return NOTHING
-    stream = Stream(size=point.size, directions=point.directions, flows=point.flows)
-    return estimate_between_pauses(stream, scenario.measured_with, capabilities(scenario, point.device))
+    return estimate_between_pauses(point.stream, scenario.measured_with, capabilities(scenario, point.device))
 
 
 def expected_between_pauses_s(scenario: Scenario, point: Point) -> float:
@@ -108,7 +105,8 @@ def print_plan(scenario: Scenario, console: Console) -> None:
         f"Scenario {scenario.name}, preset {scenario.preset}: {scenario.description}".rstrip(": "),
         f"Devices: {', '.join(device.name for device in scenario.devices)}",
         f"Frames: {sizes_in_words(frames.sizes)}; directions {', '.join(map(str, frames.directions))}; "
-        f"flows {', '.join(map(str, frames.flows))}" + "".join(f"; {words}" for words in frames.in_words),
+        f"flows {', '.join(map(str, frames.flows))}"
+        + "".join(f"; {words}" for words in frames.in_words + frames.ports_in_words),
     ]
     if isinstance(scenario.generator, Trex) and scenario.generator.forwarder is not None:
         lines += _nics_in_words(scenario.generator.forwarder)

@@ -2,12 +2,13 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """One trial: what was intended, and what came of it.
 
-Loads and rates are frames a second in each direction; counts are frames of all directions together. Sizes include the
-FCS. What a generator cannot measure is absent (None), never zero.
+Loads and rates are frames a second in each direction, and of unequal ones in that with more; counts are frames of all
+directions together. Sizes include the FCS. What a generator cannot measure is absent (None), never zero.
 """
 
 from __future__ import annotations
 
+import math
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
@@ -18,6 +19,8 @@ from testbed.campaign.sizes import WIRE_OVERHEAD_BYTES, Size, mean_bytes
 Fps = Annotated[float, Field(gt=0, allow_inf_nan=False, description="frames a second in each direction")]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Frames = Annotated[int, Field(ge=0)]
+MOST_PORT_PAIRS = 16
+LEAST_REVERSE_SHARE = 0.001
 
 
 def line_rate_fps(size: int | str, bits_per_second: float) -> float:
@@ -51,6 +54,26 @@ class Stream(Record):
     size: Size
     directions: Literal[1, 2] = 1
     flows: int = Field(default=1, ge=1, le=1 << 20)
+    port_pairs: int = Field(1, ge=1, le=MOST_PORT_PAIRS, description="with traffic like that of the first")
+    reverse_share: float = Field(
+        1.0, ge=LEAST_REVERSE_SHARE, le=1, description="of the load, from the second port of each pair to the first"
+    )
+
+    @property
+    def frames(self) -> dict[str, Any]:
+        """The fields that say which frames are sent, and where."""
+        return {name: getattr(self, name) for name in Stream.model_fields}
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """What each direction of each pair has of the load."""
+        pair = (1.0,) if self.directions == 1 else (1.0, self.reverse_share)
+        return pair * self.port_pairs
+
+    @property
+    def ways(self) -> float:
+        """All directions together, in those that have the whole load."""
+        return sum(self.shares)
 
 
 class TrialPlan(Stream):
@@ -76,8 +99,9 @@ class TrialPlan(Stream):
     @property
     def intended_frames(self) -> int:
         """What the generator should send, in all directions."""
-        each = self.burst_frames if self.burst_frames is not None else round(self.load_fps * self.duration_s)
-        return each * self.directions
+        if self.burst_frames is not None:
+            return sum(math.ceil(self.burst_frames * share) for share in self.shares)
+        return sum(round(self.load_fps * self.duration_s * share) for share in self.shares)
 
 
 class Latency(Record):
@@ -193,7 +217,7 @@ class TrialResult(Outcome):
         What a buffer gives away afterwards does not count, as far as the generator can tell it apart.
         """
         received = self.received if self.received_under_load is None else self.received_under_load
-        return received / self.plan.directions / self.duration_s if self.duration_s else 0.0
+        return received / self.plan.ways / self.duration_s if self.duration_s else 0.0
 
 
 class StepPlan(Stream):

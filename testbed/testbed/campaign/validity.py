@@ -111,7 +111,7 @@ def _load_reasons(result: TrialResult, rules: Rules) -> list[str]:
     if result.sent == 0:
         return ["the generator sent nothing"]
     burst = plan.kind == "burst"
-    allowed = 0 if burst else max(1, round(rules.count_tolerance * plan.intended_frames))
+    allowed = 0 if burst else max(len(plan.shares), round(rules.count_tolerance * plan.intended_frames))
     if abs(result.sent - plan.intended_frames) > allowed:
         found.append(f"wrong number of frames: {result.sent} were sent instead of {plan.intended_frames}")
     if abs(result.offered_fps - plan.load_fps) > rules.rate_tolerance * plan.load_fps:
@@ -153,8 +153,8 @@ def _step_reasons(result: StepResult, rules: Rules) -> list[str]:
         return [f"accounts that disagree: {len(plan.loads_fps)} loads, but {len(result.sent)} counts"]
     steps = zip(plan.loads_fps, plan.durations_s, result.sent, result.lost, strict=True)
     for number, (load, seconds, sent, lost) in enumerate(steps, start=1):
-        intended = round(load * seconds) * plan.directions
-        if abs(sent - intended) > max(1, rules.count_tolerance * intended):
+        intended = sum(round(load * seconds * share) for share in plan.shares)
+        if abs(sent - intended) > max(len(plan.shares), rules.count_tolerance * intended):
             found.append(f"wrong number of frames: {sent} were sent instead of {intended} at load {number}")
         if not 0 <= lost <= sent:
             found.append(f"accounts that disagree: {lost} of {sent} frames lost at load {number}")

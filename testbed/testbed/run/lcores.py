@@ -13,11 +13,18 @@ _TOPOLOGY = Path("/sys/devices/system/cpu")
 
 @dataclass(frozen=True)
 class LcorePlan:
-    """One logical CPU for each of the two busy processes."""
+    """Logical CPUs for the two busy processes."""
 
     generator: int
     forwarder: int
     warnings: tuple[str, ...] = ()
+    # Of the forwarder, if it has more.
+    further: tuple[int, ...] = ()
+
+    @property
+    def forwarders(self) -> tuple[int, ...]:
+        """All of the forwarder's."""
+        return self.forwarder, *self.further
 
 
 def plan_lcores(cpus: list[int] | None = None, siblings: dict[int, frozenset[int]] | None = None) -> LcorePlan:

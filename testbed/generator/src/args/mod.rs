@@ -11,12 +11,12 @@ use crate::{
     error::UsageError,
     frame::{FCS_LEN, Format, Ipv6},
 };
-use core::time::Duration;
+use core::{iter, time::Duration};
 use dpdk_rs::MacAddr;
 use lexopt::Arg;
 use std::ffi::OsString;
 pub(crate) use values::Then;
-use values::{addresses, macs, number, port_range, ports, rate, seconds, sizes, then, vlans};
+use values::{addresses, macs, number, port_range, ports, rate, seconds, share, sizes, then, vlans};
 
 pub(crate) use usage::USAGE;
 
@@ -41,6 +41,8 @@ pub(crate) enum Length {
 pub(crate) struct Options {
     pub(crate) ports: Vec<u16>,
     pub(crate) bidirectional: bool,
+    /// The share of the load that the second port of each pair sends; `None`: all of it.
+    pub(crate) reverse_share: Option<f64>,
     /// Frame sizes in bytes with FCS: the sequence that is sent repeatedly, at least one.
     pub(crate) sizes: Vec<u16>,
     pub(crate) format: Format,
@@ -75,11 +77,21 @@ pub(crate) struct Options {
 impl Options {
     /// The sending and the receiving port of each stream, as indices of `ports`.
     pub(crate) fn streams(&self) -> Vec<(usize, usize)> {
-        match (self.ports.len(), self.bidirectional) {
-            (2, true) => vec![(0, 1), (1, 0)],
-            (2, false) => vec![(0, 1)],
-            _ => vec![(0, 0)],
+        if self.ports.len() < 2 {
+            return vec![(0, 0)];
         }
+        let firsts = (0..self.ports.len()).step_by(2);
+        firsts
+            .flat_map(|first| {
+                let there = (first, first + 1);
+                iter::once(there).chain(self.bidirectional.then_some((there.1, there.0)))
+            })
+            .collect()
+    }
+
+    /// The share of the load that a stream has, by its sending port as an index of `ports`.
+    pub(crate) fn share(&self, tx: usize) -> f64 {
+        self.reverse_share.filter(|_| tx % 2 == 1).unwrap_or(1.0)
     }
 
     /// Bytes of every frame, with FCS; `None` for a mixture.
@@ -135,8 +147,11 @@ impl Options {
         if self.then.is_some() && (self.rate_pps.is_none() || matches!(self.length, Length::Count(_))) {
             return Err(UsageError::ThenAlone);
         }
-        if self.bidirectional && self.ports.len() != 2 {
+        if self.bidirectional && self.ports.len() < 2 {
             return Err(UsageError::BidirectionalAlone);
+        }
+        if self.reverse_share.is_some() && (!self.bidirectional || self.rate_pps.is_none()) {
+            return Err(UsageError::ReverseAlone);
         }
         let ports = self.streams().len();
         for (option, macs, role) in [
@@ -184,6 +199,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
     let mut options = Options {
         ports: Vec::new(),
         bidirectional: false,
+        reverse_share: None,
         sizes: vec![64],
         format: Format::default(),
         rate_pps: None,
@@ -224,6 +240,7 @@ fn parse_options(args: Vec<OsString>) -> Result<Options, UsageError> {
         match name.as_str() {
             "ports" => options.ports = ports(&value()?)?,
             "bidirectional" => options.bidirectional = true,
+            "reverse-share" => options.reverse_share = Some(share("--reverse-share", &value()?)?),
             "size" => options.sizes = sizes(&value()?)?,
             "vlan" => options.format.vlans = vlans(&value()?)?,
             "vxlan" => options.format.vxlan = Some(number("--vxlan", &value()?, 0, (1 << 24) - 1)?),
@@ -324,6 +341,20 @@ mod tests {
     }
 
     #[test]
+    fn ports_are_pairs_and_the_way_back_may_have_less() -> Result<(), String> {
+        let one_way = options("--ports 4,5,0,1")?;
+        assert_eq!((one_way.streams(), one_way.receiving()), (vec![(0, 1), (2, 3)], vec![1, 3]));
+        let both = options("--ports 4,5,0,1 --bidirectional --rate 1k --reverse-share 0.1")?;
+        assert_eq!(both.streams(), [(0, 1), (1, 0), (2, 3), (3, 2)]);
+        assert_eq!([0, 1, 2, 3].map(|tx| both.share(tx)), [1.0, 0.1, 1.0, 0.1]);
+        assert_eq!(
+            [0, 1].map(|tx| options("--ports 0,1 --bidirectional").map(|options| options.share(tx))),
+            [Ok(1.0), Ok(1.0)]
+        );
+        Ok(())
+    }
+
+    #[test]
     fn a_load_can_follow_another() -> Result<(), String> {
         let then = options("--ports 0 --rate 2M --duration 60 --then 1.5k:0.5")?.then;
         assert_eq!(then, Some(Then { rate_pps: 1500.0, duration: Duration::from_millis(500) }));
@@ -344,9 +375,28 @@ mod tests {
     fn errors_name_the_value_and_the_remedy() {
         for (line, message) in [
             ("", "no ports: give the ports to use with --ports, for example --ports 0,1"),
-            ("--ports 0,0", "port 0 appears twice in --ports 0,0: give one port, or two different ports"),
-            ("--ports 0,1,2", "invalid value '0,1,2' for --ports: give one port number or two, for example 0,1"),
-            ("--ports=", "invalid value '' for --ports: give one port number or two, for example 0,1"),
+            ("--ports 0,0", "port 0 appears twice in --ports 0,0: give one port, or different ports"),
+            (
+                "--ports 0,1,2",
+                "invalid value '0,1,2' for --ports: give one port number, or pairs of at most 32 in all, for example 0,1 or 0,1,2,3",
+            ),
+            (
+                "--ports=",
+                "invalid value '' for --ports: give one port number, or pairs of at most 32 in all, for example 0,1 or 0,1,2,3",
+            ),
+            ("--ports 0,1,2,0", "port 0 appears twice in --ports 0,1,2,0: give one port, or different ports"),
+            (
+                "--ports 0,1 --bidirectional --rate 1k --reverse-share 1.5",
+                "invalid value '1.5' for --reverse-share: give a number from 0.001 to 1",
+            ),
+            (
+                "--ports 0,1 --rate 1k --reverse-share 0.5",
+                "--reverse-share needs two directions with a rate: give --bidirectional and --rate, for example --rate 1M",
+            ),
+            (
+                "--ports 0,1 --bidirectional --reverse-share 0.5",
+                "--reverse-share needs two directions with a rate: give --bidirectional and --rate, for example --rate 1M",
+            ),
             (
                 "--ports 0 --rate 0",
                 "invalid value '0' for --rate: give frames per second up to 1G, for example 2.5M, or max",
@@ -403,7 +453,7 @@ mod tests {
             ),
             (
                 "--ports 0 --bidirectional",
-                "--bidirectional needs two ports: give them with --ports, for example --ports 0,1",
+                "--bidirectional needs two ports or more: give them with --ports, for example --ports 0,1",
             ),
             (
                 "--ports 0 --dst-ip 2001:2::1",

@@ -4,16 +4,18 @@
 //! The help text.
 
 pub(crate) const USAGE: &str = "\
-Usage: generator [EAL options] -- --ports A[,B] [options]
+Usage: generator [EAL options] -- --ports A[,B[,C,D...]] [options]
 
 Sends numbered and time-stamped UDP frames, checks every byte of the frames that
 come back, and counts those that were lost, duplicated, reordered, changed or
 foreign.
 
 Options:
-  --ports A[,B]       one port sends and receives; with two ports, A sends and B
-                      receives (required)
-  --bidirectional     with two ports, both send and receive
+  --ports A[,B[,...]] one port sends and receives; with two ports, A sends and B
+                      receives; more ports, up to 32, are further pairs (required)
+  --bidirectional     both ports of a pair send and receive
+  --reverse-share X   with --bidirectional, the second port of each pair sends this
+                      share of --rate and of --count, 0.001 to 1; default 1
   --size N[xC][,...]  frame size in bytes with FCS: 64 to 9000, default 64; or a
                       repeated sequence of at most 10000 frames, C of each size:
                       64x7,594x4,1518

@@ -11,6 +11,7 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 
 const RATE_MAX_PPS: f64 = 1e9;
+const PORTS_MAX: usize = 32;
 /// A longer sequence would not fit on a command line.
 const FRAMES_OF_A_MIXTURE: usize = 10_000;
 
@@ -98,11 +99,20 @@ fn frames_per_second(text: &str) -> Option<f64> {
 pub(super) fn ports(text: &str) -> Result<Vec<u16>, UsageError> {
     let ports: Option<Vec<u16>> =
         text.split(',').map(|port| decimal(port).and_then(|port| u16::try_from(port).ok())).collect();
-    match ports.as_deref() {
-        Some([first, second]) if first == second => Err(UsageError::PortTwice { port: *first, value: text.to_owned() }),
-        Some(ports @ ([_] | [_, _])) => Ok(ports.to_vec()),
-        _ => Err(invalid("--ports", text, "one port number or two, for example 0,1")),
+    let expected = "one port number, or pairs of at most 32 in all, for example 0,1 or 0,1,2,3";
+    let ports = ports.filter(|ports| ports.len() == 1 || (ports.len() <= PORTS_MAX && ports.len() % 2 == 0));
+    let ports = ports.filter(|ports| !ports.is_empty()).ok_or_else(|| invalid("--ports", text, expected))?;
+    let twice = ports.iter().enumerate().find(|(index, port)| ports.iter().take(*index).any(|one| one == *port));
+    match twice {
+        Some((_, port)) => Err(UsageError::PortTwice { port: *port, value: text.to_owned() }),
+        None => Ok(ports),
     }
+}
+
+/// The share of the load that the way back of a pair has.
+pub(super) fn share(option: &'static str, text: &str) -> Result<f64, UsageError> {
+    let value = fraction(text).filter(|value| (0.001..=1.0).contains(value));
+    value.ok_or_else(|| invalid(option, text, "a number from 0.001 to 1"))
 }
 
 /// One VLAN identifier, or two. 0 would be a priority tag, and 4,095 is reserved (IEEE 802.1Q, table 9-2).

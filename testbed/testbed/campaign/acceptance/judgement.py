@@ -43,7 +43,7 @@ def judgements(scenario: Scenario, findings: Sequence[Finding]) -> list[Judgemen
     names = [device.name for device in scenario.devices]
     points = sorted(
         ordered_points(scenario),
-        key=lambda one: (one.directions, one.flows, *size_order(one.size), names.index(one.device)),
+        key=lambda one: (one.stream.directions, one.stream.flows, *size_order(one.size), names.index(one.device)),
     )
     found = []
     for threshold in scenario.read_thresholds:
@@ -58,8 +58,8 @@ def judgements(scenario: Scenario, findings: Sequence[Finding]) -> list[Judgemen
                         place=place,
                         device=point.device,
                         size=point.size,
-                        directions=point.directions,
-                        flows=point.flows,
+                        directions=point.stream.directions,
+                        flows=point.stream.flows,
                         verdict=verdict,
                         measured=measured,
                         reason=reason,

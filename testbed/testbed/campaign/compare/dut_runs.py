@@ -20,7 +20,6 @@ from testbed.campaign.recorder import RecordedGenerator, RecordedSetup, Watcher
 from testbed.campaign.scenario import Scenario
 from testbed.campaign.sizes import Size, size_label
 from testbed.campaign.traffic_generator import Generator
-from testbed.campaign.trial import Stream
 from testbed.campaign.validity import NotMeasured, Trials
 
 # Of a figure at a size, at the place in the journal that it is given.
@@ -88,9 +87,9 @@ class DutRunner:
         return self._scenario.model_copy(update={"devices": [seeded(device) for device in self._scenario.devices]})
 
     def _figure(self, generator: RecordedGenerator, figure: Figure, size: Size) -> DutFigure:
-        frames, settings = self._scenario.frames, self._scenario.measured_with
+        settings = self._scenario.measured_with
         trials = Trials(generator)
-        stream = Stream(size=size, directions=frames.directions[0], flows=frames.flows[0])
+        stream = self._scenario.frames.first_stream(size)
         if figure is Figure.FORWARDING_RATE:
             once = settings.forwarding_rate.model_copy(update={"repeats": 1})
             rate = measure_forwarding_rate(trials, stream, once)

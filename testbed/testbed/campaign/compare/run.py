@@ -167,9 +167,7 @@ class ComparisonRun:
                 finding = Finding(
                     place=place,
                     device=dut_run.device,
-                    size=size,
-                    directions=frames.directions[0],
-                    flows=frames.flows[0],
+                    **frames.first_stream(size).frames,
                     measurement=Measurement(figure),
                     status="failed",
                 )
@@ -197,12 +195,12 @@ def _measured(settings: ComparisonSettings, dut_run: DutRun) -> list[tuple[Figur
 
 def _expected_s(settings: ComparisonSettings, equipment: Equipment) -> dict[tuple[Figure, Size], float]:
     """How long it takes about to measure a figure at a size once."""
-    frames, used = settings.scenario.frames, settings.scenario.measured_with
+    used = settings.scenario.measured_with
     # As many as a campaign has; here it is measured once.
     repeats = {Figure.FORWARDING_RATE: used.forwarding_rate.repeats, Figure.LATENCY: used.latency.repeats}
     found = {}
     for figure, size in itertools.product(settings.compare.figures, settings.compare.sizes):
-        point = Point(settings.compare.a, size, frames.directions[0], frames.flows[0])
+        point = Point(settings.compare.a, settings.scenario.frames.first_stream(size))
         seconds = equipment.expected_s(settings.scenario, point, Measurement(figure)) or 0.0
         found[figure, size] = seconds / repeats.get(figure, 1)
     return found

@@ -25,7 +25,8 @@ class CommandError(ValueError):
 
 
 def _eal(joint: Joint, hugepages: bool) -> EalOptions:
-    return EalOptions(joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics)
+    prefix = unique_file_prefix("dut")
+    return EalOptions(joint.lcores[0], prefix, joint.vdevs, hugepages, joint.nics, joint.lcore_words)
 
 
 PLACEHOLDERS: dict[str, Callable[[Joint, bool], list[str]]] = {
@@ -34,14 +35,15 @@ PLACEHOLDERS: dict[str, Callable[[Joint, bool], list[str]]] = {
     "devices": lambda joint, hugepages: _eal(joint, hugepages).devices(),
     "vdevs": lambda joint, _: list(joint.vdevs),
     "nics": lambda joint, _: list(joint.nics),
-    "core": lambda joint, _: [str(joint.lcore)],
+    "core": lambda joint, _: [",".join(map(str, joint.lcores))],
+    "queues": lambda joint, _: [str(joint.queues)],
     "ports": lambda joint, _: [str(joint.ports)],
     "portmask": lambda joint, _: [joint.port_mask],
     "longest": lambda joint, _: [str(joint.longest)],
 }
 """What stands for a placeholder: ``eal`` for all of DPDK's options, ``eal_alone`` without the devices, ``devices`` for
-these, ``vdevs`` and ``nics`` for their arguments alone, ``core`` for the CPU, ``longest`` for the bytes of the longest
-frame with FCS."""
+these, ``vdevs`` and ``nics`` for their arguments alone, ``core`` for the CPUs with commas between them, ``queues`` for
+the pairs of queues of each port, ``longest`` for the bytes of the longest frame with FCS."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def check_command(words: Sequence[str]) -> None:
     """
     if "{" in words[0] or "}" in words[0]:
         raise CommandError(f"'{words[0]}': the program itself takes no placeholder")
-    nowhere = Joint(0, False, (), (), 1, 64, Path())
+    nowhere = Joint((0,), False, (), (), 1, 64, Path())
     for word in words[1:]:
         expand(word, nowhere, False)
 

@@ -55,8 +55,8 @@ class Macs(StrEnum):
 class Joint:
     """What a device is joined to, and where it runs."""
 
-    # CPU.
-    lcore: int
+    # CPUs; each has at least one pair of queues.
+    lcores: tuple[int, ...]
     hugepages: bool
     vdevs: tuple[str, ...]
     # PCI addresses.
@@ -68,6 +68,24 @@ class Joint:
     log_dir: Path
     # Of an RX and of a TX queue; None: the device's default.
     descriptors: tuple[int, int] | None = None
+    # Pairs of queues of each port.
+    queues: int = 1
+
+    @property
+    def lcore_words(self) -> tuple[str, ...]:
+        """For the EAL, where there is more than one."""
+        return ("-l", ",".join(map(str, self.lcores))) if len(self.lcores) > 1 else ()
+
+    @property
+    def port_map(self) -> str:
+        """Where frames leave: '(0,1),(2,3)', or '(0,0)' with one port."""
+        firsts = range(0, self.ports, 2)
+        return ",".join(f"({first},{min(first + 1, self.ports - 1)})" for first in firsts)
+
+    @property
+    def queues_of_lcore(self) -> int:
+        """Pairs of queues, of all ports, that an lcore serves at most."""
+        return -(-self.ports * self.queues // len(self.lcores))
 
     @property
     def port_mask(self) -> str:

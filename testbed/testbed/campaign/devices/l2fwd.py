@@ -36,10 +36,10 @@ class L2fwd:
     def begin(self, joint: Joint, name: str) -> RunningL2fwd:
         """Starts it."""
         hugepages = joint.hugepages if self.host.hugepages is None else self.host.hugepages
-        eal = EalOptions(
-            joint.lcore, unique_file_prefix("dut"), joint.vdevs, hugepages, joint.nics, more=joint.iova_words(hugepages)
-        )
-        options = ["-p", joint.port_mask, "-q", str(joint.ports), f"--portmap=(0,{joint.ports - 1})"]
+        prefix, iova = unique_file_prefix("dut"), joint.iova_words(hugepages)
+        eal = EalOptions(joint.lcores[0], prefix, joint.vdevs, hugepages, joint.nics, joint.lcore_words, more=iova)
+        options = ["-p", joint.port_mask, "-q", str(joint.queues_of_lcore), f"--portmap={joint.port_map}"]
+        options += ["--queues", str(joint.queues)] if joint.queues > 1 else []
         options += ["--mtu", str(joint.longest - BESIDE_MTU_BYTES)] if joint.longest > STANDARD_BYTES else []
         for option, count in zip(("--rxd", "--txd"), joint.descriptors or (), strict=False):
             options += [option, str(count)]

@@ -65,13 +65,15 @@ class Testpmd:
     def argv(self, joint: Joint) -> list[str]:
         """Its command line."""
         hugepages = joint.hugepages if self.host.hugepages is None else self.host.hugepages
-        # The main lcore only reads the prompt: it sleeps on the CPU where the other one forwards.
-        lcores = (f"--lcores=0@{joint.lcore},1@{joint.lcore}",)
+        # The main lcore only reads the prompt: it sleeps on the CPU where another one forwards.
+        forwarding = [f"{number}@{cpu}" for number, cpu in enumerate(joint.lcores, start=1)]
+        lcores = (f"--lcores={','.join([f'0@{joint.lcores[0]}', *forwarding])}",)
         prefix, iova = unique_file_prefix("dut"), joint.iova_words(hugepages)
-        eal = EalOptions(joint.lcore, prefix, joint.vdevs, hugepages, joint.nics, lcores, more=iova)
+        eal = EalOptions(joint.lcores[0], prefix, joint.vdevs, hugepages, joint.nics, lcores, more=iova)
         received, sent = joint.descriptors or (_DESCRIPTORS, _DESCRIPTORS)
-        mbufs = max(_POOL_MIN, joint.ports * (received + sent + _BURST + _POOL_CACHE))
-        words = ["-i", f"--forward-mode={self.mode}", f"--portmask={joint.port_mask}", "--nb-cores=1"]
+        mbufs = max(_POOL_MIN, joint.ports * joint.queues * (received + sent + _BURST + _POOL_CACHE))
+        words = ["-i", f"--forward-mode={self.mode}", f"--portmask={joint.port_mask}"]
+        words += [f"--nb-cores={len(joint.lcores)}", f"--rxq={joint.queues}", f"--txq={joint.queues}"]
         words += [f"--burst={_BURST}", f"--rxd={received}", f"--txd={sent}"]
         words += [f"--total-num-mbufs={mbufs}", f"--mbcache={_POOL_CACHE}"]
         if joint.longest > STANDARD_BYTES:

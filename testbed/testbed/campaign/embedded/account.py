@@ -56,7 +56,7 @@ def account(
     offered = total.sent + total.tx_failed
     duration_s = result.duration_s
     if plan.kind == "burst":
-        duration_s = burst_seconds(duration_s, offered / plan.directions / plan.load_fps)
+        duration_s = burst_seconds(duration_s, offered / plan.ways / plan.load_fps)
     outcome = TrialResult(
         plan=plan,
         sent=offered,
@@ -64,7 +64,7 @@ def account(
         received_under_load=result.received_under_load,
         lost=offered - received,
         lost_at={place: count for place, count in places.items() if count},
-        offered_fps=offered / plan.directions / duration_s if duration_s > 0 else 0.0,
+        offered_fps=offered / plan.ways / duration_s if duration_s > 0 else 0.0,
         duration_s=duration_s,
         latency=latency([stream.latency_ns for stream in result.streams]) if plan.latency else None,
         pacing=_pacing(result),
@@ -180,7 +180,7 @@ def reset_account(
         plan=plan,
         sent=total.sent + total.tx_failed,
         lost=lost,
-        gap_s=lost / plan.directions / plan.load_fps,
+        gap_s=lost / plan.ways / plan.load_fps,
         pacing=_pacing(result),
         raw=raw,
     ).invalidated(reasons)

@@ -16,6 +16,8 @@ LATENCY_DEFINITION = (
 VDEV = "net_ring0"
 # Long enough for a million frames at the rates of a virtual wire.
 _LONGEST_S = 1.0
+# Of two ports, and of a device that needs time.
+_NOT_ALONE = ("--bidirectional", "--reverse-share=", "--before=")
 
 
 def baseline_load(load: Load) -> Load:
@@ -27,5 +29,5 @@ def baseline_load(load: Load) -> Load:
         expect_src=None,
         expect_dst=None,
         residual_wait_s=0.1,
-        more=tuple(word for word in load.more if word != "--bidirectional" and not word.startswith("--before=")),
+        more=tuple(word for word in load.more if not word.startswith(_NOT_ALONE)),
     )

@@ -64,14 +64,14 @@ class Calibration:
         What it offers while it runs behind is no such rate: a frame that finds the queue full costs it much less than
         one that is taken.
         """
-        stream = Stream(size=size, directions=self._setup.directions)
+        stream = self._setup.stream(size)
         most_fps, pauses = most_fps or self._setup.most_fps, self._setup.pauses
         rate_fps, result = _BEYOND_FPS if most_fps is None else most_fps / _ASKED, None
         for _ in range(_CALIBRATIONS):
             begin = time.monotonic()
             result = self._generate(stream, rate_fps, _CALIBRATION_S, None)
             overheads.append(time.monotonic() - begin - result.duration_s - pauses.before_s - pauses.residual_s)
-            offered_fps = (result.total.sent + result.total.tx_failed) / result.duration_s / stream.directions
+            offered_fps = (result.total.sent + result.total.tx_failed) / result.duration_s / stream.ways
             if offered_fps >= (1 - _KEPT) * rate_fps:
                 return self._kept_by_bursts(stream, _ASKED * rate_fps)
             rate_fps = _SUSTAINED * offered_fps

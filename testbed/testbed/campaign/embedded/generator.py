@@ -87,7 +87,7 @@ class EmbeddedGenerator:
         self._told: Callable[[Window], None] = lambda _: None
         try:
             rings = setup.rings.frames if self._adjustable else None
-            wire = setup.wire or VirtualWire(setup.ports, ring_size=rings or VirtualWire.RING_SIZE)
+            wire = setup.wire or VirtualWire(setup.ports, setup.queues, rings or VirtualWire.RING_SIZE)
             self._wire = self._cleanup.enter_context(wire)
             self._cleanup.enter_context(setup.kind.host)
             self._cleanup.callback(self._leave_device)
@@ -278,10 +278,10 @@ class EmbeddedGenerator:
 
     def _decided(self, load_fps: float) -> int:
         """How deep the queues of all devices are, by the pauses so far."""
-        rings, ports = self._setup.rings, self._setup.ports
+        rings, queues = self._setup.rings, self._setup.ports * self._setup.queues
         # All devices may be there at once. Without hugepages each has its own memory.
         free = hugepages_free_bytes() / rings.devices if self._setup.hugepages else MEMORY_BYTES_WITHOUT_HUGEPAGES
-        rings.frames = frames_needed(self._longest_pause_s or 0.0, load_fps, ports, free)
+        rings.frames = frames_needed(self._longest_pause_s or 0.0, load_fps, queues, free)
         return rings.frames
 
     def _use_rings(self, frames: int) -> bool:
@@ -371,11 +371,12 @@ class EmbeddedGenerator:
         """Starts the device, which waits for the generator before it begins."""
         setup = self._setup
         joint = Joint(
-            lcore=setup.lcores.forwarder,
+            lcores=setup.lcores.forwarders,
             hugepages=setup.hugepages,
             vdevs=self._wire.forwarder_vdevs,
             nics=self._wire.nics,
             ports=setup.ports,
+            queues=setup.queues,
             longest=longest(setup.sizes),
             log_dir=self._raw,
             descriptors=self._descriptors,

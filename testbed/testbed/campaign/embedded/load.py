@@ -35,14 +35,23 @@ def trial_load(
         residual_wait_s=pauses.residual_s,
         rate_pps=rate_fps,
         frames=frames,
-        more=(*fields, *(("--bidirectional",) if stream.directions == 2 else ())),
+        queues=setup.queues,
+        more=(*fields, *_ways(stream)),
     )
+
+
+def _ways(stream: Stream) -> tuple[str, ...]:
+    if stream.directions == 1:
+        return ()
+    share = stream.reverse_share
+    return ("--bidirectional", *((f"--reverse-share={share!r}",) if share < 1 else ()))
 
 
 def _expected_macs(macs: Macs, wire: Wire, ports: tuple[int, ...]) -> dict[str, str | None]:
     """The addresses that frames must come back with at each port; None where nothing is checked."""
     # What the generator sends to, from the port at the other end.
-    sent_to = ",".join(f"02:00:00:00:01:{port:02x}" for port in reversed(ports))
+    others = ports if len(ports) == 1 else [port ^ 1 for port in ports]
+    sent_to = ",".join(f"02:00:00:00:01:{port:02x}" for port in others)
     match macs:
         case Macs.L2FWD:
             sources = ",".join(wire.forwarder_mac(port) for port in ports)

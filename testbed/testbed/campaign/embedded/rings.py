@@ -34,14 +34,14 @@ def adjustable(kind: DeviceKind) -> bool:
     return not isinstance(kind, Command) and not any(word.startswith(_OPTIONS) for word in options)
 
 
-def frames_needed(pause_s: float, load_fps: float, ports: int, memory_bytes: float) -> int:
+def frames_needed(pause_s: float, load_fps: float, queues: int, memory_bytes: float) -> int:
     """A power of two that holds what comes in the longest pause at the highest load; the greatest possible, if none
     does.
 
-    `ports` have a queue to the device and one back each, in so much memory.
+    There are `queues` to the device and as many back, in so much memory.
     """
     needed = _power_of_two_from(pause_s * load_fps)
-    room = _power_of_two_from(_SHARE * memory_bytes / (2 * ports * _FRAME_BYTES) + 1) // 2
+    room = _power_of_two_from(_SHARE * memory_bytes / (2 * queues * _FRAME_BYTES) + 1) // 2
     return max(VirtualWire.RING_SIZE, min(needed, room, MOST_FRAMES))
 
 

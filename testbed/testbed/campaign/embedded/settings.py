@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from testbed.campaign.guest.settings import MOST_BYTES as _GUEST_MOST_BYTES
 from testbed.campaign.guest.settings import Guest
+from testbed.campaign.lcores import Lcores
 from testbed.campaign.trial import Record
 
 _MOST_BYTES = 9000
@@ -21,9 +22,9 @@ class Embedded(Record):
     kind: Literal["embedded"]
     wire: Literal["virtual", "veth"] = Field("virtual", description="veth: through the kernel, which needs root")
     hugepages: bool | None = Field(None, description="without a word: if there are some")
-    # CPUs; without them two are chosen.
+    # CPUs; without them two are chosen. The forwarder may have several: [2, 3].
     lcore: int | None = Field(None, ge=0)
-    forwarder_lcore: int | None = Field(None, ge=0)
+    forwarder_lcore: Lcores | None = None
     most_fps: float | None = Field(
         None, gt=0, description="the highest rate that is asked for; without a word as much as it was seen to keep"
     )
@@ -38,6 +39,12 @@ class Embedded(Record):
             raise ValueError("a guest has a wire of its own: leave wire out")
         if self.guest is None and (self.lcore is None) != (self.forwarder_lcore is None):
             raise ValueError("give lcore and forwarder_lcore, or neither")
+        if (
+            self.lcore is not None
+            and self.lcore in (self.forwarder_lcore or ())
+            and len(self.forwarder_lcore or ()) > 1
+        ):
+            raise ValueError(f"CPU {self.lcore} is the generator's, and one of the forwarder's")
         return self
 
     @property

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from testbed.campaign.devices.device import DeviceKind
 from testbed.campaign.embedded.rings import Rings
 from testbed.campaign.headers import PLAIN, Headers
 from testbed.campaign.sizes import Size
 from testbed.campaign.traffic_generator import Pauses
+from testbed.campaign.trial import Stream
 from testbed.run.lcores import LcorePlan
 from testbed.run.programs import Program
 from testbed.wire.virtual_wire import Wire
@@ -26,7 +28,7 @@ class EmbeddedSetup:
     generator: Program
     # Of all trials to come: their highest rates are found out before the first.
     sizes: tuple[Size, ...]
-    directions: int
+    directions: Literal[1, 2]
     lcores: LcorePlan
     hugepages: bool
     pauses: Pauses
@@ -40,11 +42,24 @@ class EmbeddedSetup:
     # The same for all devices that are compared.
     rings: Rings = field(default_factory=Rings)
     headers: Headers = PLAIN
+    port_pairs: int = 1
+    reverse_share: float = 1.0
 
     @property
     def ports(self) -> int:
-        """One port there and back, or two with traffic both ways."""
-        return self.directions
+        """One port there and back, or pairs with traffic both ways."""
+        return self.directions * self.port_pairs
+
+    @property
+    def queues(self) -> int:
+        """Pairs of queues of each port: each of the device's lcores has at least one."""
+        return -(-len(self.lcores.forwarders) // self.ports)
+
+    def stream(self, size: Size) -> Stream:
+        """One flow of these frames."""
+        return Stream(
+            size=size, directions=self.directions, port_pairs=self.port_pairs, reverse_share=self.reverse_share
+        )
 
 
 def free_folder(parent: Path, name: str) -> Path:

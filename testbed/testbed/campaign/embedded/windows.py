@@ -29,7 +29,7 @@ class Windows:
         # Frames that others have overtaken count as lost until they come.
         lost = max(0, second.lost - self._lost)
         self._lost += lost
-        each = self._plan.directions
+        each = self._plan.ways
         window = Window(
             end_s=second.end_s, sent_fps=second.sent_pps / each, received_fps=second.received_pps / each, lost=lost
         )

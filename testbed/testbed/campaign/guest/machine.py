@@ -89,7 +89,7 @@ def guest_for(
     with ExitStack() as stack:
         folder = stack.enter_context(scratch_folder())
         # So that a port that another one has is not met: the connections are queued from the first on.
-        taps = [_open_tap(stack) for _ in range(max(scenario.frames.directions))]
+        taps = [_open_tap(stack) for _ in range(scenario.frames.most_ports)]
         tell(f"Booting a virtual machine: {kernel.release}, {len(taps)} NIC{'s'[: len(taps) > 1]} {settings.nic}")
         keys = Keys(folder)
         image = build_image(folder / "image", kernel, settings, programs, keys)

@@ -149,7 +149,7 @@ class _Bursts:
         """Whether a burst comes back whole, at last when it is repeated."""
         result = least_lossy(self._verification.run(burst(self._stream, self._rate, count)))
         if result.lost and count > self._longest_lossy[0]:
-            self._longest_lossy = (count, result.received / result.plan.directions)
+            self._longest_lossy = (count, result.received / result.plan.ways)
         return result.lost == 0
 
     def served_fps(self, longest: float, step: int) -> float | None:

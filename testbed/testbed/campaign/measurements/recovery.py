@@ -12,7 +12,7 @@ from pydantic import Field
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Level
-from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, check_rate, frames
+from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, check_rate
 from testbed.campaign.traffic_generator import NotCapable
 from testbed.campaign.trial import StepPlan, Stream
 from testbed.campaign.validity import NotMeasured, Trials
@@ -79,7 +79,7 @@ def measure_recovery(
     overloaded = True
     while len(times) < settings.repeats:
         result = trials.step(
-            StepPlan(**frames(stream), loads_fps=(overload, relief), durations_s=(settings.overload_s, relief_s))
+            StepPlan(**stream.frames, loads_fps=(overload, relief), durations_s=(settings.overload_s, relief_s))
         )
         if result.last_loss_s is None:
             raise NotMeasured("the generator does not tell when the last frame was lost")

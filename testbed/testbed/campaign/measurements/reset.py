@@ -17,7 +17,7 @@ from pydantic import Field, field_validator
 
 from testbed.campaign import grade
 from testbed.campaign.grade import Clause, Level
-from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, check_rate, continuous, frames
+from testbed.campaign.measurements.result import Account, Measured, Sample, Settings, check_rate, continuous
 from testbed.campaign.sizes import size_in_words
 from testbed.campaign.traffic_generator import NotCapable
 from testbed.campaign.trial import Record, ResetKind, ResetPlan, Stream
@@ -108,7 +108,7 @@ def measure_reset(
     check_rate(throughput_fps, "at which the device is reset")
     times = []
     for kind in able:
-        plan = ResetPlan(**frames(stream), kind=kind, load_fps=throughput_fps, patience_s=settings.patience_s)
+        plan = ResetPlan(**stream.frames, kind=kind, load_fps=throughput_fps, patience_s=settings.patience_s)
         results = []
         for _ in range(settings.repeats):
             trials.run(continuous(stream, throughput_fps, settings.before_s))
@@ -117,7 +117,7 @@ def measure_reset(
             ResetTime(
                 kind=kind,
                 gap_s=Sample.of([result.gap_s for result in results if result.gap_s is not None]),
-                by_loss_s=Sample.of([result.lost / throughput_fps / stream.directions for result in results]),
+                by_loss_s=Sample.of([result.lost / throughput_fps / stream.ways for result in results]),
             )
         )
     findings = [

@@ -10,7 +10,6 @@ import numpy
 from pydantic import Field
 
 from testbed.campaign.grade import Graded
-from testbed.campaign.sizes import Size
 from testbed.campaign.trial import Record, Stream, TrialPlan
 from testbed.campaign.validity import NotMeasured, Trials
 
@@ -98,14 +97,9 @@ def continuous(
     stream: Stream, load_fps: float, duration_s: float, latency: bool = False, windows: bool = False
 ) -> TrialPlan:
     """A trial at one rate."""
-    return TrialPlan(**frames(stream), load_fps=load_fps, duration_s=duration_s, latency=latency, windows=windows)
+    return TrialPlan(**stream.frames, load_fps=load_fps, duration_s=duration_s, latency=latency, windows=windows)
 
 
 def burst(stream: Stream, load_fps: float, count: int) -> TrialPlan:
     """A burst of `count` frames in each direction."""
-    return TrialPlan(**frames(stream), load_fps=load_fps, duration_s=count / load_fps, kind="burst", burst_frames=count)
-
-
-def frames(stream: Stream) -> dict[str, Size | int]:
-    """The fields of a plan that say which frames are sent."""
-    return {"size": stream.size, "directions": stream.directions, "flows": stream.flows}
+    return TrialPlan(**stream.frames, load_fps=load_fps, duration_s=count / load_fps, kind="burst", burst_frames=count)

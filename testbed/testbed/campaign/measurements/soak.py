@@ -141,7 +141,7 @@ def soak_of(
 ) -> Soak:
     """What valid trials of a soak amount to: all of them, or those until it was cut off."""
     plan = results[0].plan
-    stream = Stream(size=plan.size, directions=plan.directions, flows=plan.flows)
+    stream = Stream(**plan.frames)
     slices = [_slice(result, number * settings.trial_s) for number, result in enumerate(results)]
     return Soak(
         stream=stream,

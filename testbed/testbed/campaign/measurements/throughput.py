@@ -255,7 +255,7 @@ class _Search(AbstractMeasurer):
             intended_load=intended_load,
             offered_count=result.sent,
             loss_count=result.lost,
-            intended_count=intended if unsent > max(self._stream.directions, _CLOCK * intended) else result.sent,
+            intended_count=intended if unsent > max(len(self._stream.shares), _CLOCK * intended) else result.sent,
         )
 
     def _not_offered(self, intended_duration: float, intended_load: float) -> MeasurementResult:

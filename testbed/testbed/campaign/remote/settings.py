@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import Field, field_validator
 
+from testbed.campaign.lcores import Lcores
 from testbed.campaign.trial import Record
 
 _NAME = re.compile(r"[A-Za-z0-9_:.%-]+")
@@ -25,8 +26,8 @@ class Host(Record):
     key: Path | None = None
     # The hosts that are known; without a word ~/.ssh/known_hosts. A host that is in none is refused.
     known_hosts: Path | None = None
-    # CPU of the device there; without a word the one that this machine's plan has.
-    lcore: int | None = Field(None, ge=0)
+    # CPU of the device there, or several; without a word the one that this machine's plan has.
+    lcore: Lcores | None = None
     # Of 2 MB, reserved there for as long as they are needed.
     hugepages: int = Field(0, ge=0, le=1 << 20)
 

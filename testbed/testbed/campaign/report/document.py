@@ -91,6 +91,8 @@ def _of_campaign(record: CampaignFolder) -> Report:
     cautions = []
     if summary.preset is Preset.QUICK:
         cautions.append("Preset quick: a quick look, never to be called RFC 2544.")
+    if words := record.settings.scenario.frames.ports_in_words:
+        cautions.append(f"{', '.join(words)}: rates are those of one direction with the whole load.")
     cautions += [f"Drift ({one.of_what()}, measured again at the end): {one.in_words()}." for one in summary.drifts]
     return Report(
         title=f"{kind} campaign: {', '.join(summary.devices)}",

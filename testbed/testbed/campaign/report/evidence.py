@@ -87,7 +87,7 @@ def waiting_caution(evidence: Evidence) -> str | None:
         if isinstance(result, TrialResult) and result.valid and result.lost > 0 and share is not None:
             lossy += 1
             shares.append(share)
-            explained += result.lost <= share * result.offered_fps * result.plan.directions * result.duration_s
+            explained += result.lost <= share * result.offered_fps * result.plan.ways * result.duration_s
     if 2 * explained <= lossy:
         return None
     return (
@@ -164,7 +164,7 @@ def traffic_s(result: AnyResult) -> float:
         return plan.duration_s
     if isinstance(plan, StepPlan):
         return sum(plan.durations_s)
-    return float(result.sent) / plan.directions / plan.load_fps if isinstance(result.sent, int) else 0.0
+    return float(result.sent) / plan.ways / plan.load_fps if isinstance(result.sent, int) else 0.0
 
 
 def in_words(seconds: float) -> str:

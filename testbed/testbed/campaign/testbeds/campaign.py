@@ -110,7 +110,7 @@ class SpreadCampaign:
     def _job_again(self, frames: str, result: JobResult) -> Job | None:
         for finding in result.findings:
             if finding.status == "done" and self._equipment.methods[finding.measurement].rate is not None:
-                point = Point(finding.device, finding.size, finding.directions, finding.flows)
+                point = Point(finding.device, finding.stream)
                 name = setup_name(point, result.testbed)
                 entries = read_entries(result.journal, frames)
                 joined = {one.setup: one.capabilities for one in reversed(entries) if isinstance(one, Joined)}

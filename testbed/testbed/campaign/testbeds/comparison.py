@@ -90,8 +90,7 @@ class SpreadComparison:
         return self._gathered(status, reason)
 
     def _frames(self, size: Size) -> str:
-        frames = self.settings.scenario.frames
-        return Point("", size, frames.directions[0], frames.flows[0]).frames
+        return Point("", self.settings.scenario.frames.first_stream(size)).frames
 
     def _job(self, testbed: str, frames: str) -> Job:
         return Job(

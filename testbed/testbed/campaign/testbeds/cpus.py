@@ -31,12 +31,12 @@ def _cpus(scenario: Scenario) -> set[int]:
     """Those that the scenario uses here; TRex's own are in its configuration file."""
     generator = scenario.generator
     if isinstance(generator, Trex):
-        own = {device.host.lcore for device in scenario.devices if device.host is not None}
-        return {generator.forwarder.lcore} if generator.forwarder is not None and not own else set()
+        elsewhere = any(device.host is not None for device in scenario.devices)
+        return set(generator.forwarder.lcore) if generator.forwarder is not None and not elsewhere else set()
     if not isinstance(generator, Embedded):
         return set()
     planned = plan_lcores()
     return {
         planned.generator if generator.lcore is None else generator.lcore,
-        planned.forwarder if generator.forwarder_lcore is None else generator.forwarder_lcore,
+        *(planned.forwarders if generator.forwarder_lcore is None else generator.forwarder_lcore),
     }

@@ -175,7 +175,7 @@ def _measure_points(
         for group in job.groups():
             setups = {}
             for point in group:
-                start = partial(equipment.start, job.scenario, point.device, point.directions, raw)
+                start = partial(equipment.start, job.scenario, point.device, point.stream.directions, raw)
                 name = setup_name(point, job.testbed)
                 if job.again is not None and journal.capabilities(name) is None:
                     journal.join(name, job.again.capabilities)

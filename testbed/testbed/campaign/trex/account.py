@@ -109,7 +109,7 @@ def account(plan: TrialPlan, ran: Ran, route: Route, before: Counts | None, afte
         received=received,
         lost=sent - received,
         lost_at={place: count for place, count in lost_at.items() if count},
-        offered_fps=sent / plan.directions / duration_s if duration_s > 0 else 0.0,
+        offered_fps=sent / plan.ways / duration_s if duration_s > 0 else 0.0,
         duration_s=duration_s,
         latency=latency(ran.latency, ran.flow_stats) if plan.latency else None,
         pacing=Pacing(load_uncertainty=None if burst else late_s / plan.duration_s),
@@ -140,9 +140,9 @@ def reset_account(plan: ResetPlan, ran: Ran, route: Route) -> ResetResult:
     arrived = sum(ran.ports[port].ipackets for port in route.rx_ports)
     marked = marked_frames(ran, route.rx_ports)
     received = arrived if marked is None else min(marked, arrived)
-    lost, intended = sent - received, plan.load_fps * plan.directions * ran.measured_s
+    lost, intended = sent - received, plan.load_fps * plan.ways * ran.measured_s
     reasons = []
-    if abs(sent - intended) > _RESET_SHARE * intended + _REQUEST_S * plan.load_fps * plan.directions:
+    if abs(sent - intended) > _RESET_SHARE * intended + _REQUEST_S * plan.load_fps * plan.ways:
         reasons.append(
             f"TRex did not keep its rate while the device was away: {sent} frames were sent instead of about "
             f"{intended:.0f}: without its option --queue-drop it waits for a link that is down"
@@ -155,7 +155,7 @@ def reset_account(plan: ResetPlan, ran: Ran, route: Route) -> ResetResult:
         plan=plan,
         sent=sent,
         lost=lost,
-        gap_s=lost / plan.directions / plan.load_fps,
+        gap_s=lost / plan.ways / plan.load_fps,
         raw={"generator": ran.model_dump(mode="json", by_alias=True)},
     ).invalidated(reasons)
 

@@ -30,11 +30,12 @@ class JoinedDevice:
         # Those that are removed at the end.
         self._own_sockets: set[Path] = set()
         self._joint = Joint(
-            lcore=settings.lcore,
+            lcores=settings.lcore,
             hugepages=hugepages,
             vdevs=tuple(settings.vdevs),
             nics=settings.allowed_nics,
-            ports=len(settings.nics or settings.vdevs),
+            ports=settings.port_count,
+            queues=-(-len(settings.lcore) // settings.port_count),
             # Bytes of the longest frame to come, with FCS.
             longest=longest,
             log_dir=log_dir,

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from testbed.campaign.lcores import Lcores
 from testbed.campaign.remote.settings import Host
 from testbed.campaign.trial import Record
 from testbed.nics.profile import Profile
@@ -49,7 +50,8 @@ class TrexLaunch(Record):
 class TrexForwarder(Record):
     """The device under test, started on this machine: its ports in the order of the generator's."""
 
-    lcore: int = Field(ge=0)
+    # CPU, or several.
+    lcore: Lcores
     # PCI addresses, or virtual devices in DPDK's words.
     nics: list[str] = Field(default_factory=list)
     vdevs: list[str] = Field(default_factory=list)
@@ -74,6 +76,11 @@ class TrexForwarder(Record):
         """PCI addresses, with the device arguments of the profile where none are given."""
         known = self.profile
         return tuple(known.allow(nic) if known is not None and "," not in nic else nic for nic in self.nics)
+
+    @property
+    def port_count(self) -> int:
+        """How many ports it has."""
+        return len(self.nics or self.vdevs)
 
     @property
     def descriptors(self) -> tuple[int, int] | None:
@@ -143,9 +150,9 @@ class Trex(Record):
         if len(set(self.ports)) < len(self.ports):
             raise ValueError(f"ports has {self.ports[0]} twice")
         joined = self.forwarder
-        if joined is not None and len(joined.nics or joined.vdevs) != len(self.ports):
+        if joined is not None and joined.port_count != len(self.ports):
             raise ValueError(
-                f"the forwarder has {len(joined.nics or joined.vdevs)} ports, but the generator {len(self.ports)}: "
+                f"the forwarder has {joined.port_count} ports, but the generator {len(self.ports)}: "
                 "each port of one is joined to a port of the other"
             )
         return self
