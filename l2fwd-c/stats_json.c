@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <rte_bitops.h>
 #include <rte_errno.h>
+#include <rte_ethdev.h>
 #include <rte_version.h>
 
 #include "stats_json.h"
@@ -59,6 +61,75 @@ write_string(FILE *out, const char *text)
 	fputc('"', out);
 }
 
+/* The names of a set of offloads, or null if ret says that the driver does not report it. */
+static void
+write_offloads(FILE *out, int ret, uint64_t offloads, const char *(*name)(uint64_t))
+{
+	const char *before = "[";
+
+	if (ret != 0) {
+		fputs("null", out);
+		return;
+	}
+	for (unsigned int bit = 0; bit < 64; bit++) {
+		if ((offloads & RTE_BIT64(bit)) != 0) {
+			fputs(before, out);
+			write_string(out, name(RTE_BIT64(bit)));
+			before = ",";
+		}
+	}
+	fputs(offloads == 0 ? "[]" : "]", out);
+}
+
+/* What the driver reports of a port; null where it reports nothing. The offloads are those of the
+ * first queue: all queues of a port are set up alike.
+ */
+static void
+write_device(FILE *out, uint16_t port)
+{
+	const int socket = rte_eth_dev_socket_id(port);
+	struct rte_eth_rxq_info rx = {0};
+	struct rte_eth_txq_info tx = {0};
+	struct rte_eth_link link = {0};
+	struct rte_eth_dev_info info;
+	char firmware[256];
+	uint16_t mtu;
+	int ret;
+
+	fputs("{\"driver\":", out);
+	if (rte_eth_dev_info_get(port, &info) == 0)
+		write_string(out, info.driver_name);
+	else
+		fputs("null", out);
+	if (socket >= 0)
+		fprintf(out, ",\"socket\":%d", socket);
+	else
+		fputs(",\"socket\":null", out);
+	if (rte_eth_dev_get_mtu(port, &mtu) == 0)
+		fprintf(out, ",\"mtu\":%u", mtu);
+	else
+		fputs(",\"mtu\":null", out);
+	/* Only the speed of a link that is already up is known. */
+	if (rte_eth_link_get_nowait(port, &link) == 0 && link.link_status == RTE_ETH_LINK_UP &&
+		link.link_speed != RTE_ETH_SPEED_NUM_NONE &&
+		link.link_speed != RTE_ETH_SPEED_NUM_UNKNOWN)
+		fprintf(out, ",\"link_mbps\":%" PRIu32, link.link_speed);
+	else
+		fputs(",\"link_mbps\":null", out);
+	fputs(",\"firmware\":", out);
+	if (rte_eth_dev_fw_version_get(port, firmware, sizeof(firmware)) == 0)
+		write_string(out, firmware);
+	else
+		fputs("null", out);
+	ret = rte_eth_rx_queue_info_get(port, 0, &rx);
+	fputs(",\"rx_offloads\":", out);
+	write_offloads(out, ret, rx.conf.offloads, rte_eth_dev_rx_offload_name);
+	ret = rte_eth_tx_queue_info_get(port, 0, &tx);
+	fputs(",\"tx_offloads\":", out);
+	write_offloads(out, ret, tx.conf.offloads, rte_eth_dev_tx_offload_name);
+	fputc('}', out);
+}
+
 void
 write_start(struct stats_json *json, const struct options *options, const struct port *ports,
 	unsigned int nb_ports, const struct queue_assignment *assignments,
@@ -81,9 +152,12 @@ write_start(struct stats_json *json, const struct options *options, const struct
 
 		fprintf(out, "%s{\"port\":%u,\"name\":", i == 0 ? "" : ",", ports[i].id);
 		write_string(out, ports[i].name);
-		fprintf(out, ",\"mac\":\"%s\",\"peer\":%u,\"queues\":%u,\"rxd\":%u,\"txd\":%u}",
+		fprintf(out,
+			",\"mac\":\"%s\",\"peer\":%u,\"queues\":%u,\"rxd\":%u,\"txd\":%u,\"device\":",
 			format_mac(&ports[i].mac, mac), ports[i].peer, options->queues_per_port,
 			options->rx_descriptors, options->tx_descriptors);
+		write_device(out, ports[i].id);
+		fputc('}', out);
 	}
 	fputs("],\"lcores\":[", out);
 	for (unsigned int i = 0; i < nb_assignments; i++) {

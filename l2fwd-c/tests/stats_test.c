@@ -265,6 +265,10 @@ static const struct queue_assignment assignments[] = {
 static void
 test_start_json(void)
 {
+	/* There are no such ports. */
+	const char *unknown =
+		"{\"driver\":null,\"socket\":null,\"mtu\":null,\"link_mbps\":null,\"firmware\":null,"
+		"\"rx_offloads\":null,\"tx_offloads\":null}";
 	struct stats_json json = {.path = "FILE"};
 	struct capture capture;
 	char *expected;
@@ -276,11 +280,11 @@ test_start_json(void)
 		      "{\"type\":\"start\",\"program\":\"l2fwd-c\",\"version\":\"%s\","
 		      "\"dpdk\":\"%s\",\"ports\":[{\"port\":0,\"name\":\"net_null0\","
 		      "\"mac\":\"aa:bb:cc:0d:ee:ff\",\"peer\":2,\"queues\":2,\"rxd\":512,"
-		      "\"txd\":1024},{\"port\":2,\"name\":\"net_\\\"odd\\\\\\u0009\","
+		      "\"txd\":1024,\"device\":%s},{\"port\":2,\"name\":\"net_\\\"odd\\\\\\u0009\","
 		      "\"mac\":\"00:00:00:00:00:00\",\"peer\":0,\"queues\":2,\"rxd\":512,"
-		      "\"txd\":1024}],\"lcores\":[{\"lcore\":1,\"queues\":[[0,0],[0,1],[2,0]]},"
+		      "\"txd\":1024,\"device\":%s}],\"lcores\":[{\"lcore\":1,\"queues\":[[0,0],[0,1],[2,0]]},"
 		      "{\"lcore\":5,\"queues\":[[2,1]]}]}\n",
-		      VERSION, rte_version() + strlen("DPDK ")) > 0);
+		      VERSION, rte_version() + strlen("DPDK "), unknown, unknown) > 0);
 	check_capture(&capture, expected);
 	free(expected);
 }

@@ -10,7 +10,7 @@ use crate::{
     stats::{GapTotals, Snapshot, Totals, rate_pps},
     topology::QueueAssignment,
 };
-use dpdk_rs::port::PortStats;
+use dpdk_rs::{Port, port::PortStats};
 use serde::Serialize;
 use std::{
     ffi::{OsStr, OsString},
@@ -44,6 +44,22 @@ struct StartPort<'a> {
     queues: u16,
     rxd: u16,
     txd: u16,
+    device: StartDevice,
+}
+
+/// What the driver reports of a port; `None` where it reports nothing.
+#[derive(Serialize)]
+struct StartDevice {
+    driver: Option<String>,
+    /// The NUMA node.
+    socket: Option<i32>,
+    mtu: Option<u16>,
+    /// Of a link that is already up.
+    link_mbps: Option<u32>,
+    firmware: Option<String>,
+    /// Of the first queue: all queues of a port are set up alike.
+    rx_offloads: Option<Vec<String>>,
+    tx_offloads: Option<Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -105,6 +121,22 @@ struct Counters {
     rx_burst_avg: f64,
     rx_pps: u64,
     tx_pps: u64,
+}
+
+impl StartDevice {
+    fn new(port: &Port) -> Self {
+        let socket = port.socket().get();
+        let link = port.link().ok().filter(|link| link.up);
+        Self {
+            driver: port.info().ok().map(|info| info.driver),
+            socket: (socket >= 0).then_some(socket),
+            mtu: port.mtu().ok(),
+            link_mbps: link.and_then(|link| link.speed_mbps),
+            firmware: port.firmware_version().ok(),
+            rx_offloads: port.rx_queue_info(0).ok().map(|queue| queue.offloads),
+            tx_offloads: port.tx_queue_info(0).ok().map(|queue| queue.offloads),
+        }
+    }
 }
 
 impl Gaps {
@@ -185,6 +217,7 @@ impl StatsJson {
             queues: options.queues_per_port,
             rxd: options.rx_descriptors,
             txd: options.tx_descriptors,
+            device: StartDevice::new(&port.port),
         });
         let lcores = assignments.chunk_by(|a, b| a.lcore == b.lcore).filter_map(|group| {
             let queues = group.iter().map(|assignment| [assignment.port, assignment.queue]).collect();

@@ -10,7 +10,7 @@ use crate::{
     args::Options, gaps::Gaps, latency::LatencySummary, pacing::Lateness, ports::GeneratorPort, run::Course,
     steps::Steps, stream::Stream,
 };
-use dpdk_rs::{Clock, port::PortStats};
+use dpdk_rs::{Clock, Port, port::PortStats};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -59,6 +59,7 @@ pub(crate) struct Report {
     probes: Probes,
     total: Counters,
     device: Vec<Device>,
+    ports: Vec<PortReport>,
 }
 
 /// The sizes of a mixture: the sequence that was sent repeatedly.
@@ -118,6 +119,62 @@ struct Device {
     port: u16,
     #[serde(flatten)]
     stats: PortStats,
+}
+
+/// A port as it was set up.
+#[derive(Debug, Serialize)]
+struct PortReport {
+    port: u16,
+    name: String,
+    mac: String,
+    queues: u16,
+    rxd: u16,
+    txd: u16,
+    device: PortDevice,
+}
+
+/// What the driver reports of a port; `None` where it reports nothing.
+#[derive(Debug, Serialize)]
+struct PortDevice {
+    driver: Option<String>,
+    /// The NUMA node.
+    socket: Option<i32>,
+    mtu: Option<u16>,
+    link_mbps: Option<u32>,
+    firmware: Option<String>,
+    /// Of the first queue: all queues of a port are set up alike.
+    rx_offloads: Option<Vec<String>>,
+    tx_offloads: Option<Vec<String>>,
+}
+
+impl PortReport {
+    fn new(GeneratorPort { port, mac, .. }: &GeneratorPort, options: &Options) -> Self {
+        Self {
+            port: port.id().get(),
+            name: port.name().to_owned(),
+            mac: mac.to_string(),
+            queues: options.queues,
+            rxd: options.rx_descriptors,
+            txd: options.tx_descriptors,
+            device: PortDevice::new(port),
+        }
+    }
+}
+
+impl PortDevice {
+    fn new(port: &Port) -> Self {
+        let socket = port.socket().get();
+        let link = port.link().ok().filter(|link| link.up);
+        Self {
+            driver: port.info().ok().map(|info| info.driver),
+            socket: (socket >= 0).then_some(socket),
+            mtu: port.mtu().ok(),
+            link_mbps: link.and_then(|link| link.speed_mbps),
+            firmware: port.firmware_version().ok(),
+            rx_offloads: port.rx_queue_info(0).ok().map(|queue| queue.offloads),
+            tx_offloads: port.tx_queue_info(0).ok().map(|queue| queue.offloads),
+        }
+    }
 }
 
 impl Report {
@@ -193,6 +250,7 @@ impl Report {
             },
             total: Counters::sum(reports.iter().map(|report| &report.counters)),
             device: ports.iter().map(Device::of).collect(),
+            ports: ports.iter().map(|port| PortReport::new(port, options)).collect(),
             streams: reports,
         }
     }
