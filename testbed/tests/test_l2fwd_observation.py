@@ -77,6 +77,21 @@ def captured(file_prefix: str, folder: Path, which: str) -> list[bytes]:
         return [bytes(frame) for _, frame in dpkt.pcapng.Reader(file)]
 
 
+def test_a_forwarder_reports_what_its_ports_are(
+    forwarder_program: Program, tmp_path: Path, file_prefix: str, hugepages: bool
+) -> None:
+    eal = EalOptions(0, file_prefix, ("net_ring0", "net_null0"), hugepages)
+    with Forwarder(forwarder_program, eal, ["-p", "3", "-q", "2", "--rxd", "256"], tmp_path, "dut") as forwarder:
+        start = forwarder.start()
+        forwarder.stop()
+    assert [one.lcore for one in start.lcores] == [0]
+    for port, driver in zip(start.ports, ("net_ring", "net_null"), strict=True):
+        assert (port.queues, port.rxd, port.txd) == (1, 256, 1024)
+        assert (port.device.driver, port.device.mtu, port.device.link_mbps) == (driver, 1500, 10000)
+        # Neither driver reports these.
+        assert {port.device.firmware, port.device.rx_offloads, port.device.tx_offloads} == {None}
+
+
 @pytest.mark.twins
 def test_frames_and_counters_of_a_running_forwarder(
     forwarder_program: Program, tmp_path: Path, attachable_prefix: str, need_tools: Callable[..., None]

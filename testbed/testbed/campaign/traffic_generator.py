@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 
 from pydantic import Field
 
+from testbed.campaign.sides import Side
 from testbed.campaign.sizes import Size, longest, size_in_words
 from testbed.campaign.trial import (
     AnyPlan,
@@ -78,6 +79,9 @@ class Capabilities(Record):
     # where it is not known.
     ring_frames: int | None = Field(None, ge=1)
     pause_s: Seconds | None = None
+    # How both sides are set up; None where that is not known.
+    generator_side: Side | None = None
+    device_side: Side | None = None
     # What it takes to start and end a trial, beside the pauses.
     overhead_s: Seconds = 0.0
 

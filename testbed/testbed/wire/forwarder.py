@@ -32,13 +32,44 @@ class Message(BaseModel):
 Count = Annotated[int, Field(ge=0, lt=2**64)]
 
 
-class StartedPort(Message):
-    """A port as the forwarder set it up."""
+class ReportedDevice(Message):
+    """What a port's driver reports; None where it reports nothing, or the program is of before and does not say."""
+
+    driver: str | None = None
+    # The NUMA node.
+    socket: int | None = None
+    mtu: int | None = None
+    # Of a link that was up.
+    link_mbps: int | None = None
+    firmware: str | None = None
+    # Those enabled, by DPDK's names.
+    rx_offloads: list[str] | None = None
+    tx_offloads: list[str] | None = None
+
+
+class ReportedPort(Message):
+    """A port as a program has set it up."""
 
     port: int
     name: str
     mac: str
+    # Of each kind; descriptors of each queue.
+    queues: int | None = None
+    rxd: int | None = None
+    txd: int | None = None
+    device: ReportedDevice = ReportedDevice()
+
+
+class StartedPort(ReportedPort):
+    """A port of a forwarder."""
+
     peer: int
+
+
+class StartedLcore(Message):
+    """An lcore that forwards."""
+
+    lcore: int
 
 
 class Start(Message):
@@ -49,6 +80,7 @@ class Start(Message):
     version: str
     dpdk: str
     ports: list[StartedPort]
+    lcores: list[StartedLcore] = Field(default_factory=list)
 
 
 class Reset(Message):

@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 from testbed.run.eal import EalOptions
 from testbed.run.process import Process, ProcessError, describe_status
 from testbed.run.programs import Program
-from testbed.wire.forwarder import Count, Gaps, Message
+from testbed.wire.forwarder import Count, Gaps, Message, ReportedPort
 
 # The line of a second, without --quiet.
 _SECOND = re.compile(r" *([\d.]+) s  tx +([\d.]+) Mpps  rx +([\d.]+) Mpps  lost (\d+)")
@@ -106,6 +106,8 @@ class Result(Message):
     """The generator's account of one trial."""
 
     type: Literal["result"]
+    program: str = "generator"
+    version: str = ""
     # Of a mixture None.
     size: int | None
     mixture: Mixture | None = None
@@ -129,6 +131,8 @@ class Result(Message):
     answered: Count = 0
     probes: Probes
     total: StreamCounters
+    # Generators of before did not say.
+    ports: list[ReportedPort] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)

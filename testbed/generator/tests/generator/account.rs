@@ -242,6 +242,11 @@ fn any_port_can_be_chosen() -> Result {
     assert_eq!((&stream["tx_port"], &stream["rx_port"]), (&json!(1), &json!(1)));
     assert_eq!((&stream["sent"], &stream["received"]), (&json!(5000), &json!(5000)), "{result}");
     assert_eq!(result["device"].as_array().map(Vec::len), Some(1));
+    let port = &result["ports"][0];
+    assert_eq!((&port["port"], &port["device"]["driver"]), (&json!(1), &json!("net_ring")), "{result}");
+    assert_eq!((&port["queues"], &port["device"]["mtu"]), (&json!(1), &json!(1500)), "{result}");
+    // The driver of rings reports neither.
+    assert_eq!((&port["device"]["firmware"], &port["device"]["rx_offloads"]), (&Value::Null, &Value::Null));
     assert_clean(stream);
     Ok(())
 }

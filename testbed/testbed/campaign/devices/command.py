@@ -13,6 +13,7 @@ from pathlib import Path
 
 from testbed.campaign.devices.device import Counts, Joint, Macs
 from testbed.campaign.devices.program_host import ProgramHost
+from testbed.campaign.sides import Side
 from testbed.run.eal import EalOptions, unique_file_prefix
 from testbed.run.process import ProcessError, Watched, describe_status
 
@@ -100,6 +101,11 @@ class RunningCommand:
         elif self.process.returncode is not None:
             raise self.process.failure(f"ended with {describe_status(self.process.returncode)} before the trial")
         self._met = True
+
+    @property
+    def side(self) -> Side | None:
+        """It reports nothing."""
+        return None
 
     def counts(self, timeout_s: float) -> Counts:
         """It has none."""

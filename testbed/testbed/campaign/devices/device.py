@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from testbed.campaign.devices.program_host import ProgramHost
+from testbed.campaign.sides import Side
 from testbed.campaign.trial import Frames, Gaps, Record
 from testbed.run.process import ProcessError, Watched
 
@@ -112,6 +113,11 @@ class RunningDevice(Protocol):
 
         `peer` is the generator, if it waits for one.
         """
+        ...
+
+    @property
+    def side(self) -> Side | None:
+        """Its lcores and ports, once it is ready; None if it does not report them."""
         ...
 
     def counts(self, timeout_s: float) -> Counts:

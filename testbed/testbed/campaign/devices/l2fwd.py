@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from testbed.campaign.devices.device import Counts, Joint, Macs
 from testbed.campaign.devices.program_host import ProgramHost
+from testbed.campaign.sides import Side, reported_ports
 from testbed.campaign.trial import GAP_LIMITS_S, Gaps
 from testbed.run.eal import EalOptions, unique_file_prefix
 from testbed.run.process import ProcessError, Watched
@@ -62,6 +63,7 @@ class RunningL2fwd:
     def __init__(self, forwarder: Forwarder) -> None:
         self.process = forwarder.process
         self._forwarder = forwarder
+        self.side: Side | None = None
         # The last statistics that were counted, and how many there were until then.
         self._last: Period | None = None
         self._seen = 0
@@ -73,7 +75,12 @@ class RunningL2fwd:
 
     def ready(self, timeout_s: float, peer: Watched | None = None) -> None:
         """Waits for its start message, which is printed once. The forwarder reconnects to a new generator by itself."""
-        self._forwarder.started(timeout_s, peer)
+        start = self._forwarder.started(timeout_s, peer)
+        self.side = Side(
+            program=f"{start.program} {start.version}",
+            lcores=[one.lcore for one in start.lcores] or None,
+            ports=reported_ports(start.ports),
+        )
 
     def counts(self, timeout_s: float) -> Counts:
         """Those that it prints next, with the gaps of all that it has printed since the counts before."""

@@ -13,6 +13,7 @@ from typing import Literal
 from testbed.campaign.devices.device import Counts, Joint, Macs
 from testbed.campaign.devices.l2fwd import STANDARD_BYTES
 from testbed.campaign.devices.program_host import ProgramHost
+from testbed.campaign.sides import Side
 from testbed.run.eal import EalOptions, unique_file_prefix
 from testbed.run.process import ProcessError, Watched, describe_status
 
@@ -60,7 +61,7 @@ class Testpmd:
         process.start()
         # It reads that when it has met the generator.
         process.write("start\n")
-        return RunningTestpmd(process, joint.ports)
+        return RunningTestpmd(process, joint.ports, Side(program="testpmd", lcores=[joint.lcore]))
 
     def argv(self, joint: Joint) -> list[str]:
         """Its command line."""
@@ -86,8 +87,10 @@ class Testpmd:
 class RunningTestpmd:
     """testpmd with its prompt."""
 
-    def __init__(self, process: Watched, ports: int) -> None:
+    def __init__(self, process: Watched, ports: int, side: Side | None = None) -> None:
         self.process = process
+        # Where it was started; it is not asked for its ports.
+        self.side = side
         self._ports = ports
 
     @property

@@ -28,6 +28,7 @@ from testbed.campaign.embedded.load import trial_load
 from testbed.campaign.embedded.rings import adjustable, frames_needed
 from testbed.campaign.embedded.setup import EmbeddedSetup, free_folder
 from testbed.campaign.embedded.windows import Windows
+from testbed.campaign.sides import Side, reported_ports
 from testbed.campaign.sizes import longest
 from testbed.campaign.traffic_generator import Capabilities, GeneratorError, NotCapable
 from testbed.campaign.trial import (
@@ -84,6 +85,9 @@ class EmbeddedGenerator:
         self._calibration = Calibration(setup, self._calibrating)
         self._baselines: dict[TrialPlan, Latency | None] = {}
         self._longest_pause_s: float | None = None
+        # As they were in the last run; None before the first.
+        self._generator_side: Side | None = None
+        self._device_side: Side | None = None
         self._told: Callable[[Window], None] = lambda _: None
         try:
             rings = setup.rings.frames if self._adjustable else None
@@ -122,6 +126,8 @@ class EmbeddedGenerator:
                 pauses=self._setup.pauses,
                 ring_frames=self._ring_frames,
                 pause_s=self._longest_pause_s,
+                generator_side=self._generator_side,
+                device_side=self._device_side,
                 overhead_s=overhead_s,
             )
         return self._capabilities
@@ -351,6 +357,12 @@ class EmbeddedGenerator:
             result = generator.result()
         told = [one.longest_s for one in (result.gaps, self._counts and self._counts.gaps) if one is not None]
         self._longest_pause_s = max([*told, self._longest_pause_s or 0.0]) if told else self._longest_pause_s
+        self._generator_side = Side(
+            program=f"{result.program} {result.version}".rstrip(),
+            lcores=[self._setup.lcores.generator],
+            ports=reported_ports(result.ports),
+        )
+        self._device_side = device.side
         self._remove_logs(generator)
         stolen = environment.steal_percent(steal, environment.steal_ticks())
         return (

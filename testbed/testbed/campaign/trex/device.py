@@ -8,6 +8,7 @@ import contextlib
 from pathlib import Path
 
 from testbed.campaign.devices.device import START_TIMEOUT_S, Counts, DeviceKind, Joint, RunningDevice, wait_for_load
+from testbed.campaign.sides import Side
 from testbed.campaign.traffic_generator import GeneratorError
 from testbed.campaign.trex.settings import TrexForwarder
 from testbed.run.process import ProcessError
@@ -51,6 +52,11 @@ class JoinedDevice:
     def counts_frames(self) -> bool:
         """Whether it reports its counters."""
         return self._kind.counts_frames
+
+    @property
+    def side(self) -> Side | None:
+        """Its lcores and ports; None if it does not report them."""
+        return None if self._device is None else self._device.side
 
     def prepare(self) -> None:
         """Makes room for the sockets of memif wires: this device, or a TRex that is yet to start, will listen there."""

@@ -25,6 +25,7 @@ from testbed.campaign.trex.latency import LATENCY_DEFINITION, latency
 from testbed.campaign.trex.mixture import tunable, with_sizes
 from testbed.campaign.trex.server import TrexServer, start_server
 from testbed.campaign.trex.setup import TrexSetup
+from testbed.campaign.trex.side import trex_side
 from testbed.campaign.trex.step import marked_streams, sequence, step_account
 from testbed.campaign.trial import (
     AnyPlan,
@@ -104,6 +105,8 @@ class TrexGenerator:
             directions=self._setup.directions,
             latency_definition=LATENCY_DEFINITION,
             pauses=self._setup.pauses,
+            generator_side=trex_side(self._version, self._setup.settings, self._ports),
+            device_side=None if self._device is None else self._device.side,
             **abilities(self._setup.settings, counts, memif, latency, no_port_reset),
         )
 
