@@ -241,7 +241,8 @@ def test_the_environment_of_the_host_is_recorded(server: SshServer) -> None:
 def test_an_environment_is_read_as_far_as_it_is_told() -> None:
     text = (
         "kernel\t6.1\ncommand_line\tquiet isolcpus=2-5 root=/dev/sda1\nsmt\t0\niommu_groups\t12\nnonsense\n"
-        "hugepages\t2048kB\t512\t500\nnic\t0000:3b:00.0\t0x8086:0x158b\tvfio-pci\t\t\t8.0 GT/s PCIe\t8\t0\nnic\tx\n"
+        "hugepages\t2048kB\t512\t500\nnic\t0000:3b:00.0\t0x8086:0x158b\tvfio-pci\t\t\t8.0 GT/s PCIe\t8\t0"
+        "\t8.0 GT/s PCIe\t8\t\t\t\t\nnic\tx\n"
     )
     found = parse_environment("lab", text)
     assert (found.kernel, found.smt, found.iommu, found.cpu) == ("6.1", "off", "on, 12 groups", "unknown")

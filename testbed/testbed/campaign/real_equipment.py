@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from testbed.campaign.devices.kinds import device_kind, find_device_program
 from testbed.campaign.devices.limits import check_options, ids_here, ids_there
@@ -21,8 +21,8 @@ from testbed.campaign.guest.generator import GuestGenerator
 from testbed.campaign.guest.machine import RunningGuest
 from testbed.campaign.methods import METHODS
 from testbed.campaign.remote.environment import HostEnvironment
-from testbed.campaign.remote.host import record_hosts
-from testbed.campaign.scenario import Measurement, Scenario
+from testbed.campaign.remote.host import THIS_MACHINE, record_hosts, record_this_machine
+from testbed.campaign.scenario import Measurement, Scenario, Simulated
 from testbed.campaign.simulated import SimulatedGenerator
 from testbed.campaign.sizes import longest
 from testbed.campaign.timeplan import expected_between_pauses_s, expected_s
@@ -88,7 +88,10 @@ def real_equipment(programs: Programs, guest: RunningGuest | None = None) -> Equ
         found = record_environment(programs.all(), _hugepages(scenario))
         hosts = record_hosts(scenario if guest is None else guest.located(scenario))
         _check_options(scenario, hosts, guest)
-        return found.model_copy(update={"hosts": {device: host.model_dump() for device, host in hosts.items()}})
+        described: dict[str, Any] = {device: host.model_dump() for device, host in hosts.items()}
+        if not isinstance(scenario.generator, Simulated):
+            described[THIS_MACHINE] = record_this_machine()
+        return found.model_copy(update={"hosts": described})
 
     return Equipment(
         methods=METHODS,

@@ -91,7 +91,8 @@ class Environment(BaseModel):
     commit: str
     uncommitted_changes: bool | None
     binaries: list[Binary]
-    # Other hosts, by the name of the device that runs there (`campaign.remote.environment.HostEnvironment`).
+    # Other hosts, by the name of the device that runs there (`campaign.remote.environment.HostEnvironment`); of this
+    # machine under a name of its own the CPUs and NICs.
     hosts: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
     @property

@@ -13,7 +13,9 @@ from testbed.campaign.scenario import Scenario
 from testbed.campaign.trial import Record
 
 # What is another one each time and says nothing, and where a program lies.
-_IGNORED = re.compile(r"(.*\.)?(recorded|cpu\.mhz|hugepages\.free|binaries\..*\.path|overhead_s|max_fps_by_size\..*)")
+_IGNORED = re.compile(
+    r"(.*\.)?(recorded|cpu\.mhz|cpus\..*\.mhz|hugepages\.free|binaries\..*\.path|overhead_s|max_fps_by_size\..*)"
+)
 ABSENT = "–"
 
 

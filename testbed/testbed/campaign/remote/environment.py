@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What another host is: recorded beside the figures that were measured there."""
+"""What a host is, this machine or another one: recorded beside the figures that were measured there."""
 
 from __future__ import annotations
 
+import re
+
 from pydantic import BaseModel, Field
 
+from testbed.host.processors import cpu_list
 from testbed.run.environment import boot_parameters
 
 _UNKNOWN = "unknown"
@@ -20,6 +23,17 @@ class Pool(BaseModel):
     free: int
 
 
+class CpuGroup(BaseModel):
+    """CPUs of one NUMA node and with the same settings of their frequency."""
+
+    name: str = Field(description="the CPUs: '0-3,8'")
+    node: str
+    governor: str
+    least_mhz: str
+    most_mhz: str
+    mhz: list[str] = Field(description="of each CPU, when it was recorded")
+
+
 class Nic(BaseModel):
     """A network controller."""
 
@@ -31,6 +45,13 @@ class Nic(BaseModel):
     link_speed: str = Field(description="of the PCI slot")
     link_width: str
     numa_node: str
+    # Those that the device could do.
+    most_link_speed: str = _UNKNOWN
+    most_link_width: str = _UNKNOWN
+    model: str = _UNKNOWN
+    mac: str = _UNKNOWN
+    mtu: str = _UNKNOWN
+    port_mbps: str = _UNKNOWN
 
 
 class HostEnvironment(BaseModel):
@@ -51,6 +72,7 @@ class HostEnvironment(BaseModel):
     dpdk: str
     hugepages: list[Pool]
     nics: list[Nic]
+    cpus: list[CpuGroup] = Field(default_factory=list)
 
 
 def parse_environment(host: str, text: str) -> HostEnvironment:
@@ -82,7 +104,48 @@ def parse_environment(host: str, text: str) -> HostEnvironment:
         dpdk=values.get("dpdk", _UNKNOWN),
         hugepages=pools,
         nics=nics,
+        cpus=_cpus(text),
     )
+
+
+def _cpus(text: str) -> list[CpuGroup]:
+    """The CPUs by what they have in common."""
+    groups: dict[tuple[str, ...], dict[int, str]] = {}
+    clocks = _clocks(text)
+    for name, *fields in (line.split("\t") for line in text.splitlines()):
+        if name == "core" and len(fields) == 6 and fields[0].isdecimal():
+            cpu, node, governor, now, least, most = fields
+            alike = (node or _UNKNOWN, governor or _UNKNOWN, _mhz(least), _mhz(most))
+            clock = _mhz(now) if now else clocks.get(cpu, _UNKNOWN)
+            groups.setdefault(alike, {})[int(cpu)] = clock
+    return [
+        CpuGroup(
+            name=cpu_list(found),
+            node=node,
+            governor=governor,
+            least_mhz=least,
+            most_mhz=most,
+            mhz=[found[cpu] for cpu in sorted(found)],
+        )
+        for (node, governor, least, most), found in groups.items()
+    ]
+
+
+def _clocks(text: str) -> dict[str, str]:
+    """MHz of each CPU, as /proc/cpuinfo has them."""
+    cpu, found = "", {}
+    for name, *fields in (line.split("\t") for line in text.splitlines()):
+        if name == "clock_of" and fields:
+            cpu = fields[0]
+        elif name == "clock_mhz" and fields and re.fullmatch(r"\d+(\.\d+)?", fields[0]):
+            found[cpu] = f"{float(fields[0]):.0f}"
+    return found
+
+
+def _mhz(khz: str) -> str:
+    """'2100000' → '2100'."""
+    number = _number(khz)
+    return _UNKNOWN if number is None else str(round(number / 1000))
 
 
 def _number(text: str | None) -> int | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import shlex
+import subprocess
 import threading
 from collections.abc import Sequence
 from importlib import resources
@@ -31,6 +32,8 @@ _COPY_S = 120.0
 _BEAT_S = 5.0
 _ENVIRONMENT_S = 30.0
 GENERATOR = "(generator)"
+# No host has this name.
+THIS_MACHINE = "(this machine)"
 
 
 class RemoteHost:
@@ -172,6 +175,13 @@ def record_hosts(scenario: Scenario) -> dict[str, HostEnvironment]:
             finally:
                 ssh.close()
     return found
+
+
+def record_this_machine(root: str = "") -> dict[str, list[dict[str, str]]]:
+    """The CPUs and NICs of this machine, or of the one whose files are in a folder, as of another host."""
+    words = ["sh", "-c", _script("environment.sh"), "environment", root]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=_ENVIRONMENT_S, check=False)
+    return parse_environment(THIS_MACHINE, done.stdout).model_dump(include={"cpus", "nics"})
 
 
 def _environment(ssh: Ssh) -> HostEnvironment:
