@@ -15,6 +15,7 @@ from pathlib import Path
 from testbed import __version__
 from testbed.campaign.diff.surroundings import Difference, between, flat
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence, read_folder
+from testbed.campaign.remote.host import THIS_MACHINE
 from testbed.campaign.report.acceptance import accepted
 from testbed.campaign.report.campaign_verdict import gravest, overall_grade, sentence
 from testbed.campaign.report.evidence import waiting_caution
@@ -151,6 +152,8 @@ def _cautions(record: CampaignFolder | ComparisonFolder) -> list[str]:
 def _surroundings(found: Evidence) -> dict[str, object]:
     """The fields of `Report` that say what it was measured on."""
     further = {key: value for key, value in found.machine.items() if key not in _WORDED}
+    # The section of the evidence has what is recorded of this machine beside the environment.
+    further["hosts"] = {name: host for name, host in (further.get("hosts") or {}).items() if name != THIS_MACHINE}
     changed = {name: between(found.machine, later) for name, later in found.others.items()}
     return {"environment": found.environment, "further": flat(further), "others": changed}
 

@@ -21,6 +21,7 @@ from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.report.overview import OVERVIEW_NOTE, overview_table
 from testbed.campaign.report.pauses import pauses_in_words
 from testbed.campaign.report.testbeds import lacking_testbeds, testbeds_table, use_of_testbeds
+from testbed.campaign.scenario import Simulated
 from testbed.campaign.sizes import size_in_words, sizes_in_words
 from testbed.campaign.summary import Trials, count_trials, kind_in_words
 from testbed.page.tables import ABSENT, Row, Table, figure
@@ -102,6 +103,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section("Reset", tables=[tables.reset_table(record)], remarks=tables.resets_left_out(record)),
         Section("Soak", tables.soak_losses(record), curves.soak_curves(record), [tables.soak_table(record)]),
         Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
+        *_setup_sections(record),
         Section("Frame format", record.summary.frame_format, text_alone=bool(record.summary.frame_format)),
         Section("Grades", tables=[tables.grade_table(record)]),
         Section("Testbeds", [*lacking_testbeds(record), *use_of_testbeds(record)], tables=[testbeds_table(record)]),
@@ -146,6 +148,37 @@ _PAUSES_NOTE = (
 )
 
 
+_EVIDENCE_NOTE = (
+    "As the programs and the kernels reported it when the campaign began, of a resumed one the first time. Unknown: "
+    "neither the program nor the kernel reports it, or an earlier version of the testbed did not record it."
+)
+_NO_EVIDENCE = "The devices are models: no NIC, no CPU and no link took part."
+
+
+def _setup_sections(record: CampaignFolder | ComparisonFolder) -> list[Section]:
+    """What was joined to what, and the facts of both sides."""
+    from testbed.campaign.report.topology.drawing import topology_chart
+    from testbed.campaign.report.topology.layout import topologies
+    from testbed.campaign.report.topology.table import evidence_tables
+
+    found = topologies(record)
+    simulated = isinstance(record.settings.scenario.generator, Simulated)
+    return [
+        Section(
+            "Topology",
+            charts=[topology_chart(one, f"topology-{number}") for number, one in enumerate(found)],
+            remarks=[f"{one.title}. {one.in_words}" for one in found],
+        ),
+        Section(
+            "Evidence",
+            [_NO_EVIDENCE] if simulated else [],
+            tables=[] if simulated else evidence_tables(found),
+            note=None if simulated else _EVIDENCE_NOTE,
+            text_alone=simulated,
+        ),
+    ]
+
+
 def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds: float | None) -> list[Section]:
     reasons = evidence.reasons_table(trials.reasons)
     lost = evidence.loss_places_table(found, devices)
@@ -168,7 +201,7 @@ def comparison_sections(record: ComparisonFolder) -> list[Section]:
 
     found, told = record.verdict.comparison, record.settings.compare
     trials = count_trials(record.evidence.trials)
-    behind = _trial_sections(record.evidence, trials, [], None)
+    behind = [*_setup_sections(record), *_trial_sections(record.evidence, trials, [], None)]
     if found is None:
         return _kept(behind)
     sections = []
