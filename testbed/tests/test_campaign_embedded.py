@@ -288,6 +288,20 @@ def test_the_highest_rate_is_what_it_keeps_up_with(stand_ins: Callable[..., Embe
     generator.close()
 
 
+def test_both_sides_are_recorded_as_the_programs_report_them(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
+    generator = stand_ins()
+    found = generator.capabilities()
+    ours, theirs = found.generator_side, found.device_side
+    generator.close()
+    assert ours is not None
+    assert theirs is not None
+    assert ours.lcores == [generator._setup.lcores.generator]
+    # The stand-in of the generator reports no ports, that of the device neither its lcores nor its driver.
+    assert (ours.ports, theirs.lcores) == ([], None)
+    (port,) = theirs.ports
+    assert (port.name, port.virtual, port.rx_descriptors, port.driver) == ("net_virtio_user0", True, 1024, None)
+
+
 def test_rings_hold_what_comes_in_a_pause_at_the_highest_load() -> None:
     gigabyte = 1 << 30
     assert frames_needed(0.003, 1e6, 1, gigabyte) == 4096

@@ -135,6 +135,8 @@ def test_a_virtual_wire_joins_the_devices_that_take_turns(campaign: Path, tmp_pa
     assert told["Frequency range"] == ("800 to 3,900 MHz", "800 to 3,900 MHz")
     assert told["Frequency governor"] == ("performance", "unknown")
     assert told["Program"] == ("generator 0.1.0", "l2fwd-c and l2fwd-rs")
+    # The rest of the environment does not list it again.
+    assert "hosts.(this machine)" not in text
 
 
 def test_both_directions_have_two_wires_and_share_the_evidence_of_one(campaign: Path, tmp_path: Path) -> None:

@@ -38,6 +38,9 @@ def test_it_says_what_it_can_do(make: Make, tmp_path: Path) -> None:
     # A virtual device's speed of 10 Gbit/s is an invention; what it keeps was found from above, and asked for is less.
     assert found.line_rate_bps is None
     assert 0.7e5 < found.max_fps(64) < 0.97e5
+    assert found.generator_side is not None
+    assert [port.driver for port in found.generator_side.ports] == ["net_memif", "net_memif"]
+    assert found.device_side is None
     ports = json.loads((tmp_path / "logs" / "trex.json").read_text())["ports"]
     assert [port["driver"] for port in ports] == ["net_memif", "net_memif"]
     generator.close()
