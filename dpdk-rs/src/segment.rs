@@ -218,6 +218,11 @@ impl<'p> Segment<'p> {
         (segments, bytes) == (self.segment_count(), self.pkt_len())
     }
 
+    /// The bytes from the start of the data to the end of the buffer.
+    pub(crate) fn room_from_start(self) -> u16 {
+        self.buf_len().saturating_sub(self.data_off())
+    }
+
     /// The data room after the headroom in the mbufs of this mbuf's pool, in bytes. If they are shorter than the
     /// headroom, the result wraps to a large number, as in C.
     pub(crate) fn room_in_pool(self) -> u16 {

@@ -41,6 +41,11 @@ const TRUSTERS: &[&str] = &["net_memif"];
 /// peer can send, makes it write to address 0.
 const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
 
+/// Drivers that read headers of a sent frame without a look at its length, and how many bytes from its start: the
+/// destination address, for statistics; in `net_bonding` the headers up to the ports, with two VLAN tags and IPv6. Behind
+/// a buffer of the program there may be nothing to read. `net_virtio_user` sends no such buffer.
+const BLIND_READERS: &[(&str, u16)] = &[("net_bonding", 66), ("net_netvsc", 6), ("net_vhost", 6), ("net_virtio", 6)];
+
 /// `net_vhost` frees what it knows of its peer as soon as the peer has gone, on a thread that waits for receive and
 /// transmit calls, but not for a count of waiting frames, for extended counters, or for a switch of RX interrupts.
 const PEER_LOSERS: &[&str] = &["net_vhost"];
@@ -64,6 +69,8 @@ pub(crate) struct Quirks {
     pub(crate) most_segments: u16,
     /// The maximum length of the headers of a frame that the driver cuts into TCP segments correctly, in bytes.
     pub(crate) most_headers: u16,
+    /// The driver reads so many bytes from the start of a sent frame, however long the frame is.
+    pub(crate) reads: u16,
     /// The driver sends a segment correctly only if it fits in an mbuf of the first segment's pool.
     pub(crate) trusts_lengths: bool,
     /// Another process may receive the sent mbufs, and does not know that this process shares their data.
@@ -99,6 +106,7 @@ impl Quirks {
     const NONE: Self = Self {
         most_segments: u16::MAX,
         most_headers: u16::MAX,
+        reads: 0,
         trusts_lengths: false,
         passes_mbufs: false,
         miscounts: false,
@@ -138,6 +146,8 @@ impl Quirks {
         let is_one_of = |drivers: &[&str]| drivers.contains(&driver);
         self.most_segments = self.most_segments.min(most_segments(driver, info, tx_offloads));
         self.most_headers = self.most_headers.min(if driver == "net_tap" { TAP_HEADERS } else { u16::MAX });
+        let reads = BLIND_READERS.iter().find(|(reader, _)| *reader == driver);
+        self.reads = self.reads.max(reads.map_or(0, |(_, bytes)| *bytes));
         self.trusts_lengths |= sys::DPDK_SYS_MEMIF_TRUSTS_LENGTHS != 0 && is_one_of(TRUSTERS);
         self.miscounts |= is_one_of(MISCOUNTERS);
         self.loses_peers |= is_one_of(PEER_LOSERS);
@@ -187,6 +197,7 @@ mod tests {
     fn a_device_has_the_quirks_of_all_that_it_combines() {
         let quirks = own(&["net_bonding", "net_tap", "net_vhost"], sys::DPDK_SYS_TX_OFFLOAD_MULTI_SEGS, false);
         assert_eq!((quirks.most_segments, quirks.most_headers), (TAP_SEGMENTS, TAP_HEADERS));
+        assert_eq!(quirks.reads, 66);
         assert!(quirks.loses_peers && quirks.strips_blindly && quirks.miscounts && !quirks.stops_for_good);
     }
 

@@ -46,7 +46,9 @@ impl TxQueue {
             place: usize::from(queue),
             port: device.id().get(),
             queue,
-            selects: usize::from(quirks.most_segments != u16::MAX || quirks.trusts_lengths || quirks.passes_mbufs),
+            selects: usize::from(
+                quirks.most_segments != u16::MAX || quirks.reads != 0 || quirks.trusts_lengths || quirks.passes_mbufs,
+            ),
             quirks,
             rejected: 0,
             offloads: device.tx_offloads(),
@@ -92,11 +94,7 @@ impl TxQueue {
         // SAFETY: the table has an entry for each queue of the port, and the number comes from one of them.
         let callbacks = unsafe { entry(list, self.place) };
         // One look at both, since most often there is neither.
-        if callbacks.addr() | self.selects == 0 {
-            self.tx_first(burst, front(burst))
-        } else {
-            self.tx_checked(burst)
-        }
+        if callbacks.addr() | self.selects == 0 { self.tx_first(burst, front(burst)) } else { self.tx_checked(burst) }
     }
 
     /// The work that only some ports need: drops what the driver would send incorrectly, and runs the callbacks, if there
@@ -138,7 +136,8 @@ impl TxQueue {
     /// of DPDK 23.03 or newer, the number includes frames with a segment longer than the room after the headroom in the
     /// mbufs of the first segment's pool. In a secondary process with `net_ring`, and with drivers that combine
     /// devices, it includes frames whose data is shared ([`Packet::share`]), since the receiver cannot know that the
-    /// data is shared.
+    /// data is shared. With drivers that read headers without a look at the length, it includes frames whose first
+    /// buffer ends less than 6 bytes after their start, or 66 with `net_bonding`.
     #[must_use]
     pub const fn rejected(&self) -> u64 {
         self.rejected
@@ -205,6 +204,8 @@ impl TxQueue {
         // At least the largest count, and cheaper to compute: exactly 1 if every frame has a single segment.
         let at_most = burst.iter().fold(0, |all, packet| all | packet.head().segment_count());
         let right = at_most <= self.quirks.most_segments
+            && (self.quirks.reads == 0
+                || burst.iter().all(|packet| packet.head().room_from_start() >= self.quirks.reads))
             && (!self.quirks.trusts_lengths || burst.iter().all(Packet::has_room_in_own_pool))
             && !(self.quirks.passes_mbufs && burst.iter().any(Packet::is_shared));
         right || self.reject_some(burst)
@@ -213,10 +214,11 @@ impl TxQueue {
     #[cold]
     #[inline(never)]
     fn reject_some<P: PrivateData, const N: usize>(&mut self, burst: &mut Burst<P, N>) -> bool {
-        let Quirks { most_segments, trusts_lengths, passes_mbufs, .. } = self.quirks;
+        let Quirks { most_segments, reads, trusts_lengths, passes_mbufs, .. } = self.quirks;
         let before = burst.len();
         burst.retain(|packet| {
             packet.segment_count() <= usize::from(most_segments)
+                && packet.head().room_from_start() >= reads
                 && !(trusts_lengths && !packet.has_room_in_own_pool() || passes_mbufs && packet.is_shared())
         });
         self.rejected += (before - burst.len()) as u64;

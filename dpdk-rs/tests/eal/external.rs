@@ -4,12 +4,14 @@
 //! Packets whose data is a buffer of the program.
 
 use crate::{
+    combined::has_bonding,
     frames::{bytes, frame, only_port, packet, pool, receive, send, start, until},
-    process::{attach, eal_args, folder, init, isolated, isolated_bare},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_cases},
 };
 use dpdk_rs::{
-    BufferError, Burst, Mempool, Packet, PacketError, PortConfig, RequestError, TxRequest, memory::Memzone,
-    port::TxOffloads,
+    BufferError, Burst, Eal, Mempool, Packet, PacketError, Port, PortConfig, RequestError, TxRequest, dpdk_version,
+    memory::Memzone,
+    port::{TxOffloads, Unconfigured},
 };
 use std::{
     sync::{
@@ -38,6 +40,42 @@ impl Drop for Buffer {
 /// Attaches a buffer with these bytes.
 fn attached(pool: &Mempool, bytes: Vec<u8>, drops: &Arc<AtomicU32>) -> Packet {
     Packet::attach(pool, Buffer(bytes, Arc::clone(drops))).map_err(|(error, _)| error).unwrap()
+}
+
+/// Some drivers read headers of a frame that has none. What they read must be there.
+#[test]
+fn a_buffer_holds_what_a_driver_reads() {
+    let vhost = |eal: &Eal| {
+        let device = format!("net_vhost0,iface={}", folder().join("sock").display());
+        attach(eal, &device).unwrap().remove(0)
+    };
+    let bonding = |eal: &Eal| {
+        let key = if dpdk_version().as_str() < "23.11" { "slave" } else { "member" };
+        let mut ports = attach(eal, "net_null0").unwrap();
+        ports.extend(attach(eal, &format!("net_bonding0,mode=2,{key}=net_null0")).unwrap());
+        ports.into_iter().find(|port| port.name() == "net_bonding0").unwrap()
+    };
+    let cases: &[(&dyn Fn(&Eal) -> Port<Unconfigured>, usize)] =
+        if has_bonding() { &[(&vhost, 6), (&bonding, 66)] } else { &[(&vhost, 6)] };
+    isolated_cases(cases.len(), &[], |eal, case| {
+        let (make, reads) = cases[case];
+        let pool: Mempool = pool(&eal, "pool");
+        let (port, _rx, mut tx) = start(make(&eal), &pool);
+        if case == 1 {
+            until("its part is up", || port.link().unwrap().up);
+        }
+        let drops = Arc::new(AtomicU32::new(0));
+        let mut burst = Burst::<_, 4>::new();
+        let mut cut = attached(&pool, vec![1; 200], &drops);
+        cut.adj(201 - reads).unwrap();
+        for packet in [attached(&pool, vec![1; reads - 1], &drops), cut, attached(&pool, vec![1; reads], &drops)] {
+            burst.push(packet).unwrap();
+        }
+        let sent = tx.tx(&mut burst);
+        assert_eq!((tx.rejected(), sent + burst.len()), (2, 1), "two frames are not given to the driver");
+        burst.clear();
+        until("the buffers are dropped", || drops.load(SeqCst) == 3);
+    });
 }
 
 #[test]
