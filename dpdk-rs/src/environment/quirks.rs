@@ -41,7 +41,7 @@ const TRUSTERS: &[&str] = &["net_memif"];
 /// peer can send, makes it write to address 0.
 const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
 
-/// Drivers that read headers of a sent frame without a look at its length, and how many bytes from its start: the
+/// Drivers that read headers of a sent frame without checking its length, and how many bytes from its start: the
 /// destination address, for statistics; in `net_bonding` the headers up to the ports, with two VLAN tags and IPv6. Behind
 /// a buffer of the program there may be nothing to read. `net_virtio_user` sends no such buffer.
 const BLIND_READERS: &[(&str, u16)] = &[("net_bonding", 66), ("net_netvsc", 6), ("net_vhost", 6), ("net_virtio", 6)];

@@ -136,7 +136,7 @@ impl TxQueue {
     /// of DPDK 23.03 or newer, the number includes frames with a segment longer than the room after the headroom in the
     /// mbufs of the first segment's pool. In a secondary process with `net_ring`, and with drivers that combine
     /// devices, it includes frames whose data is shared ([`Packet::share`]), since the receiver cannot know that the
-    /// data is shared. With drivers that read headers without a look at the length, it includes frames whose first
+    /// data is shared. With drivers that read headers without checking the length, it includes frames whose first
     /// buffer ends less than 6 bytes after their start, or 66 with `net_bonding`.
     #[must_use]
     pub const fn rejected(&self) -> u64 {

@@ -9,9 +9,8 @@ use crate::{
     process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_cases},
 };
 use dpdk_rs::{
-    BufferError, Burst, Eal, Mempool, Packet, PacketError, Port, PortConfig, RequestError, TxRequest, dpdk_version,
-    memory::Memzone,
-    port::{TxOffloads, Unconfigured},
+    BufferError, Burst, Eal, Mempool, Packet, PacketError, PortConfig, RequestError, TxRequest, dpdk_version,
+    memory::Memzone, port::TxOffloads,
 };
 use std::{
     sync::{
@@ -55,12 +54,11 @@ fn a_buffer_holds_what_a_driver_reads() {
         ports.extend(attach(eal, &format!("net_bonding0,mode=2,{key}=net_null0")).unwrap());
         ports.into_iter().find(|port| port.name() == "net_bonding0").unwrap()
     };
-    let cases: &[(&dyn Fn(&Eal) -> Port<Unconfigured>, usize)] =
-        if has_bonding() { &[(&vhost, 6), (&bonding, 66)] } else { &[(&vhost, 6)] };
-    isolated_cases(cases.len(), &[], |eal, case| {
-        let (make, reads) = cases[case];
+    let drivers = if has_bonding() { 2 } else { 1 };
+    isolated_cases(drivers, &[], |eal, case| {
+        let (port, reads) = if case == 0 { (vhost(&eal), 6) } else { (bonding(&eal), 66) };
         let pool: Mempool = pool(&eal, "pool");
-        let (port, _rx, mut tx) = start(make(&eal), &pool);
+        let (port, _rx, mut tx) = start(port, &pool);
         if case == 1 {
             until("its part is up", || port.link().unwrap().up);
         }

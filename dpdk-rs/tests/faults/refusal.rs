@@ -204,8 +204,11 @@ fn tap_is_moved_before_it_is_configured() {
         shell(&format!("ip link set fault0 netns {}", elsewhere.id()));
         let config = PortConfig::default().rx_descriptors(64);
         let error = ports.remove(0).configure(&config, &pool).unwrap_err();
-        assert!(matches!(error, PortError::Lacks { .. }), "{error:?}");
-        assert!(error.to_string().starts_with("port 0 (net_tap0): the device has no interface in this"), "{error}");
+        // The driver of 25.11 notices it before this crate does.
+        if !matches!(error, PortError::Refused { call: "rte_eth_rx_queue_setup", .. }) {
+            assert!(matches!(error, PortError::Lacks { .. }), "{error:?}");
+            assert!(error.to_string().starts_with("port 0 (net_tap0): the device has no interface in this"), "{error}");
+        }
         assert!(if_nametoindex("fault0").is_err(), "closed, with the second interface");
         ring_works(ports.remove(0), &pool);
         drop(elsewhere.stdin.take());

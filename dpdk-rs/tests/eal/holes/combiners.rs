@@ -165,11 +165,11 @@ fn bonding_has_room_on_the_stack_for_any_burst() {
         let pool: Mempool = Mempool::builder("pool").size(70_000).data_room(256).cache(0).build(&eal).unwrap();
         let (port, mut rx, mut tx) = start(take(&mut eal.ports(), "net_bonding0"), &pool);
         until("its members are up", || port.link().unwrap().up);
-        let mut bursts = vec![Burst::<_, PACKETS>::new()];
-        assert_eq!(pool.alloc_bulk(&mut bursts[0]), PACKETS);
+        let mut burst = Box::new(Burst::<_, PACKETS>::new());
+        assert_eq!(pool.alloc_bulk(&mut burst), PACKETS);
         let small = thread::Builder::new().stack_size(256 << 10);
         let (sent, received) = thread::scope(|scope| {
-            let job = || (tx.tx(&mut bursts[0]), rx.rx(&mut bursts[0]));
+            let job = || (tx.tx(&mut burst), rx.rx(&mut burst));
             small.spawn_scoped(scope, job).unwrap().join().unwrap()
         });
         assert_eq!((sent, received), (PACKETS, PACKETS));

@@ -21,7 +21,7 @@ fn wrong_use_is_status_2_and_shows_before_the_eal_starts() -> Result {
             "--ports 0 --rate fast",
             "invalid value 'fast' for --rate: give frames per second up to 1G, for example 2.5M, or max",
         ),
-        ("--ports 0,0", "port 0 appears twice in --ports 0,0: give one port, or two different ports"),
+        ("--ports 0,0", "port 0 appears twice in --ports 0,0: give one port, or different ports"),
         ("--ports 0 --count 1 --duration 1", "--duration and --count exclude each other: give only one of them"),
         ("--ports 0 --unknown", "unknown option '--unknown'"),
     ] {
