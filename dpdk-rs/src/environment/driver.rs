@@ -154,13 +154,14 @@ fn has_one_of(args: &str, keys: &[&str]) -> bool {
     pairs.map(|(key, _)| key.trim()).any(|key| keys.contains(&key))
 }
 
-/// The name of a device's driver.
+/// The name of a device's driver. `net_tun` is `net_tap` under another name.
 pub(crate) fn name(info: &DeviceInfo<'_>) -> String {
     if info.driver_name.is_null() {
         return String::new();
     }
     // SAFETY: a driver's name that is not null is a static string of DPDK's.
-    unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy().into_owned()
+    let name = unsafe { CStr::from_ptr(info.driver_name) }.to_string_lossy();
+    if name == "net_tun" { "net_tap".to_owned() } else { name.into_owned() }
 }
 
 /// Drivers whose use of ports, pools and frames this crate cannot know in advance. `net_softnic` runs a script at each

@@ -43,8 +43,10 @@ const BLIND_STRIPPERS: &[&str] = &["net_vhost"];
 
 /// Drivers that read headers of a sent frame without checking its length, and how many bytes from its start: the
 /// destination address, for statistics; in `net_bonding` the headers up to the ports, with two VLAN tags and IPv6. Behind
-/// a buffer of the program there may be nothing to read. `net_virtio_user` sends no such buffer.
-const BLIND_READERS: &[(&str, u16)] = &[("net_bonding", 66), ("net_netvsc", 6), ("net_vhost", 6), ("net_virtio", 6)];
+/// a buffer of the program there may be nothing to read. `net_virtio_user` sends no such buffer. `net_tun`, which has the
+/// driver of `net_tap`, reads the version of IP.
+const BLIND_READERS: &[(&str, u16)] =
+    &[("net_bonding", 66), ("net_netvsc", 6), ("net_tap", 1), ("net_vhost", 6), ("net_virtio", 6)];
 
 /// `net_vhost` frees what it knows of its peer as soon as the peer has gone, on a thread that waits for receive and
 /// transmit calls, but not for a count of waiting frames, for extended counters, or for a switch of RX interrupts.

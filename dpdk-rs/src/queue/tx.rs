@@ -137,7 +137,7 @@ impl TxQueue {
     /// mbufs of the first segment's pool. In a secondary process with `net_ring`, and with drivers that combine
     /// devices, it includes frames whose data is shared ([`Packet::share`]), since the receiver cannot know that the
     /// data is shared. With drivers that read headers without checking the length, it includes frames whose first
-    /// buffer ends less than 6 bytes after their start, or 66 with `net_bonding`.
+    /// buffer ends less than 6 bytes after their start, or 66 with `net_bonding`, or 1 with `net_tap`.
     #[must_use]
     pub const fn rejected(&self) -> u64 {
         self.rejected

@@ -354,13 +354,14 @@ fn buffers_of_memif() {
     });
 }
 
-/// `net_tap` writes a file for each queue to an array on the stack, as long as the list of files of a message.
+/// `net_tap` writes a file for each queue to an array on the stack, as long as the list of files of a message. `net_tun` is
+/// the same driver.
 #[test]
 fn queues_of_tap() {
     let Some(namespace) = with_tap() else { return };
-    isolated_in(&namespace, &["net_tap0", "net_tap1", "net_tap2"], |eal| {
+    isolated_in(&namespace, &["net_tap0", "net_tap1", "net_tap2", "net_tun0"], |eal| {
         let pool: Mempool = pool(&eal, "pool");
-        for (port, queues) in eal.ports().into_iter().zip([4, 5, 16]) {
+        for (port, queues) in eal.ports().into_iter().zip([4, 5, 16, 16]) {
             let config = PortConfig::default().rx_descriptors(16).rx_queues(queues).tx_queues(queues);
             let result = port.configure(&config, &pool).and_then(Port::start).map(|_| ());
             if 2 * usize::from(queues) > MAX_FILES {
