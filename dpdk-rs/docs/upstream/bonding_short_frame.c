@@ -41,8 +41,8 @@ keep(void *buffer, void *arg)
 int
 main(void)
 {
-	char *args[] = {"bonding_short_frame", "--no-huge", "-m", "16", "--no-pci", "--no-telemetry",
-		"--no-shconf", "--vdev=net_null0",
+	char *args[] = {"bonding_short_frame", "--no-huge", "-m", "16", "--no-pci",
+		"--no-telemetry", "--no-shconf", "--vdev=net_null0",
 		"--vdev=net_bonding0,mode=2," MEMBER "=net_null0"};
 	const struct rte_eth_conf conf = {0};
 	struct rte_eth_link link = {0};

@@ -54,8 +54,8 @@ start(uint16_t port, struct rte_mempool *pool)
 	const struct rte_eth_conf conf = {0};
 
 	return rte_eth_dev_configure(port, 1, 1, &conf) == 0 &&
-		rte_eth_rx_queue_setup(port, 0, 64, 0, NULL, pool) == 0 &&
-		rte_eth_tx_queue_setup(port, 0, 64, 0, NULL) == 0 && rte_eth_dev_start(port) == 0;
+	       rte_eth_rx_queue_setup(port, 0, 64, 0, NULL, pool) == 0 &&
+	       rte_eth_tx_queue_setup(port, 0, 64, 0, NULL) == 0 && rte_eth_dev_start(port) == 0;
 }
 
 int
@@ -84,7 +84,8 @@ main(void)
 	pthread_attr_init(&attr);
 	pthread_attr_setstack(&attr, memory + OTHERS + PAGE, STACK);
 	sigaction(SIGSEGV, &action, NULL);
-	if (pthread_create(&thread, &attr, send_burst, handlers) != 0 || pthread_join(thread, NULL) != 0)
+	if (pthread_create(&thread, &attr, send_burst, handlers) != 0 ||
+		pthread_join(thread, NULL) != 0)
 		return 1;
 	for (unsigned int i = 0; i < OTHERS; i++)
 		nb_changed += memory[i] != 0;
