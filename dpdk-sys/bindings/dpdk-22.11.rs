@@ -3395,6 +3395,8 @@ unsafe extern "C" {
     pub fn dpdk_sys_epoll_reported(epoll: ::core::ffi::c_int) -> ::core::ffi::c_int;
     #[link_name = "dpdk_sys_dev_args__extern"]
     pub fn dpdk_sys_dev_args(dev: *const rte_device) -> *const ::core::ffi::c_char;
+    #[link_name = "dpdk_sys_dev_is_virtual__extern"]
+    pub fn dpdk_sys_dev_is_virtual(dev: *const rte_device) -> ::core::ffi::c_int;
     #[link_name = "dpdk_sys_device_known__extern"]
     pub fn dpdk_sys_device_known(name: *const ::core::ffi::c_char) -> ::core::ffi::c_int;
     #[link_name = "dpdk_sys_refused_vdev__extern"]

@@ -30,6 +30,7 @@
 #include <rte_version.h>
 #include <rte_acl.h>
 #include <rte_alarm.h>
+#include <rte_bus.h>
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>

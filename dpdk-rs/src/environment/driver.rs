@@ -164,14 +164,29 @@ pub(crate) fn name(info: &DeviceInfo<'_>) -> String {
     if name == "net_tun" { "net_tap".to_owned() } else { name.into_owned() }
 }
 
-/// Drivers whose use of ports, pools and frames this crate cannot know in advance. `net_softnic` runs a script at each
-/// start. The script builds and loads machine code, lets a service core poll the queues of any port, whoever else polls
-/// them, writes to frames that have a second owner, and creates pools that are freed when the device is stopped, while
-/// the program may still have packets of them.
-const UNBOUND: &[&str] = &["net_softnic"];
+/// Drivers of virtual devices whose use of ports, pools and frames this crate knows: others write past an mbuf, as
+/// `net_af_xdp` does with a frame that is longer than its own buffers. `net_softnic` runs a script at each start. The script
+/// builds and loads machine code, lets a service core poll the queues of any port, whoever else polls them, writes to
+/// frames that have a second owner, and creates pools that are freed when the device is stopped, while the program may
+/// still have packets of them.
+const KNOWN_VIRTUAL: &[&str] = &[
+    BONDING,
+    FAILSAFE,
+    "net_af_packet",
+    "net_memif",
+    "net_null",
+    "net_pcap",
+    "net_ring",
+    "net_tap",
+    "net_vhost",
+    "net_virtio_user",
+];
 
-pub(crate) fn is_unbound(driver: &str) -> bool {
-    UNBOUND.contains(&driver)
+/// Whether a driver is one of NICs, or known.
+pub(crate) fn is_known(driver: &str, info: &DeviceInfo<'_>) -> bool {
+    // SAFETY: the information is about a device that is there, and a device that is not null has a bus.
+    let is_virtual = !info.device.is_null() && unsafe { sys::dpdk_sys_dev_is_virtual(info.device) } != 0;
+    !is_virtual || KNOWN_VIRTUAL.contains(&driver)
 }
 
 pub(crate) fn needs_link_interrupts(driver: &str) -> bool {

@@ -10,7 +10,7 @@ use crate::{
     frames::{bytes, frame, packet, pool, receive, send, start, until},
     kernel::Interface,
     namespace::{namespace, shell},
-    process::{eal_args, folder, init, isolated, isolated_bare, isolated_in},
+    process::{attach, eal_args, folder, init, isolated, isolated_bare, isolated_in},
     wire::{Setup, vhost_end, virtio_end},
 };
 use dpdk_rs::{Burst, EalError, Mempool, Port, PortConfig, PortError, TxQueue, port::Unconfigured};
@@ -163,6 +163,22 @@ fn capture_in_another_device_is_refused() {
         let error = eal.ports().remove(0).configure(&PortConfig::default(), &pool).unwrap_err();
         assert!(matches!(error, PortError::Unsupported { .. }), "{error}");
     });
+}
+
+/// `net_af_xdp` copies a frame of any length into one of its own buffers.
+#[test]
+fn a_virtual_device_of_an_unknown_driver_is_refused() {
+    let Some(namespace) = namespace("") else { return };
+    let output = isolated_in(&namespace, &[], |eal| {
+        shell("ip link add one type veth peer two && ip link set one up && ip link set two up");
+        let Ok(mut ports) = attach(&eal, "net_af_xdp0,iface=one") else { return println!("no net_af_xdp") };
+        let pool: Mempool = pool(&eal, "pool");
+        let error = ports.remove(0).configure(&PortConfig::default(), &pool).unwrap_err();
+        assert!(matches!(&error, PortError::Lacks { what, .. } if what.contains("its driver net_af_xdp")), "{error}");
+    });
+    if output.contains("no net_af_xdp") {
+        println!("skipped: this DPDK or this kernel has no AF_XDP");
+    }
 }
 
 #[test]

@@ -237,6 +237,13 @@ dpdk_sys_dev_args(const struct rte_device *dev)
 	return devargs != NULL ? devargs->args : NULL;
 }
 
+/* Whether a device is a virtual one, as --vdev makes them. */
+static inline int
+dpdk_sys_dev_is_virtual(const struct rte_device *dev)
+{
+	return strcmp(rte_bus_name(rte_dev_bus(dev)), "vdev") == 0;
+}
+
 /* Whether a bus has a driver for a virtual device of this name, or takes it for the address of a device. */
 static inline int
 dpdk_sys_device_known(const char *name)

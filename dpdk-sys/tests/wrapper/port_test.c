@@ -62,6 +62,7 @@ test_arguments(void)
 
 	CHECK_NUMBER(rte_eth_dev_info_get(0, &info), 0);
 	CHECK_TEXT(dpdk_sys_dev_args(info.device), "size=64");
+	CHECK_NUMBER(dpdk_sys_dev_is_virtual(info.device), 1);
 	CHECK_NUMBER(dpdk_sys_device_known("net_null1"), 1);
 	CHECK_NUMBER(dpdk_sys_device_known("net_null1,size=64"), 1);
 	CHECK_NUMBER(dpdk_sys_device_known("0000:00:00.0"), 1);

@@ -220,10 +220,10 @@ impl Device {
         let room = u32::from(data_room).saturating_sub(sys::RTE_PKTMBUF_HEADROOM);
         let own = ports::info(self.id, control).map(|info| driver::name(&info)).unwrap_or_default();
         self.check_parts(&own, control)?;
-        if let Some((driver, _)) = self.drivers(&own, control).iter().find(|(driver, _)| driver::is_unbound(driver)) {
+        let drivers = self.drivers(&own, control);
+        if let Some((driver, _)) = drivers.iter().find(|(driver, info)| !driver::is_known(driver, info)) {
             return Err(self.lacks(format!(
-                "safe use: its driver {driver} runs scripts that take the queues of other ports and free pools of packets that \
-                 the program has; use those ports themselves, and do without this device"
+                "safe use: its driver {driver} is none of the drivers of virtual devices in guarantees.md; take one of these"
             )));
         }
         let danger = |(id, info): (u16, DeviceInfo<'_>)| {
