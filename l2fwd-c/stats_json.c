@@ -87,7 +87,8 @@ write_offloads(FILE *out, int ret, uint64_t offloads, const char *(*name)(uint64
 static void
 write_device(FILE *out, uint16_t port)
 {
-	const int socket = rte_eth_dev_socket_id(port);
+	const int socket =
+		rte_eth_dev_is_valid_port(port) != 0 ? rte_eth_dev_socket_id(port) : SOCKET_ID_ANY;
 	struct rte_eth_rxq_info rx = {0};
 	struct rte_eth_txq_info tx = {0};
 	struct rte_eth_link link = {0};
