@@ -169,8 +169,7 @@ def test_every_frame_over_two_queues(
                 result = generator.result()
             final = forwarder.stop()
     pairs = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    assert start.model_extra is not None
-    assert start.model_extra["lcores"] == [
+    assert [lcore.model_dump() for lcore in start.lcores] == [
         {"lcore": lcore, "queues": pairs[lcore * per_lcore :][:per_lcore]} for lcore in range(-(-4 // per_lcore))
     ]
     total = result.total
