@@ -80,7 +80,9 @@ def test_a_campaign_finds_what_the_model_has_in_the_direction_with_more(tmp_path
     assert throughput.place == "one/512B/2way/1flows/3pairs/0.1back/throughput"
     assert Throughput.model_validate(throughput.result).throughput_fps == pytest.approx(5.1e6, rel=0.01)
     write_report(campaign.folder)
-    assert "3 pairs of ports, 10 % of the load on the way back" in (campaign.folder / "report.md").read_text()
+    report = (campaign.folder / "report.md").read_text()
+    assert "3 pairs of ports, 10 % of the load on the way back" in report
+    assert "Between port 5 and port 5" in report
     # The plan is made with the same frames.
     assert [point.place for point in ordered_points(settings.scenario)] == ["one/512B/2way/1flows/3pairs/0.1back"]
 

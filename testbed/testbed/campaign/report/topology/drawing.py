@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""A topology as a picture: the generator above, the device below, and a line for each wire between their ports."""
+"""A topology as a picture: the generator above, the device below, and a line for each wire between their ports.
+
+Of several pairs of ports, which are all alike, the first is drawn; the words beside it say how many there are.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ _WIDTH, _LINE, _PAD, _PORT, _POINTS = 345.0, 14.0, 9.0, 18.0, 72.0
 _TITLE_SIZE, _TEXT_SIZE = 11.5, 10.5
 # Letters in a line of a box, and of what is said of the wires, for one wire and for two.
 _LETTERS, _WIRE_LETTERS = 54, {1: 40, 2: 24}
+# Ports that are drawn.
+_MOST = 2
 # Where the wires are, as shares of the width; what is said of them is beside the one, or between the two.
 _PLACES = {1: (0.18,), 2: (0.18, 0.82)}
 _ARROWS_APART = 5.0
@@ -63,7 +68,7 @@ def _said(topology: Topology) -> list[tuple[str, str]]:
     kinds = dict.fromkeys(wire.kind for wire in topology.wires)
     speed = [topology.speed] if topology.speed else []
     lines = [*((kind, TEXT) for kind in kinds), *((line, MUTED) for line in (*speed, *topology.frames.split("; ")))]
-    letters = _WIRE_LETTERS[len(topology.wires)]
+    letters = _WIRE_LETTERS[min(len(topology.wires), _MOST)]
     return [(part, colour) for line, colour in lines for part in textwrap.wrap(line, letters)]
 
 
@@ -74,7 +79,8 @@ def _paint_end(axes: Axes, box: _Box, end: End, bottom: float, *, ports_at_top: 
         words = {"fontsize": _TEXT_SIZE, "color": MUTED} if number else {"fontsize": _TITLE_SIZE, "weight": "bold"}
         axes.text(_PAD, top - _LINE * number, line, va="top", **words)
     place = bottom + box.height - _PORT if ports_at_top else bottom
-    for share, port in zip(_PLACES[len(end.ports)], end.ports, strict=True):
+    ports = end.ports[:_MOST]
+    for share, port in zip(_PLACES[len(ports)], ports, strict=True):
         width = 2 * min(share, 1 - share) * _WIDTH - 8
         axes.add_patch(
             Rectangle((share * _WIDTH - width / 2, place + 1), width, _PORT - 2, facecolor=CARD, edgecolor=TEXT)
@@ -83,8 +89,9 @@ def _paint_end(axes: Axes, box: _Box, end: End, bottom: float, *, ports_at_top: 
 
 
 def _paint_wires(axes: Axes, topology: Topology, said: list[tuple[str, str]], bottom: float, gap: float) -> None:
-    places = [share * _WIDTH for share in _PLACES[len(topology.wires)]]
-    for x, wire in zip(places, topology.wires, strict=True):
+    wires = topology.wires[:_MOST]
+    places = [share * _WIDTH for share in _PLACES[len(wires)]]
+    for x, wire in zip(places, wires, strict=True):
         ways = [way for way, there in ((True, wire.there), (False, wire.back)) if there]
         for number, there in enumerate(ways):
             at = x + _ARROWS_APART * (2 * number - len(ways) + 1)

@@ -41,7 +41,8 @@ class Wire:
 def port_names(scenario: Scenario, directions: int) -> tuple[list[str], list[str]]:
     """The ports of generator and device as the scenario has them, for programs that do not report theirs."""
     settings = scenario.generator
-    numbers = range(len(settings.ports) if isinstance(settings, Trex) else directions)
+    ports = directions * scenario.frames.port_pairs
+    numbers = range(len(settings.ports) if isinstance(settings, Trex) else ports)
     plain = [f"port {number}" for number in numbers]
     if isinstance(settings, Embedded):
         if settings.guest is not None:
@@ -74,7 +75,7 @@ def frames_in_words(frames: Frames) -> str:
     headers = ["Ethernet", *([word for word in frames.in_words if word.startswith(("VLAN", "QinQ"))])]
     headers += ["IPv4", "UDP", f"VXLAN {frames.vxlan}", "Ethernet"] if frames.vxlan is not None else []
     headers += ["IPv6" if frames.ipv6 else "IPv4", "UDP"]
-    return f"{', '.join(headers)}; {sizes_in_words(frames.sizes)}"
+    return "; ".join([", ".join(headers), sizes_in_words(frames.sizes), *frames.ports_in_words])
 
 
 def _kind(scenario: Scenario, number: int) -> str:
