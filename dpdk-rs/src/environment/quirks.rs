@@ -52,6 +52,10 @@ const BLIND_READERS: &[(&str, u16)] =
 /// transmit calls, but not for a count of waiting frames, for extended counters, or for a switch of RX interrupts.
 const PEER_LOSERS: &[&str] = &["net_vhost"];
 
+/// `net_failsafe` has a service core wait for the interrupts of its parts. When the port is stopped, the driver frees what
+/// the core waits with, and does not wait for the core.
+const INTERRUPT_PROXIES: &[&str] = &["net_failsafe"];
+
 /// `net_af_packet` compares the length of a frame with its ring before it inserts a VLAN tag, and then writes up to four
 /// bytes past the frame's place in the ring: into the next one, or past the ring.
 const LATE_TAGGERS: &[&str] = &["net_af_packet"];
@@ -139,9 +143,10 @@ impl Quirks {
         quirks
     }
 
-    /// Whether one of these drivers, which are those of a device and of its parts, [loses peers](Self::loses_peers).
-    pub(crate) fn one_loses_peers(drivers: &[(String, DeviceInfo<'_>)]) -> bool {
-        drivers.iter().any(|(driver, _)| PEER_LOSERS.contains(&driver.as_str()))
+    /// Whether RX interrupts are safe with all of these drivers, which are those of a device and of its parts.
+    pub(crate) fn may_interrupt(drivers: &[(String, DeviceInfo<'_>)]) -> bool {
+        let unsafe_with = |driver: &str| PEER_LOSERS.contains(&driver) || INTERRUPT_PROXIES.contains(&driver);
+        !drivers.iter().any(|(driver, _)| unsafe_with(driver))
     }
 
     fn add(&mut self, driver: &str, info: &DeviceInfo<'_>, tx_offloads: u64) {

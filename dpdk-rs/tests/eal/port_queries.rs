@@ -187,6 +187,19 @@ fn a_vhost_port_is_not_asked_about_its_peer() {
     });
 }
 
+/// The driver has a service core wait with memory that it frees while the core waits.
+#[test]
+fn failsafe_has_no_rx_interrupts() {
+    isolated(&["net_failsafe0,dev(net_ring0)"], |eal| {
+        let pool: Mempool = Mempool::builder("pool").size(2047).build(&eal).unwrap();
+        let config = PortConfig::default().rx_interrupts(true);
+        let (_port, mut rx, _tx) = only_port(&eal).configure(&config, &pool).unwrap().start().unwrap();
+        for error in [rx[0].enable_interrupt(), rx[0].wait(Duration::ZERO).map(drop)].map(lacking) {
+            assert!(error.contains("no RX interrupts"), "{error}");
+        }
+    });
+}
+
 /// The queues of a vhost port are switched on when its peer comes, and off when it goes.
 #[test]
 fn an_event_calls_a_closure() {

@@ -19,6 +19,7 @@ use std::{
 
 const EEXIST: i32 = 17;
 const EINVAL: i32 = 22;
+const ENOENT: i32 = 2;
 const ENOMEM: i32 = 12;
 /// What DPDK reports for a pool if memory was available, but only in pieces that are too small.
 const ENOBUFS: i32 = 105;
@@ -147,7 +148,8 @@ impl Refusal {
         match errno {
             EEXIST => Self::Exists,
             EINVAL => Self::Size,
-            ENOMEM | ENOBUFS => Self::Memory,
+            // A pool that has no memory for its objects leaves what its last search for a zone said.
+            ENOMEM | ENOBUFS | ENOENT => Self::Memory,
             other => panic!("error number {other}"),
         }
     }

@@ -88,7 +88,7 @@ impl Device {
             link_interrupts = unsafe { sys::dpdk_sys_eth_conf_lsc(&raw mut conf, &raw const *info) } != 0;
         }
         let mut control = self.control()?;
-        let rx_interrupts = config.rx_interrupts && !Quirks::one_loses_peers(&self.drivers(&driver, &control));
+        let rx_interrupts = config.rx_interrupts && Quirks::may_interrupt(&self.drivers(&driver, &control));
         if rx_interrupts {
             // SAFETY: the call changes a struct of ours and keeps no pointer to it.
             unsafe { sys::dpdk_sys_eth_conf_rxq(&raw mut conf) };
