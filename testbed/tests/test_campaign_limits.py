@@ -55,7 +55,7 @@ def test_unknown_nics_and_other_programs_may_do_as_they_like() -> None:
 
 
 def test_ids_of_another_host_are_those_that_it_tells() -> None:
-    text = "nic\t0000:01:00.0\t0x8086:0x10d3\tvfio-pci\t\t\t2.5 GT/s PCIe\t1\t-1\n"
+    text = "nic\t0000:01:00.0\t0x8086:0x10d3\tvfio-pci\t\t\t2.5 GT/s PCIe\t1\t-1" + 6 * "\t" + "\n"
     there = parse_environment("dut1", text)
     assert isinstance(there, HostEnvironment)
     assert ids_there(["01:00.0", "02:00.0"], there) == {"01:00.0": "8086:10d3"}

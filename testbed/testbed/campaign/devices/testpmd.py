@@ -61,7 +61,7 @@ class Testpmd:
         process.start()
         # It reads that when it has met the generator.
         process.write("start\n")
-        return RunningTestpmd(process, joint.ports, Side(program="testpmd", lcores=[joint.lcore]))
+        return RunningTestpmd(process, joint.ports, Side(program="testpmd", lcores=list(joint.lcores)))
 
     def argv(self, joint: Joint) -> list[str]:
         """Its command line."""
