@@ -70,6 +70,17 @@ pub enum HotplugError {
         /// Its port.
         port: String,
     },
+    /// The device cannot be removed, since a port cannot be closed: `net_memif` with `role=server` would go on to listen for
+    /// peers with memory that it has freed.
+    #[error(
+        "device '{device}' stays until the program ends: its port '{port}' is a server, whose driver cannot close it"
+    )]
+    Unclosable {
+        /// The device.
+        device: String,
+        /// The port.
+        port: String,
+    },
     /// DPDK refused. DPDK's log has details.
     #[error("cannot {action} device '{device}': {errno}")]
     Refused {
@@ -225,13 +236,16 @@ impl Eal {
     ///
     /// # Errors
     /// [`HotplugError::InUse`] if one of its ports was taken and still exists, or belongs to another device, such as
-    /// `net_bonding0`; [`HotplugError::Name`]; [`HotplugError::Forked`]; or [`HotplugError::Refused`] with `ENODEV` or
+    /// `net_bonding0`; [`HotplugError::Unclosable`]; [`HotplugError::Name`]; [`HotplugError::Forked`]; or [`HotplugError::Refused`] with `ENODEV` or
     /// `EINVAL` if the device does not exist.
     #[doc(alias = "rte_eal_hotplug_remove")]
     pub fn detach(&self, device: &str) -> Result<(), HotplugError> {
         let environment = self.environment();
         with_names(environment, device, &[device], |[name]| {
             let mut control = environment.control();
+            if let Some(port) = ports::unclosable_of(device, &control) {
+                return Err(HotplugError::Unclosable { device: device.to_owned(), port });
+            }
             if let Some(port) = ports::in_use_of(device, &control) {
                 return Err(HotplugError::InUse { device: device.to_owned(), port });
             }

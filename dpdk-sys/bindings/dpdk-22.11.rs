@@ -2153,6 +2153,52 @@ pub struct rte_ip_frag_tbl {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct rte_kvargs_pair {
+    pub key: *mut ::core::ffi::c_char,
+    pub value: *mut ::core::ffi::c_char,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_kvargs_pair"][::core::mem::size_of::<rte_kvargs_pair>() - 16usize];
+    ["Alignment of rte_kvargs_pair"][::core::mem::align_of::<rte_kvargs_pair>() - 8usize];
+    ["Offset of field: rte_kvargs_pair::key"][::core::mem::offset_of!(rte_kvargs_pair, key) - 0usize];
+    ["Offset of field: rte_kvargs_pair::value"][::core::mem::offset_of!(rte_kvargs_pair, value) - 8usize];
+};
+impl Default for rte_kvargs_pair {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct rte_kvargs {
+    pub str_: *mut ::core::ffi::c_char,
+    pub count: ::core::ffi::c_uint,
+    pub pairs: [rte_kvargs_pair; 32usize],
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of rte_kvargs"][::core::mem::size_of::<rte_kvargs>() - 528usize];
+    ["Alignment of rte_kvargs"][::core::mem::align_of::<rte_kvargs>() - 8usize];
+    ["Offset of field: rte_kvargs::str_"][::core::mem::offset_of!(rte_kvargs, str_) - 0usize];
+    ["Offset of field: rte_kvargs::count"][::core::mem::offset_of!(rte_kvargs, count) - 8usize];
+    ["Offset of field: rte_kvargs::pairs"][::core::mem::offset_of!(rte_kvargs, pairs) - 16usize];
+};
+impl Default for rte_kvargs {
+    fn default() -> Self {
+        let mut s = ::core::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::core::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct rte_metric_name {
     pub name: [::core::ffi::c_char; 64usize],
 }
@@ -3116,6 +3162,11 @@ unsafe extern "C" {
     ) -> i32;
     pub fn rte_ip_frag_free_death_row(dr: *mut rte_ip_frag_death_row, prefetch: u32);
     pub fn rte_ip_frag_table_del_expired_entries(tbl: *mut rte_ip_frag_tbl, dr: *mut rte_ip_frag_death_row, tms: u64);
+    pub fn rte_kvargs_parse(
+        args: *const ::core::ffi::c_char,
+        valid_keys: *const *const ::core::ffi::c_char,
+    ) -> *mut rte_kvargs;
+    pub fn rte_kvargs_free(kvlist: *mut rte_kvargs);
     pub fn rte_metrics_init(socket_id: ::core::ffi::c_int) -> ::core::ffi::c_int;
     pub fn rte_latencystats_init(samp_intvl: u64, user_cb: rte_latency_stats_flow_type_fn) -> ::core::ffi::c_int;
     pub fn rte_latencystats_get_names(names: *mut rte_metric_name, size: u16) -> ::core::ffi::c_int;

@@ -44,6 +44,7 @@ pub const FUNCTIONS: &[&str] = &[
     "rte_ip_frag_(free_death_row|table_create|table_del_expired_entries|table_destroy)",
     "rte_ipv[46]_fragment_packet",
     "rte_lcore_(count|id|to_socket_id)",
+    "rte_kvargs_(free|parse)",
     "rte_latencystats_(get|get_names|init)",
     "rte_log_(can_log|set_global_level|set_level_pattern)",
     "rte_lpm6_(create|delete_all|free)",

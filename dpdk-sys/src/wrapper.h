@@ -34,7 +34,6 @@
 #include <rte_cycles.h>
 #include <rte_dev.h>
 #include <rte_devargs.h>
-#include <rte_dev.h>
 #include <rte_eal.h>
 #include <rte_eal_memconfig.h>
 #include <rte_errno.h>
@@ -48,6 +47,7 @@
 #include <rte_hash.h>
 #include <rte_interrupts.h>
 #include <rte_ip_frag.h>
+#include <rte_kvargs.h>
 #include <rte_latencystats.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>

@@ -20,6 +20,8 @@ impl Drop for Environment {
             "the last object made from it was dropped on another thread".to_owned()
         } else if held > 0 {
             format!("{held} pools have mbufs that were never returned")
+        } else if let Some(port) = ports::unclosable(&self.control()) {
+            format!("port {port} stays open: {}", ports::LISTENS)
         } else {
             // SAFETY: every `Device` held a reference to this `Environment`, so none is left.
             unsafe { ports::close_rest(&self.control()) };

@@ -4,7 +4,10 @@
 //! What a device's driver reveals before the device is configured: its name, its arguments, and the arguments that
 //! would be unsafe.
 
-use super::DeviceInfo;
+use super::{
+    DeviceInfo,
+    device_args::{self, DeviceArgs},
+};
 use core::ffi::CStr;
 use dpdk_sys as sys;
 
@@ -69,16 +72,14 @@ pub(crate) fn members(info: &DeviceInfo<'_>) -> Vec<String> {
     if name(info) != BONDING {
         return Vec::new();
     }
-    let args = args(info).unwrap_or_default();
-    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
-    let members = pairs.filter(|(key, _)| ["slave", "member"].contains(&key.trim()));
-    members.map(|(_, value)| value.trim().to_owned()).collect()
+    let args = DeviceArgs::of(info);
+    ["slave", "member"].iter().flat_map(|key| args.texts(key)).map(str::to_owned).collect()
 }
 
 /// The maximum number of devices that a device of `net_failsafe` combines according to its arguments, in each of which
 /// it opens a bracket. `None` if it finds out later what these devices are.
 pub(crate) fn failsafe_parts(info: &DeviceInfo<'_>) -> Option<usize> {
-    let args = args(info).unwrap_or_default();
+    let args = device_args::text(info).unwrap_or_default().to_string_lossy();
     let later = ["exec(", "fd("].iter().any(|kind| args.contains(kind));
     (!later).then(|| args.matches('(').count())
 }
@@ -107,8 +108,7 @@ pub(crate) fn pci_address(text: &str) -> Option<[u32; 4]> {
 /// Whether a device can send data outside DPDK's memory. With some arguments, drivers of the list cannot: `net_memif`
 /// then tells its peer where the data is, and `net_vhost` lets another device copy it.
 pub(crate) fn reads_by_processor(info: &DeviceInfo<'_>) -> bool {
-    let passes_on = |args: String| has_one_of(&args, &["dmas", "zero-copy"]);
-    PROCESSOR_READERS.contains(&name(info).as_str()) && !args(info).is_some_and(passes_on)
+    PROCESSOR_READERS.contains(&name(info).as_str()) && !DeviceArgs::of(info).has_one_of(&["dmas", "zero-copy"])
 }
 
 /// Drivers that receive into mbufs whose buffers are in memory of the program, and change neither the buffers nor the
@@ -139,19 +139,13 @@ const BUFFER_CHANGERS: &[&str] = &["dmas", "ext-buffer", "mprq_en", "zero-copy"]
 pub(crate) fn keeps_buffers(info: &DeviceInfo<'_>, outside: bool, alone: bool) -> bool {
     let name = name(info);
     (BUFFER_KEEPERS.contains(&name.as_str()) || alone && loses_marks(&name))
-        && !args(info).is_some_and(|args| has_one_of(&args, BUFFER_CHANGERS))
+        && !DeviceArgs::of(info).has_one_of(BUFFER_CHANGERS)
         && (!outside || reads_by_processor(info))
 }
 
 /// Whether received mbufs may lack the flag that their buffers are in memory of the program.
 pub(crate) fn loses_marks(driver: &str) -> bool {
     MARK_LOSERS.contains(&driver)
-}
-
-/// Whether a device was created with one of these arguments.
-fn has_one_of(args: &str, keys: &[&str]) -> bool {
-    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
-    pairs.map(|(key, _)| key.trim()).any(|key| keys.contains(&key))
 }
 
 /// The name of a device's driver. `net_tun` is `net_tap` under another name.
@@ -204,7 +198,13 @@ pub(crate) fn has_lost_interface(driver: &str, info: &DeviceInfo<'_>) -> bool {
 /// Whether a device must not be closed after it, or a device that it is a part of, has failed to set up a queue or to
 /// start: `net_pcap` with `infinite_rx` then frees a ring, keeps its address, and frees the ring again on close.
 pub(crate) fn frees_twice(info: &DeviceInfo<'_>) -> bool {
-    name(info) == "net_pcap" && args(info).is_some_and(|args| values(&args, "infinite_rx").any(|value| value != 0))
+    name(info) == "net_pcap" && DeviceArgs::of(info).numbers("infinite_rx").any(|value| value != 0)
+}
+
+/// Whether a device must not be closed: a server of `net_memif` then frees what its listener needs, and goes on to listen.
+pub(crate) fn listens_when_closed(info: &DeviceInfo<'_>) -> bool {
+    let is_client = |role: &str| ["client", "slave"].contains(&role);
+    name(info) == "net_memif" && DeviceArgs::of(info).texts("role").any(|role| !is_client(role))
 }
 
 /// An argument of a device that must not be used with it: the argument, its value, and the allowed values.
@@ -217,53 +217,39 @@ pub(crate) fn danger(info: &DeviceInfo<'_>, (room, queues): (u32, u32), owned: b
         // If its set-up fails, `net_failsafe` calls a function that the driver does not have.
         return Some(("argument 'infinite_rx' of net_pcap in another device", 1, "0 only".to_owned()));
     }
-    let look = match name(info).as_str() {
-        "net_null" => null_danger,
-        "net_vhost" => vhost_danger,
-        "net_memif" => return memif_danger(&args(info)?, queues),
-        "net_tap" => return tap_danger(queues),
-        _ => return None,
-    };
-    look(&args(info)?, room)
-}
-
-/// The arguments with which a device was created, if any.
-fn args(info: &DeviceInfo<'_>) -> Option<String> {
-    if info.device.is_null() {
-        return None;
+    let args = DeviceArgs::of(info);
+    match name(info).as_str() {
+        "net_null" => null_danger(&args, room),
+        "net_vhost" => vhost_danger(&args),
+        "net_memif" => memif_danger(&args, queues),
+        "net_tap" => tap_danger(queues),
+        _ => None,
     }
-    // SAFETY: the device of an ethdev lives as long as the ethdev, and so as long as the information.
-    let args = unsafe { sys::dpdk_sys_dev_args(info.device) };
-    if args.is_null() {
-        return None;
-    }
-    // SAFETY: arguments that are not null are a string that lives as long as the device.
-    Some(unsafe { CStr::from_ptr(args) }.to_string_lossy().into_owned())
 }
 
 /// `net_null` sets the length of every mbuf to its argument `size`, and with `copy` writes and reads that many bytes,
 /// without checking the room.
-fn null_danger(args: &str, room: u32) -> Option<Danger> {
-    if let Some(copy) = values(args, "copy").find(|copy| *copy != 0) {
+fn null_danger(args: &DeviceArgs, room: u32) -> Option<Danger> {
+    if let Some(copy) = args.numbers("copy").find(|copy| *copy != 0) {
         // On transmission it reads from mbufs of any pool.
         return Some(("argument 'copy' of net_null", copy, "0 only".to_owned()));
     }
-    let size = values(args, "size").find(|size| *size > room)?;
+    let size = args.numbers("size").find(|size| *size > room)?;
     Some(("argument 'size' of net_null in bytes", size, format!("at most {room}, the room in the pool's mbufs")))
 }
 
 /// `net_vhost` with `legacy-ol-flags` marks received frames with the peer's offload requests, as if this process had
 /// made them. Another device that sends such a frame would cut it by lengths that the peer has invented.
-fn vhost_danger(args: &str, _room: u32) -> Option<Danger> {
-    let legacy = values(args, "legacy-ol-flags").find(|legacy| *legacy != 0)?;
+fn vhost_danger(args: &DeviceArgs) -> Option<Danger> {
+    let legacy = args.numbers("legacy-ol-flags").find(|legacy| *legacy != 0)?;
     Some(("argument 'legacy-ol-flags' of net_vhost", legacy, "0 only".to_owned()))
 }
 
 /// `net_memif` numbers the buffers of all its queues in 16 bits, computes their bytes in a signed number of 32 bits, and
 /// maps as many. Numbers that wrap lead it past the end of that memory, or to the buffer of another frame.
-fn memif_danger(args: &str, queues: u32) -> Option<Danger> {
+fn memif_danger(args: &DeviceArgs, queues: u32) -> Option<Danger> {
     let largest = |key, default| {
-        let numbers = texts(args, key).map(|text| text.trim().parse().unwrap_or(u32::MAX));
+        let numbers = args.texts(key).map(|text| text.parse().unwrap_or(u32::MAX));
         numbers.max().unwrap_or(default)
     };
     let (bytes, log2) = (largest("bsize", 2048), largest("rsize", 10));
@@ -281,39 +267,17 @@ fn tap_danger(queues: u32) -> Option<Danger> {
     (queues > most).then(|| ("queues of net_tap in both directions", queues, format!("at most {most}")))
 }
 
-/// The values of one of a device's arguments.
-fn values<'a>(args: &'a str, key: &'a str) -> impl Iterator<Item = u32> + 'a {
-    texts(args, key).map(number)
-}
-
-/// The same as texts.
-fn texts<'a>(args: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> + 'a {
-    let pairs = args.split(',').filter_map(|pair| pair.split_once('='));
-    pairs.filter(move |(name, _)| name.trim() == key).map(|(_, value)| value)
-}
-
-/// Parses a number as C's `strtoul` does. Returns the largest number for everything that is not clearly a number.
-fn number(text: &str) -> u32 {
-    let text = text.trim();
-    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16),
-        None if text.len() > 1 && text.starts_with('0') => u32::from_str_radix(text, 8),
-        None => text.parse(),
-    };
-    parsed.unwrap_or(u32::MAX)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{BUFFER_CHANGERS, has_one_of, is_called, memif_danger, null_danger, number, vhost_danger};
+    use super::{BUFFER_CHANGERS, DeviceArgs, is_called, memif_danger, null_danger, vhost_danger};
 
     #[test]
     fn arguments_that_change_buffers_are_found() {
-        for harmless in ["", "iface=/tmp/dmas", "iface=/tmp/sock,queues=2", "ext-buffers=1", "zero-copy"] {
-            assert!(!has_one_of(harmless, BUFFER_CHANGERS), "{harmless}");
+        for harmless in ["", "iface=/tmp/dmas", "iface=/tmp/sock,queues=2", "ext-buffers=1"] {
+            assert!(!DeviceArgs::from_text(harmless).has_one_of(BUFFER_CHANGERS), "{harmless}");
         }
-        for args in ["ext-buffer=1", "role=client,zero-copy=yes", "queues=2, dmas=[txq0@0000:00:01.0]", "mprq_en=1"] {
-            assert!(has_one_of(args, BUFFER_CHANGERS), "{args}");
+        for text in ["ext-buffer=1", "role=client,zero-copy=yes", "queues=2,dmas=[txq0@0000:00:01.0]", "mprq_en=1"] {
+            assert!(DeviceArgs::from_text(text).has_one_of(BUFFER_CHANGERS), "{text}");
         }
     }
 
@@ -336,35 +300,25 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_strtoul() {
-        for (text, value) in [("64", 64), ("0x40", 64), ("0X40", 64), ("0100", 64), ("0", 0), (" 64 ", 64)] {
-            assert_eq!(number(text), value, "{text}");
-        }
-        for text in ["", "-1", "64x", "0x", "09", "4294967296", "[64]"] {
-            assert_eq!(number(text), u32::MAX, "{text}");
-        }
-    }
-
-    #[test]
     fn null_device_may_not_go_beyond_the_room() {
         for harmless in ["", "size=2048", "no-rx=1", "size=0x800,copy=0", "copy=0"] {
-            assert_eq!(null_danger(harmless, 2048), None, "{harmless}");
+            assert_eq!(null_danger(&DeviceArgs::from_text(harmless), 2048), None, "{harmless}");
         }
-        for (args, what, value) in [
+        for (text, what, value) in [
             ("size=2049", "argument 'size' of net_null in bytes", 2049),
             ("copy=0,size=65535", "argument 'size' of net_null in bytes", 65_535),
             ("size=64,size=70000", "argument 'size' of net_null in bytes", 70_000),
             ("size=-1", "argument 'size' of net_null in bytes", u32::MAX),
             ("size=64,copy=1", "argument 'copy' of net_null", 1),
         ] {
-            let found = null_danger(args, 2048).map(|(what, value, _)| (what, value));
-            assert_eq!(found, Some((what, value)), "{args}");
+            let found = null_danger(&DeviceArgs::from_text(text), 2048).map(|(what, value, _)| (what, value));
+            assert_eq!(found, Some((what, value)), "{text}");
         }
     }
 
     #[test]
     fn buffers_of_memif_can_be_counted() {
-        for (args, most) in [
+        for (text, most) in [
             ("", 64),
             ("bsize=2048,rsize=10", 64),
             ("rsize=14", 4),
@@ -374,17 +328,18 @@ mod tests {
             ("rsize=64", 0),
             ("rsize=0x1", 0),
         ] {
-            assert_eq!(memif_danger(args, most), None, "{args}");
-            assert!(memif_danger(args, most + 1).is_some(), "{args}");
+            assert_eq!(memif_danger(&DeviceArgs::from_text(text), most), None, "{text}");
+            assert!(memif_danger(&DeviceArgs::from_text(text), most + 1).is_some(), "{text}");
         }
     }
 
     #[test]
     fn vhost_may_not_pass_on_its_peers_wishes() {
         for harmless in ["", "iface=/tmp/sock,queues=1", "legacy-ol-flags=0"] {
-            assert_eq!(vhost_danger(harmless, 2048), None, "{harmless}");
+            assert_eq!(vhost_danger(&DeviceArgs::from_text(harmless)), None, "{harmless}");
         }
-        let found = vhost_danger("iface=/tmp/sock,legacy-ol-flags=1", 2048).map(|(_, value, _)| value);
+        let found =
+            vhost_danger(&DeviceArgs::from_text("iface=/tmp/sock,legacy-ol-flags=1")).map(|(_, value, _)| value);
         assert_eq!(found, Some(1));
     }
 }

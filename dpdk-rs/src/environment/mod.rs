@@ -10,6 +10,7 @@ mod bonding;
 mod cleanup;
 mod control;
 mod deferred_drop;
+mod device_args;
 mod device_info;
 pub(crate) mod driver;
 pub(crate) mod iommu;

@@ -94,6 +94,25 @@ pub(crate) fn in_use_of(device: &str, control: &ControlGuard<'_>) -> Option<Stri
     used.map(port_name)
 }
 
+/// A port that its driver must not close: its name.
+pub(crate) fn unclosable(control: &Control) -> Option<String> {
+    all(control).find(|id| listens_when_closed(*id, control)).map(port_name)
+}
+
+/// A port that must not be closed, but would be if this device were removed. `net_failsafe` closes its parts.
+pub(crate) fn unclosable_of(device: &str, control: &ControlGuard<'_>) -> Option<String> {
+    let combines = is_failsafe(device, control);
+    let is_of = |id: u16| combines && is_owned(id, control) || ports_of(device, control).any(|own| own == id);
+    all(control).find(|id| listens_when_closed(*id, control) && is_of(*id)).map(port_name)
+}
+
+/// Why such a port must not be closed.
+pub(crate) const LISTENS: &str = "its driver would listen for peers with memory that it has freed";
+
+fn listens_when_closed(id: u16, control: &Control) -> bool {
+    info(id, control).is_some_and(|info| driver::listens_when_closed(&info))
+}
+
 /// The name of a port's device, which is the port's name if the device has only one port.
 pub(crate) fn device_name(id: u16, control: &Control) -> Option<String> {
     let info = info(id, control).filter(|info| !info.device.is_null())?;

@@ -4,11 +4,12 @@
 //! Two ports with a wire between them: shared memory, and a pair of the kernel's virtual interfaces.
 
 use crate::{
-    frames::{bytes, frame, packet, start, until},
+    frames::{bytes, frame, packet, pool, start, until},
     process::{eal_args, finish, folder, init, isolated_bare, isolated_in},
 };
-use dpdk_rs::{Burst, Eal, Mempool, Packet, Port, PortError, RxQueue, TxQueue, port::Started};
-use std::process::Command;
+use dpdk_rs::{Burst, Eal, HotplugError, Mempool, Packet, Port, PortError, RxQueue, TxQueue, port::Started};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, UnixAddr, connect, socket};
+use std::{os::fd::AsRawFd, process::Command};
 
 /// A local experimental EtherType: frames of this test, and not the kernel's own.
 const ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
@@ -72,6 +73,42 @@ fn memif_carries_frames_both_ways() {
         // peer has left, and nothing tells when it is done.
         std::mem::forget(client);
     });
+}
+
+/// The driver goes on to listen on the socket of a closed server, with memory that it has freed. So it is not closed.
+#[test]
+fn a_server_of_memif_that_was_dropped_still_answers() {
+    let output = isolated_bare(|| {
+        let name = format!("dpdk-rs-{}", std::process::id());
+        let device = format!("net_memif0,role=server,socket-abstract=yes,socket={name}");
+        let (eal, _) = init(eal_args(&[&device, "net_memif1,role=client,socket-abstract=yes,socket=nobody"])).unwrap();
+        let pool: Mempool = pool(&eal, "pool");
+        let refused = |error: HotplugError| matches!(error, HotplugError::Unclosable { .. });
+        assert!(refused(eal.detach("net_memif0").unwrap_err()), "also if it was never configured");
+        let (server, rx, tx) = start(eal.ports().remove(0), &pool);
+        drop((server, rx, tx));
+        // The server greets whoever connects: 128 bytes that begin with the type HELLO.
+        let client = socket(AddressFamily::Unix, SockType::SeqPacket, SockFlag::empty(), None).unwrap();
+        connect(client.as_raw_fd(), &UnixAddr::new_abstract(name.as_bytes()).unwrap()).unwrap();
+        let mut hello = [0; 128];
+        assert_eq!(nix::unistd::read(&client, &mut hello).unwrap(), hello.len());
+        assert_eq!(u16::from_ne_bytes([hello[0], hello[1]]), 2);
+        assert!(refused(eal.detach("net_memif0").unwrap_err()));
+        eal.detach("net_memif1").unwrap();
+    });
+    let reason = "its driver would listen for peers with memory that it has freed";
+    let expected = format!("port 0 (net_memif0) stays open, and the EAL is not cleaned up: {reason}");
+    assert!(output.contains(&expected), "{output}");
+}
+
+/// A server that was never taken is closed by the EAL's clean-up otherwise.
+#[test]
+fn a_server_of_memif_outlives_the_eal() {
+    let output = isolated_bare(|| {
+        let device = format!("net_memif0,role=server,socket={}", folder().join("memif.sock").display());
+        drop(init(eal_args(&[&device])).unwrap());
+    });
+    assert!(output.contains("the EAL is not cleaned up: port net_memif0 stays open: its driver would"), "{output}");
 }
 
 /// Sends a frame; what arrives of it, or `None` if either end drops and counts it.

@@ -372,6 +372,9 @@ impl Device {
             // SAFETY: the caller promises that nobody polls, and that the control plane is locked.
             unsafe { self.halt(setup) }.map_err(|_| CANNOT_STOP)?;
         }
+        if self.drivers(&setup.driver, control).iter().any(|(_, info)| driver::listens_when_closed(info)) {
+            return Err(ports::LISTENS);
+        }
         let members = ports::info(self.id, control).and_then(|info| Bonding::of(&info)).map(|bonding| bonding.members);
         // SAFETY: the caller promises that nobody uses the port; the control plane is locked, and the pools are released
         // after this.
