@@ -51,6 +51,8 @@ impl Lcore {
 
 pub(crate) fn enabled(eal: &Eal) -> Vec<Lcore> {
     let main = eal.main_lcore();
+    // DPDK's table of lcores is changed with the control plane locked. In a fork, a thread that is not there may hold the lock.
+    let _control = (!eal.environment().is_forked()).then(|| eal.environment().control());
     let mut lcores = Vec::new();
     // SAFETY: the EAL is initialised, since the caller holds an `Eal`; u32::MAX asks for the first lcore.
     let mut next = unsafe { sys::rte_get_next_lcore(u32::MAX, 0, 0) };
