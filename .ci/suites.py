@@ -19,7 +19,9 @@ from stages import TREE, Record, Stage
 
 LINES = ("22.11", "24.11")
 # The programs whose figures are published; the profile `dist` is for them alone.
-SHIPPED = ("-p", "l2fwd-rs", "-p", "testbed-generator", "-p", "testbed-handicaps")
+SHIPPED = tuple(
+    word for name in ("l2fwd-rs", "testbed-generator", "testbed-handicaps", "testbed-load") for word in ("-p", name)
+)
 # What a version of DPDK can change.
 OVER_DPDK = ("-p", "dpdk-rs-sys", "-p", "dpdk-rs", "-p", "l2fwd-rs", "-p", "testbed-generator")
 FEATURES = ("--features", "parsing-bench/timer")

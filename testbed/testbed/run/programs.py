@@ -27,9 +27,11 @@ class Program:
     path: Path
 
 
-LANGUAGES = {"l2fwd-c": "C", "l2fwd-rs": "Rust", "generator": "Rust"}
+LANGUAGES = {"l2fwd-c": "C", "l2fwd-rs": "Rust", "generator": "Rust", "costs": "Rust"}
 FORWARDERS = ("l2fwd-c", "l2fwd-rs")
 GENERATOR = "generator"
+# A server and its clients, to be counted.
+COSTS = "costs"
 
 
 def repository_root() -> Path:

@@ -11,7 +11,11 @@ from testbed.bench.count.binary import run_tool
 from testbed.run.programs import repository_root
 
 RENEW = "./x bench overload --renew"
-_ABOUT = f"Instructions per packet on net_null, by versions, contestant and burst. Made by: {RENEW}"
+RENEW_REQUESTS = "./x bench sockets --renew"
+_ABOUT = (
+    f"Instructions per packet on net_null, by versions, contestant and burst ({RENEW}), and per request by versions, server "
+    f"and connections ({RENEW_REQUESTS})"
+)
 
 # Growth of the application's share above this fails the tests.
 GROWTH_MAX = 0.02

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Answers requests of 100 bytes on random connections, without a device, so that a profiler counts what a request costs.
-//! Usage: costs CONNECTIONS REQUESTS [polled | async]
-//!
-//! ```sh
-//! cargo build --profile dist -p dpdk-sockets --example costs
-//! valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect='costs::serve' \
-//!     target/dist/examples/costs 1000 10000 async
-//! ```
+//! Answers requests of 100 bytes on random connections, without a device, so that callgrind counts what a request costs:
+//! `./x bench sockets`. Usage: costs CONNECTIONS REQUESTS [polled | async]
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
@@ -176,8 +170,13 @@ impl Server {
     }
 }
 
-/// What a server does for a request, from the frame that it receives to the frame that it sends.
+/// What is counted: from the frame with a request to the frame with the answer.
 #[inline(never)]
+fn request(server: &mut Server) {
+    serve(server);
+}
+
+/// Handles a frame and sends what answers it.
 fn serve(server: &mut Server) {
     match server {
         Server::Polled(stack) => {
@@ -262,7 +261,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             wire.to_stack = Some(client.frame(TcpControl::Psh, &[7; 100]));
             wire.now += Duration::from_micros(1);
         });
-        serve(&mut server);
+        request(&mut server);
         if server.with_wire(|wire| client.take(wire)) != Some(100) {
             return Err(format!("a request was not answered: {:?}", server.counters()).into());
         }

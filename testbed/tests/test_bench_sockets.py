@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What dpdk-sockets executes for a request, counted by callgrind, against the figures checked in."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from testbed.bench.count.binary import BinaryError
+from testbed.bench.count.gate import GROWTH_MAX, figures_path, growth, read_figures, versions
+from testbed.bench.count.instructions import CountError
+from testbed.bench.sockets.count import SERVERS, RequestCount, count_requests, run_counts
+from testbed.run.programs import COSTS, Program, ProgramMissing, find_program
+
+FEW, MANY = 1, 10_000
+# The cost is called flat if it stays within this share.
+FLAT = 0.1
+
+pytestmark = pytest.mark.e2e
+
+
+@cache
+def costs() -> Program:
+    if shutil.which("valgrind") is None:
+        pytest.skip("'valgrind' is not installed")
+    try:
+        return find_program(COSTS)
+    except ProgramMissing as error:
+        pytest.skip(str(error))
+
+
+@cache
+def counted(server: str, connections: int) -> RequestCount:
+    return count_requests(costs(), server, connections)
+
+
+@pytest.mark.parametrize("connections", [FEW, MANY])
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_request_takes_no_more_instructions(server: str, connections: int) -> None:
+    now = counted(server, connections)
+    before = read_figures(figures_path()).get(versions(), {}).get(now.row_name)
+    if before is None:
+        pytest.skip(f"{figures_path().name} has no row '{now.row_name}' for {versions()}: {now.instructions:.1f} now")
+    assert growth(now.instructions, before["request"]) <= GROWTH_MAX, "see ./x bench sockets"
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_a_request_costs_the_same_with_many_connections(server: str) -> None:
+    few, many = counted(server, FEW), counted(server, MANY)
+    assert abs(growth(many.instructions, few.instructions)) <= FLAT, f"{few.instructions} and {many.instructions}"
+
+
+def test_figures_are_written_as_they_are_shown(tmp_path: Path) -> None:
+    console = Console(record=True, width=120)
+    counts = run_counts(costs(), (FEW,), console, tmp_path / "counts.json")
+    written = json.loads((tmp_path / "counts.json").read_text())["counts"]
+    assert [(one["server"], one["connections"], one["instructions"]) for one in written] == [
+        (one.server, one.connections, one.instructions) for one in counts
+    ]
+    text = console.export_text()
+    assert all(f"{one.instructions:,.0f}" in text for one in counts), text
+
+
+def test_requests_that_are_not_answered_are_an_error() -> None:
+    with pytest.raises(BinaryError, match="'neither' is no kind of server"):
+        count_requests(costs(), "neither", 1)
+
+
+def test_a_program_without_the_function_is_an_error(tmp_path: Path) -> None:
+    costs()
+    with pytest.raises(CountError, match="was executed"):
+        count_requests(Program("costs", "Rust", Path("/bin/true")), "polled", 1)
