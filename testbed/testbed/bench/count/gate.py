@@ -13,8 +13,8 @@ from testbed.run.programs import repository_root
 RENEW = "./x bench overload --renew"
 RENEW_REQUESTS = "./x bench sockets --renew"
 _ABOUT = (
-    f"Instructions per packet on net_null, by versions, contestant and burst ({RENEW}), and per request by versions, server "
-    f"and connections ({RENEW_REQUESTS})"
+    f"Instructions per packet on net_null, by versions, contestant and burst ({RENEW}), "
+    f"and per request by versions, server and connections ({RENEW_REQUESTS})"
 )
 
 # Growth of the application's share above this fails the tests.
