@@ -42,6 +42,13 @@ pub struct Config {
     /// A connection ends if the peer was not heard for so long although it had to answer; 120 s (RFC 1122, section
     /// 4.2.3.5, wants 100 s at least).
     pub user_timeout: Duration,
+    /// The maximum number of connections that one address has opened to the stack; no limit but `connections`.
+    pub connections_per_peer: Option<usize>,
+    /// A peer that was silent for so long is asked for a sign (RFC 9293, section 3.8.4), again and again, and given up after
+    /// `user_timeout`; never asked.
+    pub keep_alive: Option<Duration>,
+    /// A connection on which no data came or went for so long is reset; never.
+    pub idle_timeout: Option<Duration>,
     /// The time in TIME-WAIT; 60 s.
     pub time_wait: Duration,
     /// The maximum number of connections in TIME-WAIT; 65,536. The oldest are forgotten first.
@@ -64,6 +71,9 @@ impl Config {
             send_buffer: LARGEST_BUFFER,
             handshake_timeout: Duration::from_secs(20),
             user_timeout: Duration::from_secs(120),
+            connections_per_peer: None,
+            keep_alive: None,
+            idle_timeout: None,
             time_wait: Duration::from_secs(60),
             time_waits: 65_536,
         }
@@ -88,6 +98,11 @@ impl Config {
         for size in [self.receive_buffer, self.send_buffer] {
             if !(1..=LARGEST_BUFFER).contains(&size) {
                 return Err(ConfigError::Buffer(size));
+            }
+        }
+        for (name, time) in [("keep_alive", self.keep_alive), ("idle_timeout", self.idle_timeout)] {
+            if time == Some(Duration::ZERO) {
+                return Err(ConfigError::Time(name));
             }
         }
         Ok(network)

@@ -23,6 +23,9 @@ pub enum ConfigError {
     /// The maximum length of a packet is none.
     #[error("an MTU of {0} bytes is not supported: give 576 to 9000")]
     Mtu(usize),
+    /// A time is 0.
+    #[error("Config::{0} is a time of 0: give a longer one, or None")]
+    Time(&'static str),
     /// A buffer is too large or empty.
     #[error("a buffer of {0} bytes is not supported: give 1 to 65535")]
     Buffer(usize),

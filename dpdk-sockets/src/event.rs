@@ -53,6 +53,9 @@ pub enum Ended {
     /// The peer did not answer in time.
     #[error("the peer did not answer in time")]
     TimedOut,
+    /// No data came or went for [`Config::idle_timeout`](crate::Config::idle_timeout).
+    #[error("no data came or went for too long")]
+    Idle,
     /// The peer, or the gateway to it, did not answer to ARP.
     #[error("there is no host with that address, or with the gateway's: it does not answer to ARP")]
     Unreachable,
@@ -72,6 +75,8 @@ pub struct Counters {
     pub fragments: u64,
     /// Handshakes that were ignored, since the stack had too many connections.
     pub overflows: u64,
+    /// Handshakes that were ignored, since the peer had too many connections.
+    pub peer_overflows: u64,
     /// SYNs that were answered by a cookie, since the listener had too many incomplete handshakes (RFC 4987).
     pub cookies: u64,
     /// Resets sent for segments of no connection.

@@ -15,7 +15,7 @@ use core::net::{Ipv4Addr, SocketAddrV4};
 pub(crate) use device::Sent;
 use device::{OneFrame, Silent};
 use smoltcp::iface::{Config, Interface, SocketSet};
-use smoltcp::time::Instant;
+use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, IpListenEndpoint, TcpSeqNumber};
 pub(crate) use socket::{Buffers, Socket, State};
 
@@ -33,13 +33,17 @@ pub(crate) struct Engine {
     interface: Interface,
     address: Ipv4Addr,
     mtu: usize,
+    keep_alive: Option<Duration>,
     none: SocketSet<'static>,
 }
 
 impl Engine {
-    /// For a host with this address; `mtu` is the maximum length of an IPv4 packet.
-    pub(crate) fn new(address: Ipv4Addr, mtu: usize) -> Self {
-        Self { interface: interface(address, mtu, 1, Time::ZERO), address, mtu, none: SocketSet::new(Vec::new()) }
+    /// For a host with this address; `mtu` is the maximum length of an IPv4 packet. Peers that are silent for `keep_alive`
+    /// are asked for a sign.
+    pub(crate) fn new(address: Ipv4Addr, mtu: usize, keep_alive: Option<Time>) -> Self {
+        let interface = interface(address, mtu, 1, Time::ZERO);
+        let keep_alive = keep_alive.map(|time| Duration::from_micros(time.as_micros()));
+        Self { interface, address, mtu, keep_alive, none: SocketSet::new(Vec::new()) }
     }
 
     /// A socket that begins to connect, with this initial sequence number.
@@ -51,7 +55,7 @@ impl Engine {
         buffers: Buffers,
         now: Time,
     ) -> Option<Socket> {
-        let mut socket = Socket::new(buffers);
+        let mut socket = Socket::new(buffers, self.keep_alive);
         let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);
         socket.tcp_mut().connect(interface.context(), remote, local).ok()?;
         Some(socket)
@@ -69,7 +73,7 @@ impl Engine {
         hop: Hop,
     ) -> Option<Socket> {
         let now = link.now();
-        let mut socket = Socket::new(buffers);
+        let mut socket = Socket::new(buffers, self.keep_alive);
         let endpoint = IpListenEndpoint { addr: Some(IpAddress::Ipv4(*local.ip())), port: local.port() };
         socket.tcp_mut().listen(endpoint).ok()?;
         let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);

@@ -7,6 +7,7 @@ use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 /// The states of a connection (RFC 9293, section 3.3.2).
 pub(crate) use smoltcp::socket::tcp::State;
 use smoltcp::socket::tcp::{Socket as Tcp, SocketBuffer};
+use smoltcp::time::Duration;
 
 /// The bytes of each buffer of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -23,11 +24,13 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    pub(super) fn new(buffers: Buffers) -> Self {
+    /// A silent peer is asked for a sign after `keep_alive`.
+    pub(super) fn new(buffers: Buffers, keep_alive: Option<Duration>) -> Self {
         let mut tcp = Tcp::new(SocketBuffer::new(vec![0; buffers.receive]), SocketBuffer::new(vec![0; buffers.send]));
         // Segments are sent when the stack is polled next, with all that the program has written until then.
         tcp.set_nagle_enabled(false);
         tcp.set_ack_delay(None);
+        tcp.set_keep_alive(keep_alive);
         let mut set = SocketSet::new(vec![SocketStorage::EMPTY]);
         let handle = set.add(tcp);
         Self { set, handle }

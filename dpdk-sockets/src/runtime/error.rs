@@ -36,7 +36,7 @@ impl From<ConnectionError> for Error {
             ConnectionError::ShutDown | ConnectionError::Ended(Ended::Closed) => ErrorKind::BrokenPipe,
             ConnectionError::Ended(Ended::Reset) => ErrorKind::ConnectionReset,
             ConnectionError::Ended(Ended::Refused) => ErrorKind::ConnectionRefused,
-            ConnectionError::Ended(Ended::TimedOut) => ErrorKind::TimedOut,
+            ConnectionError::Ended(Ended::TimedOut | Ended::Idle) => ErrorKind::TimedOut,
             ConnectionError::Ended(Ended::Unreachable) => ErrorKind::HostUnreachable,
         };
         Self::new(kind, error)

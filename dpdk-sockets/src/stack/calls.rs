@@ -104,6 +104,7 @@ impl<W: Wire> Stack<W> {
         if connection.socket.unacknowledged() == 0 {
             connection.heard = now;
         }
+        connection.active = now;
         let taken = connection.socket.write(bytes);
         connection.wants_space = taken < bytes.len();
         self.mark_dirty(id);
@@ -157,7 +158,7 @@ impl<W: Wire> Stack<W> {
         connection.is_closed = true;
         match connection.stage {
             Stage::Over(_) => {
-                self.connections.remove(id);
+                self.remove(id);
             }
             Stage::Opening => self.reset(id),
             Stage::Open if connection.socket.unread() > 0 => self.reset(id),
@@ -182,7 +183,7 @@ impl<W: Wire> Stack<W> {
         connection.is_closed = true;
         match connection.stage {
             Stage::Over(_) => {
-                self.connections.remove(id);
+                self.remove(id);
             }
             _ => self.reset(id),
         }

@@ -65,12 +65,12 @@ impl<W: Wire> Stack<W> {
             }
         };
         let deadline = connection.deadline(&self.patience);
-        if deadline.is_some_and(|deadline| now >= deadline) {
+        if let Some((_, how)) = deadline.filter(|(at, _)| now >= *at) {
             connection.socket.abort();
-            self.over(id, Ended::TimedOut);
+            self.over(id, how);
             return;
         }
-        match (next, deadline) {
+        match (next, deadline.map(|(at, _)| at)) {
             (Next::Now, _) => {
                 connection.is_dirty = true;
                 self.dirty.push_back(id);
@@ -109,7 +109,7 @@ impl<W: Wire> Stack<W> {
             Stage::Open => (),
         }
         let Some(connection) = self.connections.get_mut(id) else { return };
-        connection.look();
+        connection.look(self.link.now());
         // Nobody will read what arrives now (RFC 1122, section 4.2.2.13).
         if connection.is_closed && connection.socket.unread() > 0 {
             connection.socket.abort();
@@ -128,6 +128,7 @@ impl<W: Wire> Stack<W> {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.stage = Stage::Open;
         connection.heard = self.link.now();
+        connection.active = connection.heard;
         connection.news.opened = true;
         match connection.listener.map(|listener| self.listeners.get_mut(listener)) {
             None => (),
@@ -159,16 +160,34 @@ impl<W: Wire> Stack<W> {
         match connection.listener.filter(|_| was_opening) {
             // The program does not know of it.
             Some(listener) => {
-                self.connections.remove(id);
+                self.remove(id);
                 if let Some(listener) = self.listeners.get_mut(listener) {
                     listener.half_open -= 1;
                 }
             }
             None if connection.is_closed => {
-                self.connections.remove(id);
+                self.remove(id);
             }
             None => self.announce(id),
         }
+    }
+
+    /// Nothing is left of a connection.
+    pub(super) fn remove(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.remove(id) else { return };
+        if self.config.connections_per_peer.is_some() && connection.listener.is_some() {
+            let peer = *connection.flow.remote().ip();
+            match self.peers.get_mut(&peer) {
+                Some(count) if *count > 1 => *count -= 1,
+                _ => drop(self.peers.remove(&peer)),
+            }
+        }
+    }
+
+    /// Whether a peer has as many connections as it may open.
+    pub(super) fn is_peer_full(&self, peer: Ipv4Addr) -> bool {
+        let most = self.config.connections_per_peer;
+        most.is_some_and(|most| self.peers.get(&peer).copied().unwrap_or(0) >= most)
     }
 
     /// The program will be asked to look at a connection that has news.

@@ -20,7 +20,9 @@ use crate::time::Time;
 use crate::timers::Wheel;
 use crate::udp::{Datagram, Place, UdpPorts};
 use crate::wire::Wire;
+use ahash::RandomState;
 use core::fmt;
+use core::net::Ipv4Addr;
 pub(crate) use runtime::Calls;
 use slotmap::SlotMap;
 use smoltcp::wire::EthernetAddress;
@@ -42,6 +44,8 @@ pub struct Stack<W: Wire> {
     time_wait: TimeWait,
     listeners: SlotMap<ListenerId, Listener>,
     ports: HashMap<u16, ListenerId>,
+    /// How many connections each peer has opened, if that is limited.
+    peers: HashMap<Ipv4Addr, usize, RandomState>,
     initial: InitialSequence,
     cookies: SynCookies,
     /// Until when segments may have a cookie.
@@ -91,16 +95,23 @@ impl<W: Wire> Stack<W> {
     pub fn new(wire: W, config: Config) -> Result<Self, ConfigError> {
         let network = config.network()?;
         let mac = EthernetAddress(config.mac.0);
+        let keep_alive = config.keep_alive.map(Time::from);
         Ok(Self {
-            engine: Engine::new(config.address, config.mtu),
+            engine: Engine::new(config.address, config.mtu, keep_alive),
             link: Link::new(wire, mac, network, config.gateway),
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
-            patience: Patience { opening: config.handshake_timeout.into(), open: config.user_timeout.into() },
+            patience: Patience {
+                opening: config.handshake_timeout.into(),
+                open: config.user_timeout.into(),
+                keep_alive,
+                idle: config.idle_timeout.map(Time::from),
+            },
             connections: SlotMap::with_key(),
             flows: Flows::default(),
             time_wait: TimeWait::new(config.time_wait.into(), config.time_waits),
             listeners: SlotMap::with_key(),
             ports: HashMap::new(),
+            peers: HashMap::default(),
             initial: InitialSequence::default(),
             cookies: SynCookies::default(),
             cookies_until: Time::ZERO,

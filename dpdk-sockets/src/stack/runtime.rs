@@ -140,7 +140,7 @@ impl<W: Wire> Stack<W> {
             let Some(connection) = self.connections.get_mut(id) else { continue };
             connection.is_closed = true;
             if matches!(connection.stage, Stage::Over(_)) {
-                self.connections.remove(id);
+                self.remove(id);
             } else {
                 self.reset(id);
                 aborted += 1;

@@ -86,6 +86,10 @@ impl<W: Wire> Stack<W> {
             self.counters.overflows += 1;
             return;
         }
+        if self.is_peer_full(*segment.flow.remote().ip()) {
+            self.counters.peer_overflows += 1;
+            return;
+        }
         let (flow, now) = (segment.flow, self.link.now());
         if self.listeners.get(listener).is_some_and(|listener| listener.half_open >= self.config.backlog) {
             self.counters.cookies += 1;
@@ -109,6 +113,10 @@ impl<W: Wire> Stack<W> {
         let Some(size) = self.cookies.segment_size(flow, syn, initial, self.link.now()) else { return false };
         if self.connections.len() >= self.config.connections {
             self.counters.overflows += 1;
+            return true;
+        }
+        if self.is_peer_full(*flow.remote().ip()) {
+            self.counters.peer_overflows += 1;
             return true;
         }
         // The SYN as it was, but for options that a cookie has no room for.
@@ -138,6 +146,9 @@ impl<W: Wire> Stack<W> {
         self.listeners.get_mut(listener)?.half_open += 1;
         let mut connection = Connection::new(socket, flow, hop, Some(listener), initial, self.link.now());
         connection.synchronize(syn);
+        if self.config.connections_per_peer.is_some() {
+            *self.peers.entry(*flow.remote().ip()).or_default() += 1;
+        }
         Some(self.insert(connection))
     }
 }

@@ -23,13 +23,17 @@ pub(crate) enum Stage {
     Over(Ended),
 }
 
-/// How long a peer that has to answer may be silent.
+/// How long a peer may be silent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    /// Before the handshake is complete.
+    /// If it has to answer, before the handshake is complete.
     pub(crate) opening: Time,
-    /// Afterwards.
+    /// If it has to answer, afterwards.
     pub(crate) open: Time,
+    /// After so long it has to answer.
+    pub(crate) keep_alive: Option<Time>,
+    /// If nobody has sent data.
+    pub(crate) idle: Option<Time>,
 }
 
 /// What happens to a segment of a known flow.
@@ -59,6 +63,8 @@ pub(crate) struct Connection {
     pub(crate) wants_space: bool,
     /// When the peer was heard, once the handshake is complete, or when the wait for it began.
     pub(crate) heard: Time,
+    /// When data came or went, or when the handshake was complete.
+    pub(crate) active: Time,
     /// The earliest tick at which the timers hand out this connection.
     pub(crate) scheduled: Option<u64>,
     /// Whether it waits to be sent from.
@@ -118,6 +124,7 @@ impl Connection {
             is_shut_down: false,
             wants_space: false,
             heard: now,
+            active: now,
             scheduled: None,
             is_dirty: false,
             is_ready: false,
@@ -187,9 +194,10 @@ impl Connection {
     }
 
     /// Notes what the program has to be told of an open connection.
-    pub(crate) fn look(&mut self) {
+    pub(crate) fn look(&mut self, now: Time) {
         let arrived = self.arrived();
         if arrived != self.told {
+            self.active = now;
             self.told = arrived;
             self.news.readable = true;
         }
@@ -241,10 +249,22 @@ impl Connection {
         }
     }
 
-    /// Until when the peer has to be heard, if it has to answer something.
-    pub(crate) fn deadline(&self, patience: &Patience) -> Option<Time> {
-        let patience = if self.stage == Stage::Opening { patience.opening } else { patience.open };
-        self.waits_for_peer().then(|| self.heard + patience)
+    /// When the connection ends, and how, if the peer stays silent.
+    pub(crate) fn deadline(&self, patience: &Patience) -> Option<(Time, Ended)> {
+        let is_open = self.stage == Stage::Open;
+        let silence = if !is_open {
+            self.waits_for_peer().then_some(patience.opening)
+        } else if self.waits_for_peer() {
+            Some(patience.open)
+        } else {
+            patience.keep_alive.map(|keep_alive| keep_alive + patience.open)
+        };
+        let silent = silence.map(|silence| (self.heard + silence, Ended::TimedOut));
+        let idle = patience.idle.filter(|_| is_open).map(|idle| (self.active + idle, Ended::Idle));
+        match (silent, idle) {
+            (Some(silent), Some(idle)) => Some(if idle.0 < silent.0 { idle } else { silent }),
+            (silent, idle) => silent.or(idle),
+        }
     }
 
     fn waits_for_peer(&self) -> bool {

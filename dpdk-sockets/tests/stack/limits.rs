@@ -3,6 +3,7 @@
 
 use crate::peer::{PEER, Peer, config, events, peer_socket};
 use core::net::Ipv4Addr;
+use core::time::Duration;
 use dpdk_sockets::wire::Memory;
 use dpdk_sockets::{Config, ConfigError, ConnectError, Event, Stack};
 use smoltcp::wire::{TcpControl, TcpSeqNumber};
@@ -75,6 +76,60 @@ fn connections_are_limited() {
 }
 
 #[test]
+fn connections_of_one_peer_are_limited() {
+    let mut config = config();
+    config.connections_per_peer = Some(2);
+    config.backlog = 1;
+    let mut peer = Peer::new(config);
+    let mut ids = Vec::new();
+    for port in 1..=2 {
+        peer.ports.0 = port;
+        peer.handshake();
+        let [Event::Accepted(_, id)] = events(&mut peer.stack)[..] else { panic!("not accepted") };
+        ids.push(id);
+    }
+    (peer.ports.0, peer.ack) = (3, None);
+    peer.send(TcpControl::Syn, b"");
+    assert_eq!(peer.poll(), []);
+    assert_eq!((peer.stack.counters().peer_overflows, peer.stack.connections()), (1, 2));
+    // Others may connect, and so may the peer itself when one has ended; what the stack opens is not counted.
+    peer.stack.connect(peer_socket(443)).unwrap();
+    peer.poll();
+    peer.address = Ipv4Addr::new(192, 0, 2, 3);
+    peer.handshake();
+    peer.address = PEER;
+    peer.stack.abort(ids[0]).unwrap();
+    peer.poll();
+    peer.handshake();
+    assert_eq!(peer.stack.counters().peer_overflows, 1);
+}
+
+/// A cookie is answered before anything is known of the peer, and its connection counts as any other.
+#[test]
+fn a_cookie_opens_no_connection_beyond_the_limit_of_a_peer() {
+    let mut config = config();
+    config.connections_per_peer = Some(1);
+    config.backlog = 0;
+    let mut peer = Peer::new(config);
+    let syn_ack = |peer: &mut Peer, port| {
+        (peer.ports.0, peer.ack) = (port, None);
+        peer.send(TcpControl::Syn, b"");
+        let [syn] = &peer.poll()[..] else { panic!("no SYN-ACK") };
+        syn.seq + 1
+    };
+    let acks = [syn_ack(&mut peer, 1), syn_ack(&mut peer, 2)];
+    let seq = peer.seq;
+    for (port, ack) in [1, 2].into_iter().zip(acks) {
+        peer.ports.0 = port;
+        // The second SYN has moved the peer's number.
+        let seq = if port == 1 { seq - 1 } else { seq };
+        peer.segment(TcpControl::None, seq, Some(ack), b"");
+        peer.poll();
+    }
+    assert_eq!((peer.stack.connections(), peer.stack.counters().peer_overflows), (1, 1));
+}
+
+#[test]
 fn every_local_port_is_used_once() {
     let mut peer = Peer::new(config());
     let mut config = config();
@@ -108,6 +163,8 @@ fn what_cannot_be_is_refused_by_name() {
     assert_eq!(refused(|config| config.mtu = 575), ConfigError::Mtu(575));
     assert_eq!(refused(|config| config.receive_buffer = 65_536), ConfigError::Buffer(65_536));
     assert_eq!(refused(|config| config.send_buffer = 0), ConfigError::Buffer(0));
+    assert_eq!(refused(|config| config.keep_alive = Some(Duration::ZERO)), ConfigError::Time("keep_alive"));
+    assert_eq!(refused(|config| config.idle_timeout = Some(Duration::ZERO)), ConfigError::Time("idle_timeout"));
     let mut config = config();
     config.gateway = Some(PEER);
     assert!(Stack::new(Memory::default(), config).is_ok());

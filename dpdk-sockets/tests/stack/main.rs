@@ -14,5 +14,6 @@ mod pair;
 mod peer;
 mod random;
 mod runtime;
+mod silence;
 mod transfer;
 mod udp;
