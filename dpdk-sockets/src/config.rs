@@ -24,6 +24,9 @@ pub struct Config {
     pub address: Ipv4Addr,
     /// How many bits of the address are those of its network, 0 to 32.
     pub prefix_len: u8,
+    /// The VLAN of the stack, 1 to 4,094: its frames have a tag, and others are ignored. Without one, frames have no tag. Leave
+    /// the port's VLAN offloads off.
+    pub vlan: Option<u16>,
     /// Who forwards packets to other networks.
     pub gateway: Option<Ipv4Addr>,
     /// The maximum length of an IPv4 packet, 576 to 9,000 bytes; 1,500.
@@ -63,6 +66,7 @@ impl Config {
             mac,
             address,
             prefix_len,
+            vlan: None,
             gateway: None,
             mtu: 1_500,
             connections: 100_000,
@@ -84,6 +88,9 @@ impl Config {
         let address = self.address;
         if address.is_unspecified() || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
             return Err(ConfigError::Address(address.into()));
+        }
+        if let Some(vlan) = self.vlan.filter(|vlan| !(1..=4_094).contains(vlan)) {
+            return Err(ConfigError::Vlan(vlan));
         }
         if self.prefix_len > 32 {
             return Err(ConfigError::PrefixLength(self.prefix_len));

@@ -14,6 +14,9 @@ pub enum ConfigError {
     /// No host has this address.
     #[error("{0} is no address for a host: give a unicast address")]
     Address(IpAddr),
+    /// No VLAN has this number.
+    #[error("VLAN {0} does not exist: give 1 to 4094, or None for frames without a tag")]
+    Vlan(u16),
     /// An IPv4 address has 32 bits.
     #[error("a network of {0} bits does not exist: give a prefix length from 0 to 32")]
     PrefixLength(u8),

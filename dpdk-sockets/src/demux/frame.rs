@@ -4,12 +4,10 @@
 //! What a received frame carries.
 
 use super::Flow;
-use crate::link::HEADER_LEN;
+use crate::link::Ethernet;
 use crate::udp::{self, Place};
 use core::net::{Ipv4Addr, SocketAddrV4};
-use smoltcp::wire::{
-    EthernetAddress, EthernetFrame, EthernetProtocol, IpProtocol, Ipv4Packet, TcpOption, TcpPacket, TcpSeqNumber,
-};
+use smoltcp::wire::{EthernetAddress, EthernetProtocol, IpProtocol, Ipv4Packet, TcpOption, TcpPacket, TcpSeqNumber};
 
 /// What a frame carries.
 pub(crate) enum Inbound<'f> {
@@ -71,14 +69,15 @@ impl Segment<'_> {
 }
 
 /// Looks at a frame for the host with these addresses.
-pub(crate) fn inbound(bytes: &[u8], mac: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
-    let Ok(frame) = EthernetFrame::new_checked(bytes) else { return Inbound::Other };
-    if frame.dst_addr() != mac && !frame.dst_addr().is_broadcast() {
+pub(crate) fn inbound(bytes: &[u8], vlan: Option<u16>, mac: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
+    let Some(Ethernet { to, from, ethertype }) = Ethernet::parse(bytes, vlan) else { return Inbound::Other };
+    if to != mac && !to.is_broadcast() {
         return Inbound::Other;
     }
-    match frame.ethertype() {
-        EthernetProtocol::Arp => Inbound::Arp(frame.payload()),
-        EthernetProtocol::Ipv4 if frame.dst_addr() == mac => ipv4(frame.payload(), frame.src_addr(), address),
+    let header = Ethernet::len(vlan);
+    match ethertype {
+        EthernetProtocol::Arp => Inbound::Arp(&bytes[header..]),
+        EthernetProtocol::Ipv4 if to == mac => ipv4(&bytes[header..], header, from, address),
         _ => Inbound::Other,
     }
 }
@@ -88,7 +87,8 @@ pub(crate) fn is_unicast(address: Ipv4Addr) -> bool {
     !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast() && !address.is_loopback()
 }
 
-fn ipv4(bytes: &[u8], from: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
+/// Looks at a packet, which begins after so many bytes of its frame.
+fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
     let Ok(packet) = Ipv4Packet::new_checked(bytes) else { return Inbound::Other };
     // Nobody else has this host's address, and nothing answers to many.
     let is_host = packet.src_addr() != address && is_unicast(packet.src_addr());
@@ -103,7 +103,7 @@ fn ipv4(bytes: &[u8], from: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
     match packet.next_header() {
         IpProtocol::Tcp => (),
         IpProtocol::Udp => {
-            return udp::parse(bytes, HEADER_LEN)
+            return udp::parse(bytes, offset)
                 .map_or(Inbound::Other, |(port, place)| Inbound::Udp(port, place, bytes, from));
         }
         _ => return Inbound::Ipv4(bytes, from),

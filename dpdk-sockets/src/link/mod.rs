@@ -3,18 +3,16 @@
 
 //! Ethernet and ARP: sends IPv4 packets to hosts of the network and to the gateway.
 
+mod ethernet;
 mod neighbors;
 
+use crate::config::Config;
 use crate::time::Time;
 use crate::wire::Wire;
 use core::net::Ipv4Addr;
+pub(crate) use ethernet::Ethernet;
 use neighbors::{Neighbors, Verdict};
-use smoltcp::wire::{
-    ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, Ipv4Cidr,
-};
-
-/// The length of an Ethernet header.
-pub(crate) const HEADER_LEN: usize = smoltcp::wire::ETHERNET_HEADER_LEN;
+use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetProtocol, Ipv4Cidr};
 
 /// Where a packet goes first.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +38,7 @@ pub(crate) struct Link<W: Wire> {
     pub(crate) wire: W,
     now: Time,
     mac: EthernetAddress,
+    vlan: Option<u16>,
     network: Ipv4Cidr,
     gateway: Option<Ipv4Addr>,
     neighbors: Neighbors<W::Frame>,
@@ -47,13 +46,14 @@ pub(crate) struct Link<W: Wire> {
 }
 
 impl<W: Wire> Link<W> {
-    pub(crate) fn new(wire: W, mac: EthernetAddress, network: Ipv4Cidr, gateway: Option<Ipv4Addr>) -> Self {
+    pub(crate) fn new(wire: W, config: &Config, network: Ipv4Cidr) -> Self {
         Self {
             wire,
             now: Time::ZERO,
-            mac,
+            mac: EthernetAddress(config.mac.0),
+            vlan: config.vlan,
             network,
-            gateway,
+            gateway: config.gateway,
             neighbors: Neighbors::default(),
             counters: LinkCounters::default(),
         }
@@ -74,6 +74,10 @@ impl<W: Wire> Link<W> {
         self.mac
     }
 
+    pub(crate) const fn vlan(&self) -> Option<u16> {
+        self.vlan
+    }
+
     pub(crate) const fn address(&self) -> Ipv4Addr {
         self.network.address()
     }
@@ -92,12 +96,13 @@ impl<W: Wire> Link<W> {
         if matches!(hop, Hop::Nowhere) {
             return write(&mut vec![0; len]);
         }
-        let Some(mut frame) = self.wire.allocate(HEADER_LEN + len) else {
+        let header = Ethernet::len(self.vlan);
+        let Some(mut frame) = self.wire.allocate(header + len) else {
             self.counters.dropped += 1;
             return write(&mut vec![0; len]);
         };
         let bytes = W::bytes_mut(&mut frame);
-        let result = write(&mut bytes[HEADER_LEN..]);
+        let result = write(&mut bytes[header..]);
         match hop {
             Hop::Mac(mac) => self.send_to(frame, mac),
             Hop::Host(address) => self.resolve(frame, address),
@@ -122,8 +127,8 @@ impl<W: Wire> Link<W> {
     }
 
     fn send_to(&mut self, mut frame: W::Frame, mac: EthernetAddress) {
-        let header = EthernetRepr { src_addr: self.mac, dst_addr: mac, ethertype: EthernetProtocol::Ipv4 };
-        header.emit(&mut EthernetFrame::new_unchecked(W::bytes_mut(&mut frame)));
+        let header = Ethernet { to: mac, from: self.mac, ethertype: EthernetProtocol::Ipv4 };
+        header.emit(W::bytes_mut(&mut frame), self.vlan);
         self.send(frame);
     }
 
@@ -171,13 +176,14 @@ impl<W: Wire> Link<W> {
             target_hardware_addr: mac,
             target_protocol_addr: address,
         };
-        let Some(mut frame) = self.wire.allocate(HEADER_LEN + arp.buffer_len()) else {
+        let header = Ethernet::len(self.vlan);
+        let Some(mut frame) = self.wire.allocate(header + arp.buffer_len()) else {
             self.counters.dropped += 1;
             return;
         };
-        let mut ethernet = EthernetFrame::new_unchecked(W::bytes_mut(&mut frame));
-        EthernetRepr { src_addr: self.mac, dst_addr: to, ethertype: EthernetProtocol::Arp }.emit(&mut ethernet);
-        arp.emit(&mut ArpPacket::new_unchecked(ethernet.payload_mut()));
+        let bytes = W::bytes_mut(&mut frame);
+        Ethernet { to, from: self.mac, ethertype: EthernetProtocol::Arp }.emit(bytes, self.vlan);
+        arp.emit(&mut ArpPacket::new_unchecked(&mut bytes[header..]));
         self.send(frame);
     }
 

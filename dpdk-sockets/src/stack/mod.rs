@@ -25,7 +25,6 @@ use core::fmt;
 use core::net::Ipv4Addr;
 pub(crate) use runtime::Calls;
 use slotmap::SlotMap;
-use smoltcp::wire::EthernetAddress;
 use std::collections::{HashMap, VecDeque};
 
 /// A stack for the frames of one [`Wire`].
@@ -94,11 +93,10 @@ impl<W: Wire> Stack<W> {
     /// [`ConfigError`] if an address, a length or a limit cannot be used.
     pub fn new(wire: W, config: Config) -> Result<Self, ConfigError> {
         let network = config.network()?;
-        let mac = EthernetAddress(config.mac.0);
         let keep_alive = config.keep_alive.map(Time::from);
         Ok(Self {
             engine: Engine::new(config.address, config.mtu, keep_alive),
-            link: Link::new(wire, mac, network, config.gateway),
+            link: Link::new(wire, &config, network),
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
             patience: Patience {
                 opening: config.handshake_timeout.into(),
@@ -182,7 +180,7 @@ impl<W: Wire> Stack<W> {
 
     /// Handles a frame. Returns whose datagram it carries, if it does.
     fn handle(&mut self, bytes: &[u8]) -> Option<(UdpId, Place)> {
-        match inbound(bytes, self.link.mac(), self.link.address()) {
+        match inbound(bytes, self.link.vlan(), self.link.mac(), self.link.address()) {
             Inbound::Tcp(segment, from) => self.segment(&segment, Hop::Mac(from)),
             Inbound::Arp(packet) => self.link.arp(packet),
             Inbound::Udp(port, place, packet, from) => match self.udp.bound(port) {

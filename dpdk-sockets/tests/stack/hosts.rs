@@ -6,11 +6,12 @@
 use crate::peer::{PEER, PEER_MAC, Peer, STACK, STACK_MAC, arp_packet, config, events, peer_socket};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
-use dpdk_sockets::{Ended, Event};
+use dpdk_sockets::wire::Memory;
+use dpdk_sockets::{Ended, Event, Stack};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     ArpOperation, EthernetFrame, EthernetProtocol, EthernetRepr, Icmpv4Packet, Icmpv4Repr, IpProtocol, Ipv4Packet,
-    Ipv4Repr, TcpControl,
+    Ipv4Repr, TcpControl, TcpPacket, UdpPacket, UdpRepr,
 };
 
 /// A frame of the peer with a packet that is not TCP.
@@ -112,4 +113,52 @@ fn packets_from_nobody_are_ignored() {
         assert_eq!(peer.poll(), []);
     }
     assert_eq!((peer.stack.counters().ignored, peer.stack.connections()), (10, 0));
+}
+
+/// The frame in VLAN 7 with priority 5.
+fn tagged(mut frame: Vec<u8>) -> Vec<u8> {
+    frame.splice(12..12, [0x81, 0x00, 0xa0, 7]);
+    frame
+}
+
+/// The stack's frame without the tag that it must have.
+fn untagged(mut frame: Vec<u8>) -> Vec<u8> {
+    assert_eq!(frame.splice(12..16, []).collect::<Vec<_>>(), [0x81, 0x00, 0, 7]);
+    frame
+}
+
+/// IEEE 802.1Q.
+#[test]
+fn frames_of_a_vlan_have_its_tag() {
+    let mut config = config();
+    config.vlan = Some(7);
+    let mut peer = Peer::new(config);
+    let answer = |stack: &mut Stack<Memory>, frame| {
+        stack.wire_mut().to_stack.push_back(frame);
+        stack.poll();
+        stack.poll();
+        stack.wire_mut().from_stack.pop_front()
+    };
+    peer.send(TcpControl::Syn, b"");
+    let syn = peer.stack.wire_mut().to_stack.pop_front().unwrap();
+    assert_eq!(answer(&mut peer.stack, syn.clone()), None, "no tag");
+    let question = untagged(answer(&mut peer.stack, tagged(syn)).expect("ARP asks for the peer"));
+    assert_eq!(EthernetFrame::new_checked(&question[..]).unwrap().ethertype(), EthernetProtocol::Arp);
+    let syn_ack = answer(&mut peer.stack, tagged(arp_packet(ArpOperation::Reply, PEER))).expect("a SYN-ACK");
+    let frame = untagged(syn_ack);
+    let frame = EthernetFrame::new_checked(&frame[..]).unwrap();
+    let ip = Ipv4Packet::new_checked(frame.payload()).unwrap();
+    let tcp = TcpPacket::new_checked(ip.payload()).unwrap();
+    assert!(tcp.syn() && tcp.ack() && tcp.verify_checksum(&STACK.into(), &PEER.into()));
+
+    let socket = peer.stack.bind_udp(9).unwrap();
+    let udp = UdpRepr { src_port: 5, dst_port: 9 };
+    let mut datagram = [0; 12];
+    let (from, to) = (PEER.into(), STACK.into());
+    let write = |bytes: &mut [u8]| bytes.copy_from_slice(b"ping");
+    udp.emit(&mut UdpPacket::new_unchecked(&mut datagram[..]), &from, &to, 4, write, &<_>::default());
+    answer(&mut peer.stack, tagged(other_frame(IpProtocol::Udp, &datagram)));
+    let mut bytes = [0; 4];
+    assert_eq!(peer.stack.recv_from(socket, &mut bytes), Ok(Some((4, peer_socket(5)))));
+    assert_eq!(bytes, *b"ping");
 }

@@ -154,6 +154,8 @@ fn what_cannot_be_is_refused_by_name() {
         refused(|config| config.address = Ipv4Addr::BROADCAST),
         ConfigError::Address(Ipv4Addr::BROADCAST.into())
     );
+    assert_eq!(refused(|config| config.vlan = Some(0)), ConfigError::Vlan(0));
+    assert_eq!(refused(|config| config.vlan = Some(4_095)), ConfigError::Vlan(4_095));
     assert_eq!(refused(|config| config.prefix_len = 33), ConfigError::PrefixLength(33));
     let outside = Ipv4Addr::new(192, 0, 3, 1);
     assert_eq!(
