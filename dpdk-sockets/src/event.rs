@@ -56,8 +56,8 @@ pub enum Ended {
     /// No data came or went for [`Config::idle_timeout`](crate::Config::idle_timeout).
     #[error("no data came or went for too long")]
     Idle,
-    /// The peer, or the gateway to it, did not answer to ARP.
-    #[error("there is no host with that address, or with the gateway's: it does not answer to ARP")]
+    /// The peer, or the gateway to it, did not answer to ARP, or a router has said that there is no way to the peer (ICMP).
+    #[error("the host cannot be reached: it, or the gateway, does not answer to ARP, or a router knows no way to it")]
     Unreachable,
 }
 

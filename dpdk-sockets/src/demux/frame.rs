@@ -7,7 +7,10 @@ use super::Flow;
 use crate::link::Ethernet;
 use crate::udp::{self, Place};
 use core::net::{Ipv4Addr, SocketAddrV4};
-use smoltcp::wire::{EthernetAddress, EthernetProtocol, IpProtocol, Ipv4Packet, TcpOption, TcpPacket, TcpSeqNumber};
+use smoltcp::wire::{
+    EthernetAddress, EthernetProtocol, IPV4_HEADER_LEN, Icmpv4DstUnreachable, Icmpv4Message, Icmpv4Packet, IpProtocol,
+    Ipv4Packet, TcpOption, TcpPacket, TcpSeqNumber,
+};
 
 /// What a frame carries.
 pub(crate) enum Inbound<'f> {
@@ -17,12 +20,33 @@ pub(crate) enum Inbound<'f> {
     Tcp(Segment<'f>, EthernetAddress),
     /// A UDP datagram: the port, and where it is in the frame.
     Udp(u16, Place, &'f [u8], EthernetAddress),
+    /// Somebody says that a segment of ours has not arrived.
+    Undelivered(Undelivered),
     /// Another IPv4 packet, and who has sent the frame.
     Ipv4(&'f [u8], EthernetAddress),
     /// A part of an IPv4 packet.
     Fragment,
     /// Nothing for this host, or nothing that it knows.
     Other,
+}
+
+/// A segment of ours that was not delivered, as an ICMP message says (RFC 792). Anybody can write such a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Undelivered {
+    pub(crate) flow: Flow,
+    pub(crate) seq: TcpSeqNumber,
+    pub(crate) reason: Reason,
+}
+
+/// Why a segment was not delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reason {
+    /// The packet is longer than this, or than something unknown (0), and must not be fragmented (RFC 1191).
+    TooBig(u16),
+    /// The host does not serve that.
+    Refused,
+    /// There is no way to the host.
+    Unreachable,
 }
 
 /// A TCP segment. Its checksums are not verified.
@@ -106,6 +130,10 @@ fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr) -
             return udp::parse(bytes, offset)
                 .map_or(Inbound::Other, |(port, place)| Inbound::Udp(port, place, bytes, from));
         }
+        IpProtocol::Icmp => {
+            let undelivered = undelivered(&bytes[usize::from(packet.header_len())..], address);
+            return undelivered.map_or(Inbound::Ipv4(bytes, from), Inbound::Undelivered);
+        }
         _ => return Inbound::Ipv4(bytes, from),
     }
     let payload = &bytes[usize::from(packet.header_len())..];
@@ -123,4 +151,32 @@ fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr) -
         rst: tcp.rst(),
     };
     Inbound::Tcp(segment, from)
+}
+
+/// The bytes of an ICMP message before the packet that it is about.
+const ICMP_HEADER_LEN: usize = 8;
+
+/// The segment of the host with this address that an ICMP message of the type "destination unreachable" is about.
+fn undelivered(icmp: &[u8], address: Ipv4Addr) -> Option<Undelivered> {
+    let message = Icmpv4Packet::new_checked(icmp).ok()?;
+    if message.msg_type() != Icmpv4Message::DstUnreachable || !message.verify_checksum() {
+        return None;
+    }
+    let reason = match Icmpv4DstUnreachable::from(message.msg_code()) {
+        Icmpv4DstUnreachable::FragRequired => Reason::TooBig(u16::from_be_bytes([icmp[6], icmp[7]])),
+        Icmpv4DstUnreachable::ProtoUnreachable | Icmpv4DstUnreachable::PortUnreachable => Reason::Refused,
+        _ => Reason::Unreachable,
+    };
+    // At least the header of the packet, and the ports and the number of the segment, are repeated (RFC 792).
+    let ours = icmp.get(ICMP_HEADER_LEN..)?;
+    let packet = Ipv4Packet::new_unchecked(ours.get(..IPV4_HEADER_LEN)?);
+    if packet.version() != 4 || packet.next_header() != IpProtocol::Tcp || packet.src_addr() != address {
+        return None;
+    }
+    let [port, port_low, peer, peer_low, seq @ ..] =
+        ours.get(usize::from(packet.header_len()).max(IPV4_HEADER_LEN)..)?.first_chunk::<8>()?;
+    let local = SocketAddrV4::new(address, u16::from_be_bytes([*port, *port_low]));
+    let remote = SocketAddrV4::new(packet.dst_addr(), u16::from_be_bytes([*peer, *peer_low]));
+    let seq = TcpSeqNumber(i32::from_be_bytes(*seq));
+    Some(Undelivered { flow: Flow::new(local, remote), seq, reason })
 }

@@ -7,4 +7,4 @@ mod flow;
 mod frame;
 
 pub(crate) use flow::{Flow, Flows};
-pub(crate) use frame::{Inbound, Segment, inbound, is_unicast};
+pub(crate) use frame::{Inbound, Reason, Segment, Undelivered, inbound, is_unicast};

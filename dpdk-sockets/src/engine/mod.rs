@@ -5,6 +5,7 @@
 //! connections there are. Another engine would take the place of this module.
 
 mod device;
+mod path_mtu;
 mod seed;
 mod socket;
 
@@ -14,6 +15,7 @@ use crate::wire::Wire;
 use core::net::{Ipv4Addr, SocketAddrV4};
 pub(crate) use device::Sent;
 use device::{OneFrame, Silent};
+pub(crate) use path_mtu::PathMtu;
 use smoltcp::iface::{Config, Interface, SocketSet};
 use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, IpListenEndpoint, TcpSeqNumber};
@@ -30,7 +32,8 @@ pub(crate) enum Next {
 
 /// What all connections of a stack share.
 pub(crate) struct Engine {
-    interface: Interface,
+    /// The first one is for packets of any length that the network takes, the others for those of shorter ones.
+    interfaces: Vec<(PathMtu, Interface)>,
     address: Ipv4Addr,
     mtu: usize,
     keep_alive: Option<Duration>,
@@ -41,9 +44,9 @@ impl Engine {
     /// For a host with this address; `mtu` is the maximum length of an IPv4 packet. Peers that are silent for `keep_alive`
     /// are asked for a sign.
     pub(crate) fn new(address: Ipv4Addr, mtu: usize, keep_alive: Option<Time>) -> Self {
-        let interface = interface(address, mtu, 1, Time::ZERO);
+        let interfaces = vec![(PathMtu(mtu), interface(address, mtu, 1, Time::ZERO))];
         let keep_alive = keep_alive.map(|time| Duration::from_micros(time.as_micros()));
-        Self { interface, address, mtu, keep_alive, none: SocketSet::new(Vec::new()) }
+        Self { interfaces, address, mtu, keep_alive, none: SocketSet::new(Vec::new()) }
     }
 
     /// A socket that begins to connect, with this initial sequence number.
@@ -82,6 +85,11 @@ impl Engine {
         (socket.state() == State::SynReceived).then_some(socket)
     }
 
+    /// The longest path MTU.
+    pub(crate) const fn path_mtu(&self) -> PathMtu {
+        PathMtu(self.mtu)
+    }
+
     /// Hands a segment to its socket. Returns what the socket answered at once.
     pub(crate) fn receive<W: Wire>(
         &mut self,
@@ -92,21 +100,28 @@ impl Engine {
     ) -> Option<Sent> {
         let now = instant(link.now());
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
-        self.interface.poll_ingress_single(now, &mut device, &mut socket.set);
+        self.interfaces[0].1.poll_ingress_single(now, &mut device, &mut socket.set);
         device.sent
     }
 
-    /// Sends at most one segment of a socket.
-    pub(crate) fn transmit<W: Wire>(&mut self, socket: &mut Socket, link: &mut Link<W>, hop: Hop) -> Option<Sent> {
+    /// Sends at most one segment of a socket, in a packet that is not longer than the path takes.
+    pub(crate) fn transmit<W: Wire>(
+        &mut self,
+        socket: &mut Socket,
+        link: &mut Link<W>,
+        hop: Hop,
+        path: PathMtu,
+    ) -> Option<Sent> {
         let now = instant(link.now());
         let mut device = OneFrame::new(None, link, hop, self.mtu);
-        self.interface.poll_egress(now, &mut device, &mut socket.set);
+        let interface = if path.0 == self.mtu { &mut self.interfaces[0].1 } else { self.for_path(path) };
+        interface.poll_egress(now, &mut device, &mut socket.set);
         device.sent
     }
 
     /// When a socket has something to send next.
     pub(crate) fn next(&mut self, socket: &Socket, now: Time) -> Next {
-        match self.interface.poll_at(instant(now), &socket.set) {
+        match self.interfaces[0].1.poll_at(instant(now), &socket.set) {
             None => Next::Never,
             Some(at) if at <= instant(now) => Next::Now,
             Some(at) => Next::At(Time::from_micros(at.total_micros().cast_unsigned())),
@@ -117,7 +132,17 @@ impl Engine {
     pub(crate) fn answer<W: Wire>(&mut self, packet: &[u8], link: &mut Link<W>, hop: Hop) {
         let now = instant(link.now());
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
-        self.interface.poll_ingress_single(now, &mut device, &mut self.none);
+        self.interfaces[0].1.poll_ingress_single(now, &mut device, &mut self.none);
+    }
+
+    /// The interface whose packets are so short. There are as many as [`PathMtu`] has values.
+    fn for_path(&mut self, path: PathMtu) -> &mut Interface {
+        let found = self.interfaces.iter().position(|(other, _)| *other == path);
+        let place = found.unwrap_or_else(|| {
+            self.interfaces.push((path, interface(self.address, path.0, 1, Time::ZERO)));
+            self.interfaces.len() - 1
+        });
+        &mut self.interfaces[place].1
     }
 }
 

@@ -58,7 +58,8 @@ impl<W: Wire> Stack<W> {
         let initial = self.initial.number(flow, now);
         let socket = self.engine.connect(flow.local(), peer, initial, self.buffers, now);
         let socket = socket.ok_or(ConnectError::NoPeer(remote))?;
-        Ok(self.insert(Connection::new(socket, flow, hop, None, initial, now)))
+        let way = (hop, self.path_to(host));
+        Ok(self.insert(Connection::new(socket, flow, way, None, initial, now)))
     }
 
     /// A flow to a peer that no connection has (RFC 6056, algorithm 3).

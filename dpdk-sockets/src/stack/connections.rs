@@ -52,7 +52,7 @@ impl<W: Wire> Stack<W> {
         let now = self.link.now();
         let mut last = None;
         let next = loop {
-            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop);
+            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
             connection.sent(sent);
             // smoltcp 0.14 sends one segment again and again if the peer has acknowledged everything with a window of 0.
             if sent.is_some() && sent == last {
@@ -145,7 +145,7 @@ impl<W: Wire> Stack<W> {
     pub(super) fn over(&mut self, id: ConnectionId, how: Ended) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         // The last acknowledgment, or a reset. If there is no room for it, the peer gets it when it sends again.
-        let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop);
+        let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
         connection.sent(sent);
         self.flows.remove(&connection.flow);
         if connection.socket.state() == State::TimeWait

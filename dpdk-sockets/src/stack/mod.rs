@@ -8,10 +8,11 @@ mod connections;
 mod datagrams;
 mod runtime;
 mod segments;
+mod undelivered;
 
 use crate::config::Config;
 use crate::demux::{Flows, Inbound, inbound};
-use crate::engine::{Buffers, Engine};
+use crate::engine::{Buffers, Engine, PathMtu};
 use crate::error::ConfigError;
 use crate::event::{ConnectionId, Counters, ListenerId, UdpId};
 use crate::link::{Hop, Link};
@@ -57,6 +58,8 @@ pub struct Stack<W: Wire> {
     dirty: VecDeque<ConnectionId>,
     /// Connections with news.
     ready: VecDeque<ConnectionId>,
+    /// The hosts to which packets must be short, and until when.
+    paths: HashMap<Ipv4Addr, (PathMtu, Time), RandomState>,
     udp: UdpPorts<W::Frame>,
     /// Sockets whose program has to be told of datagrams.
     datagrams: VecDeque<UdpId>,
@@ -118,6 +121,7 @@ impl<W: Wire> Stack<W> {
             due: Vec::new(),
             dirty: VecDeque::new(),
             ready: VecDeque::new(),
+            paths: HashMap::default(),
             udp: UdpPorts::default(),
             datagrams: VecDeque::new(),
             maintained: Time::ZERO,
@@ -187,6 +191,7 @@ impl<W: Wire> Stack<W> {
                 Some(socket) => return Some((socket, place)),
                 None => self.engine.answer(packet, &mut self.link, Hop::Mac(from)),
             },
+            Inbound::Undelivered(segment) => self.undelivered(segment),
             Inbound::Ipv4(packet, from) => self.engine.answer(packet, &mut self.link, Hop::Mac(from)),
             Inbound::Fragment => self.counters.fragments += 1,
             Inbound::Other => self.counters.ignored += 1,
@@ -215,6 +220,7 @@ impl<W: Wire> Stack<W> {
         if now >= self.maintained + MAINTAIN_EVERY {
             self.maintained = now;
             self.time_wait.expire(now);
+            self.paths.retain(|_, (_, end)| *end > now);
             for host in self.link.maintain(now) {
                 self.unreachable(host);
             }

@@ -47,6 +47,9 @@ impl<W: Wire> Stack<W> {
                 if connection.stage == Stage::Open {
                     connection.heard = self.link.now();
                 }
+                if let Some(number) = segment.ack {
+                    connection.acknowledged(number);
+                }
                 let hop = connection.hop;
                 let sent = self.engine.receive(segment.packet, &mut connection.socket, &mut self.link, hop);
                 connection.sent(sent);
@@ -125,7 +128,7 @@ impl<W: Wire> Stack<W> {
         let Some(id) = self.accept(listener, flow, &packet, syn, initial) else { return true };
         if let Some(connection) = self.connections.get_mut(id) {
             // The answer to it has arrived long ago; the engine only notes that it was sent.
-            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, Hop::Nowhere);
+            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, Hop::Nowhere, connection.path);
             connection.sent(sent);
         }
         self.known(id, segment);
@@ -144,7 +147,8 @@ impl<W: Wire> Stack<W> {
         let hop = Hop::Host(self.link.hop(*flow.remote().ip())?);
         let socket = self.engine.accept(packet, flow.local(), initial, self.buffers, &mut self.link, hop)?;
         self.listeners.get_mut(listener)?.half_open += 1;
-        let mut connection = Connection::new(socket, flow, hop, Some(listener), initial, self.link.now());
+        let way = (hop, self.path_to(*flow.remote().ip()));
+        let mut connection = Connection::new(socket, flow, way, Some(listener), initial, self.link.now());
         connection.synchronize(syn);
         if self.config.connections_per_peer.is_some() {
             *self.peers.entry(*flow.remote().ip()).or_default() += 1;

@@ -5,7 +5,7 @@
 
 use super::Reply;
 use crate::demux::{Flow, Segment};
-use crate::engine::{Sent, Socket, State};
+use crate::engine::{PathMtu, Sent, Socket, State};
 use crate::error::ConnectionError;
 use crate::event::{ConnectionId, Ended, Event, ListenerId};
 use crate::link::Hop;
@@ -52,6 +52,7 @@ pub(crate) struct Connection {
     pub(crate) socket: Socket,
     pub(crate) flow: Flow,
     pub(crate) hop: Hop,
+    pub(crate) path: PathMtu,
     pub(crate) stage: Stage,
     /// Who has accepted it; nobody, if the program has called `connect`.
     pub(crate) listener: Option<ListenerId>,
@@ -80,6 +81,8 @@ pub(crate) struct Connection {
     /// Bytes that the program has read.
     read: u32,
     next_to_send: TcpSeqNumber,
+    /// The highest acknowledgment number of the peer.
+    acknowledged: TcpSeqNumber,
     window: u16,
 }
 
@@ -109,7 +112,7 @@ impl Connection {
     pub(crate) fn new(
         socket: Socket,
         flow: Flow,
-        hop: Hop,
+        (hop, path): (Hop, PathMtu),
         listener: Option<ListenerId>,
         initial: TcpSeqNumber,
         now: Time,
@@ -118,6 +121,7 @@ impl Connection {
             socket,
             flow,
             hop,
+            path,
             stage: Stage::Opening,
             listener,
             is_closed: false,
@@ -133,6 +137,7 @@ impl Connection {
             first_expected: None,
             read: 0,
             next_to_send: initial,
+            acknowledged: initial,
             window: 0,
         }
     }
@@ -140,6 +145,18 @@ impl Connection {
     /// Notes the sequence number of the peer's SYN.
     pub(crate) fn synchronize(&mut self, syn: TcpSeqNumber) {
         self.first_expected.get_or_insert(syn + 1);
+    }
+
+    /// Notes what a segment of the peer acknowledges.
+    pub(crate) fn acknowledged(&mut self, number: TcpSeqNumber) {
+        if number <= self.next_to_send {
+            self.acknowledged = self.acknowledged.max(number);
+        }
+    }
+
+    /// Whether a segment with this number may be on its way (RFC 5927, section 4.1).
+    pub(crate) fn is_in_flight(&self, number: TcpSeqNumber) -> bool {
+        number >= self.acknowledged && number < self.next_to_send
     }
 
     /// Notes what was sent.

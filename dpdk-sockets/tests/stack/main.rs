@@ -17,3 +17,4 @@ mod runtime;
 mod silence;
 mod transfer;
 mod udp;
+mod undelivered;

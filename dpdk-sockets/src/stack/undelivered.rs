@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What happens after an ICMP message says that a segment was not delivered (RFC 1122, section 4.2.3.9).
+
+use super::Stack;
+use crate::demux::{Reason, Undelivered};
+use crate::engine::PathMtu;
+use crate::event::Ended;
+use crate::tcp::Stage;
+use crate::time::Time;
+use crate::wire::Wire;
+use core::net::Ipv4Addr;
+
+/// After this time, longer packets are tried again (RFC 1191, section 6.3).
+const TRY_LONGER_AFTER: Time = Time::from_secs(600);
+
+impl<W: Wire> Stack<W> {
+    pub(super) fn undelivered(&mut self, segment: Undelivered) {
+        let id = self.flows.get(&segment.flow).copied();
+        let found = id.and_then(|id| Some((id, self.connections.get_mut(id)?)));
+        // Whoever does not see the connection cannot know the number.
+        let Some((id, connection)) = found.filter(|(_, connection)| connection.is_in_flight(segment.seq)) else {
+            self.counters.ignored += 1;
+            return;
+        };
+        let connects = connection.stage == Stage::Opening && connection.listener.is_none();
+        match segment.reason {
+            Reason::TooBig(most) => {
+                if let Some(path) = connection.path.shorter(most) {
+                    // The engine repeats the segment, and makes it shorter.
+                    connection.path = path;
+                    self.paths.insert(*segment.flow.remote().ip(), (path, self.link.now() + TRY_LONGER_AFTER));
+                }
+            }
+            Reason::Refused if connects => self.over(id, Ended::Refused),
+            Reason::Unreachable if connects => self.over(id, Ended::Unreachable),
+            // The way may come back.
+            Reason::Refused | Reason::Unreachable => (),
+        }
+    }
+
+    /// The longest packet on the way to a host, as far as it is known.
+    pub(super) fn path_to(&self, host: Ipv4Addr) -> PathMtu {
+        self.paths.get(&host).map_or(self.engine.path_mtu(), |(path, _)| *path)
+    }
+}
