@@ -6,8 +6,9 @@
 //! Usage: echo [EAL OPTIONS] [-- ADDRESS/PREFIX], by default 192.0.2.1/24. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
-use dpdk_rs::{Eal, EalOptions, Mempool, PortConfig};
-use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, Stack, wire::QueuePair};
+use dpdk_rs::{Eal, EalOptions, Mempool};
+use dpdk_sockets::wire::{QueuePair, checksum_offloads};
+use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
@@ -25,7 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
-    let (port, mut rx, mut tx) = port.configure(&PortConfig::default(), &pool)?.start()?;
+    let offloads = checksum_offloads(&port.info()?);
+    let (port, mut rx, mut tx) = port.configure(&offloads, &pool)?.start()?;
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
     let config = Config::new(port.mac_addr()?, address.parse()?, prefix_len.parse()?);
     let mut stack = Stack::new(wire, config)?;

@@ -69,6 +69,8 @@ pub struct Counters {
     pub frames: u64,
     /// Frames that were for nobody here, or not understood.
     pub ignored: u64,
+    /// Packets with a wrong checksum.
+    pub damaged: u64,
     /// Datagrams that were dropped, since too many waited for the program.
     pub datagrams_dropped: u64,
     /// Parts of IPv4 packets, which are dropped.

@@ -4,7 +4,8 @@
 //! Where the frames of a stack come from and go to: a queue pair of a port, or memory in tests.
 
 use core::time::Duration;
-use dpdk_rs::{Burst, Clock, Eal, Mempool, Packet, RxQueue, Tsc, TxQueue};
+use dpdk_rs::port::{PortInfo, RxOffloads, TxOffloads};
+use dpdk_rs::{Burst, Checksum, Clock, Eal, Mempool, Packet, PortConfig, RxQueue, Tsc, TxQueue, TxRequest};
 use std::collections::VecDeque;
 
 /// The maximum number of frames received at once, and of frames that wait for the device.
@@ -30,6 +31,17 @@ pub trait Wire {
     /// A new frame of `len` bytes, or `None` if there is no memory for it. The bytes are any.
     fn allocate(&mut self, len: usize) -> Option<Self::Frame>;
 
+    /// What the device has found of the checksums of a received frame. What it has not found right, the stack verifies.
+    fn verified(&self, _frame: &Self::Frame) -> Verified {
+        Verified::default()
+    }
+
+    /// Whether the device writes the checksums of IPv4, TCP and UDP into the frames that it sends. The stack then leaves them
+    /// out.
+    fn writes_checksums(&self) -> bool {
+        false
+    }
+
     /// The bytes of a frame, or `None` if it is in several pieces.
     fn bytes(frame: &Self::Frame) -> Option<&[u8]>;
 
@@ -43,9 +55,36 @@ pub trait Wire {
     fn flush(&mut self);
 }
 
+/// Which checksums of a received frame are right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// That of the IPv4 header.
+    pub ip: bool,
+    /// That of TCP or UDP.
+    pub l4: bool,
+}
+
+/// Whether a device writes all checksums.
+fn writes(offloads: TxOffloads) -> bool {
+    WRITTEN.into_iter().all(|one| offloads.contains(one))
+}
+
+const VERIFIED: [RxOffloads; 3] = [RxOffloads::IPV4_CHECKSUM, RxOffloads::TCP_CHECKSUM, RxOffloads::UDP_CHECKSUM];
+const WRITTEN: [TxOffloads; 3] = [TxOffloads::IPV4_CHECKSUM, TxOffloads::TCP_CHECKSUM, TxOffloads::UDP_CHECKSUM];
+
+/// A configuration for a port with those checksum offloads that its device has, so that a [`QueuePair`] uses them.
+#[must_use]
+pub fn checksum_offloads(info: &PortInfo) -> PortConfig {
+    let verified = VERIFIED.into_iter().filter(|one| info.offers_rx.contains(*one));
+    let written = WRITTEN.into_iter().filter(|_| writes(info.offers_tx));
+    PortConfig::default()
+        .rx_offloads(verified.fold(RxOffloads::NONE, |all, one| all | one))
+        .tx_offloads(written.fold(TxOffloads::NONE, |all, one| all | one))
+}
+
 /// An RX queue and a TX queue of one port, with a pool for the frames to send.
 ///
-/// Frames that the TX queue does not accept wait; until it accepts them, there is no room for more.
+/// The device verifies and writes checksums if the port is configured for it ([`checksum_offloads`]). Frames that the TX queue does not accept wait; until it accepts them, there is no room for more.
 #[derive(Debug)]
 pub struct QueuePair {
     /// In the order of arrival, the first one at the end.
@@ -55,6 +94,8 @@ pub struct QueuePair {
     spare: Option<Packet<()>>,
     rx: RxQueue<()>,
     tx: TxQueue,
+    /// Whether the device writes checksums.
+    writes: bool,
     pool: Mempool<()>,
     clock: Clock,
     start: Tsc,
@@ -67,7 +108,8 @@ impl QueuePair {
     pub fn new(eal: &Eal, rx: RxQueue<()>, tx: TxQueue, pool: Mempool<()>) -> Self {
         let clock = Clock::new(eal);
         let spare = pool.alloc();
-        Self { received: Burst::new(), waiting: Burst::new(), spare, rx, tx, pool, clock, start: clock.now() }
+        let (received, waiting, writes) = (Burst::new(), Burst::new(), writes(tx.offloads()));
+        Self { received, waiting, spare, rx, tx, writes, pool, clock, start: clock.now() }
     }
 
     /// Returns the queues. Frames that wait are dropped.
@@ -96,7 +138,7 @@ impl Wire for QueuePair {
 
     fn has_room(&mut self) -> bool {
         if self.waiting.remaining_capacity() == 0 {
-            self.tx.tx(&mut self.waiting);
+            self.flush();
         }
         if self.spare.is_none() {
             self.spare = self.pool.alloc();
@@ -113,6 +155,14 @@ impl Wire for QueuePair {
         None
     }
 
+    fn verified(&self, frame: &Packet<()>) -> Verified {
+        Verified { ip: frame.ip_checksum() == Checksum::Good, l4: frame.l4_checksum() == Checksum::Good }
+    }
+
+    fn writes_checksums(&self) -> bool {
+        self.writes
+    }
+
     fn bytes(frame: &Packet<()>) -> Option<&[u8]> {
         frame.is_contiguous().then(|| frame.data())
     }
@@ -126,9 +176,39 @@ impl Wire for QueuePair {
     }
 
     fn flush(&mut self) {
-        if !self.waiting.is_empty() {
-            self.tx.tx(&mut self.waiting);
+        if self.waiting.is_empty() {
+            return;
         }
+        if !self.writes {
+            self.tx.tx(&mut self.waiting);
+            return;
+        }
+        let mut asking = self.tx.prepare::<(), BURST>();
+        for packet in self.waiting.drain() {
+            let request = request(packet.data());
+            // The port has the offloads, and the frame is the stack's own.
+            let _ = asking.push(packet, &request);
+        }
+        asking.send();
+        self.waiting = asking.into_packets();
+    }
+}
+
+/// What the device has to write into a frame of the stack.
+fn request(frame: &[u8]) -> TxRequest {
+    const TAGGED: [u8; 2] = [0x81, 0x00];
+    const IPV4: [u8; 2] = [0x08, 0x00];
+    let l2_len: u8 = if frame.get(12..14) == Some(&TAGGED) { 18 } else { 14 };
+    let (header, packet) = frame.split_at(usize::from(l2_len).min(frame.len()));
+    // The stack writes no options of IPv4.
+    if !header.ends_with(&IPV4) || packet.len() < 40 && packet.get(9) == Some(&6) {
+        return TxRequest::new();
+    }
+    let asked = TxRequest::ipv4(l2_len, 20).ip_checksum();
+    match packet.get(9) {
+        Some(6) => asked.tcp_checksum(packet[32] >> 4 << 2),
+        Some(17) => asked.udp_checksum(),
+        _ => asked,
     }
 }
 
@@ -143,11 +223,19 @@ pub struct Memory {
     pub now: Duration,
     /// As many frames as this wait in `from_stack` at most.
     pub room: usize,
+    /// Whether the checksums of all frames are somebody else's business.
+    pub offloads: bool,
 }
 
 impl Default for Memory {
     fn default() -> Self {
-        Self { to_stack: VecDeque::new(), from_stack: VecDeque::new(), now: Duration::ZERO, room: usize::MAX }
+        Self {
+            to_stack: VecDeque::new(),
+            from_stack: VecDeque::new(),
+            now: Duration::ZERO,
+            room: usize::MAX,
+            offloads: false,
+        }
     }
 }
 
@@ -168,6 +256,14 @@ impl Wire for Memory {
 
     fn allocate(&mut self, len: usize) -> Option<Vec<u8>> {
         Some(vec![0; len])
+    }
+
+    fn verified(&self, _: &Vec<u8>) -> Verified {
+        Verified { ip: self.offloads, l4: self.offloads }
+    }
+
+    fn writes_checksums(&self) -> bool {
+        self.offloads
     }
 
     fn bytes(frame: &Vec<u8>) -> Option<&[u8]> {

@@ -3,7 +3,7 @@
 
 //! The state of each lcore with respect to this crate's closures.
 
-use super::Environment;
+use super::ControlGuard;
 use crate::ids::LcoreId;
 use core::sync::atomic::{AtomicU8, Ordering};
 use dpdk_sys as sys;
@@ -29,9 +29,8 @@ impl Occupation {
 
     /// Reserves the lcore after it has left DPDK's launch code. Returns false if it is busy, or is not a worker of the
     /// EAL: nothing can be launched on a thread of the program that is registered as an lcore.
-    pub(crate) fn claim(&self, lcore: LcoreId, environment: &Environment) -> bool {
-        let control = environment.control();
-        // SAFETY: the EAL is initialised, since its `Environment` is there. The call looks the number up in a table, which is
+    pub(crate) fn claim(&self, lcore: LcoreId, control: ControlGuard<'_>) -> bool {
+        // SAFETY: the EAL is initialised, since its control plane is locked. The call looks the number up in a table, which is
         // changed with the control plane locked.
         let role = unsafe { sys::rte_eal_lcore_role(lcore.get()) };
         drop(control);

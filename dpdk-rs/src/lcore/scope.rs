@@ -197,7 +197,8 @@ impl<'scope> Scope<'scope, '_> {
             return Err(LaunchError::Forked(lcore));
         }
         let busy = LaunchError::Launch { lcore, errno: Errno::BUSY };
-        let free = self.environment.occupation(lcore).filter(|occupation| occupation.claim(lcore, self.environment));
+        let free =
+            self.environment.occupation(lcore).filter(|occupation| occupation.claim(lcore, self.environment.control()));
         let occupation = free.ok_or(busy)?;
         let handle = JoinHandle { lcore, value: Arc::default(), ending: Arc::default(), scope: PhantomData };
         let (value, ending) = (Arc::clone(&handle.value), Arc::clone(&handle.ending));

@@ -142,6 +142,20 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
         self.rejected
     }
 
+    /// Returns the packets that were not sent, without their requests. Drivers may have written checksums to them, in places
+    /// that their requests name.
+    #[must_use]
+    pub fn into_packets(mut self) -> Burst<P, N> {
+        let mut packets = core::mem::take(&mut self.packets);
+        for packet in packets.iter_mut() {
+            let head = packet.head_mut();
+            let flags = head.ol_flags() & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK;
+            // SAFETY: a packet without requests needs no lengths, and no flag is added.
+            unsafe { head.set_ol_flags(flags) };
+        }
+        packets
+    }
+
     /// Frees the packets that were not sent.
     pub fn clear(&mut self) {
         self.packets.clear();

@@ -155,8 +155,9 @@ impl TxQueue {
         Arc::clone(&self.device)
     }
 
-    /// The offloads that the device supports in requests.
-    pub(crate) const fn offloads(&self) -> TxOffloads {
+    /// The requests that the port was configured for ([`PortConfig::tx_offloads`](crate::PortConfig::tx_offloads)).
+    #[must_use]
+    pub const fn offloads(&self) -> TxOffloads {
         self.offloads
     }
 

@@ -60,7 +60,7 @@ impl ServiceCore {
         if lcore == eal.main_lcore() {
             return Err(ServiceError::Main(lcore));
         }
-        let free = environment.occupation(lcore).filter(|occupation| occupation.claim(lcore, environment));
+        let free = environment.occupation(lcore).filter(|occupation| occupation.claim(lcore, environment.control()));
         let occupation = free.ok_or(ServiceError::Busy(lcore))?;
         // From now on the lcore may be inside DPDK and hold mbufs.
         environment.scope_opened();

@@ -364,3 +364,17 @@ fn shared_data_is_not_given_to_a_device_that_may_change_it() {
         assert_eq!(l4_sum(&bytes(&receive(&mut socket.rx))), 0xffff);
     });
 }
+
+#[test]
+fn packets_that_were_not_sent_come_back_without_their_requests() {
+    let Some(namespace) = with_tap() else { return };
+    isolated_in(&namespace, &TAP, |eal| {
+        let (pool, mut tap, mut socket) = both_sides(&eal, &PortConfig::default());
+        let frame = ipv4(UDP, &udp(b"as it is"));
+        let mut burst = tap.tx.prepare::<_, 4>();
+        burst.push(packet(&pool, &frame), &TxRequest::ipv4(14, 20).ip_checksum().udp_checksum()).unwrap();
+        let mut packets = burst.into_packets();
+        assert_eq!((packets.len(), tap.tx.tx(&mut packets)), (1, 1));
+        assert_eq!(bytes(&receive(&mut socket.rx)), frame, "no checksum was written");
+    });
+}

@@ -5,9 +5,10 @@
 #![forbid(unsafe_code)]
 
 use core::time::Duration;
-use dpdk_rs::{Eal, EalOptions, Mempool, PortConfig};
+use dpdk_rs::{Eal, EalOptions, Mempool};
 use dpdk_sockets::runtime::Runtime;
-use dpdk_sockets::{Config, Stack, wire::QueuePair};
+use dpdk_sockets::wire::{QueuePair, checksum_offloads};
+use dpdk_sockets::{Config, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
@@ -36,7 +37,8 @@ pub(crate) fn run<F: Future<Output = std::io::Result<()>> + 'static>(
 
     let pool: Mempool = Mempool::builder("pool").build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
-    let (port, mut rx, mut tx) = port.configure(&PortConfig::default(), &pool)?.start()?;
+    let offloads = checksum_offloads(&port.info()?);
+    let (port, mut rx, mut tx) = port.configure(&offloads, &pool)?.start()?;
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
     let config = Config::new(port.mac_addr()?, address.parse()?, prefix_len.parse()?);
     let mut runtime = Runtime::new(Stack::new(wire, config)?);

@@ -4,12 +4,13 @@
 //! What a received frame carries.
 
 use super::Flow;
-use crate::link::Ethernet;
+use crate::link::{Ethernet, Link};
 use crate::udp::{self, Place};
+use crate::wire::{Verified, Wire};
 use core::net::{Ipv4Addr, SocketAddrV4};
 use smoltcp::wire::{
     EthernetAddress, EthernetProtocol, IPV4_HEADER_LEN, Icmpv4DstUnreachable, Icmpv4Message, Icmpv4Packet, IpProtocol,
-    Ipv4Packet, TcpOption, TcpPacket, TcpSeqNumber,
+    Ipv4Packet, TcpOption, TcpPacket, TcpSeqNumber, UdpPacket,
 };
 
 /// What a frame carries.
@@ -24,6 +25,8 @@ pub(crate) enum Inbound<'f> {
     Undelivered(Undelivered),
     /// Another IPv4 packet, and who has sent the frame.
     Ipv4(&'f [u8], EthernetAddress),
+    /// A packet with a wrong checksum.
+    Damaged,
     /// A part of an IPv4 packet.
     Fragment,
     /// Nothing for this host, or nothing that it knows.
@@ -49,7 +52,7 @@ pub(crate) enum Reason {
     Unreachable,
 }
 
-/// A TCP segment. Its checksums are not verified.
+/// A TCP segment.
 pub(crate) struct Segment<'f> {
     /// The IPv4 packet.
     pub(crate) packet: &'f [u8],
@@ -83,17 +86,11 @@ impl Segment<'_> {
         }
         536
     }
-
-    /// Whether both checksums are right. The engine verifies those of the segments that it gets.
-    pub(crate) fn is_intact(&self) -> bool {
-        let ip = Ipv4Packet::new_unchecked(self.packet);
-        let (local, remote) = (*self.flow.local().ip(), *self.flow.remote().ip());
-        ip.verify_checksum() && TcpPacket::new_unchecked(ip.payload()).verify_checksum(&remote.into(), &local.into())
-    }
 }
 
-/// Looks at a frame for the host with these addresses.
-pub(crate) fn inbound(bytes: &[u8], vlan: Option<u16>, mac: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
+/// Looks at a frame for the host at this end of a link.
+pub(crate) fn inbound<'f, W: Wire>(bytes: &'f [u8], link: &Link<W>, verified: Verified) -> Inbound<'f> {
+    let (vlan, mac) = (link.vlan(), link.mac());
     let Some(Ethernet { to, from, ethertype }) = Ethernet::parse(bytes, vlan) else { return Inbound::Other };
     if to != mac && !to.is_broadcast() {
         return Inbound::Other;
@@ -101,7 +98,7 @@ pub(crate) fn inbound(bytes: &[u8], vlan: Option<u16>, mac: EthernetAddress, add
     let header = Ethernet::len(vlan);
     match ethertype {
         EthernetProtocol::Arp => Inbound::Arp(&bytes[header..]),
-        EthernetProtocol::Ipv4 if to == mac => ipv4(&bytes[header..], header, from, address),
+        EthernetProtocol::Ipv4 if to == mac => ipv4(&bytes[header..], header, from, link.address(), verified),
         _ => Inbound::Other,
     }
 }
@@ -112,32 +109,42 @@ pub(crate) fn is_unicast(address: Ipv4Addr) -> bool {
 }
 
 /// Looks at a packet, which begins after so many bytes of its frame.
-fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr) -> Inbound<'_> {
+fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr, verified: Verified) -> Inbound<'_> {
     let Ok(packet) = Ipv4Packet::new_checked(bytes) else { return Inbound::Other };
     // Nobody else has this host's address, and nothing answers to many.
     let is_host = packet.src_addr() != address && is_unicast(packet.src_addr());
     if packet.version() != 4 || packet.dst_addr() != address || !is_host {
         return Inbound::Other;
     }
+    if !verified.ip && !packet.verify_checksum() {
+        return Inbound::Damaged;
+    }
     if packet.more_frags() || packet.frag_offset() != 0 {
         return Inbound::Fragment;
     }
     // The rest is padding of the frame.
     let bytes = &bytes[..usize::from(packet.total_len())];
+    let payload = &bytes[usize::from(packet.header_len())..];
+    let (source, destination) = (packet.src_addr().into(), packet.dst_addr().into());
     match packet.next_header() {
         IpProtocol::Tcp => (),
         IpProtocol::Udp => {
+            let Ok(udp) = UdpPacket::new_checked(payload) else { return Inbound::Other };
+            if !verified.l4 && !udp.verify_checksum(&source, &destination) {
+                return Inbound::Damaged;
+            }
             return udp::parse(bytes, offset)
                 .map_or(Inbound::Other, |(port, place)| Inbound::Udp(port, place, bytes, from));
         }
         IpProtocol::Icmp => {
-            let undelivered = undelivered(&bytes[usize::from(packet.header_len())..], address);
-            return undelivered.map_or(Inbound::Ipv4(bytes, from), Inbound::Undelivered);
+            return undelivered(payload, address).map_or(Inbound::Ipv4(bytes, from), Inbound::Undelivered);
         }
         _ => return Inbound::Ipv4(bytes, from),
     }
-    let payload = &bytes[usize::from(packet.header_len())..];
     let Ok(tcp) = TcpPacket::new_checked(payload) else { return Inbound::Other };
+    if !verified.l4 && !tcp.verify_checksum(&source, &destination) {
+        return Inbound::Damaged;
+    }
     let local = SocketAddrV4::new(packet.dst_addr(), tcp.dst_port());
     let remote = SocketAddrV4::new(packet.src_addr(), tcp.src_port());
     let segment = Segment {

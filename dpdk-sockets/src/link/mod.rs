@@ -12,6 +12,7 @@ use crate::wire::Wire;
 use core::net::Ipv4Addr;
 pub(crate) use ethernet::Ethernet;
 use neighbors::{Neighbors, Verdict};
+use smoltcp::phy::{Checksum, ChecksumCapabilities};
 use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetProtocol, Ipv4Cidr};
 
 /// Where a packet goes first.
@@ -34,11 +35,21 @@ pub(crate) struct LinkCounters {
     pub(crate) dropped: u64,
 }
 
+/// What the engine does for a device that writes checksums into frames, or does not. Those of received frames are verified
+/// before it gets them.
+fn checksums(written: bool) -> ChecksumCapabilities {
+    let mut checksums = ChecksumCapabilities::default();
+    let ours = if written { Checksum::None } else { Checksum::Tx };
+    (checksums.ipv4, checksums.tcp, checksums.udp) = (ours, ours, ours);
+    checksums
+}
+
 pub(crate) struct Link<W: Wire> {
     pub(crate) wire: W,
     now: Time,
     mac: EthernetAddress,
     vlan: Option<u16>,
+    checksums: ChecksumCapabilities,
     network: Ipv4Cidr,
     gateway: Option<Ipv4Addr>,
     neighbors: Neighbors<W::Frame>,
@@ -47,8 +58,10 @@ pub(crate) struct Link<W: Wire> {
 
 impl<W: Wire> Link<W> {
     pub(crate) fn new(wire: W, config: &Config, network: Ipv4Cidr) -> Self {
+        let checksums = checksums(wire.writes_checksums());
         Self {
             wire,
+            checksums,
             now: Time::ZERO,
             mac: EthernetAddress(config.mac.0),
             vlan: config.vlan,
@@ -76,6 +89,11 @@ impl<W: Wire> Link<W> {
 
     pub(crate) const fn vlan(&self) -> Option<u16> {
         self.vlan
+    }
+
+    /// Which checksums the packets to send need.
+    pub(crate) fn checksums(&self) -> ChecksumCapabilities {
+        self.checksums.clone()
     }
 
     pub(crate) const fn address(&self) -> Ipv4Addr {

@@ -66,7 +66,9 @@ impl<W: Wire> Stack<W> {
             return Ok(false);
         }
         let from = SocketAddrV4::new(self.config.address, port);
-        self.link.transmit(udp::HEADERS_LEN + bytes.len(), hop, |packet| udp::emit(from, peer, bytes, packet));
+        let checksums = self.link.checksums();
+        let write = |packet: &mut [u8]| udp::emit(from, peer, bytes, &checksums, packet);
+        self.link.transmit(udp::HEADERS_LEN + bytes.len(), hop, write);
         Ok(true)
     }
 }

@@ -20,7 +20,7 @@ use crate::tcp::{Connection, InitialSequence, Patience, SynCookies, TimeWait};
 use crate::time::Time;
 use crate::timers::Wheel;
 use crate::udp::{Datagram, Place, UdpPorts};
-use crate::wire::Wire;
+use crate::wire::{Verified, Wire};
 use ahash::RandomState;
 use core::fmt;
 use core::net::Ipv4Addr;
@@ -97,9 +97,10 @@ impl<W: Wire> Stack<W> {
     pub fn new(wire: W, config: Config) -> Result<Self, ConfigError> {
         let network = config.network()?;
         let keep_alive = config.keep_alive.map(Time::from);
+        let link = Link::new(wire, &config, network);
         Ok(Self {
-            engine: Engine::new(config.address, config.mtu, keep_alive),
-            link: Link::new(wire, &config, network),
+            engine: Engine::new(config.address, config.mtu, link.checksums(), keep_alive),
+            link,
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
             patience: Patience {
                 opening: config.handshake_timeout.into(),
@@ -145,7 +146,7 @@ impl<W: Wire> Stack<W> {
                 self.counters.ignored += 1;
                 continue;
             };
-            if let Some((socket, at)) = self.handle(bytes) {
+            if let Some((socket, at)) = self.handle(bytes, self.link.wire.verified(&frame)) {
                 self.datagram(socket, Datagram { frame, at });
             }
         }
@@ -183,8 +184,8 @@ impl<W: Wire> Stack<W> {
     }
 
     /// Handles a frame. Returns whose datagram it carries, if it does.
-    fn handle(&mut self, bytes: &[u8]) -> Option<(UdpId, Place)> {
-        match inbound(bytes, self.link.vlan(), self.link.mac(), self.link.address()) {
+    fn handle(&mut self, bytes: &[u8], verified: Verified) -> Option<(UdpId, Place)> {
+        match inbound(bytes, &self.link, verified) {
             Inbound::Tcp(segment, from) => self.segment(&segment, Hop::Mac(from)),
             Inbound::Arp(packet) => self.link.arp(packet),
             Inbound::Udp(port, place, packet, from) => match self.udp.bound(port) {
@@ -193,6 +194,7 @@ impl<W: Wire> Stack<W> {
             },
             Inbound::Undelivered(segment) => self.undelivered(segment),
             Inbound::Ipv4(packet, from) => self.engine.answer(packet, &mut self.link, Hop::Mac(from)),
+            Inbound::Damaged => self.counters.damaged += 1,
             Inbound::Fragment => self.counters.fragments += 1,
             Inbound::Other => self.counters.ignored += 1,
         }

@@ -242,7 +242,7 @@ impl Connection {
         if segment.rst && segment.seq == expected {
             return Check::Pass;
         }
-        if !segment.is_intact() || (segment.rst && !self.is_in_window(segment.seq, expected)) {
+        if segment.rst && !self.is_in_window(segment.seq, expected) {
             return Check::Drop;
         }
         Check::Challenge(Reply::acknowledge(self.flow, self.next_to_send, expected, self.window))

@@ -97,25 +97,29 @@ impl<F> UdpPorts<F> {
     }
 }
 
-/// The datagram in an IPv4 packet that lies at `offset` of its frame. `None` if it is damaged.
+/// The datagram in an IPv4 packet that lies at `offset` of its frame. `None` if nobody can have sent it.
 pub(crate) fn parse(packet: &[u8], offset: usize) -> Option<(u16, Place)> {
     let ip = Ipv4Packet::new_unchecked(packet);
     let udp = UdpPacket::new_checked(ip.payload()).ok()?;
-    let (from, to) = (ip.src_addr(), ip.dst_addr());
-    let is_intact = ip.verify_checksum() && udp.verify_checksum(&IpAddress::Ipv4(from), &IpAddress::Ipv4(to));
-    if !is_intact || udp.src_port() == 0 {
+    if udp.src_port() == 0 {
         return None;
     }
     let start = offset + usize::from(ip.header_len()) + smoltcp::wire::UDP_HEADER_LEN;
     let payload = start..start + udp.payload().len();
-    Some((udp.dst_port(), Place { from: SocketAddrV4::new(from, udp.src_port()), payload }))
+    Some((udp.dst_port(), Place { from: SocketAddrV4::new(ip.src_addr(), udp.src_port()), payload }))
 }
 
 /// The headers of IPv4 and UDP, in bytes.
 pub(crate) const HEADERS_LEN: usize = smoltcp::wire::IPV4_HEADER_LEN + smoltcp::wire::UDP_HEADER_LEN;
 
 /// Writes a datagram as an IPv4 packet.
-pub(crate) fn emit(from: SocketAddrV4, to: SocketAddrV4, payload: &[u8], packet: &mut [u8]) {
+pub(crate) fn emit(
+    from: SocketAddrV4,
+    to: SocketAddrV4,
+    payload: &[u8],
+    checksums: &ChecksumCapabilities,
+    packet: &mut [u8],
+) {
     let udp = UdpRepr { src_port: from.port(), dst_port: to.port() };
     let ip = Ipv4Repr {
         src_addr: *from.ip(),
@@ -124,14 +128,13 @@ pub(crate) fn emit(from: SocketAddrV4, to: SocketAddrV4, payload: &[u8], packet:
         payload_len: udp.header_len() + payload.len(),
         hop_limit: 64,
     };
-    let checksums = ChecksumCapabilities::default();
-    ip.emit(&mut Ipv4Packet::new_unchecked(&mut *packet), &checksums);
+    ip.emit(&mut Ipv4Packet::new_unchecked(&mut *packet), checksums);
     udp.emit(
         &mut UdpPacket::new_unchecked(&mut packet[ip.buffer_len()..]),
         &IpAddress::Ipv4(*from.ip()),
         &IpAddress::Ipv4(*to.ip()),
         payload.len(),
         |bytes| bytes.copy_from_slice(payload),
-        &checksums,
+        checksums,
     );
 }

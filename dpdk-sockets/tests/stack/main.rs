@@ -5,6 +5,7 @@
 //! that the test moves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod checksums;
 mod ending;
 mod forged;
 mod hosts;

@@ -2,7 +2,7 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! Answers requests of 100 bytes on random connections, without a device, so that callgrind counts what a request costs:
-//! `./x bench sockets`. Usage: costs CONNECTIONS REQUESTS [polled | async]
+//! `./x bench sockets`. Usage: costs CONNECTIONS REQUESTS [polled | async | offloaded]
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
@@ -10,7 +10,7 @@ use core::net::Ipv4Addr;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
-use dpdk_sockets::wire::Wire;
+use dpdk_sockets::wire::{Verified, Wire};
 use dpdk_sockets::{Config, Counters, Event, Stack};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
@@ -29,6 +29,8 @@ const PORT: u16 = 80;
 
 /// One frame in and one out.
 struct OneFrame {
+    /// Whether it does what a device with checksum offloads does.
+    offloads: bool,
     to_stack: Option<Vec<u8>>,
     from_stack: Option<Vec<u8>>,
     /// Where the next frames are written.
@@ -56,6 +58,14 @@ impl Wire for OneFrame {
         // Within the capacity, and shorter than before in most cases.
         frame.resize(len, 0);
         Some(frame)
+    }
+
+    fn verified(&self, _: &Vec<u8>) -> Verified {
+        Verified { ip: self.offloads, l4: self.offloads }
+    }
+
+    fn writes_checksums(&self) -> bool {
+        self.offloads
     }
 
     fn bytes(frame: &Vec<u8>) -> Option<&[u8]> {
@@ -223,16 +233,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(word.parse().map_err(|error| format!("{name} '{word}': {error}"))?)
     };
     let (connections, requests) = (number("CONNECTIONS")?, number("REQUESTS")?);
-    let is_async = match words.next().as_deref() {
-        None | Some("polled") => false,
-        Some("async") => true,
-        Some(other) => return Err(format!("'{other}' is no kind of server: give polled or async").into()),
+    let (is_async, offloads) = match words.next().as_deref() {
+        None | Some("polled") => (false, false),
+        Some("async") => (true, false),
+        // Polled, on a device that looks after checksums.
+        Some("offloaded") => (false, true),
+        Some(other) => return Err(format!("'{other}' is no kind of server: give polled, async or offloaded").into()),
     };
     let mut config = Config::new(MacAddr(SERVER_MAC.0), SERVER, 8);
     (config.receive_buffer, config.send_buffer) = (4_096, 4_096);
     config.backlog = 10;
     let spare = (0..4).map(|_| Vec::with_capacity(2_048)).collect();
-    let wire = OneFrame { to_stack: None, from_stack: None, spare, now: Duration::ZERO };
+    let wire = OneFrame { offloads, to_stack: None, from_stack: None, spare, now: Duration::ZERO };
     let mut server = Server::new(Stack::new(wire, config)?, is_async)?;
     let mut clients: Vec<_> = (0..connections).map(Client::new).collect();
     for client in &mut clients {

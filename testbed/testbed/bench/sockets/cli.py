@@ -35,7 +35,7 @@ def sockets(
 ) -> None:
     """Count the instructions of a request to dpdk-sockets.
 
-    Prints them by the number of connections, for the poll interface and the async sockets.
+    Prints them by the number of connections, for the poll interface, the async sockets, and checksum offloads.
     """
     chosen = sorted(set(connections or (QUICK_CONNECTIONS if quick else CONNECTIONS)))
     try:

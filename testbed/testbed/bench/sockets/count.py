@@ -20,8 +20,8 @@ from testbed.run.programs import Program
 
 CONNECTIONS = (1, 100, 10_000, 100_000)
 QUICK_CONNECTIONS = (1, 100)
-# The poll interface, and the async sockets.
-SERVERS = ("polled", "async")
+# The poll interface, the async sockets, and the poll interface on a device that looks after checksums.
+SERVERS = ("polled", "async", "offloaded")
 REQUESTS = 5_000
 
 # What is counted: the function of testbed/load/src/bin/costs.rs that handles one request.
