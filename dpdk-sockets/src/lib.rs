@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(all(feature = "futures", feature = "tokio")), allow(dead_code, reason = "their traits call the rest"))]
 
+mod checksum;
 mod config;
 mod demux;
 mod engine;

@@ -4,6 +4,7 @@
 //! What a received frame carries.
 
 use super::Flow;
+use crate::checksum;
 use crate::link::{Ethernet, Link};
 use crate::udp::{self, Place};
 use crate::wire::{Verified, Wire};
@@ -116,7 +117,8 @@ fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr, v
     if packet.version() != 4 || packet.dst_addr() != address || !is_host {
         return Inbound::Other;
     }
-    if !verified.ip && !packet.verify_checksum() {
+    let header_len = usize::from(packet.header_len());
+    if !verified.ip && !checksum::is_header_right(&bytes[..header_len]) {
         return Inbound::Damaged;
     }
     if packet.more_frags() || packet.frag_offset() != 0 {
@@ -124,13 +126,14 @@ fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr, v
     }
     // The rest is padding of the frame.
     let bytes = &bytes[..usize::from(packet.total_len())];
-    let payload = &bytes[usize::from(packet.header_len())..];
-    let (source, destination) = (packet.src_addr().into(), packet.dst_addr().into());
+    let payload = &bytes[header_len..];
     match packet.next_header() {
         IpProtocol::Tcp => (),
         IpProtocol::Udp => {
             let Ok(udp) = UdpPacket::new_checked(payload) else { return Inbound::Other };
-            if !verified.l4 && !udp.verify_checksum(&source, &destination) {
+            // A datagram can be shorter than the content of its packet.
+            let datagram = &bytes[..header_len + usize::from(udp.len())];
+            if !verified.l4 && !checksum::is_content_right(datagram, header_len) {
                 return Inbound::Damaged;
             }
             return udp::parse(bytes, offset)
@@ -142,7 +145,7 @@ fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr, v
         _ => return Inbound::Ipv4(bytes, from),
     }
     let Ok(tcp) = TcpPacket::new_checked(payload) else { return Inbound::Other };
-    if !verified.l4 && !tcp.verify_checksum(&source, &destination) {
+    if !verified.l4 && !checksum::is_content_right(bytes, header_len) {
         return Inbound::Damaged;
     }
     let local = SocketAddrV4::new(packet.dst_addr(), tcp.dst_port());

@@ -5,7 +5,7 @@
 
 use crate::link::{Hop, Link};
 use crate::wire::Wire;
-use smoltcp::phy::{ChecksumCapabilities, Device, DeviceCapabilities, Medium, RxToken, TxToken};
+use smoltcp::phy::{Checksum, Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
 use smoltcp::wire::{IPV4_HEADER_LEN, IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber};
 
@@ -55,7 +55,7 @@ impl<W: Wire> Device for OneFrame<'_, W> {
     }
 
     fn capabilities(&self) -> DeviceCapabilities {
-        capabilities(self.mtu, self.link.checksums())
+        capabilities(self.mtu)
     }
 }
 
@@ -97,7 +97,6 @@ fn what_was_sent(packet: &[u8]) -> Option<Sent> {
 /// Says what packets may be like, and carries none.
 pub(super) struct Silent {
     pub(super) mtu: usize,
-    pub(super) checksums: ChecksumCapabilities,
 }
 
 /// No packet can be sent.
@@ -122,14 +121,17 @@ impl Device for Silent {
     }
 
     fn capabilities(&self) -> DeviceCapabilities {
-        capabilities(self.mtu, self.checksums.clone())
+        capabilities(self.mtu)
     }
 }
 
-fn capabilities(mtu: usize, checksums: ChecksumCapabilities) -> DeviceCapabilities {
+/// The stack verifies the checksums of what it receives, and the link, or the device, writes those of what is sent.
+fn capabilities(mtu: usize) -> DeviceCapabilities {
     let mut capabilities = DeviceCapabilities::default();
     capabilities.medium = Medium::Ip;
     capabilities.max_transmission_unit = mtu;
-    capabilities.checksum = checksums;
+    capabilities.checksum.ipv4 = Checksum::None;
+    capabilities.checksum.tcp = Checksum::None;
+    capabilities.checksum.udp = Checksum::None;
     capabilities
 }

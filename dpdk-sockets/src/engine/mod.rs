@@ -17,7 +17,6 @@ pub(crate) use device::Sent;
 use device::{OneFrame, Silent};
 pub(crate) use path_mtu::PathMtu;
 use smoltcp::iface::{Config, Interface, SocketSet};
-use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::time::{Duration, Instant};
 use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, IpListenEndpoint, TcpSeqNumber};
 pub(crate) use socket::{Buffers, Socket, State};
@@ -37,7 +36,6 @@ pub(crate) struct Engine {
     interfaces: Vec<(PathMtu, Interface)>,
     address: Ipv4Addr,
     mtu: usize,
-    checksums: ChecksumCapabilities,
     keep_alive: Option<Duration>,
     none: SocketSet<'static>,
 }
@@ -45,15 +43,10 @@ pub(crate) struct Engine {
 impl Engine {
     /// For a host with this address; `mtu` is the maximum length of an IPv4 packet. Peers that are silent for `keep_alive`
     /// are asked for a sign.
-    pub(crate) fn new(
-        address: Ipv4Addr,
-        mtu: usize,
-        checksums: ChecksumCapabilities,
-        keep_alive: Option<Time>,
-    ) -> Self {
-        let interfaces = vec![(PathMtu(mtu), interface(address, mtu, &checksums, 1, Time::ZERO))];
+    pub(crate) fn new(address: Ipv4Addr, mtu: usize, keep_alive: Option<Time>) -> Self {
+        let interfaces = vec![(PathMtu(mtu), interface(address, mtu, 1, Time::ZERO))];
         let keep_alive = keep_alive.map(|time| Duration::from_micros(time.as_micros()));
-        Self { interfaces, address, mtu, checksums, keep_alive, none: SocketSet::new(Vec::new()) }
+        Self { interfaces, address, mtu, keep_alive, none: SocketSet::new(Vec::new()) }
     }
 
     /// A socket that begins to connect, with this initial sequence number.
@@ -66,7 +59,7 @@ impl Engine {
         now: Time,
     ) -> Option<Socket> {
         let mut socket = Socket::new(buffers, self.keep_alive);
-        let mut interface = interface(self.address, self.mtu, &self.checksums, seed::seed(initial), now);
+        let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);
         socket.tcp_mut().connect(interface.context(), remote, local).ok()?;
         Some(socket)
     }
@@ -86,7 +79,7 @@ impl Engine {
         let mut socket = Socket::new(buffers, self.keep_alive);
         let endpoint = IpListenEndpoint { addr: Some(IpAddress::Ipv4(*local.ip())), port: local.port() };
         socket.tcp_mut().listen(endpoint).ok()?;
-        let mut interface = interface(self.address, self.mtu, &self.checksums, seed::seed(initial), now);
+        let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
         interface.poll_ingress_single(instant(now), &mut device, &mut socket.set);
         (socket.state() == State::SynReceived).then_some(socket)
@@ -146,7 +139,7 @@ impl Engine {
     fn for_path(&mut self, path: PathMtu) -> &mut Interface {
         let found = self.interfaces.iter().position(|(other, _)| *other == path);
         let place = found.unwrap_or_else(|| {
-            self.interfaces.push((path, interface(self.address, path.0, &self.checksums, 1, Time::ZERO)));
+            self.interfaces.push((path, interface(self.address, path.0, 1, Time::ZERO)));
             self.interfaces.len() - 1
         });
         &mut self.interfaces[place].1
@@ -154,10 +147,10 @@ impl Engine {
 }
 
 /// The numbers that an interface draws depend on its seed.
-fn interface(address: Ipv4Addr, mtu: usize, checksums: &ChecksumCapabilities, seed: u64, now: Time) -> Interface {
+fn interface(address: Ipv4Addr, mtu: usize, seed: u64, now: Time) -> Interface {
     let mut config = Config::new(HardwareAddress::Ip);
     config.random_seed = seed;
-    let mut interface = Interface::new(config, &mut Silent { mtu, checksums: checksums.clone() }, instant(now));
+    let mut interface = Interface::new(config, &mut Silent { mtu }, instant(now));
     // Which host is reached how is the link's business: for the engine, all are on one network.
     interface.update_ip_addrs(|addresses| addresses.extend([IpCidr::new(IpAddress::Ipv4(address), 0)]));
     interface

@@ -6,13 +6,13 @@
 mod ethernet;
 mod neighbors;
 
+use crate::checksum;
 use crate::config::Config;
 use crate::time::Time;
 use crate::wire::Wire;
 use core::net::Ipv4Addr;
 pub(crate) use ethernet::Ethernet;
 use neighbors::{Neighbors, Verdict};
-use smoltcp::phy::{Checksum, ChecksumCapabilities};
 use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetProtocol, Ipv4Cidr};
 
 /// Where a packet goes first.
@@ -35,21 +35,13 @@ pub(crate) struct LinkCounters {
     pub(crate) dropped: u64,
 }
 
-/// What the engine does for a device that writes checksums into frames, or does not. Those of received frames are verified
-/// before it gets them.
-fn checksums(written: bool) -> ChecksumCapabilities {
-    let mut checksums = ChecksumCapabilities::default();
-    let ours = if written { Checksum::None } else { Checksum::Tx };
-    (checksums.ipv4, checksums.tcp, checksums.udp) = (ours, ours, ours);
-    checksums
-}
-
 pub(crate) struct Link<W: Wire> {
     pub(crate) wire: W,
     now: Time,
     mac: EthernetAddress,
     vlan: Option<u16>,
-    checksums: ChecksumCapabilities,
+    /// Whether the device writes checksums.
+    writes_checksums: bool,
     network: Ipv4Cidr,
     gateway: Option<Ipv4Addr>,
     neighbors: Neighbors<W::Frame>,
@@ -58,10 +50,9 @@ pub(crate) struct Link<W: Wire> {
 
 impl<W: Wire> Link<W> {
     pub(crate) fn new(wire: W, config: &Config, network: Ipv4Cidr) -> Self {
-        let checksums = checksums(wire.writes_checksums());
         Self {
+            writes_checksums: wire.writes_checksums(),
             wire,
-            checksums,
             now: Time::ZERO,
             mac: EthernetAddress(config.mac.0),
             vlan: config.vlan,
@@ -91,11 +82,6 @@ impl<W: Wire> Link<W> {
         self.vlan
     }
 
-    /// Which checksums the packets to send need.
-    pub(crate) fn checksums(&self) -> ChecksumCapabilities {
-        self.checksums.clone()
-    }
-
     pub(crate) const fn address(&self) -> Ipv4Addr {
         self.network.address()
     }
@@ -109,7 +95,7 @@ impl<W: Wire> Link<W> {
         if self.network.contains_addr(&address) { Some(address) } else { self.gateway }
     }
 
-    /// Sends an IPv4 packet of `len` bytes, which `write` writes. There must be room.
+    /// Sends an IPv4 packet of `len` bytes, which `write` writes but for the checksums of IPv4, TCP and UDP. There must be room.
     pub(crate) fn transmit<R>(&mut self, len: usize, hop: Hop, write: impl FnOnce(&mut [u8]) -> R) -> R {
         if matches!(hop, Hop::Nowhere) {
             return write(&mut vec![0; len]);
@@ -120,7 +106,11 @@ impl<W: Wire> Link<W> {
             return write(&mut vec![0; len]);
         };
         let bytes = W::bytes_mut(&mut frame);
-        let result = write(&mut bytes[header..]);
+        let packet = &mut bytes[header..];
+        let result = write(packet);
+        if !self.writes_checksums {
+            checksum::write(packet);
+        }
         match hop {
             Hop::Mac(mac) => self.send_to(frame, mac),
             Hop::Host(address) => self.resolve(frame, address),

@@ -106,7 +106,7 @@ impl<W: Wire> Stack<W> {
             connection.heard = now;
         }
         connection.active = now;
-        let taken = connection.socket.write(bytes);
+        let taken = connection.write(bytes);
         connection.wants_space = taken < bytes.len();
         self.mark_dirty(id);
         Ok(taken)

@@ -16,6 +16,9 @@ use core::net::Ipv4Addr;
 /// The same segment is not sent twice within this time.
 const SAME_AGAIN_AFTER: Time = Time::from_secs(1);
 
+/// Nothing is repeated before this time has passed (RFC 6298, section 2.4).
+const RETRANSMISSION_AFTER: Time = Time::from_secs(1);
+
 impl<W: Wire> Stack<W> {
     pub(super) fn insert(&mut self, connection: Connection) -> ConnectionId {
         let flow = connection.flow;
@@ -59,6 +62,9 @@ impl<W: Wire> Stack<W> {
                 break Next::At(now + SAME_AGAIN_AFTER);
             }
             last = sent;
+            if connection.is_last(sent) {
+                break Next::At(now + RETRANSMISSION_AFTER);
+            }
             let next = self.engine.next(&connection.socket, now);
             if next != Next::Now || !self.link.wire.has_room() {
                 break next;

@@ -66,9 +66,7 @@ impl<W: Wire> Stack<W> {
             return Ok(false);
         }
         let from = SocketAddrV4::new(self.config.address, port);
-        let checksums = self.link.checksums();
-        let write = |packet: &mut [u8]| udp::emit(from, peer, bytes, &checksums, packet);
-        self.link.transmit(udp::HEADERS_LEN + bytes.len(), hop, write);
+        self.link.transmit(udp::HEADERS_LEN + bytes.len(), hop, |packet| udp::emit(from, peer, bytes, packet));
         Ok(true)
     }
 }

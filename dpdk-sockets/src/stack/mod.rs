@@ -97,10 +97,9 @@ impl<W: Wire> Stack<W> {
     pub fn new(wire: W, config: Config) -> Result<Self, ConfigError> {
         let network = config.network()?;
         let keep_alive = config.keep_alive.map(Time::from);
-        let link = Link::new(wire, &config, network);
         Ok(Self {
-            engine: Engine::new(config.address, config.mtu, link.checksums(), keep_alive),
-            link,
+            engine: Engine::new(config.address, config.mtu, keep_alive),
+            link: Link::new(wire, &config, network),
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
             patience: Patience {
                 opening: config.handshake_timeout.into(),

@@ -80,6 +80,8 @@ pub(crate) struct Connection {
     first_expected: Option<TcpSeqNumber>,
     /// Bytes that the program has read.
     read: u32,
+    /// The number after all that the program has written.
+    written: TcpSeqNumber,
     next_to_send: TcpSeqNumber,
     /// The highest acknowledgment number of the peer.
     acknowledged: TcpSeqNumber,
@@ -136,6 +138,7 @@ impl Connection {
             told: Arrived::default(),
             first_expected: None,
             read: 0,
+            written: initial + 1,
             next_to_send: initial,
             acknowledged: initial,
             window: 0,
@@ -172,6 +175,19 @@ impl Connection {
         let read = self.socket.read(bytes);
         self.read = self.read.wrapping_add(read as u32);
         read
+    }
+
+    /// Copies bytes to send for the program.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
+        let written = self.socket.write(bytes);
+        self.written += written;
+        written
+    }
+
+    /// Whether a segment that was sent leaves nothing to send before an answer, or a second, has passed: RFC 6298 has no
+    /// retransmission earlier.
+    pub(crate) fn is_last(&self, sent: Option<Sent>) -> bool {
+        self.stage == Stage::Open && !self.is_shut_down && sent.is_some_and(|sent| sent.next == self.written)
     }
 
     /// What a program gets that reads although nothing has arrived: nothing, the end, or an error.

@@ -41,15 +41,14 @@ impl Reply {
 
     pub(crate) fn send<W: Wire>(self, link: &mut Link<W>, hop: Hop) {
         let (ip, tcp) = self.headers();
-        let checksums = link.checksums();
-        link.transmit(ip.buffer_len() + tcp.buffer_len(), hop, |bytes| emit(&ip, &tcp, &checksums, bytes));
+        link.transmit(ip.buffer_len() + tcp.buffer_len(), hop, |bytes| emit(&ip, &tcp, bytes));
     }
 
     /// The IPv4 packet, without checksums.
     pub(crate) fn packet(self) -> Vec<u8> {
         let (ip, tcp) = self.headers();
         let mut bytes = vec![0; ip.buffer_len() + tcp.buffer_len()];
-        emit(&ip, &tcp, &ChecksumCapabilities::ignored(), &mut bytes);
+        emit(&ip, &tcp, &mut bytes);
         bytes
     }
 
@@ -80,8 +79,9 @@ impl Reply {
     }
 }
 
-fn emit(ip: &Ipv4Repr, tcp: &TcpRepr<'_>, checksums: &ChecksumCapabilities, bytes: &mut [u8]) {
-    ip.emit(&mut Ipv4Packet::new_unchecked(&mut *bytes), checksums);
+fn emit(ip: &Ipv4Repr, tcp: &TcpRepr<'_>, bytes: &mut [u8]) {
+    let checksums = ChecksumCapabilities::ignored();
+    ip.emit(&mut Ipv4Packet::new_unchecked(&mut *bytes), &checksums);
     let (local, remote) = (IpAddress::Ipv4(ip.src_addr), IpAddress::Ipv4(ip.dst_addr));
-    tcp.emit(&mut TcpPacket::new_unchecked(&mut bytes[ip.buffer_len()..]), &local, &remote, checksums);
+    tcp.emit(&mut TcpPacket::new_unchecked(&mut bytes[ip.buffer_len()..]), &local, &remote, &checksums);
 }
