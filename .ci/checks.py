@@ -20,7 +20,10 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parent.parent
 PYTHON = "testbed/.venv/bin/python"
 KERNELS = "parsing-bench/src/impls/*.rs"
-C_FOLDERS = ("dpdk-rs/docs/upstream", "dpdk-sys/tests", "l2fwd-c", "parsing-bench/c", "parsing-bench/fuzz")
+C_FOLDERS = (
+    *("dpdk-rs/docs/upstream", "dpdk-sockets/c/examples", "dpdk-sockets/c/tests", "dpdk-sys/tests", "l2fwd-c"),
+    *("parsing-bench/c", "parsing-bench/fuzz"),
+)
 SHELL = ("x", ".ci/*.sh", "testbed/testbed/bench/scaling/scaling.sh", "testbed/testbed/campaign/remote/*.sh")
 # The same for each command, or cargo builds what they share again with other features.
 FEATURES = ("--features", "parsing-bench/timer")

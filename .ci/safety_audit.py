@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""Writes target/doc/SAFETY.md: what every `unsafe` of the two crates relies on, in the words of the comment before it.
+"""Writes target/doc/SAFETY.md: what every `unsafe` of the crates relies on, in the words of the comment before it.
 
     safety_audit.py [--check] [ROOT]      --check: write nothing, only complain
 
@@ -27,7 +27,7 @@ from safety.manifests import manifest_complaints
 from safety.source import Audit, Entry
 
 PAGE = "target/doc/SAFETY.md"
-SOURCES = ("dpdk-rs/src", "dpdk-sys/src")
+SOURCES = ("dpdk-rs/src", "dpdk-sockets/c/src", "dpdk-sys/src")
 TRUSTING = " (trusting its file)"
 # Tests and their stand-in for DPDK, which no program contains.
 TESTS = "dpdk-rs/src/models/"
@@ -42,6 +42,7 @@ INTRODUCTION = """\
 panics and exhausted pools. The price is paid here: each line is one operation that the compiler cannot check, then why
 it is sound and who ensures it. A line `unsafe fn` says what the function's callers have to ensure; they are on this
 page too. "trusting its file" marks a safe function that relies on what calls it: it is private to its file.
+`dpdk-sockets/c` is called from C: the header has what its callers have to ensure.
 
 How it is checked:
 

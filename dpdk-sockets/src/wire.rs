@@ -73,7 +73,6 @@ const VERIFIED: [RxOffloads; 3] = [RxOffloads::IPV4_CHECKSUM, RxOffloads::TCP_CH
 const WRITTEN: [TxOffloads; 3] = [TxOffloads::IPV4_CHECKSUM, TxOffloads::TCP_CHECKSUM, TxOffloads::UDP_CHECKSUM];
 
 /// A configuration for a port with those checksum offloads that its device has, so that a [`QueuePair`] uses them.
-#[must_use]
 pub fn checksum_offloads(info: &PortInfo) -> PortConfig {
     let verified = VERIFIED.into_iter().filter(|one| info.offers_rx.contains(*one));
     let written = WRITTEN.into_iter().filter(|_| writes(info.offers_tx));

@@ -3051,6 +3051,8 @@ unsafe extern "C" {
         nb_pkts: u16,
         opaque: *mut ::core::ffi::c_void,
     ) -> u16;
+    #[link_name = "rte_eth_rx_burst__extern"]
+    pub fn rte_eth_rx_burst(port_id: u16, queue_id: u16, rx_pkts: *mut *mut rte_mbuf, nb_pkts: u16) -> u16;
     #[link_name = "rte_eth_rx_queue_count__extern"]
     pub fn rte_eth_rx_queue_count(port_id: u16, queue_id: u16) -> ::core::ffi::c_int;
     #[link_name = "rte_eth_rx_descriptor_status__extern"]
@@ -3064,6 +3066,8 @@ unsafe extern "C" {
         nb_pkts: u16,
         opaque: *mut ::core::ffi::c_void,
     ) -> u16;
+    #[link_name = "rte_eth_tx_burst__extern"]
+    pub fn rte_eth_tx_burst(port_id: u16, queue_id: u16, tx_pkts: *mut *mut rte_mbuf, nb_pkts: u16) -> u16;
     #[link_name = "rte_eth_tx_prepare__extern"]
     pub fn rte_eth_tx_prepare(port_id: u16, queue_id: u16, tx_pkts: *mut *mut rte_mbuf, nb_pkts: u16) -> u16;
     pub fn rte_fib_free(fib: *mut rte_fib);

@@ -25,7 +25,7 @@ pub const FUNCTIONS: &[&str] = &[
     "rte_eth_find_next",
     "rte_eth_led_(off|on)",
     "rte_eth_macaddr_get",
-    "rte_eth_(rx|tx)_(burst_mode_get|descriptor_status|queue_info_get)",
+    "rte_eth_(rx|tx)_(burst|burst_mode_get|descriptor_status|queue_info_get)",
     "rte_eth_rx_queue_count",
     "rte_eth_(rx|tx)_queue_setup",
     "rte_eth_dev_(rx|tx)_queue_(start|stop)",

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What C programs hold: numbers, which stand for nothing after they were closed, and addresses.
+
+use core::net::{SocketAddr, SocketAddrV4};
+use dpdk_sockets::{ConnectionId, ListenerId, UdpId};
+use slotmap::{Key, KeyData};
+
+/// A stack: all sockets on one RX queue and one TX queue. Only the thread that has made it can use it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// Is not used again for another stack.
+    pub id: u64,
+}
+
+/// Declares a handle for a key of the stack.
+macro_rules! handle {
+    ($handle:ident, $key:ident) => {
+        impl From<$key> for $handle {
+            fn from(key: $key) -> Self {
+                Self { id: key.data().as_ffi() }
+            }
+        }
+
+        impl From<$handle> for $key {
+            fn from(handle: $handle) -> Self {
+                KeyData::from_ffi(handle.id).into()
+            }
+        }
+    };
+}
+
+/// A TCP connection of one stack. After dpdk_sockets_close() it stands for nothing, also when other connections are made.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Any number is safe to use: one that is wrong gives DPDK_SOCKETS_ERROR_NO_SUCH_CONNECTION.
+    pub id: u64,
+}
+
+/// A TCP port of one stack that accepts connections.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// Any number is safe to use.
+    pub id: u64,
+}
+
+/// A UDP port of one stack.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdpSocket {
+    /// Any number is safe to use: one that is wrong gives DPDK_SOCKETS_ERROR_NO_SUCH_SOCKET.
+    pub id: u64,
+}
+
+handle!(Connection, ConnectionId);
+handle!(Listener, ListenerId);
+handle!(UdpSocket, UdpId);
+
+/// An IPv4 address and a port.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// 192.0.2.1 is {192, 0, 2, 1}. inet_pton() writes it so.
+    pub ip: [u8; 4],
+    /// In the byte order of the host: 80 is HTTP.
+    pub port: u16,
+}
+
+impl From<Address> for SocketAddr {
+    fn from(address: Address) -> Self {
+        SocketAddrV4::new(address.ip.into(), address.port).into()
+    }
+}
+
+impl From<SocketAddr> for Address {
+    fn from(address: SocketAddr) -> Self {
+        let SocketAddr::V4(address) = address else { return Self { ip: [0; 4], port: 0 } };
+        Self { ip: address.ip().octets(), port: address.port() }
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The queues, the port and the pool that C hands over, which dpdk-rs does not know.
+
+use crate::error::Error;
+use arrayvec::ArrayVec;
+use core::ffi::c_void;
+use core::mem;
+use core::ptr::{self, NonNull};
+use core::slice;
+use core::time::Duration;
+use dpdk_rs::MacAddr;
+use dpdk_sockets::wire::Wire;
+use dpdk_sys::{self as sys, rte_mbuf, rte_mempool};
+
+/// The maximum number of frames received at once, and of frames that wait for the device.
+const BURST: usize = 32;
+
+/// An mbuf that nobody else has.
+#[repr(transparent)]
+pub(crate) struct Mbuf(NonNull<rte_mbuf>);
+
+/// Declares getters of fields.
+macro_rules! get {
+    ($($get:ident: $type:ty = $pointer:path;)+) => {$(
+        fn $get(&self) -> $type {
+            // SAFETY: the mbuf is live as long as this value.
+            let field = unsafe { $pointer(self.0.as_ptr()) };
+            // SAFETY: the field is part of a live mbuf, and initialised. Nobody writes it, since this value alone has the mbuf.
+            unsafe { field.read() }
+        }
+    )+};
+}
+
+impl Mbuf {
+    get! {
+        buf_addr: *mut c_void = sys::mbuf_buf_addr;
+        buf_len: u16 = sys::mbuf_buf_len;
+        data_off: u16 = sys::mbuf_data_off;
+        data_len: u16 = sys::mbuf_data_len;
+        nb_segs: u16 = sys::mbuf_nb_segs;
+    }
+
+    /// Where the data of the first segment begins.
+    fn data(&self) -> *mut u8 {
+        // SAFETY: the data of an mbuf begins inside its buffer.
+        unsafe { self.buf_addr().cast::<u8>().add(self.data_off().into()) }
+    }
+
+    /// Makes the data of a new mbuf this long. Returns whether there is room for it.
+    fn append(&mut self, len: usize) -> bool {
+        let room = self.buf_len().saturating_sub(self.data_off());
+        let Some(len) = u16::try_from(len).ok().filter(|len| *len <= room) else { return false };
+        // SAFETY: the mbuf is live as long as this value.
+        let data_len = unsafe { sys::mbuf_data_len(self.0.as_ptr()) };
+        // SAFETY: the field is part of a live mbuf that nobody else uses, and the data stays inside the buffer.
+        unsafe { data_len.write(len) };
+        // SAFETY: the mbuf is live as long as this value.
+        let pkt_len = unsafe { sys::mbuf_pkt_len(self.0.as_ptr()) };
+        // SAFETY: the field is part of a live mbuf that nobody else uses, and that has no other segment.
+        unsafe { pkt_len.write(len.into()) };
+        true
+    }
+}
+
+impl Drop for Mbuf {
+    fn drop(&mut self) {
+        // SAFETY: the mbuf is live and this value alone has it. Its pool exists, as was promised to `Queues::new`.
+        unsafe { sys::rte_pktmbuf_free(self.0.as_ptr()) };
+    }
+}
+
+/// An RX queue and a TX queue of one port, with a pool for the frames to send.
+pub(crate) struct Queues {
+    port: u16,
+    queue: u16,
+    pool: NonNull<rte_mempool>,
+    /// In the order of arrival, the first one at the end.
+    received: ArrayVec<Mbuf, BURST>,
+    waiting: ArrayVec<Mbuf, BURST>,
+    /// So that there is an mbuf when there is room.
+    spare: Option<Mbuf>,
+    start: u64,
+    hz: u64,
+}
+
+impl Queues {
+    /// Takes over the queues with one number, for frames of up to `frame_len` bytes.
+    ///
+    /// # Safety
+    /// The pool is one of packet mbufs. As long as the result and its mbufs live, it is not freed, the port is neither closed nor
+    /// configured anew, and nobody else uses the two queues.
+    pub(crate) unsafe fn new(
+        port: u16,
+        queue: u16,
+        pool: NonNull<rte_mempool>,
+        frame_len: usize,
+    ) -> Result<Self, Error> {
+        let mut info = sys::rte_eth_dev_info::default();
+        // SAFETY: the call checks the port's number, and writes to a struct of this function.
+        if unsafe { sys::rte_eth_dev_info_get(port, &raw mut info) } != 0 {
+            return Err(Error::NoSuchDevice);
+        }
+        if queue >= info.nb_rx_queues || queue >= info.nb_tx_queues {
+            return Err(Error::NoSuchQueue);
+        }
+        // SAFETY: the caller promises a pool of packet mbufs.
+        let room = usize::from(unsafe { sys::rte_pktmbuf_data_room_size(pool.as_ptr()) });
+        if room < sys::RTE_PKTMBUF_HEADROOM as usize + frame_len {
+            return Err(Error::SmallPool);
+        }
+        // SAFETY: the EAL is initialised, since it has a port. The call reads a number.
+        let hz = unsafe { sys::rte_get_tsc_hz() };
+        let (received, waiting) = (ArrayVec::new(), ArrayVec::new());
+        Ok(Self { port, queue, pool, received, waiting, spare: None, start: cycles(), hz: hz.max(1) })
+    }
+
+    fn new_mbuf(&self) -> Option<Mbuf> {
+        // SAFETY: the pool is one of packet mbufs and is not freed as long as this value lives, as was promised to
+        // `Queues::new`.
+        NonNull::new(unsafe { sys::rte_pktmbuf_alloc(self.pool.as_ptr()) }).map(Mbuf)
+    }
+
+    fn transmit(&mut self) {
+        let (first, count) = (self.waiting.as_mut_ptr().cast(), self.waiting.len() as u16);
+        // SAFETY: the queue exists and nobody else uses it, as was promised to `Queues::new`. `first` points to `count` mbufs,
+        // since an `Mbuf` is a pointer to one.
+        let sent = unsafe { sys::rte_eth_tx_burst(self.port, self.queue, first, count) };
+        // They are the driver's now.
+        self.waiting.drain(..usize::from(sent)).for_each(mem::forget);
+    }
+}
+
+/// The MAC address of a port.
+pub(crate) fn mac_of(port: u16) -> Result<MacAddr, Error> {
+    let mut address = sys::rte_ether_addr::default();
+    // SAFETY: the call checks the port's number, and writes to a struct of this function.
+    let result = unsafe { sys::rte_eth_macaddr_get(port, &raw mut address) };
+    if result == 0 { Ok(MacAddr(address.addr_bytes)) } else { Err(Error::NoSuchDevice) }
+}
+
+fn cycles() -> u64 {
+    // SAFETY: the call reads the processor's counter.
+    unsafe { sys::rte_rdtsc() }
+}
+
+impl Wire for Queues {
+    type Frame = Mbuf;
+
+    fn now(&mut self) -> Duration {
+        let micros = u128::from(cycles().saturating_sub(self.start)) * 1_000_000 / u128::from(self.hz);
+        Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX))
+    }
+
+    fn receive(&mut self) -> Option<Mbuf> {
+        if self.received.is_empty() {
+            let mut room = [ptr::null_mut(); BURST];
+            // SAFETY: the queue exists and nobody else uses it, as was promised to `Queues::new`. `room` has room for so many.
+            let count = unsafe { sys::rte_eth_rx_burst(self.port, self.queue, room.as_mut_ptr(), BURST as u16) };
+            let received = room.iter().take(count.into()).rev();
+            self.received.extend(received.filter_map(|mbuf| NonNull::new(*mbuf)).map(Mbuf));
+        }
+        self.received.pop()
+    }
+
+    fn has_room(&mut self) -> bool {
+        if self.waiting.is_full() {
+            self.transmit();
+        }
+        if self.spare.is_none() {
+            self.spare = self.new_mbuf();
+        }
+        !self.waiting.is_full() && self.spare.is_some()
+    }
+
+    fn allocate(&mut self, len: usize) -> Option<Mbuf> {
+        let mut mbuf = self.spare.take().or_else(|| self.new_mbuf())?;
+        if mbuf.append(len) {
+            return Some(mbuf);
+        }
+        self.spare = Some(mbuf);
+        None
+    }
+
+    fn bytes(frame: &Mbuf) -> Option<&[u8]> {
+        // SAFETY: the first segment of a live mbuf has so many bytes, which are never uninitialised, and this value alone has it.
+        (frame.nb_segs() == 1).then(|| unsafe { slice::from_raw_parts(frame.data(), frame.data_len().into()) })
+    }
+
+    fn bytes_mut(frame: &mut Mbuf) -> &mut [u8] {
+        // SAFETY: the first segment of a live mbuf has so many bytes, which are never uninitialised, and this value alone has it.
+        unsafe { slice::from_raw_parts_mut(frame.data(), frame.data_len().into()) }
+    }
+
+    fn send(&mut self, frame: Mbuf) -> bool {
+        self.waiting.try_push(frame).is_ok()
+    }
+
+    fn flush(&mut self) {
+        if !self.waiting.is_empty() {
+            self.transmit();
+        }
+    }
+}

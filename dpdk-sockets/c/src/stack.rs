@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A stack, from the beginning to the end.
+
+use crate::config::Config;
+use crate::error::Error;
+use crate::event::{Event, collect};
+use crate::handles::Stack;
+use crate::pointers::{input, output, outputs};
+use crate::queues::{Queues, mac_of};
+use crate::stacks::{Polled, guarded, insert, remove, with};
+use core::ffi::c_int;
+use core::ptr::NonNull;
+use dpdk_sys::rte_mempool;
+use slotmap::SecondaryMap;
+
+// SAFETY: nothing else has this name: the prefix is this library's.
+#[unsafe(no_mangle)]
+/// Make a stack for the RX queue and the TX queue with one number of a port. The thread that makes it is the one that uses it.
+///
+/// The EAL and the port are the program's: it starts the port before dpdk_sockets_poll(), and stops it after
+/// dpdk_sockets_free(). The MAC address is the port's. Frames to send are allocated from pool, which may be the one of the RX queue.
+///
+/// Returns 0 and writes *stack, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_SUCH_DEVICE, _NO_SUCH_QUEUE, _SMALL_POOL, _ADDRESS,
+/// _PREFIX_LENGTH, _GATEWAY, _MTU or _BUFFER.
+///
+/// # Safety
+/// pool is NULL or a pool of packet mbufs (rte_pktmbuf_pool_create); config and stack are NULL or point to such structs. Until
+/// dpdk_sockets_free() the pool is not freed, the port is neither closed nor configured anew, and nobody else uses the two queues.
+pub unsafe extern "C" fn dpdk_sockets_new(
+    port_id: u16,
+    queue_id: u16,
+    pool: *mut rte_mempool,
+    config: *const Config,
+    stack: *mut Stack,
+) -> c_int {
+    guarded(|| {
+        // SAFETY: the caller promises a config.
+        let config = unsafe { input(config) }?;
+        // SAFETY: the caller promises room for a handle.
+        let made = unsafe { output(stack) }?;
+        let pool = NonNull::new(pool).ok_or(Error::NullPointer)?;
+        let config = config.complete(mac_of(port_id)?);
+        let header_len = if config.vlan.is_some() { 18 } else { 14 };
+        // SAFETY: the caller promises a pool of packet mbufs and two queues, until the stack is freed.
+        let queues = unsafe { Queues::new(port_id, queue_id, pool, header_len + config.mtu) }?;
+        let stack = dpdk_sockets::Stack::new(queues, config)?;
+        made.write(insert(Polled { stack, users: SecondaryMap::new() })?);
+        Ok(0)
+    })
+}
+
+// SAFETY: nothing else has this name: the prefix is this library's.
+#[unsafe(no_mangle)]
+/// Free a stack, its sockets and its mbufs, without a word to the peers.
+///
+/// Returns 0 or DPDK_SOCKETS_ERROR_NO_SUCH_STACK.
+pub extern "C" fn dpdk_sockets_free(stack: Stack) -> c_int {
+    guarded(|| remove(stack).map(drop).map(|()| 0))
+}
+
+// SAFETY: nothing else has this name: the prefix is this library's.
+#[unsafe(no_mangle)]
+/// Send what there is to send, handle the frames that have arrived, 32 at most, and report what has happened to the sockets. It
+/// never waits: call it all the time. What does not fit into events is reported by the next call.
+///
+/// Returns how many events it has written, 0 to max_events, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_EVENTS if max_events is less
+/// than 1, _NO_SUCH_STACK or _INTERNAL.
+///
+/// # Safety
+/// events is NULL or points to room for max_events of struct dpdk_sockets_event.
+pub unsafe extern "C" fn dpdk_sockets_poll(stack: Stack, events: *mut Event, max_events: c_int) -> c_int {
+    with(stack, |polled| {
+        let most = usize::try_from(max_events).ok().filter(|most| *most > 0).ok_or(Error::NoEvents)?;
+        // SAFETY: the caller promises room for so many events.
+        let events = unsafe { outputs(events, most) }?;
+        polled.stack.poll();
+        Ok(collect(polled, events) as c_int)
+    })
+}

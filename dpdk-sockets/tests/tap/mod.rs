@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A server on a tap interface, in a network namespace of its own.
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+use std::{env, thread};
+
+/// Set for the process in the namespace.
+const INSIDE: &str = "DPDK_SOCKETS_TEST_INSIDE";
+
+/// A test that takes longer hangs.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
+
+const CONNECTIONS: usize = 200;
+const BYTES: usize = 20_000;
+
+/// A program that runs on a tap interface of the kernel.
+pub(crate) struct Server {
+    process: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    /// A folder of its own for DPDK.
+    pub(crate) runtime: PathBuf,
+}
+
+impl Server {
+    pub(crate) fn start(program: &Path, words: &[&str]) -> Self {
+        let name = program.file_name().unwrap().display();
+        let runtime = env::temp_dir().join(format!("dpdk-sockets-{name}-{}", std::process::id()));
+        std::fs::create_dir(&runtime).unwrap();
+        let mut process = Command::new(program)
+            .args([
+                "--no-huge",
+                "-m",
+                "128",
+                "--no-pci",
+                "--no-telemetry",
+                "--vdev=net_tap0,iface=tap0",
+                "-l",
+                "0",
+                "--",
+            ])
+            .args(words)
+            .env("RUNTIME_DIRECTORY", &runtime)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("on TCP port"));
+        assert!(ready.is_some(), "the server did not start");
+        shell("ip address add 192.0.2.2/24 dev tap0; ip link set tap0 up");
+        Self { process, lines, runtime }
+    }
+
+    /// The last line of its output.
+    pub(crate) fn stop(mut self) -> String {
+        self.signal();
+        let last = self.lines.by_ref().map_while(Result::ok).last();
+        assert!(self.process.wait().unwrap().success());
+        last.unwrap_or_default()
+    }
+
+    pub(crate) fn signal(&self) {
+        kill(Pid::from_raw(self.process.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A test that failed has not stopped it.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.runtime);
+    }
+}
+
+fn shell(script: &str) {
+    assert!(Command::new("sh").args(["-ec", script]).status().unwrap().success(), "{script}");
+}
+
+/// Sends bytes, which are other ones for each connection, and reads them again.
+fn exchange(number: usize) {
+    let sent: Vec<_> = (0..BYTES).map(|position| (position * 7 + number) as u8).collect();
+    let mut stream = TcpStream::connect("192.0.2.1:7").unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    stream.write_all(&sent).unwrap();
+    stream.shutdown(Shutdown::Write).unwrap();
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).unwrap();
+    assert!(received == sent, "connection {number} gets other bytes than it sends");
+}
+
+/// An echo server gives every byte back.
+pub(crate) fn echo(program: &Path) {
+    let server = Server::start(program, &[]);
+    thread::scope(|scope| {
+        for first in 0..4 {
+            scope.spawn(move || (first..CONNECTIONS).step_by(4).for_each(exchange));
+        }
+    });
+    assert!(
+        TcpStream::connect("192.0.2.1:8").is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+    );
+    assert_eq!(server.stop(), format!("echoed {} bytes", CONNECTIONS * BYTES));
+}
+
+/// Runs a test in a network namespace, where this function returns `true`: it starts this program once more for that.
+pub(crate) fn is_inside(test: &str) -> bool {
+    if env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        println!("skipped: the kernel has no /dev/net/tun");
+        return false;
+    }
+    if !Command::new("unshare").args(["--net", "true"]).output().is_ok_and(|output| output.status.success()) {
+        println!("skipped: no network namespace can be made: this needs root");
+        return false;
+    }
+    let mut command = Command::new("unshare");
+    command.arg("--net").arg(env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
+    assert!(command.status().unwrap().success());
+    false
+}
