@@ -245,6 +245,12 @@ def test_handicaps_are_built_with_and_without_lto(tree):
         assert f"cargo build --profile {profile} -p testbed-handicaps" in builds
 
 
+def test_the_program_that_is_counted_for_sockets_is_built(tree):
+    tree.x("bench", "sockets", "--renew", "--no-hugepages")
+    assert "cargo build --profile dist -p testbed-load" in tree.calls
+    assert not any("target/static" in call for call in tree.calls)
+
+
 def test_enough_free_hugepages_are_used_and_none_taken(tree):
     tree.set_hugepages(total=300, free=256, available_mb=8192)
     done = tree.x("testbed")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from testbed.bench.count.gate import FiguresError
 from testbed.bench.count.instructions import CountError
 from testbed.bench.sockets.count import CONNECTIONS, QUICK_CONNECTIONS, run_counts
 from testbed.command_line.console import fail, new_console
-from testbed.command_line.options import BinDirOption, JsonOption, absolute, json_file
+from testbed.command_line.options import BinDirOption, absolute, json_file
 from testbed.run.programs import COSTS, ProgramMissing, find_program
 
 
@@ -29,7 +30,9 @@ def sockets(
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only check that everything works: up to 100.")] = False,
-    json: JsonOption = None,
+    json: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures to this file.")
+    ] = None,
     bin_dir: BinDirOption = None,
     renew: Annotated[bool, typer.Option("--renew", help="Also write the figures to testbed/counts.json.")] = False,
 ) -> None:
