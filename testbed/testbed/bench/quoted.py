@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.bench import quoted_text as text
+from testbed.bench.count.gate import REQUEST
 from testbed.bench.record import OverloadRecord, read_record
 from testbed.comparison.figures import figures
 from testbed.comparison.pair_verdict import Verdict, interval_text, judge
@@ -74,7 +75,9 @@ def results_page(root: Path) -> str:
         blocks.append(markdown_table(_figure_table(mine)))
     if left:
         raise ResultsError(f"no section of {PAGE} shows {', '.join(sorted(left))}: add it to quoted_text.py")
-    blocks += ["## Instructions", text.INSTRUCTIONS, markdown_table(_count_table(_read(root / COUNTS)))]
+    counts = _read(root / COUNTS)
+    blocks += ["## Instructions", text.INSTRUCTIONS, markdown_table(_count_table(counts))]
+    blocks += [text.REQUEST_INSTRUCTIONS, markdown_table(_request_table(counts))]
     for name, path in counted.items():
         blocks += [text.REWRITE_INSTRUCTIONS.format(name=name), markdown_table(_rewrite_table(_read(path)))]
     return "\n\n".join([*blocks, text.FURTHER]) + "\n"
@@ -169,8 +172,19 @@ def _count_table(counts: dict) -> Table:
         Row([versions, counted, *(f"{costs[part]:.2f}" if part in costs else ABSENT for part in parts)])
         for versions, figures_of in counts["figures"].items()
         for counted, costs in figures_of.items()
+        if REQUEST not in costs
     ]
     return Table("", ["Versions", "Program", *(part.capitalize() for part in parts)], rows, text_columns=2)
+
+
+def _request_table(counts: dict) -> Table:
+    rows = [
+        Row([versions, counted, f"{costs[REQUEST]:,.0f}"])
+        for versions, figures_of in counts["figures"].items()
+        for counted, costs in figures_of.items()
+        if REQUEST in costs
+    ]
+    return Table("", ["Versions", "Server", "Request"], rows, text_columns=2)
 
 
 def _rewrite_table(counts: dict) -> Table:

@@ -74,6 +74,10 @@ Instructions per packet on net_null and, for the generator, on net_ring, counted
 --count`). They do not depend on the machine's load; CI counts them and compares with `testbed/counts.json`, where
 these are from."""
 
+REQUEST_INSTRUCTIONS = """\
+Instructions per request of 100 bytes that a server on dpdk-sockets sends back, without a device (`./x bench sockets`):
+with the poll interface, with async sockets, and with the poll interface if the device has checksum offloads."""
+
 REWRITE_INSTRUCTIONS = "With a parser in the loop, as counted in {name}; `:w1` writes the IPv4 destination only:"
 
 FURTHER = """\

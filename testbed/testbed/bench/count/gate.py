@@ -17,6 +17,9 @@ _ABOUT = (
     f"and per request by versions, server and connections ({RENEW_REQUESTS})"
 )
 
+# What a row of a request has in place of the components of a packet.
+REQUEST = "request"
+
 # Growth of the application's share above this fails the tests.
 GROWTH_MAX = 0.02
 

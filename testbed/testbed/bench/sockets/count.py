@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from testbed.bench.count.binary import run_tool
-from testbed.bench.count.gate import figures_path, growth, read_figures, renew_figures, versions
+from testbed.bench.count.gate import REQUEST, figures_path, growth, read_figures, renew_figures, versions
 from testbed.bench.count.instructions import CountError
 from testbed.run.programs import Program
 
@@ -86,7 +86,7 @@ def run_counts(
         ]
         json_path.write_text(json.dumps({"schema": 1, "versions": key, "counts": rows}, indent=2) + "\n")
     if renew:
-        renew_figures(figures_path(), key, {one.row_name: {"request": round(one.instructions, 1)} for one in counts})
+        renew_figures(figures_path(), key, {one.row_name: {REQUEST: round(one.instructions, 1)} for one in counts})
         console.print(f"renewed {figures_path()}")
     return counts
 
@@ -104,7 +104,7 @@ def _table(counts: Sequence[RequestCount], before: dict[str, dict[str, float]]) 
     for connections in dict.fromkeys(one.connections for one in counts):
         cells = [f"{connections:,}"]
         for one in (one for one in counts if one.connections == connections):
-            then = before.get(one.row_name, {}).get("request")
+            then = before.get(one.row_name, {}).get(REQUEST)
             change = "none" if then is None else f"{then:,.0f} ({100 * growth(one.instructions, then):+.1f} %)"
             cells += [f"{one.instructions:,.0f}", change]
         table.add_row(*cells)
