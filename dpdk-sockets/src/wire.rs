@@ -3,9 +3,11 @@
 
 //! Where the frames of a stack come from and go to: a queue pair of a port, or memory in tests.
 
+use crate::link::Ethernet;
 use core::time::Duration;
 use dpdk_rs::port::{PortInfo, RxOffloads, TxOffloads};
 use dpdk_rs::{Burst, Checksum, Clock, Eal, Mempool, Packet, PortConfig, RxQueue, Tsc, TxQueue, TxRequest};
+use smoltcp::wire::{EthernetProtocol, IPV4_HEADER_LEN, IpProtocol, Ipv4Packet, TcpPacket};
 use std::collections::VecDeque;
 
 /// The maximum number of frames received at once, and of frames that wait for the device.
@@ -193,20 +195,17 @@ impl Wire for QueuePair {
     }
 }
 
-/// What the device has to write into a frame of the stack.
+/// What the device has to write into a frame of the stack, which has no options of IPv4.
 fn request(frame: &[u8]) -> TxRequest {
-    const TAGGED: [u8; 2] = [0x81, 0x00];
-    const IPV4: [u8; 2] = [0x08, 0x00];
-    let l2_len: u8 = if frame.get(12..14) == Some(&TAGGED) { 18 } else { 14 };
-    let (header, packet) = frame.split_at(usize::from(l2_len).min(frame.len()));
-    // The stack writes no options of IPv4.
-    if !header.ends_with(&IPV4) || packet.len() < 40 && packet.get(9) == Some(&6) {
-        return TxRequest::new();
-    }
-    let asked = TxRequest::ipv4(l2_len, 20).ip_checksum();
-    match packet.get(9) {
-        Some(6) => asked.tcp_checksum(packet[32] >> 4 << 2),
-        Some(17) => asked.udp_checksum(),
+    let Some((len, EthernetProtocol::Ipv4)) = Ethernet::sent(frame) else { return TxRequest::new() };
+    let Some((ip, content)) = frame[len..].split_at_checked(IPV4_HEADER_LEN) else { return TxRequest::new() };
+    let asked = TxRequest::ipv4(len as u8, IPV4_HEADER_LEN as u16).ip_checksum();
+    match Ipv4Packet::new_unchecked(ip).next_header() {
+        IpProtocol::Tcp => match TcpPacket::new_checked(content) {
+            Ok(tcp) => asked.tcp_checksum(tcp.header_len()),
+            Err(_) => TxRequest::new(),
+        },
+        IpProtocol::Udp => asked.udp_checksum(),
         _ => asked,
     }
 }

@@ -493,8 +493,8 @@ int dpdk_sockets_shutdown(struct dpdk_sockets_stack stack,
                           struct dpdk_sockets_connection connection);
 
 /**
- * Give a connection back. What was sent still reaches the peer; what was received and not read is lost, and the peer is told so by
- * a reset. The handle stands for nothing afterwards, and no event follows.
+ * Give a connection back. What was sent still reaches the peer; what was received and not read is lost, and the peer gets a
+ * reset. The handle stands for nothing afterwards, and no event follows.
  *
  * Returns 0, or DPDK_SOCKETS_ERROR_NO_SUCH_CONNECTION, _NO_SUCH_STACK or _INTERNAL.
  */

@@ -167,8 +167,8 @@ pub extern "C" fn dpdk_sockets_shutdown(stack: Stack, connection: Connection) ->
 
 // SAFETY: nothing else has this name: the prefix is this library's.
 #[unsafe(no_mangle)]
-/// Give a connection back. What was sent still reaches the peer; what was received and not read is lost, and the peer is told so by
-/// a reset. The handle stands for nothing afterwards, and no event follows.
+/// Give a connection back. What was sent still reaches the peer; what was received and not read is lost, and the peer gets a
+/// reset. The handle stands for nothing afterwards, and no event follows.
 ///
 /// Returns 0, or DPDK_SOCKETS_ERROR_NO_SUCH_CONNECTION, _NO_SUCH_STACK or _INTERNAL.
 pub extern "C" fn dpdk_sockets_close(stack: Stack, connection: Connection) -> c_int {

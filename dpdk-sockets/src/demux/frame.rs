@@ -136,7 +136,7 @@ fn ipv4(bytes: &[u8], offset: usize, from: EthernetAddress, address: Ipv4Addr, v
             if !verified.l4 && !checksum::is_content_right(datagram, header_len) {
                 return Inbound::Damaged;
             }
-            return udp::parse(bytes, offset)
+            return udp::place(&udp, packet.src_addr(), offset + header_len)
                 .map_or(Inbound::Other, |(port, place)| Inbound::Udp(port, place, bytes, from));
         }
         IpProtocol::Icmp => {

@@ -46,6 +46,14 @@ impl Ethernet {
         Some(Self { to: EthernetAddress(*to), from: EthernetAddress(*from), ethertype })
     }
 
+    /// The length of the header of a frame that this host sends, and the frame's type.
+    pub(crate) fn sent(bytes: &[u8]) -> Option<(usize, EthernetProtocol)> {
+        let is_tagged = bytes.get(TYPE_AT..TYPE_AT + 2)? == TAGGED;
+        let len = Self::len(is_tagged.then_some(0));
+        let ethertype = bytes.get(len - 2..)?.first_chunk()?;
+        Some((len, EthernetProtocol::from(u16::from_be_bytes(*ethertype))))
+    }
+
     /// Writes the header at the start of a frame that is long enough.
     #[inline]
     pub(crate) fn emit(self, bytes: &mut [u8], vlan: Option<u16>) {
@@ -78,6 +86,8 @@ mod tests {
             HEADER.emit(&mut bytes, vlan);
             let len = Ethernet::len(vlan);
             assert_eq!(Ethernet::parse(&bytes[..len], vlan), Some(HEADER));
+            assert_eq!(Ethernet::sent(&bytes[..len]), Some((len, HEADER.ethertype)));
+            assert_eq!(Ethernet::sent(&bytes[..len - 1]), None);
             assert_eq!(Ethernet::parse(&bytes[..len - 1], vlan), None, "too short");
         }
     }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 /// A connection. The traits of tokio and of futures-io read and write it.
 ///
 /// Dropping it closes both directions: what was written still reaches the peer; what was received and not read is lost,
-/// and the peer is told so by a reset. One task at a time waits to read, and one to write: the last that was polled is
+/// and the peer gets a reset. One task at a time waits to read, and one to write: the last that was polled is
 /// woken.
 pub struct TcpStream {
     runtime: Handle,

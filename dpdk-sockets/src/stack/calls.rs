@@ -147,8 +147,8 @@ impl<W: Wire> Stack<W> {
         Ok(())
     }
 
-    /// Gives a connection back. What was sent still reaches the peer; what was received and not read is lost, and the peer is
-    /// told so by a reset (RFC 1122, section 4.2.2.13). The handle stands for nothing afterwards.
+    /// Gives a connection back. What was sent still reaches the peer; what was received and not read is lost, and the peer
+    /// gets a reset (RFC 1122, section 4.2.2.13). The handle stands for nothing afterwards.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@
 //! UDP (RFC 768): ports, and the datagrams that wait for the program in their frames.
 
 use crate::event::UdpId;
-use core::net::SocketAddrV4;
+use core::net::{Ipv4Addr, SocketAddrV4};
 use core::ops::Range;
 use slotmap::SlotMap;
 use smoltcp::phy::ChecksumCapabilities;
@@ -97,16 +97,14 @@ impl<F> UdpPorts<F> {
     }
 }
 
-/// The datagram in an IPv4 packet that lies at `offset` of its frame. `None` if nobody can have sent it.
-pub(crate) fn parse(packet: &[u8], offset: usize) -> Option<(u16, Place)> {
-    let ip = Ipv4Packet::new_unchecked(packet);
-    let udp = UdpPacket::new_checked(ip.payload()).ok()?;
+/// The port of a datagram that begins at `offset` of its frame, and where it is. `None` if nobody can have sent it.
+pub(crate) fn place(udp: &UdpPacket<&[u8]>, from: Ipv4Addr, offset: usize) -> Option<(u16, Place)> {
     if udp.src_port() == 0 {
         return None;
     }
-    let start = offset + usize::from(ip.header_len()) + smoltcp::wire::UDP_HEADER_LEN;
+    let start = offset + smoltcp::wire::UDP_HEADER_LEN;
     let payload = start..start + udp.payload().len();
-    Some((udp.dst_port(), Place { from: SocketAddrV4::new(ip.src_addr(), udp.src_port()), payload }))
+    Some((udp.dst_port(), Place { from: SocketAddrV4::new(from, udp.src_port()), payload }))
 }
 
 /// The headers of IPv4 and UDP, in bytes.
