@@ -3,12 +3,12 @@
 #![allow(clippy::print_stdout)]
 
 //! Sends back what it receives on TCP port 7 (RFC 862), on any number of connections.
-//! Usage: echo [EAL OPTIONS] [-- ADDRESS/PREFIX], by default 192.0.2.1/24. Runs until SIGINT or SIGTERM.
+//! Usage: echo [EAL OPTIONS] [-- ADDRESS/PREFIX[,ADDRESS/PREFIX]], by default 192.0.2.1/24. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
 use dpdk_rs::{Eal, EalOptions, Mempool};
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
-use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, Stack};
+use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
@@ -17,8 +17,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let text = args.first().map_or("192.0.2.1/24", String::as_str);
-    let (address, prefix_len) =
-        text.split_once('/').ok_or_else(|| format!("'{text}' has no '/': give an address such as 192.0.2.1/24"))?;
+    let addresses: Vec<IpNet> = text
+        .split(',')
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .map_err(|_| format!("'{text}' are no addresses: give some such as 192.0.2.1/24,2001:db8::1/64"))?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -29,7 +32,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let offloads = checksum_offloads(&port.info()?);
     let (port, mut rx, mut tx) = port.configure(&offloads, &pool)?.start()?;
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
-    let config = Config::new(port.mac_addr()?, address.parse()?, prefix_len.parse()?);
+    // Neighbor discovery asks a group for an IPv6 address.
+    port.set_allmulticast(true)?;
+    let mut config = Config::new(port.mac_addr()?, addresses[0]);
+    config.addresses = addresses;
     let mut stack = Stack::new(wire, config)?;
     stack.listen(7)?;
     println!("port {} ({}): {text} at {} echoes on TCP port 7", port.id(), port.name(), port.mac_addr()?);

@@ -3,7 +3,7 @@
 
 //! The checksums of IPv4, TCP and UDP (RFC 1071), eight bytes at a time.
 
-use smoltcp::wire::IPV4_HEADER_LEN;
+use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN};
 
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -19,43 +19,57 @@ pub(crate) fn is_header_right(header: &[u8]) -> bool {
     fold(sum(header, 0)) == u16::MAX
 }
 
-/// Whether the sum of the TCP segment or UDP datagram in an IPv4 packet is right, whose header has so many bytes.
+/// Whether the sum of the TCP segment or UDP datagram in an IP packet is right, whose header has so many bytes. An IPv6 packet
+/// has no extension headers.
 #[inline]
 pub(crate) fn is_content_right(packet: &[u8], header_len: usize) -> bool {
     let content = &packet[header_len..];
-    // RFC 768: the sender has computed none.
-    let is_absent = packet[9] == UDP && content.get(UDP_AT..UDP_AT + 2) == Some(&[0, 0]);
+    // RFC 768: the sender has computed none. In IPv6 it has to (RFC 8200, section 8.1).
+    let is_absent = !is_ipv6(packet) && packet[9] == UDP && content.get(UDP_AT..UDP_AT + 2) == Some(&[0, 0]);
     is_absent || fold(sum(content, pseudo_header(packet, content.len()))) == u16::MAX
 }
 
-/// Writes the sums of an IPv4 packet without options, and of the TCP segment or UDP datagram in it.
+/// Writes the sums of an IP packet without options and extension headers, and of the TCP segment or UDP datagram in it.
 #[inline]
 pub(crate) fn write(packet: &mut [u8]) {
-    if packet.len() < IPV4_HEADER_LEN {
+    if packet.len() < IPV4_HEADER_LEN || (is_ipv6(packet) && packet.len() < IPV6_HEADER_LEN) {
         return;
     }
-    let place = match packet[9] {
+    let (header_len, protocol) =
+        if is_ipv6(packet) { (IPV6_HEADER_LEN, packet[6]) } else { (IPV4_HEADER_LEN, packet[9]) };
+    let place = match protocol {
         TCP => Some(TCP_AT),
         UDP => Some(UDP_AT),
         _ => None,
     };
-    if let Some(at) = place.map(|at| IPV4_HEADER_LEN + at).filter(|at| packet.len() >= at + 2) {
+    if let Some(at) = place.map(|at| header_len + at).filter(|at| packet.len() >= at + 2) {
         packet[at..at + 2].fill(0);
-        let content = &packet[IPV4_HEADER_LEN..];
+        let content = &packet[header_len..];
         let sum = !fold(sum(content, pseudo_header(packet, content.len())));
         // A datagram's sum of 0 is written as its other form, since 0 means none.
-        let sum = if sum == 0 && packet[9] == UDP { u16::MAX } else { sum };
+        let sum = if sum == 0 && protocol == UDP { u16::MAX } else { sum };
         packet[at..at + 2].copy_from_slice(&sum.to_ne_bytes());
     }
-    packet[IPV4_AT..IPV4_AT + 2].fill(0);
-    let sum = !fold(sum(&packet[..IPV4_HEADER_LEN], 0));
-    packet[IPV4_AT..IPV4_AT + 2].copy_from_slice(&sum.to_ne_bytes());
+    if !is_ipv6(packet) {
+        packet[IPV4_AT..IPV4_AT + 2].fill(0);
+        let sum = !fold(sum(&packet[..IPV4_HEADER_LEN], 0));
+        packet[IPV4_AT..IPV4_AT + 2].copy_from_slice(&sum.to_ne_bytes());
+    }
 }
 
-/// The sum of the pseudo-header of TCP and UDP: addresses, protocol, length.
+const fn is_ipv6(packet: &[u8]) -> bool {
+    packet[0] >> 4 == 6
+}
+
+/// The sum of the pseudo-header of TCP and UDP: addresses, protocol, length (RFC 9293, section 3.1; RFC 8200, section 8.1).
 fn pseudo_header(packet: &[u8], len: usize) -> u64 {
-    let rest = u32::from(u16::from(packet[9]).to_be()) + u32::from((len as u16).to_be());
-    sum(&packet[12..IPV4_HEADER_LEN], u64::from(rest))
+    let (addresses, protocol) = if is_ipv6(packet) {
+        (&packet[8..IPV6_HEADER_LEN], packet[6])
+    } else {
+        (&packet[12..IPV4_HEADER_LEN], packet[9])
+    };
+    let rest = u32::from(u16::from(protocol).to_be()) + u32::from((len as u16).to_be());
+    sum(addresses, u64::from(rest))
 }
 
 /// Adds bytes to a sum of words in the machine's order: the order does not matter until the end (RFC 1071, section 2).
@@ -90,24 +104,20 @@ fn fold(sum: u64) -> u16 {
 mod tests {
     use super::*;
     use smoltcp::phy::ChecksumCapabilities;
-    use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, UdpPacket, UdpRepr};
+    use smoltcp::wire::{IpAddress, IpProtocol, IpRepr, UdpPacket, UdpRepr};
 
-    /// A UDP packet whose sums smoltcp has computed.
+    /// A UDP packet of IPv4 whose sums smoltcp has computed.
     fn packet(payload: &[u8]) -> Vec<u8> {
-        let (from, to) = (Ipv4Address::new(192, 0, 2, 255), Ipv4Address::new(255, 254, 253, 252));
+        packet_between(IpAddress::v4(192, 0, 2, 255), IpAddress::v4(255, 254, 253, 252), payload)
+    }
+
+    fn packet_between(from: IpAddress, to: IpAddress, payload: &[u8]) -> Vec<u8> {
         let udp = UdpRepr { src_port: 65_535, dst_port: 1 };
-        let ip = Ipv4Repr {
-            src_addr: from,
-            dst_addr: to,
-            next_header: IpProtocol::Udp,
-            payload_len: 8 + payload.len(),
-            hop_limit: 64,
-        };
-        let mut bytes = vec![0; 28 + payload.len()];
+        let ip = IpRepr::new(from, to, IpProtocol::Udp, 8 + payload.len(), 64);
+        let mut bytes = vec![0; ip.buffer_len()];
         let checksums = ChecksumCapabilities::default();
-        ip.emit(&mut Ipv4Packet::new_unchecked(&mut bytes[..]), &checksums);
-        let (from, to) = (IpAddress::Ipv4(from), IpAddress::Ipv4(to));
-        let mut datagram = UdpPacket::new_unchecked(&mut bytes[20..]);
+        ip.emit(&mut bytes[..], &checksums);
+        let mut datagram = UdpPacket::new_unchecked(&mut bytes[ip.header_len()..]);
         udp.emit(&mut datagram, &from, &to, payload.len(), |bytes| bytes.copy_from_slice(payload), &checksums);
         bytes
     }
@@ -123,6 +133,23 @@ mod tests {
             assert!(!is_header_right(&ours[..20]) && !is_content_right(&ours, 20), "{len}");
             write(&mut ours);
             assert_eq!(ours, right, "{len}");
+        }
+    }
+
+    #[test]
+    fn sums_of_ipv6_are_those_of_another_implementation() {
+        let (from, to) = (IpAddress::v6(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1), IpAddress::v6(0xfe80, 0, 0, 0, 1, 2, 3, 4));
+        for len in 0..300 {
+            let payload: Vec<u8> = (0..len).map(|byte| (byte * 37 + len) as u8).collect();
+            let right = packet_between(from, to, &payload);
+            assert!(is_content_right(&right, 40), "{len}");
+            let mut ours = right.clone();
+            (ours[46], ours[47]) = (2, 3);
+            assert!(!is_content_right(&ours, 40), "{len}");
+            write(&mut ours);
+            assert_eq!(ours, right, "{len}");
+            (ours[46], ours[47]) = (0, 0);
+            assert!(!is_content_right(&ours, 40), "a sum must be there");
         }
     }
 
@@ -153,10 +180,12 @@ mod tests {
 
     #[test]
     fn short_packets_are_left_alone() {
-        for len in 0..20 {
-            let mut bytes = vec![7; len];
-            write(&mut bytes);
-            assert_eq!(bytes, vec![7; len]);
+        for (byte, headers) in [(0x47, 20), (0x67, 40)] {
+            for len in 0..headers {
+                let mut bytes = vec![byte; len];
+                write(&mut bytes);
+                assert_eq!(bytes, vec![byte; len]);
+            }
         }
     }
 }

@@ -4,10 +4,10 @@
 //! What a stack is and may use.
 
 use crate::error::ConfigError;
-use core::net::Ipv4Addr;
+use core::net::{IpAddr, Ipv6Addr};
 use core::time::Duration;
 use dpdk_rs::MacAddr;
-use smoltcp::wire::Ipv4Cidr;
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 
 /// smoltcp 0.14 panics where a window is scaled that was not announced as scaled, so larger buffers are refused.
 const LARGEST_BUFFER: usize = 65_535;
@@ -20,16 +20,15 @@ const LARGEST_BUFFER: usize = 65_535;
 pub struct Config {
     /// The port's MAC address, as [`Port::mac_addr`](dpdk_rs::Port::mac_addr) returns it.
     pub mac: MacAddr,
-    /// The stack's address.
-    pub address: Ipv4Addr,
-    /// How many bits of the address are those of its network, 0 to 32.
-    pub prefix_len: u8,
+    /// The stack's addresses, each with its network, such as 192.0.2.1/24 or 2001:db8::1/64. With an IPv6 address the stack also
+    /// has a link-local one, made from the MAC address (RFC 4291, appendix A), unless one is given.
+    pub addresses: Vec<IpNet>,
+    /// Who forwards packets to which other networks. The longest prefix is chosen.
+    pub routes: Vec<Route>,
     /// The VLAN of the stack, 1 to 4,094: its frames have a tag, and others are ignored. Without one, frames have no tag. Leave
     /// the port's VLAN offloads off.
     pub vlan: Option<u16>,
-    /// Who forwards packets to other networks.
-    pub gateway: Option<Ipv4Addr>,
-    /// The maximum length of an IPv4 packet, 576 to 9,000 bytes; 1,500.
+    /// The maximum length of an IP packet, 576 to 9,000 bytes, with IPv6 at least 1,280; 1,500.
     pub mtu: usize,
     /// The maximum number of connections, those in TIME-WAIT excluded; 100,000.
     pub connections: usize,
@@ -58,16 +57,36 @@ pub struct Config {
     pub time_waits: usize,
 }
 
-impl Config {
-    /// A stack with these addresses, without a gateway.
+/// A network that is reached by a gateway.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// The network. The bits beyond its prefix do not matter.
+    pub to: IpNet,
+    /// A host of a network of the stack. In IPv6, mostly its link-local address.
+    pub gateway: IpAddr,
+}
+
+impl Route {
+    /// The route to all networks of the gateway's version of IP.
     #[must_use]
-    pub const fn new(mac: MacAddr, address: Ipv4Addr, prefix_len: u8) -> Self {
+    pub fn default_via(gateway: IpAddr) -> Self {
+        let to = match gateway {
+            IpAddr::V4(_) => Ipv4Net::default().into(),
+            IpAddr::V6(_) => Ipv6Net::default().into(),
+        };
+        Self { to, gateway }
+    }
+}
+
+impl Config {
+    /// A stack with this address, such as 192.0.2.1/24, and without routes.
+    #[must_use]
+    pub fn new(mac: MacAddr, address: IpNet) -> Self {
         Self {
             mac,
-            address,
-            prefix_len,
+            addresses: vec![address],
+            routes: Vec::new(),
             vlan: None,
-            gateway: None,
             mtu: 1_500,
             connections: 100_000,
             backlog: 1_024,
@@ -83,24 +102,41 @@ impl Config {
         }
     }
 
-    /// The network, if everything can be used.
-    pub(crate) fn network(&self) -> Result<Ipv4Cidr, ConfigError> {
-        let address = self.address;
-        if address.is_unspecified() || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
-            return Err(ConfigError::Address(address.into()));
+    /// All addresses, the link-local one included.
+    pub(crate) fn all_addresses(&self) -> Vec<IpNet> {
+        let is_link_local = |net: &IpNet| matches!(net, IpNet::V6(net) if net.addr().is_unicast_link_local());
+        let wants_one = self.addresses.iter().any(|net| matches!(net, IpNet::V6(_)));
+        let has_one = self.addresses.iter().any(is_link_local);
+        let made = (wants_one && !has_one).then(|| Ipv6Net::new_assert(link_local(self.mac), 64).into());
+        self.addresses.iter().copied().chain(made).collect()
+    }
+
+    /// # Errors
+    ///
+    /// [`ConfigError`] if something cannot be used.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if self.addresses.is_empty() {
+            return Err(ConfigError::NoAddress);
+        }
+        if let Some(net) = self.addresses.iter().find(|net| !is_unicast(net.addr())) {
+            return Err(ConfigError::Address(net.addr()));
         }
         if let Some(vlan) = self.vlan.filter(|vlan| !(1..=4_094).contains(vlan)) {
             return Err(ConfigError::Vlan(vlan));
         }
-        if self.prefix_len > 32 {
-            return Err(ConfigError::PrefixLength(self.prefix_len));
+        let addresses = self.all_addresses();
+        let is_host = |host: &IpAddr| {
+            is_unicast(*host)
+                && addresses.iter().any(|net| net.contains(host))
+                && addresses.iter().all(|net| net.addr() != *host)
+        };
+        let is_other_version = |route: &&Route| route.to.addr().is_ipv4() != route.gateway.is_ipv4();
+        if let Some(route) = self.routes.iter().find(|route| !is_host(&route.gateway) || is_other_version(route)) {
+            return Err(ConfigError::Gateway(route.gateway));
         }
-        let network = Ipv4Cidr::new(address, self.prefix_len);
-        if let Some(gateway) = self.gateway.filter(|gateway| !network.contains_addr(gateway) || *gateway == address) {
-            return Err(ConfigError::Gateway(gateway.into()));
-        }
-        if !(576..=9_000).contains(&self.mtu) {
-            return Err(ConfigError::Mtu(self.mtu));
+        let shortest = if addresses.iter().any(|net| net.addr().is_ipv6()) { 1_280 } else { 576 };
+        if !(shortest..=9_000).contains(&self.mtu) {
+            return Err(ConfigError::Mtu(self.mtu, shortest));
         }
         for size in [self.receive_buffer, self.send_buffer] {
             if !(1..=LARGEST_BUFFER).contains(&size) {
@@ -112,6 +148,48 @@ impl Config {
                 return Err(ConfigError::Time(name));
             }
         }
-        Ok(network)
+        Ok(())
+    }
+}
+
+/// Whether a host can have this address.
+pub(crate) fn is_unicast(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => {
+            !address.is_unspecified() && !address.is_multicast() && !address.is_broadcast() && !address.is_loopback()
+        }
+        // Addresses of IPv4 in the form of IPv6 never leave a host (RFC 4291, section 2.5.5.2).
+        IpAddr::V6(address) => {
+            !address.is_unspecified()
+                && !address.is_multicast()
+                && !address.is_loopback()
+                && address.to_ipv4_mapped().is_none()
+        }
+    }
+}
+
+/// The link-local address of an interface with this MAC address (RFC 4291, appendix A).
+fn link_local(mac: MacAddr) -> Ipv6Addr {
+    let [a, b, c, d, e, f] = mac.0;
+    let interface = u64::from_be_bytes([a ^ 2, b, c, 0xff, 0xfe, d, e, f]);
+    Ipv6Addr::from_bits(0xfe80 << 112 | u128::from(interface))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_local_address_is_made_where_none_is_given() {
+        let mac = MacAddr([0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde]);
+        let mut config = Config::new(mac, "192.0.2.1/24".parse().unwrap());
+        assert_eq!(config.all_addresses(), config.addresses);
+        config.addresses.push("2001:db8::1/64".parse().unwrap());
+        // The example of RFC 4291, appendix A, with its bits.
+        let made = "fe80::3656:78ff:fe9a:bcde/64".parse().unwrap();
+        assert_eq!(config.all_addresses(), [config.addresses.clone(), vec![made]].concat());
+        config.addresses.push("fe80::1/64".parse().unwrap());
+        assert_eq!(config.all_addresses(), config.addresses);
     }
 }

@@ -17,15 +17,17 @@ pub enum ConfigError {
     /// No VLAN has this number.
     #[error("VLAN {0} does not exist: give 1 to 4094, or None for frames without a tag")]
     Vlan(u16),
-    /// An IPv4 address has 32 bits.
-    #[error("a network of {0} bits does not exist: give a prefix length from 0 to 32")]
-    PrefixLength(u8),
-    /// The gateway cannot be reached, or is the stack itself.
-    #[error("the gateway {0} is not another host of the stack's network: correct Config::gateway or the prefix length")]
+    /// There is no address.
+    #[error("the stack has no address: put one into Config::addresses")]
+    NoAddress,
+    /// The gateway of a route cannot be reached, is the stack itself, or is of the other version of IP than the route.
+    #[error(
+        "the gateway {0} is not another host of a network of the stack: correct Config::routes or the prefix length"
+    )]
     Gateway(IpAddr),
     /// The maximum length of a packet is none.
-    #[error("an MTU of {0} bytes is not supported: give 576 to 9000")]
-    Mtu(usize),
+    #[error("an MTU of {0} bytes is not supported: give {1} to 9000")]
+    Mtu(usize, usize),
     /// A time is 0.
     #[error("Config::{0} is a time of 0: give a longer one, or None")]
     Time(&'static str),
@@ -53,8 +55,8 @@ pub enum ConnectError {
     /// No host answers there.
     #[error("{0} is no address of a host and a port: give a unicast address, and a port from 1 to 65535")]
     NoPeer(SocketAddr),
-    /// The address is outside the stack's network, and there is no gateway. Every IPv6 address is.
-    #[error("there is no route to {0}: set Config::gateway, or choose an address in the stack's network")]
+    /// The address is outside the stack's networks, and no route leads there.
+    #[error("there is no route to {0}: add one to Config::routes, or choose an address in a network of the stack")]
     NoRoute(SocketAddr),
     /// All ports for connections to this peer are in use.
     #[error("all local ports are in use for connections to {0}: close some of them first")]
@@ -95,7 +97,7 @@ pub enum SendToError {
     /// No host receives there.
     #[error("{0} is no address of a host and a port: give a unicast address, and a port from 1 to 65535")]
     NoPeer(SocketAddr),
-    /// The address is outside the stack's network, and there is no gateway. Every IPv6 address is.
-    #[error("there is no route to {0}: set Config::gateway, or choose an address in the stack's network")]
+    /// The address is outside the stack's networks, and no route leads there.
+    #[error("there is no route to {0}: add one to Config::routes, or choose an address in a network of the stack")]
     NoRoute(SocketAddr),
 }

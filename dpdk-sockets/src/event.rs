@@ -56,8 +56,11 @@ pub enum Ended {
     /// No data came or went for [`Config::idle_timeout`](crate::Config::idle_timeout).
     #[error("no data came or went for too long")]
     Idle,
-    /// The peer, or the gateway to it, did not answer to ARP, or a router has said that there is no way to the peer (ICMP).
-    #[error("the host cannot be reached: it, or the gateway, does not answer to ARP, or a router knows no way to it")]
+    /// The peer, or the gateway to it, did not answer to ARP or neighbor discovery, or a router has said that there is no way to
+    /// the peer (ICMP).
+    #[error(
+        "the host cannot be reached: it, or the gateway, does not answer to ARP or neighbor discovery, or a router knows no way to it"
+    )]
     Unreachable,
 }
 
@@ -73,7 +76,7 @@ pub struct Counters {
     pub damaged: u64,
     /// Datagrams that were dropped, since too many waited for the program.
     pub datagrams_dropped: u64,
-    /// Parts of IPv4 packets, which are dropped.
+    /// Parts of IP packets, which are dropped.
     pub fragments: u64,
     /// Handshakes that were ignored, since the stack had too many connections.
     pub overflows: u64,
@@ -85,7 +88,7 @@ pub struct Counters {
     pub refused: u64,
     /// Segments that could be forged, and were answered by an acknowledgment (RFC 5961).
     pub challenges: u64,
-    /// Packets that were dropped since nobody answered to ARP, or since too many waited for the answer.
+    /// Packets that were dropped since nobody answered to ARP or neighbor discovery, or since too many waited for the answer.
     pub unresolved: u64,
     /// Frames that were not sent since there was no mbuf, or no place in the TX queue. They are repeated as if the network
     /// had lost them.

@@ -28,7 +28,8 @@ mod timers;
 mod udp;
 pub mod wire;
 
-pub use config::Config;
+pub use config::{Config, Route};
 pub use error::{ConfigError, ConnectError, ConnectionError, ListenError, SendToError};
 pub use event::{ConnectionId, Counters, Ended, Event, ListenerId, UdpId};
+pub use ipnet::IpNet;
 pub use stack::Stack;

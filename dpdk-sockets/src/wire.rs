@@ -7,7 +7,9 @@ use crate::link::Ethernet;
 use core::time::Duration;
 use dpdk_rs::port::{PortInfo, RxOffloads, TxOffloads};
 use dpdk_rs::{Burst, Checksum, Clock, Eal, Mempool, Packet, PortConfig, RxQueue, Tsc, TxQueue, TxRequest};
-use smoltcp::wire::{EthernetProtocol, IPV4_HEADER_LEN, IpProtocol, Ipv4Packet, TcpPacket};
+use smoltcp::wire::{
+    EthernetProtocol, IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol, Ipv4Packet, Ipv6Packet, TcpPacket,
+};
 use std::collections::VecDeque;
 
 /// The maximum number of frames received at once, and of frames that wait for the device.
@@ -60,7 +62,7 @@ pub trait Wire {
 /// Which checksums of a received frame are right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// That of the IPv4 header.
+    /// That of the IPv4 header. IPv6 has none.
     pub ip: bool,
     /// That of TCP or UDP.
     pub l4: bool,
@@ -195,18 +197,31 @@ impl Wire for QueuePair {
     }
 }
 
-/// What the device has to write into a frame of the stack, which has no options of IPv4.
+/// What the device has to write into a frame of the stack, which has no options of IPv4 and no extension headers of IPv6.
 fn request(frame: &[u8]) -> TxRequest {
-    let Some((len, EthernetProtocol::Ipv4)) = Ethernet::sent(frame) else { return TxRequest::new() };
-    let Some((ip, content)) = frame[len..].split_at_checked(IPV4_HEADER_LEN) else { return TxRequest::new() };
-    let asked = TxRequest::ipv4(len as u8, IPV4_HEADER_LEN as u16).ip_checksum();
-    match Ipv4Packet::new_unchecked(ip).next_header() {
+    let nothing = TxRequest::new();
+    let Some((len, ethertype)) = Ethernet::sent(frame) else { return nothing };
+    let packet = &frame[len..];
+    let (asked, protocol, header_len) = match (ethertype, packet.len()) {
+        (EthernetProtocol::Ipv4, IPV4_HEADER_LEN..) => {
+            let asked = TxRequest::ipv4(len as u8, IPV4_HEADER_LEN as u16).ip_checksum();
+            (asked, Ipv4Packet::new_unchecked(packet).next_header(), IPV4_HEADER_LEN)
+        }
+        (EthernetProtocol::Ipv6, IPV6_HEADER_LEN..) => {
+            let asked = TxRequest::ipv6(len as u8, IPV6_HEADER_LEN as u16);
+            (asked, Ipv6Packet::new_unchecked(packet).next_header(), IPV6_HEADER_LEN)
+        }
+        _ => return nothing,
+    };
+    let content = &packet[header_len..];
+    match protocol {
         IpProtocol::Tcp => match TcpPacket::new_checked(content) {
             Ok(tcp) => asked.tcp_checksum(tcp.header_len()),
-            Err(_) => TxRequest::new(),
+            Err(_) => nothing,
         },
         IpProtocol::Udp => asked.udp_checksum(),
-        _ => asked,
+        _ if ethertype == EthernetProtocol::Ipv4 => asked,
+        _ => nothing,
     }
 }
 

@@ -44,11 +44,12 @@ fn page(words: &[&str]) -> String {
     String::from_utf8(curl(words, b"")).unwrap()
 }
 
-/// hyper's server: pages, a body that is longer than all buffers, connections that are used again, and the end.
+/// hyper's server: pages by both versions of IP, a body that is longer than all buffers, connections that are used again, and the end.
 fn http() {
-    let server = start("http", &[]);
+    let server = start("http", &["192.0.2.1/24,2001:db8::1/64"]);
     let twice = ["http://192.0.2.1/", "http://192.0.2.1/", "--write-out", "%{num_connects} "];
     assert_eq!(page(&twice), "hello, 192.0.2.2\n1 hello, 192.0.2.2\n0 ");
+    assert_eq!(page(&["--globoff", "http://[2001:db8::1]/"]), "hello, 2001:db8::2\n");
     assert_eq!(page(&["http://192.0.2.1/none", "--write-out", "%{http_code}"]), "there is no GET /none\n404");
     let body: Vec<_> = (0..1_000_000_u32).map(|position| (position * 7 + position / 256) as u8).collect();
     let echo = ["http://192.0.2.1/echo", "--header", "Expect:", "--data-binary", "@-"];

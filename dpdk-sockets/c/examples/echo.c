@@ -56,16 +56,21 @@ static struct dpdk_sockets_config
 parse_address(const char *text)
 {
 	struct dpdk_sockets_config config = {0};
-	char address[INET_ADDRSTRLEN];
+	char address[INET6_ADDRSTRLEN];
 	unsigned int prefix_len;
 	char rest;
 
-	if (sscanf(text, "%15[0-9.]/%3u%c", address, &prefix_len, &rest) != 2 ||
-		inet_pton(AF_INET, address, config.address) != 1 || prefix_len > 32)
-		rte_exit(EXIT_FAILURE, "'%s' is not an address: give one such as 192.0.2.1/24\n",
-			text);
-	config.prefix_len = (uint8_t)prefix_len;
-	return config;
+	if (sscanf(text, "%45[0-9a-fA-F.:]/%3u%c", address, &prefix_len, &rest) == 2) {
+		if (inet_pton(AF_INET, address, config.ipv4) == 1 && prefix_len <= 32) {
+			config.ipv4_prefix_len = (uint8_t)prefix_len;
+			return config;
+		}
+		if (inet_pton(AF_INET6, address, config.ipv6) == 1 && prefix_len <= 128) {
+			config.ipv6_prefix_len = (uint8_t)prefix_len;
+			return config;
+		}
+	}
+	rte_exit(EXIT_FAILURE, "'%s' is not an address: give one such as 192.0.2.1/24\n", text);
 }
 
 static void
@@ -81,6 +86,8 @@ start_port(uint16_t port, struct rte_mempool *pool)
 	check(rte_eth_tx_queue_setup(port, 0, NB_DESCRIPTORS, socket_id, NULL),
 		"cannot set up the TX queue");
 	check(rte_eth_dev_start(port), "cannot start the port");
+	/* Neighbor discovery asks a group for an IPv6 address. */
+	check(rte_eth_allmulticast_enable(port), "cannot receive frames to groups");
 }
 
 /* Send back what has arrived, as far as there is space, and close when the peer does. Returns how

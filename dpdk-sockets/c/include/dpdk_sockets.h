@@ -88,15 +88,15 @@ enum dpdk_sockets_error {
          */
         DPDK_SOCKETS_ERROR_ADDRESS = -8,
         /**
-         * A prefix length is at most 32 bits.
+         * A prefix length is at most 32 bits, in IPv6 128.
          */
         DPDK_SOCKETS_ERROR_PREFIX_LENGTH = -9,
         /**
-         * The gateway is outside the stack's network, or is the stack itself.
+         * A gateway is outside the stack's networks, or is the stack itself.
          */
         DPDK_SOCKETS_ERROR_GATEWAY = -10,
         /**
-         * The MTU is less than 576 or more than 9000 bytes.
+         * The MTU is less than 576 or more than 9000 bytes, or with IPv6 less than 1280.
          */
         DPDK_SOCKETS_ERROR_MTU = -11,
         /**
@@ -187,23 +187,35 @@ enum dpdk_sockets_error {
  */
 struct dpdk_sockets_config {
         /**
-         * The stack's address: 192.0.2.1 is {192, 0, 2, 1}. It has no default.
+         * The stack's IPv4 address: 192.0.2.1 is {192, 0, 2, 1}. Default: none. One of the two addresses must be given.
          */
-        uint8_t address[4];
+        uint8_t ipv4[4];
         /**
-         * Who forwards packets to other networks; 0.0.0.0 for nobody.
+         * Who forwards IPv4 packets to other networks. Default: nobody.
          */
-        uint8_t gateway[4];
+        uint8_t ipv4_gateway[4];
         /**
          * How many bits of the address are those of its network, 0 to 32. Here, 0 is no default.
          */
-        uint8_t prefix_len;
+        uint8_t ipv4_prefix_len;
+        /**
+         * The stack's IPv6 address, as inet_pton() writes it. Default: none. The stack also has a link-local address.
+         */
+        uint8_t ipv6[16];
+        /**
+         * Who forwards IPv6 packets to other networks. Default: nobody.
+         */
+        uint8_t ipv6_gateway[16];
+        /**
+         * How many bits of the address are those of its network, 0 to 128. Here, 0 is no default.
+         */
+        uint8_t ipv6_prefix_len;
         /**
          * The VLAN of the stack, 1 to 4094. Default: frames have no tag.
          */
         uint16_t vlan;
         /**
-         * The maximum length of an IPv4 packet, 576 to 9000 bytes. Default: 1500.
+         * The maximum length of an IP packet, 576 to 9000 bytes, with IPv6 at least 1280. Default: 1500.
          */
         uint16_t mtu;
         /**
@@ -325,17 +337,21 @@ struct dpdk_sockets_event {
 };
 
 /**
- * An IPv4 address and a port.
+ * An IP address and a port.
  */
 struct dpdk_sockets_address {
         /**
-         * 192.0.2.1 is {192, 0, 2, 1}. inet_pton() writes it so.
+         * As inet_pton() writes it: 192.0.2.1 is {192, 0, 2, 1}, and the rest does not matter.
          */
-        uint8_t ip[4];
+        uint8_t ip[16];
         /**
          * In the byte order of the host: 80 is HTTP.
          */
         uint16_t port;
+        /**
+         * 0 for IPv4; 1, or any other number, for IPv6.
+         */
+        uint8_t is_ipv6;
 };
 
 #ifdef __cplusplus

@@ -3,24 +3,32 @@
 
 //! What a stack is and may use.
 
-use core::net::Ipv4Addr;
+use crate::error::Error;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use core::time::Duration;
 use dpdk_rs::MacAddr;
+use dpdk_sockets::{IpNet, Route};
 
 /// The addresses, limits and times of a stack. The rest of an initialiser that names only the addresses is 0, and a 0 means the
 /// default.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// The stack's address: 192.0.2.1 is {192, 0, 2, 1}. It has no default.
-    pub address: [u8; 4],
-    /// Who forwards packets to other networks; 0.0.0.0 for nobody.
-    pub gateway: [u8; 4],
+    /// The stack's IPv4 address: 192.0.2.1 is {192, 0, 2, 1}. Default: none. One of the two addresses must be given.
+    pub ipv4: [u8; 4],
+    /// Who forwards IPv4 packets to other networks. Default: nobody.
+    pub ipv4_gateway: [u8; 4],
     /// How many bits of the address are those of its network, 0 to 32. Here, 0 is no default.
-    pub prefix_len: u8,
+    pub ipv4_prefix_len: u8,
+    /// The stack's IPv6 address, as inet_pton() writes it. Default: none. The stack also has a link-local address.
+    pub ipv6: [u8; 16],
+    /// Who forwards IPv6 packets to other networks. Default: nobody.
+    pub ipv6_gateway: [u8; 16],
+    /// How many bits of the address are those of its network, 0 to 128. Here, 0 is no default.
+    pub ipv6_prefix_len: u8,
     /// The VLAN of the stack, 1 to 4094. Default: frames have no tag.
     pub vlan: u16,
-    /// The maximum length of an IPv4 packet, 576 to 9000 bytes. Default: 1500.
+    /// The maximum length of an IP packet, 576 to 9000 bytes, with IPv6 at least 1280. Default: 1500.
     pub mtu: u16,
     /// The maximum number of connections, those in TIME-WAIT excluded. Default: 100000.
     pub connections: u32,
@@ -49,9 +57,22 @@ pub struct Config {
 
 impl Config {
     /// For a port with this MAC address.
-    pub(crate) fn complete(&self, mac: MacAddr) -> dpdk_sockets::Config {
-        let mut config = dpdk_sockets::Config::new(mac, self.address.into(), self.prefix_len);
-        config.gateway = Some(Ipv4Addr::from(self.gateway)).filter(|gateway| !gateway.is_unspecified());
+    pub(crate) fn complete(&self, mac: MacAddr) -> Result<dpdk_sockets::Config, Error> {
+        let versions: [(IpAddr, u8, IpAddr); 2] = [
+            (Ipv4Addr::from(self.ipv4).into(), self.ipv4_prefix_len, Ipv4Addr::from(self.ipv4_gateway).into()),
+            (Ipv6Addr::from(self.ipv6).into(), self.ipv6_prefix_len, Ipv6Addr::from(self.ipv6_gateway).into()),
+        ];
+        let (mut addresses, mut routes) = (Vec::new(), Vec::new());
+        for (address, prefix_len, gateway) in versions {
+            if !address.is_unspecified() {
+                addresses.push(IpNet::new(address, prefix_len).map_err(|_| Error::PrefixLength)?);
+            }
+            if !gateway.is_unspecified() {
+                routes.push(Route::default_via(gateway));
+            }
+        }
+        let mut config = dpdk_sockets::Config::new(mac, *addresses.first().ok_or(Error::Address)?);
+        (config.addresses, config.routes) = (addresses, routes);
         config.vlan = Some(self.vlan).filter(|vlan| *vlan != 0);
         config.connections_per_peer = usize::try_from(self.connections_per_peer).ok().filter(|most| *most != 0);
         let time = |ms: u32| (ms != 0).then_some(Duration::from_millis(ms.into()));
@@ -75,20 +96,22 @@ impl Config {
         for (given, limit) in times {
             *limit = time(given).unwrap_or(*limit);
         }
-        config
+        Ok(config)
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
-    use super::Config;
-    use core::time::Duration;
-    use dpdk_rs::MacAddr;
+    use super::*;
 
     const ZERO: Config = Config {
-        address: [192, 0, 2, 1],
-        gateway: [0; 4],
-        prefix_len: 24,
+        ipv4: [192, 0, 2, 1],
+        ipv4_gateway: [0; 4],
+        ipv4_prefix_len: 24,
+        ipv6: [0; 16],
+        ipv6_gateway: [0; 16],
+        ipv6_prefix_len: 0,
         vlan: 0,
         mtu: 0,
         connections: 0,
@@ -107,14 +130,17 @@ mod tests {
     #[test]
     fn zero_is_the_default() {
         let mac = MacAddr([2, 0, 0, 0, 0, 1]);
-        let default = dpdk_sockets::Config::new(mac, [192, 0, 2, 1].into(), 24);
-        assert_eq!(format!("{:?}", ZERO.complete(mac)), format!("{default:?}"));
+        let default = dpdk_sockets::Config::new(mac, "192.0.2.1/24".parse().unwrap());
+        assert_eq!(format!("{:?}", ZERO.complete(mac).unwrap()), format!("{default:?}"));
     }
 
     #[test]
     fn each_field_is_used() {
         let config = Config {
-            gateway: [192, 0, 2, 9],
+            ipv4_gateway: [192, 0, 2, 9],
+            ipv6: Ipv6Addr::from_bits(1 << 125 | 1).octets(),
+            ipv6_gateway: Ipv6Addr::from_bits(1 << 125 | 9).octets(),
+            ipv6_prefix_len: 64,
             mtu: 600,
             connections: 1,
             backlog: 2,
@@ -130,8 +156,11 @@ mod tests {
             idle_timeout_ms: 12,
             ..ZERO
         }
-        .complete(MacAddr([2, 0, 0, 0, 0, 1]));
-        assert_eq!(config.gateway, Some([192, 0, 2, 9].into()));
+        .complete(MacAddr([2, 0, 0, 0, 0, 1]))
+        .unwrap();
+        assert_eq!(config.addresses, ["192.0.2.1/24".parse().unwrap(), "2000::1/64".parse().unwrap()]);
+        let gateways = ["192.0.2.9", "2000::9"].map(|gateway| Route::default_via(gateway.parse().unwrap()));
+        assert_eq!(config.routes, gateways);
         assert_eq!((config.mtu, config.connections, config.backlog, config.time_waits), (600, 1, 2, 8));
         assert_eq!((config.receive_buffer, config.send_buffer), (3, 4));
         let times = [config.handshake_timeout, config.user_timeout, config.time_wait];
@@ -139,5 +168,20 @@ mod tests {
         assert_eq!((config.vlan, config.connections_per_peer), (Some(9), Some(10)));
         let times = [config.keep_alive, config.idle_timeout];
         assert_eq!(times, [11, 12].map(|ms| Some(Duration::from_millis(ms))));
+    }
+
+    #[test]
+    fn addresses_are_checked() {
+        let mac = MacAddr([2, 0, 0, 0, 0, 1]);
+        let none = Config { ipv4: [0; 4], ..ZERO };
+        assert_eq!(none.complete(mac).err(), Some(Error::Address));
+        let ipv6 = [1; 16];
+        for (config, error) in [
+            (Config { ipv4_prefix_len: 33, ..ZERO }, Some(Error::PrefixLength)),
+            (Config { ipv6, ipv6_prefix_len: 129, ..ZERO }, Some(Error::PrefixLength)),
+            (Config { ipv6, ipv6_prefix_len: 128, ..none }, None),
+        ] {
+            assert_eq!(config.complete(mac).err(), error);
+        }
     }
 }

@@ -26,11 +26,11 @@ pub enum Error {
     SmallPool = -7,
     /// No host can have this address.
     Address = -8,
-    /// A prefix length is at most 32 bits.
+    /// A prefix length is at most 32 bits, in IPv6 128.
     PrefixLength = -9,
-    /// The gateway is outside the stack's network, or is the stack itself.
+    /// A gateway is outside the stack's networks, or is the stack itself.
     Gateway = -10,
-    /// The MTU is less than 576 or more than 9000 bytes.
+    /// The MTU is less than 576 or more than 9000 bytes, or with IPv6 less than 1280.
     Mtu = -11,
     /// A buffer has more than 65535 bytes.
     Buffer = -12,
@@ -122,12 +122,12 @@ impl Error {
             Self::SmallPool => {
                 c"the mbufs are too small for the MTU: create the pool with a larger data room, or lower the MTU"
             }
-            Self::Address => c"not an address for a host: give a unicast address",
-            Self::PrefixLength => c"no network has this prefix length: give 0 to 32",
+            Self::Address => c"no address, or not one for a host: give a unicast address",
+            Self::PrefixLength => c"no network has this prefix length: give 0 to 32, in IPv6 0 to 128",
             Self::Gateway => {
-                c"the gateway is not another host of the stack's network: correct it, or the prefix length"
+                c"a gateway is not another host of a network of the stack: correct it, or the prefix length"
             }
-            Self::Mtu => c"the MTU is not supported: give 576 to 9000 bytes",
+            Self::Mtu => c"the MTU is not supported: give 576 to 9000 bytes, with IPv6 1280 to 9000",
             Self::Buffer => c"the buffer is not supported: give 1 to 65535 bytes",
             Self::PortZero => c"port 0 cannot be used: give a port from 1 to 65535",
             Self::InUse => c"another socket has the port: close it first, or choose another port",
@@ -155,11 +155,10 @@ impl Error {
 impl From<ConfigError> for Error {
     fn from(error: ConfigError) -> Self {
         match error {
-            ConfigError::Address(_) => Self::Address,
+            ConfigError::NoAddress | ConfigError::Address(_) => Self::Address,
             ConfigError::Vlan(_) => Self::Vlan,
-            ConfigError::PrefixLength(_) => Self::PrefixLength,
             ConfigError::Gateway(_) => Self::Gateway,
-            ConfigError::Mtu(_) => Self::Mtu,
+            ConfigError::Mtu(..) => Self::Mtu,
             ConfigError::Buffer(_) => Self::Buffer,
             _ => Self::Internal,
         }

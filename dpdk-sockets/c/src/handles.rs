@@ -3,7 +3,7 @@
 
 //! What C programs hold: numbers, which stand for nothing after they were closed, and addresses.
 
-use core::net::{SocketAddr, SocketAddrV4};
+use core::net::{IpAddr, SocketAddr};
 use dpdk_sockets::{ConnectionId, ListenerId, UdpId};
 use slotmap::{Key, KeyData};
 
@@ -60,25 +60,47 @@ handle!(Connection, ConnectionId);
 handle!(Listener, ListenerId);
 handle!(UdpSocket, UdpId);
 
-/// An IPv4 address and a port.
+/// An IP address and a port.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// 192.0.2.1 is {192, 0, 2, 1}. inet_pton() writes it so.
-    pub ip: [u8; 4],
+    /// As inet_pton() writes it: 192.0.2.1 is {192, 0, 2, 1}, and the rest does not matter.
+    pub ip: [u8; 16],
     /// In the byte order of the host: 80 is HTTP.
     pub port: u16,
+    /// 0 for IPv4; 1, or any other number, for IPv6.
+    pub is_ipv6: u8,
 }
 
 impl From<Address> for SocketAddr {
     fn from(address: Address) -> Self {
-        SocketAddrV4::new(address.ip.into(), address.port).into()
+        let [a, b, c, d, ..] = address.ip;
+        let ip = if address.is_ipv6 == 0 { IpAddr::from([a, b, c, d]) } else { IpAddr::from(address.ip) };
+        Self::new(ip, address.port)
     }
 }
 
 impl From<SocketAddr> for Address {
     fn from(address: SocketAddr) -> Self {
-        let SocketAddr::V4(address) = address else { return Self { ip: [0; 4], port: 0 } };
-        Self { ip: address.ip().octets(), port: address.port() }
+        let mut ip = [0; 16];
+        match address.ip() {
+            IpAddr::V4(address) => ip[..4].copy_from_slice(&address.octets()),
+            IpAddr::V6(address) => ip = address.octets(),
+        }
+        Self { ip, port: address.port(), is_ipv6: address.is_ipv6().into() }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_those_of_rust() {
+        for text in ["192.0.2.1:80", "[2001:db8::1]:65535"] {
+            let address: SocketAddr = text.parse().unwrap();
+            assert_eq!(SocketAddr::from(Address::from(address)), address);
+        }
     }
 }

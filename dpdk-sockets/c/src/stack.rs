@@ -41,7 +41,7 @@ pub unsafe extern "C" fn dpdk_sockets_new(
         // SAFETY: the caller promises room for a handle.
         let made = unsafe { output(stack) }?;
         let pool = NonNull::new(pool).ok_or(Error::NullPointer)?;
-        let config = config.complete(mac_of(port_id)?);
+        let config = config.complete(mac_of(port_id)?)?;
         let header_len = if config.vlan.is_some() { 18 } else { 14 };
         // SAFETY: the caller promises a pool of packet mbufs and two queues, until the stack is freed.
         let queues = unsafe { Queues::new(port_id, queue_id, pool, header_len + config.mtu) }?;

@@ -65,9 +65,9 @@ bad_configs(void)
 	config.field = value; \
 	EXPECT(dpdk_sockets_new(0, 0, pair.pool, &config, &stack), result)
 
-	WITH(address[0], 224, DPDK_SOCKETS_ERROR_ADDRESS);
-	WITH(prefix_len, 33, DPDK_SOCKETS_ERROR_PREFIX_LENGTH);
-	WITH(gateway[0], 10, DPDK_SOCKETS_ERROR_GATEWAY);
+	WITH(ipv4[0], 224, DPDK_SOCKETS_ERROR_ADDRESS);
+	WITH(ipv4_prefix_len, 33, DPDK_SOCKETS_ERROR_PREFIX_LENGTH);
+	WITH(ipv4_gateway[0], 10, DPDK_SOCKETS_ERROR_GATEWAY);
 	WITH(mtu, 575, DPDK_SOCKETS_ERROR_MTU);
 	WITH(receive_buffer, 65536, DPDK_SOCKETS_ERROR_BUFFER);
 	WITH(send_buffer, UINT32_MAX, DPDK_SOCKETS_ERROR_BUFFER);

@@ -13,7 +13,7 @@ main()
 	dpdk_sockets_stack stack = {};
 	dpdk_sockets_event event;
 
-	config.prefix_len = 24;
+	config.ipv4_prefix_len = 24;
 	if (dpdk_sockets_new(0, 0, nullptr, &config, &stack) != DPDK_SOCKETS_ERROR_NULL_POINTER)
 		return 1;
 	return dpdk_sockets_poll(stack, &event, 1) != DPDK_SOCKETS_ERROR_NO_SUCH_STACK;

@@ -58,7 +58,7 @@ expect(long long actual, long long expected, const char *what, const char *file,
 static inline struct dpdk_sockets_config
 config_of(uint8_t host)
 {
-	return (struct dpdk_sockets_config){.address = {192, 0, 2, host}, .prefix_len = 24};
+	return (struct dpdk_sockets_config){.ipv4 = {192, 0, 2, host}, .ipv4_prefix_len = 24};
 }
 
 static inline struct dpdk_sockets_address

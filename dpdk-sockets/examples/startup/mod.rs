@@ -8,7 +8,7 @@ use core::time::Duration;
 use dpdk_rs::{Eal, EalOptions, Mempool};
 use dpdk_sockets::runtime::Runtime;
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
-use dpdk_sockets::{Config, Stack};
+use dpdk_sockets::{Config, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs a server until SIGINT or SIGTERM.
 ///
-/// The command line is `[EAL OPTIONS] [-- ADDRESS/PREFIX [MORE]]`, by default 192.0.2.1/24. `serve` is called with the
+/// The command line is `[EAL OPTIONS] [-- ADDRESS/PREFIX[,ADDRESS/PREFIX] [MORE]]`, by default 192.0.2.1/24. `serve` is called with the
 /// words after `--`; `what` says what it serves.
 pub(crate) fn run<F: Future<Output = std::io::Result<()>> + 'static>(
     what: &str,
@@ -27,8 +27,11 @@ pub(crate) fn run<F: Future<Output = std::io::Result<()>> + 'static>(
 ) -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let text = args.first().map_or("192.0.2.1/24", String::as_str);
-    let (address, prefix_len) =
-        text.split_once('/').ok_or_else(|| format!("'{text}' has no '/': give an address such as 192.0.2.1/24"))?;
+    let addresses: Vec<IpNet> = text
+        .split(',')
+        .map(str::parse)
+        .collect::<Result<_, _>>()
+        .map_err(|_| format!("'{text}' are no addresses: give some such as 192.0.2.1/24,2001:db8::1/64"))?;
     let server = serve(&args)?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -40,7 +43,10 @@ pub(crate) fn run<F: Future<Output = std::io::Result<()>> + 'static>(
     let offloads = checksum_offloads(&port.info()?);
     let (port, mut rx, mut tx) = port.configure(&offloads, &pool)?.start()?;
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
-    let config = Config::new(port.mac_addr()?, address.parse()?, prefix_len.parse()?);
+    // Neighbor discovery asks a group for an IPv6 address.
+    port.set_allmulticast(true)?;
+    let mut config = Config::new(port.mac_addr()?, addresses[0]);
+    config.addresses = addresses;
     let mut runtime = Runtime::new(Stack::new(wire, config)?);
     let server = runtime.spawn(server);
     println!("port {} ({}): {text} at {} serves {what}", port.id(), port.name(), port.mac_addr()?);

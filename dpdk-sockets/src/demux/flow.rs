@@ -4,53 +4,81 @@
 //! The two ends of a connection, and the table of all.
 
 use ahash::RandomState;
-use core::net::{Ipv4Addr, SocketAddrV4};
+use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::collections::HashMap;
 
-/// The two ends of a connection.
+/// The two ends of a connection. An IPv4 address is kept as IPv6 writes it (RFC 4291, section 2.5.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Flow {
-    /// The local address and the remote one.
-    addresses: u64,
+    local: u128,
+    remote: u128,
     /// The local port and the remote one.
     ports: u32,
 }
 
+/// The 96 bits before an IPv4 address.
+const IPV4: u128 = 0xffff;
+
 impl Flow {
-    pub(crate) fn new(local: SocketAddrV4, remote: SocketAddrV4) -> Self {
-        Self {
-            addresses: u64::from(local.ip().to_bits()) << 32 | u64::from(remote.ip().to_bits()),
-            ports: u32::from(local.port()) << 16 | u32::from(remote.port()),
-        }
+    pub(crate) fn new(local: SocketAddr, remote: SocketAddr) -> Self {
+        let ports = u32::from(local.port()) << 16 | u32::from(remote.port());
+        Self { local: bits(local.ip()), remote: bits(remote.ip()), ports }
     }
 
     /// As the peer sees it.
     pub(crate) fn reversed(self) -> Self {
-        Self::new(self.remote(), self.local())
+        Self { local: self.remote, remote: self.local, ports: self.ports.rotate_left(16) }
     }
 
-    pub(crate) const fn local(self) -> SocketAddrV4 {
-        SocketAddrV4::new(Ipv4Addr::from_bits((self.addresses >> 32) as u32), (self.ports >> 16) as u16)
+    pub(crate) fn local(self) -> SocketAddr {
+        SocketAddr::new(address(self.local), (self.ports >> 16) as u16)
     }
 
-    pub(crate) const fn remote(self) -> SocketAddrV4 {
-        SocketAddrV4::new(Ipv4Addr::from_bits(self.addresses as u32), self.ports as u16)
+    pub(crate) fn remote(self) -> SocketAddr {
+        SocketAddr::new(address(self.remote), self.ports as u16)
     }
+
+    pub(crate) const fn is_ipv4(self) -> bool {
+        self.local >> 32 == IPV4
+    }
+
+    /// The length of the headers of IP and TCP without options, in bytes.
+    pub(crate) const fn headers_len(self) -> usize {
+        if self.is_ipv4() { 40 } else { 60 }
+    }
+}
+
+fn bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => IPV4 << 32 | u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
+
+fn address(bits: u128) -> IpAddr {
+    Ipv6Addr::from_bits(bits).to_canonical()
 }
 
 /// What belongs to each flow. The hash is keyed with random numbers, since the peers choose the flows.
 pub(crate) type Flows<T> = HashMap<Flow, T, RandomState>;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
     #[test]
     fn both_ends_are_kept() {
-        let local = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 80);
-        let remote = SocketAddrV4::new(Ipv4Addr::new(203, 0, 113, 255), 65_535);
-        let flow = Flow::new(local, remote);
-        assert_eq!((flow.local(), flow.remote()), (local, remote));
-        assert_ne!(flow, Flow::new(remote, local));
+        for (local, remote, headers) in [
+            ("192.0.2.1:80", "203.0.113.255:65535", 40),
+            ("[2001:db8::1]:80", "[fe80::ffff:ffff]:65535", 60),
+            ("[::2]:1", "[::ffff:0:0:1]:2", 60),
+        ] {
+            let (local, remote) = (local.parse().unwrap(), remote.parse().unwrap());
+            let flow = Flow::new(local, remote);
+            assert_eq!((flow.local(), flow.remote(), flow.headers_len()), (local, remote, headers));
+            assert_ne!(flow, Flow::new(remote, local));
+            assert_eq!(flow.reversed(), Flow::new(remote, local));
+        }
     }
 }

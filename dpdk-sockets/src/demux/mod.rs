@@ -5,6 +5,12 @@
 
 mod flow;
 mod frame;
+mod ipv4;
+mod ipv6;
+mod segment;
+mod undelivered;
 
 pub(crate) use flow::{Flow, Flows};
-pub(crate) use frame::{Inbound, Reason, Segment, Undelivered, inbound, is_unicast};
+pub(crate) use frame::{Inbound, Packet, inbound};
+pub(crate) use segment::Segment;
+pub(crate) use undelivered::{Reason, Undelivered};

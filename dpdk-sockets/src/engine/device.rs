@@ -7,7 +7,7 @@ use crate::link::{Hop, Link};
 use crate::wire::Wire;
 use smoltcp::phy::{Checksum, Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
-use smoltcp::wire::{IPV4_HEADER_LEN, IpProtocol, Ipv4Packet, TcpPacket, TcpSeqNumber};
+use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol, Ipv4Packet, Ipv6Packet, TcpPacket, TcpSeqNumber};
 
 /// What a segment that was sent says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,11 +86,13 @@ impl<W: Wire> TxToken for Transmission<'_, W> {
     }
 }
 
-/// smoltcp writes no options of IPv4, and nothing behind the packet.
+/// smoltcp writes no options of IPv4, no extension headers of IPv6, and nothing behind the packet.
 fn what_was_sent(packet: &[u8]) -> Option<Sent> {
-    let (ip, tcp) = packet.split_at_checked(IPV4_HEADER_LEN)?;
-    let is_tcp = Ipv4Packet::new_unchecked(ip).next_header() == IpProtocol::Tcp;
-    let tcp = is_tcp.then(|| TcpPacket::new_unchecked(tcp))?;
+    let is_ipv6 = packet.first()? >> 4 == 6;
+    let (ip, tcp) = packet.split_at_checked(if is_ipv6 { IPV6_HEADER_LEN } else { IPV4_HEADER_LEN })?;
+    let protocol =
+        if is_ipv6 { Ipv6Packet::new_unchecked(ip).next_header() } else { Ipv4Packet::new_unchecked(ip).next_header() };
+    let tcp = (protocol == IpProtocol::Tcp).then(|| TcpPacket::new_unchecked(tcp))?;
     Some(Sent { next: tcp.seq_number() + tcp.segment_len(), ack: tcp.ack_number(), window: tcp.window_len() })
 }
 

@@ -9,16 +9,17 @@ mod path_mtu;
 mod seed;
 mod socket;
 
+use crate::demux::Packet;
 use crate::link::{Hop, Link};
 use crate::time::Time;
 use crate::wire::Wire;
-use core::net::{Ipv4Addr, SocketAddrV4};
+use core::net::{IpAddr, SocketAddr};
 pub(crate) use device::Sent;
 use device::{OneFrame, Silent};
 pub(crate) use path_mtu::PathMtu;
 use smoltcp::iface::{Config, Interface, SocketSet};
 use smoltcp::time::{Duration, Instant};
-use smoltcp::wire::{HardwareAddress, IpAddress, IpCidr, IpListenEndpoint, TcpSeqNumber};
+use smoltcp::wire::{HardwareAddress, IpCidr, IpListenEndpoint, TcpSeqNumber};
 pub(crate) use socket::{Buffers, Socket, State};
 
 /// When a socket has something to do next.
@@ -30,36 +31,57 @@ pub(crate) enum Next {
     Never,
 }
 
+/// An address of the stack, and the maximum length of packets from there to some hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Path(usize);
+
 /// What all connections of a stack share.
 pub(crate) struct Engine {
-    /// The first one is for packets of any length that the network takes, the others for those of shorter ones.
-    interfaces: Vec<(PathMtu, Interface)>,
-    address: Ipv4Addr,
+    /// Of each [`Path`].
+    interfaces: Vec<(IpAddr, PathMtu, Interface)>,
     mtu: usize,
     keep_alive: Option<Duration>,
     none: SocketSet<'static>,
 }
 
 impl Engine {
-    /// For a host with this address; `mtu` is the maximum length of an IPv4 packet. Peers that are silent for `keep_alive`
-    /// are asked for a sign.
-    pub(crate) fn new(address: Ipv4Addr, mtu: usize, keep_alive: Option<Time>) -> Self {
-        let interfaces = vec![(PathMtu(mtu), interface(address, mtu, 1, Time::ZERO))];
+    /// `mtu` is the maximum length of an IP packet. Peers that are silent for `keep_alive` are asked for a sign.
+    pub(crate) fn new(mtu: usize, keep_alive: Option<Time>) -> Self {
         let keep_alive = keep_alive.map(|time| Duration::from_micros(time.as_micros()));
-        Self { interfaces, address, mtu, keep_alive, none: SocketSet::new(Vec::new()) }
+        Self { interfaces: Vec::new(), mtu, keep_alive, none: SocketSet::new(Vec::new()) }
+    }
+
+    /// The path from an address of the stack to hosts that packets of this length reach. There are as many as [`PathMtu`] has
+    /// values.
+    pub(crate) fn path(&mut self, from: IpAddr, mtu: PathMtu) -> Path {
+        let found = self.interfaces.iter().position(|(address, other, _)| (*address, *other) == (from, mtu));
+        Path(found.unwrap_or_else(|| {
+            self.interfaces.push((from, mtu, interface(from, mtu.0, 1, Time::ZERO)));
+            self.interfaces.len() - 1
+        }))
+    }
+
+    /// The maximum length of packets on a path.
+    pub(crate) fn path_mtu(&self, path: Path) -> PathMtu {
+        self.interfaces[path.0].1
+    }
+
+    /// The longest path MTU.
+    pub(crate) const fn longest(&self) -> PathMtu {
+        PathMtu(self.mtu)
     }
 
     /// A socket that begins to connect, with this initial sequence number.
     pub(crate) fn connect(
         &self,
-        local: SocketAddrV4,
-        remote: SocketAddrV4,
+        local: SocketAddr,
+        remote: SocketAddr,
         initial: TcpSeqNumber,
         buffers: Buffers,
         now: Time,
     ) -> Option<Socket> {
         let mut socket = Socket::new(buffers, self.keep_alive);
-        let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);
+        let mut interface = interface(local.ip(), self.mtu, seed::seed(initial), now);
         socket.tcp_mut().connect(interface.context(), remote, local).ok()?;
         Some(socket)
     }
@@ -69,7 +91,7 @@ impl Engine {
     pub(crate) fn accept<W: Wire>(
         &self,
         packet: &[u8],
-        local: SocketAddrV4,
+        local: SocketAddr,
         initial: TcpSeqNumber,
         buffers: Buffers,
         link: &mut Link<W>,
@@ -77,17 +99,12 @@ impl Engine {
     ) -> Option<Socket> {
         let now = link.now();
         let mut socket = Socket::new(buffers, self.keep_alive);
-        let endpoint = IpListenEndpoint { addr: Some(IpAddress::Ipv4(*local.ip())), port: local.port() };
+        let endpoint = IpListenEndpoint { addr: Some(local.ip().into()), port: local.port() };
         socket.tcp_mut().listen(endpoint).ok()?;
-        let mut interface = interface(self.address, self.mtu, seed::seed(initial), now);
+        let mut interface = interface(local.ip(), self.mtu, seed::seed(initial), now);
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
         interface.poll_ingress_single(instant(now), &mut device, &mut socket.set);
         (socket.state() == State::SynReceived).then_some(socket)
-    }
-
-    /// The longest path MTU.
-    pub(crate) const fn path_mtu(&self) -> PathMtu {
-        PathMtu(self.mtu)
     }
 
     /// Hands a segment to its socket. Returns what the socket answered at once.
@@ -97,10 +114,11 @@ impl Engine {
         socket: &mut Socket,
         link: &mut Link<W>,
         hop: Hop,
+        path: Path,
     ) -> Option<Sent> {
         let now = instant(link.now());
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
-        self.interfaces[0].1.poll_ingress_single(now, &mut device, &mut socket.set);
+        self.interfaces[path.0].2.poll_ingress_single(now, &mut device, &mut socket.set);
         device.sent
     }
 
@@ -110,49 +128,39 @@ impl Engine {
         socket: &mut Socket,
         link: &mut Link<W>,
         hop: Hop,
-        path: PathMtu,
+        path: Path,
     ) -> Option<Sent> {
         let now = instant(link.now());
         let mut device = OneFrame::new(None, link, hop, self.mtu);
-        let interface = if path.0 == self.mtu { &mut self.interfaces[0].1 } else { self.for_path(path) };
-        interface.poll_egress(now, &mut device, &mut socket.set);
+        self.interfaces[path.0].2.poll_egress(now, &mut device, &mut socket.set);
         device.sent
     }
 
     /// When a socket has something to send next.
-    pub(crate) fn next(&mut self, socket: &Socket, now: Time) -> Next {
-        match self.interfaces[0].1.poll_at(instant(now), &socket.set) {
+    pub(crate) fn next(&mut self, socket: &Socket, path: Path, now: Time) -> Next {
+        match self.interfaces[path.0].2.poll_at(instant(now), &socket.set) {
             None => Next::Never,
             Some(at) if at <= instant(now) => Next::Now,
             Some(at) => Next::At(Time::from_micros(at.total_micros().cast_unsigned())),
         }
     }
 
-    /// Answers a packet that is not TCP: echo requests (RFC 792), and protocols that nobody serves.
-    pub(crate) fn answer<W: Wire>(&mut self, packet: &[u8], link: &mut Link<W>, hop: Hop) {
+    /// Answers a packet that is not TCP: echo requests (RFC 792, RFC 4443), and protocols that nobody serves.
+    pub(crate) fn answer<W: Wire>(&mut self, packet: Packet<'_>, link: &mut Link<W>) {
         let now = instant(link.now());
-        let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
-        self.interfaces[0].1.poll_ingress_single(now, &mut device, &mut self.none);
-    }
-
-    /// The interface whose packets are so short. There are as many as [`PathMtu`] has values.
-    fn for_path(&mut self, path: PathMtu) -> &mut Interface {
-        let found = self.interfaces.iter().position(|(other, _)| *other == path);
-        let place = found.unwrap_or_else(|| {
-            self.interfaces.push((path, interface(self.address, path.0, 1, Time::ZERO)));
-            self.interfaces.len() - 1
-        });
-        &mut self.interfaces[place].1
+        let path = self.path(packet.to, PathMtu(self.mtu));
+        let mut device = OneFrame::new(Some(packet.bytes), link, Hop::Mac(packet.from), self.mtu);
+        self.interfaces[path.0].2.poll_ingress_single(now, &mut device, &mut self.none);
     }
 }
 
 /// The numbers that an interface draws depend on its seed.
-fn interface(address: Ipv4Addr, mtu: usize, seed: u64, now: Time) -> Interface {
+fn interface(address: IpAddr, mtu: usize, seed: u64, now: Time) -> Interface {
     let mut config = Config::new(HardwareAddress::Ip);
     config.random_seed = seed;
     let mut interface = Interface::new(config, &mut Silent { mtu }, instant(now));
     // Which host is reached how is the link's business: for the engine, all are on one network.
-    interface.update_ip_addrs(|addresses| addresses.extend([IpCidr::new(IpAddress::Ipv4(address), 0)]));
+    interface.update_ip_addrs(|addresses| addresses.extend([IpCidr::new(address.into(), 0)]));
     interface
 }
 

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Ethernet and ARP: sends IPv4 packets to hosts of the network and to the gateway.
+//! Ethernet, ARP and neighbor discovery: sends IP packets to hosts of the stack's networks and to gateways.
 
+mod arp;
 mod ethernet;
+mod neighbor_discovery;
 mod neighbors;
+mod routes;
 
 use crate::checksum;
 use crate::config::Config;
 use crate::time::Time;
 use crate::wire::Wire;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 pub(crate) use ethernet::Ethernet;
 use neighbors::{Neighbors, Verdict};
-use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetProtocol, Ipv4Cidr};
+pub(crate) use routes::Routes;
+use smoltcp::wire::{EthernetAddress, EthernetProtocol};
 
 /// Where a packet goes first.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +25,7 @@ pub(crate) enum Hop {
     /// Back where a frame came from.
     Mac(EthernetAddress),
     /// To a host of the network, whose address is resolved.
-    Host(Ipv4Addr),
+    Host(IpAddr),
     /// It is not sent.
     Nowhere,
 }
@@ -42,22 +46,20 @@ pub(crate) struct Link<W: Wire> {
     vlan: Option<u16>,
     /// Whether the device writes checksums.
     writes_checksums: bool,
-    network: Ipv4Cidr,
-    gateway: Option<Ipv4Addr>,
+    routes: Routes,
     neighbors: Neighbors<W::Frame>,
     counters: LinkCounters,
 }
 
 impl<W: Wire> Link<W> {
-    pub(crate) fn new(wire: W, config: &Config, network: Ipv4Cidr) -> Self {
+    pub(crate) fn new(wire: W, config: &Config) -> Self {
         Self {
             writes_checksums: wire.writes_checksums(),
             wire,
             now: Time::ZERO,
             mac: EthernetAddress(config.mac.0),
             vlan: config.vlan,
-            network,
-            gateway: config.gateway,
+            routes: Routes::new(config),
             neighbors: Neighbors::default(),
             counters: LinkCounters::default(),
         }
@@ -82,20 +84,15 @@ impl<W: Wire> Link<W> {
         self.vlan
     }
 
-    pub(crate) const fn address(&self) -> Ipv4Addr {
-        self.network.address()
+    pub(crate) const fn routes(&self) -> &Routes {
+        &self.routes
     }
 
     pub(crate) const fn counters(&self) -> LinkCounters {
         self.counters
     }
 
-    /// Where packets for `address` go first, if there is a way.
-    pub(crate) fn hop(&self, address: Ipv4Addr) -> Option<Ipv4Addr> {
-        if self.network.contains_addr(&address) { Some(address) } else { self.gateway }
-    }
-
-    /// Sends an IPv4 packet of `len` bytes, which `write` writes but for the checksums of IPv4, TCP and UDP. There must be room.
+    /// Sends an IP packet of `len` bytes, which `write` writes but for the checksums of IPv4, TCP and UDP. There must be room.
     pub(crate) fn transmit<R>(&mut self, len: usize, hop: Hop, write: impl FnOnce(&mut [u8]) -> R) -> R {
         if matches!(hop, Hop::Nowhere) {
             return write(&mut vec![0; len]);
@@ -119,7 +116,7 @@ impl<W: Wire> Link<W> {
         result
     }
 
-    fn resolve(&mut self, frame: W::Frame, address: Ipv4Addr) {
+    fn resolve(&mut self, frame: W::Frame, address: IpAddr) {
         let now = self.now;
         let (verdict, dropped) = self.neighbors.send(address, frame, now);
         self.counters.unresolved += u64::from(dropped);
@@ -127,16 +124,18 @@ impl<W: Wire> Link<W> {
             Verdict::Send(frame, mac) => self.send_to(frame, mac),
             Verdict::Confirm(frame, mac) => {
                 self.send_to(frame, mac);
-                self.ask(address, mac);
+                self.ask(address, Some(mac));
             }
-            Verdict::Ask => self.ask(address, EthernetAddress::BROADCAST),
+            Verdict::Ask => self.ask(address, None),
             Verdict::Wait => (),
         }
     }
 
     fn send_to(&mut self, mut frame: W::Frame, mac: EthernetAddress) {
-        let header = Ethernet { to: mac, from: self.mac, ethertype: EthernetProtocol::Ipv4 };
-        header.emit(W::bytes_mut(&mut frame), self.vlan);
+        let bytes = W::bytes_mut(&mut frame);
+        let is_ipv6 = bytes.get(Ethernet::len(self.vlan)).is_some_and(|first| first >> 4 == 6);
+        let ethertype = if is_ipv6 { EthernetProtocol::Ipv6 } else { EthernetProtocol::Ipv4 };
+        Ethernet { to: mac, from: self.mac, ethertype }.emit(bytes, self.vlan);
         self.send(frame);
     }
 
@@ -146,61 +145,28 @@ impl<W: Wire> Link<W> {
         }
     }
 
-    /// Handles a received ARP packet (RFC 826).
-    pub(crate) fn arp(&mut self, bytes: &[u8]) {
-        let Ok(packet) = ArpPacket::new_checked(bytes) else { return };
-        let Ok(ArpRepr::EthernetIpv4 {
-            operation,
-            source_hardware_addr: mac,
-            source_protocol_addr: address,
-            target_protocol_addr,
-            ..
-        }) = ArpRepr::parse(&packet)
-        else {
-            return;
-        };
-        // Nobody else's address is ours, and a host that asks for its own address learns nothing of us.
-        if !mac.is_unicast() || address == self.address() {
-            return;
-        }
+    /// A host has said which MAC address it has: what waits for it is sent.
+    fn heard(&mut self, address: IpAddr, mac: EthernetAddress) {
         let now = self.now;
         for frame in self.neighbors.heard(address, mac, now) {
             self.send_to(frame, mac);
         }
-        if operation == ArpOperation::Request && target_protocol_addr == self.address() {
-            self.arp_packet(ArpOperation::Reply, mac, mac, address);
+    }
+
+    /// Asks who has an address: all, or the host that had it.
+    fn ask(&mut self, address: IpAddr, confirm: Option<EthernetAddress>) {
+        match address {
+            IpAddr::V4(address) => self.ask_by_arp(address, confirm),
+            IpAddr::V6(address) => self.ask_by_neighbor_discovery(address, confirm),
         }
     }
 
-    fn ask(&mut self, address: Ipv4Addr, mac: EthernetAddress) {
-        self.arp_packet(ArpOperation::Request, mac, EthernetAddress([0; 6]), address);
-    }
-
-    fn arp_packet(&mut self, operation: ArpOperation, to: EthernetAddress, mac: EthernetAddress, address: Ipv4Addr) {
-        let arp = ArpRepr::EthernetIpv4 {
-            operation,
-            source_hardware_addr: self.mac,
-            source_protocol_addr: self.address(),
-            target_hardware_addr: mac,
-            target_protocol_addr: address,
-        };
-        let header = Ethernet::len(self.vlan);
-        let Some(mut frame) = self.wire.allocate(header + arp.buffer_len()) else {
-            self.counters.dropped += 1;
-            return;
-        };
-        let bytes = W::bytes_mut(&mut frame);
-        Ethernet { to, from: self.mac, ethertype: EthernetProtocol::Arp }.emit(bytes, self.vlan);
-        arp.emit(&mut ArpPacket::new_unchecked(&mut bytes[header..]));
-        self.send(frame);
-    }
-
     /// Asks again for hosts that have not answered. Returns those that never did.
-    pub(crate) fn maintain(&mut self, now: Time) -> Vec<Ipv4Addr> {
+    pub(crate) fn maintain(&mut self, now: Time) -> Vec<IpAddr> {
         let (ask, gone, dropped) = self.neighbors.maintain(now);
         self.counters.unresolved += dropped;
         for address in ask {
-            self.ask(address, EthernetAddress::BROADCAST);
+            self.ask(address, None);
         }
         gone
     }

@@ -5,7 +5,7 @@
 
 use crate::time::Time;
 use ahash::RandomState;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 use smoltcp::wire::EthernetAddress;
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ const CONFIRM_AFTER: Time = Time::from_secs(45);
 /// An address that was not heard of for so long is not used.
 const LIFETIME: Time = Time::from_secs(60);
 
-/// RFC 1122, section 2.3.2.1: at most one request a second for a host.
+/// RFC 1122, section 2.3.2.1, and RFC 4861, section 10: at most one request a second for a host.
 const ASK_AGAIN_AFTER: Time = Time::from_secs(1);
 
-/// After so many requests without an answer, a host is not there.
+/// After so many requests without an answer, a host is not there (RFC 4861, section 10).
 const MOST_REQUESTS: u32 = 3;
 
 /// So many frames wait for an address. RFC 1122, section 2.3.2.2, wants one at least, the latest.
@@ -26,9 +26,9 @@ const MOST_WAITING: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Neighbors<F> {
-    entries: HashMap<Ipv4Addr, Entry<F>, RandomState>,
+    entries: HashMap<IpAddr, Entry<F>, RandomState>,
     /// Those without an address.
-    unresolved: Vec<Ipv4Addr>,
+    unresolved: Vec<IpAddr>,
 }
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl<F> Default for Neighbors<F> {
 
 impl<F> Neighbors<F> {
     /// What to do with a frame for a host, and whether one that waited for it is dropped.
-    pub(crate) fn send(&mut self, address: Ipv4Addr, frame: F, now: Time) -> (Verdict<F>, bool) {
+    pub(crate) fn send(&mut self, address: IpAddr, frame: F, now: Time) -> (Verdict<F>, bool) {
         match self.entries.get_mut(&address) {
             Some(Entry::Resolved { mac, heard, asked }) if now < *heard + LIFETIME => {
                 let is_old = now >= *heard + CONFIRM_AFTER && asked.is_none_or(|asked| now >= asked + ASK_AGAIN_AFTER);
@@ -85,7 +85,7 @@ impl<F> Neighbors<F> {
     }
 
     /// A host has said which address it has. Only those are noted that were asked for. Returns the frames that waited.
-    pub(crate) fn heard(&mut self, address: Ipv4Addr, mac: EthernetAddress, now: Time) -> Vec<F> {
+    pub(crate) fn heard(&mut self, address: IpAddr, mac: EthernetAddress, now: Time) -> Vec<F> {
         let Some(entry) = self.entries.get_mut(&address) else { return Vec::new() };
         let resolved = Entry::Resolved { mac, heard: now, asked: None };
         match core::mem::replace(entry, resolved) {
@@ -98,7 +98,7 @@ impl<F> Neighbors<F> {
     }
 
     /// The hosts to ask for again, those that are not there, and how many frames waited for these.
-    pub(crate) fn maintain(&mut self, now: Time) -> (Vec<Ipv4Addr>, Vec<Ipv4Addr>, u64) {
+    pub(crate) fn maintain(&mut self, now: Time) -> (Vec<IpAddr>, Vec<IpAddr>, u64) {
         let (mut ask, mut gone, mut dropped) = (Vec::new(), Vec::new(), 0);
         self.unresolved.retain(|address| {
             let Some(Entry::Unresolved { waiting, asked, requests }) = self.entries.get_mut(address) else {
@@ -125,7 +125,7 @@ impl<F> Neighbors<F> {
 mod tests {
     use super::*;
 
-    const HOST: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 7);
+    const HOST: IpAddr = IpAddr::V4(core::net::Ipv4Addr::new(192, 0, 2, 7));
     const MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 7]);
 
     const fn at(seconds: u64) -> Time {

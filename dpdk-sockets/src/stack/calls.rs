@@ -4,13 +4,14 @@
 //! What a program does with connections.
 
 use super::{Listener, Stack};
-use crate::demux::{Flow, is_unicast};
+use crate::config::is_unicast;
+use crate::demux::Flow;
 use crate::error::{ConnectError, ConnectionError, ListenError};
 use crate::event::{ConnectionId, Ended, ListenerId};
 use crate::link::Hop;
 use crate::tcp::{Connection, FIRST_DYNAMIC_PORT, Stage};
 use crate::wire::Wire;
-use core::net::{IpAddr, SocketAddr, SocketAddrV4};
+use core::net::{IpAddr, SocketAddr};
 
 impl<W: Wire> Stack<W> {
     /// Accepts connections to a port. They come as [`Event::Accepted`](crate::Event::Accepted).
@@ -44,31 +45,30 @@ impl<W: Wire> Stack<W> {
     ///
     /// [`ConnectError`] if the address or port is no host's, if there is no way to it, no free port, or no free connection.
     pub fn connect(&mut self, remote: SocketAddr) -> Result<ConnectionId, ConnectError> {
-        let IpAddr::V4(host) = remote.ip() else { return Err(ConnectError::NoRoute(remote)) };
-        if remote.port() == 0 || !is_unicast(host) || host == self.config.address {
+        let (host, routes) = (remote.ip(), self.link.routes());
+        if remote.port() == 0 || !is_unicast(host) || routes.is_own(host) {
             return Err(ConnectError::NoPeer(remote));
         }
-        let hop = Hop::Host(self.link.hop(host).ok_or(ConnectError::NoRoute(remote))?);
+        let (hop, own) = routes.hop(host).zip(routes.source(host)).ok_or(ConnectError::NoRoute(remote))?;
         if self.connections.len() >= self.config.connections {
             return Err(ConnectError::Full(self.config.connections));
         }
-        let peer = SocketAddrV4::new(host, remote.port());
-        let flow = self.free_flow(peer).ok_or(ConnectError::NoPort(remote))?;
+        let flow = self.free_flow(own, remote).ok_or(ConnectError::NoPort(remote))?;
         let now = self.link.now();
         let initial = self.initial.number(flow, now);
-        let socket = self.engine.connect(flow.local(), peer, initial, self.buffers, now);
+        let socket = self.engine.connect(flow.local(), flow.remote(), initial, self.buffers, now);
         let socket = socket.ok_or(ConnectError::NoPeer(remote))?;
-        let way = (hop, self.path_to(host));
+        let way = (Hop::Host(hop), self.path(flow));
         Ok(self.insert(Connection::new(socket, flow, way, None, initial, now)))
     }
 
     /// A flow to a peer that no connection has (RFC 6056, algorithm 3).
-    fn free_flow(&mut self, remote: SocketAddrV4) -> Option<Flow> {
+    fn free_flow(&mut self, own: IpAddr, remote: SocketAddr) -> Option<Flow> {
         let first = self.initial.first_port(remote, self.connects);
         self.connects += 1;
         let ports = (first..=u16::MAX).chain(FIRST_DYNAMIC_PORT..first);
         ports
-            .map(|port| Flow::new(SocketAddrV4::new(self.config.address, port), remote))
+            .map(|port| Flow::new(SocketAddr::new(own, port), remote))
             .find(|flow| !self.flows.contains_key(flow) && !self.time_wait.contains(*flow))
     }
 
@@ -198,7 +198,7 @@ impl<W: Wire> Stack<W> {
     /// [`ConnectionError::NoSuchConnection`] if it was closed before.
     pub fn peer(&self, id: ConnectionId) -> Result<SocketAddr, ConnectionError> {
         let connection = self.connections.get(id).filter(|connection| !connection.is_closed);
-        connection.map(|connection| connection.flow.remote().into()).ok_or(ConnectionError::NoSuchConnection)
+        connection.map(|connection| connection.flow.remote()).ok_or(ConnectionError::NoSuchConnection)
     }
 
     pub(super) fn reset(&mut self, id: ConnectionId) {

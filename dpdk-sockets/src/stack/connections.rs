@@ -11,7 +11,7 @@ use crate::tcp::{Connection, Stage};
 use crate::time::Time;
 use crate::timers::Wheel;
 use crate::wire::Wire;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 
 /// The same segment is not sent twice within this time.
 const SAME_AGAIN_AFTER: Time = Time::from_secs(1);
@@ -65,7 +65,7 @@ impl<W: Wire> Stack<W> {
             if connection.is_last(sent) {
                 break Next::At(now + RETRANSMISSION_AFTER);
             }
-            let next = self.engine.next(&connection.socket, now);
+            let next = self.engine.next(&connection.socket, connection.path, now);
             if next != Next::Now || !self.link.wire.has_room() {
                 break next;
             }
@@ -91,8 +91,8 @@ impl<W: Wire> Stack<W> {
         }
     }
 
-    /// Nobody answers to ARP at an address: connections that begin there fail.
-    pub(super) fn unreachable(&mut self, host: Ipv4Addr) {
+    /// Nobody answers to ARP or neighbor discovery at an address: connections that begin there fail.
+    pub(super) fn unreachable(&mut self, host: IpAddr) {
         let begins_there = |connection: &Connection| {
             connection.stage == Stage::Opening && matches!(connection.hop, Hop::Host(hop) if hop == host)
         };
@@ -182,7 +182,7 @@ impl<W: Wire> Stack<W> {
     pub(super) fn remove(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.remove(id) else { return };
         if self.config.connections_per_peer.is_some() && connection.listener.is_some() {
-            let peer = *connection.flow.remote().ip();
+            let peer = connection.flow.remote().ip();
             match self.peers.get_mut(&peer) {
                 Some(count) if *count > 1 => *count -= 1,
                 _ => drop(self.peers.remove(&peer)),
@@ -191,7 +191,7 @@ impl<W: Wire> Stack<W> {
     }
 
     /// Whether a peer has as many connections as it may open.
-    pub(super) fn is_peer_full(&self, peer: Ipv4Addr) -> bool {
+    pub(super) fn is_peer_full(&self, peer: IpAddr) -> bool {
         let most = self.config.connections_per_peer;
         most.is_some_and(|most| self.peers.get(&peer).copied().unwrap_or(0) >= most)
     }

@@ -4,13 +4,13 @@
 //! What a program does with UDP.
 
 use super::Stack;
-use crate::demux::is_unicast;
+use crate::config::is_unicast;
 use crate::error::{ListenError, SendToError};
 use crate::event::UdpId;
 use crate::link::Hop;
 use crate::udp;
 use crate::wire::Wire;
-use core::net::{SocketAddr, SocketAddrV4};
+use core::net::SocketAddr;
 
 impl<W: Wire> Stack<W> {
     /// Receives the datagrams for a UDP port. [`Event::Datagram`](crate::Event::Datagram) says when there are any.
@@ -41,7 +41,7 @@ impl<W: Wire> Stack<W> {
         let payload = W::bytes(&datagram.frame).and_then(|frame| frame.get(datagram.at.payload)).unwrap_or_default();
         let copied = payload.len().min(bytes.len());
         bytes[..copied].copy_from_slice(&payload[..copied]);
-        Ok(Some((payload.len(), datagram.at.from.into())))
+        Ok(Some((payload.len(), datagram.at.from)))
     }
 
     /// Sends a datagram, with the next [`poll`](Self::poll) at the latest. Returns whether there was room: if not, try again
@@ -53,20 +53,21 @@ impl<W: Wire> Stack<W> {
     /// address.
     pub fn send_to(&mut self, socket: UdpId, bytes: &[u8], to: SocketAddr) -> Result<bool, SendToError> {
         let port = self.udp.port(socket).ok_or(SendToError::NoSuchSocket)?;
-        let most = self.config.mtu - udp::HEADERS_LEN;
+        let headers = udp::headers_len(to.ip());
+        let most = self.config.mtu - headers;
         if bytes.len() > most {
             return Err(SendToError::TooLong(bytes.len(), most));
         }
-        let SocketAddr::V4(peer) = to else { return Err(SendToError::NoRoute(to)) };
-        if to.port() == 0 || !is_unicast(*peer.ip()) {
+        if to.port() == 0 || !is_unicast(to.ip()) {
             return Err(SendToError::NoPeer(to));
         }
-        let hop = Hop::Host(self.link.hop(*peer.ip()).ok_or(SendToError::NoRoute(to))?);
+        let routes = self.link.routes();
+        let (hop, own) = routes.hop(to.ip()).zip(routes.source(to.ip())).ok_or(SendToError::NoRoute(to))?;
         if !self.link.wire.has_room() {
             return Ok(false);
         }
-        let from = SocketAddrV4::new(self.config.address, port);
-        self.link.transmit(udp::HEADERS_LEN + bytes.len(), hop, |packet| udp::emit(from, peer, bytes, packet));
+        let from = SocketAddr::new(own, port);
+        self.link.transmit(headers + bytes.len(), Hop::Host(hop), |packet| udp::emit(from, to, bytes, packet));
         Ok(true)
     }
 }

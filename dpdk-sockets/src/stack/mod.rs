@@ -23,7 +23,7 @@ use crate::udp::{Datagram, Place, UdpPorts};
 use crate::wire::{Verified, Wire};
 use ahash::RandomState;
 use core::fmt;
-use core::net::Ipv4Addr;
+use core::net::IpAddr;
 pub(crate) use runtime::Calls;
 use slotmap::SlotMap;
 use std::collections::{HashMap, VecDeque};
@@ -45,7 +45,7 @@ pub struct Stack<W: Wire> {
     listeners: SlotMap<ListenerId, Listener>,
     ports: HashMap<u16, ListenerId>,
     /// How many connections each peer has opened, if that is limited.
-    peers: HashMap<Ipv4Addr, usize, RandomState>,
+    peers: HashMap<IpAddr, usize, RandomState>,
     initial: InitialSequence,
     cookies: SynCookies,
     /// Until when segments may have a cookie.
@@ -59,7 +59,7 @@ pub struct Stack<W: Wire> {
     /// Connections with news.
     ready: VecDeque<ConnectionId>,
     /// The hosts to which packets must be short, and until when.
-    paths: HashMap<Ipv4Addr, (PathMtu, Time), RandomState>,
+    paths: HashMap<IpAddr, (PathMtu, Time), RandomState>,
     udp: UdpPorts<W::Frame>,
     /// Sockets whose program has to be told of datagrams.
     datagrams: VecDeque<UdpId>,
@@ -82,7 +82,7 @@ const MAINTAIN_EVERY: Time = Time::from_millis(100);
 impl<W: Wire> fmt::Debug for Stack<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Stack")
-            .field("address", &self.config.address)
+            .field("addresses", &self.config.addresses)
             .field("connections", &self.connections.len())
             .finish_non_exhaustive()
     }
@@ -95,11 +95,11 @@ impl<W: Wire> Stack<W> {
     ///
     /// [`ConfigError`] if an address, a length or a limit cannot be used.
     pub fn new(wire: W, config: Config) -> Result<Self, ConfigError> {
-        let network = config.network()?;
+        config.check()?;
         let keep_alive = config.keep_alive.map(Time::from);
         Ok(Self {
-            engine: Engine::new(config.address, config.mtu, keep_alive),
-            link: Link::new(wire, &config, network),
+            engine: Engine::new(config.mtu, keep_alive),
+            link: Link::new(wire, &config),
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
             patience: Patience {
                 opening: config.handshake_timeout.into(),
@@ -187,15 +187,16 @@ impl<W: Wire> Stack<W> {
         match inbound(bytes, &self.link, verified) {
             Inbound::Tcp(segment, from) => self.segment(&segment, Hop::Mac(from)),
             Inbound::Arp(packet) => self.link.arp(packet),
-            Inbound::Udp(port, place, packet, from) => match self.udp.bound(port) {
-                Some(socket) => return Some((socket, place)),
-                None => self.engine.answer(packet, &mut self.link, Hop::Mac(from)),
+            Inbound::Neighbor(packet, from) => self.link.neighbor_discovery(packet, from),
+            Inbound::Udp(datagram) => match self.udp.bound(datagram.port) {
+                Some(socket) => return Some((socket, datagram.place)),
+                None => self.engine.answer(datagram.packet, &mut self.link),
             },
             Inbound::Undelivered(segment) => self.undelivered(segment),
-            Inbound::Ipv4(packet, from) => self.engine.answer(packet, &mut self.link, Hop::Mac(from)),
+            Inbound::Other(packet) => self.engine.answer(packet, &mut self.link),
             Inbound::Damaged => self.counters.damaged += 1,
             Inbound::Fragment => self.counters.fragments += 1,
-            Inbound::Other => self.counters.ignored += 1,
+            Inbound::Ignored => self.counters.ignored += 1,
         }
         None
     }

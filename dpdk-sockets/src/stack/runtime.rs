@@ -48,7 +48,7 @@ impl<W: Wire> Calls for Stack<W> {
     }
 
     fn has_address(&self, address: IpAddr) -> bool {
-        address.is_unspecified() || address == self.config.address
+        address.is_unspecified() || self.link.routes().is_own(address)
     }
 
     fn listen(&mut self, port: u16) -> Result<ListenerId, ListenError> {
@@ -111,7 +111,7 @@ impl<W: Wire> Calls for Stack<W> {
     fn addresses(&self, id: ConnectionId) -> Result<(SocketAddr, SocketAddr), ConnectionError> {
         let connection = self.connections.get(id).filter(|connection| !connection.is_closed);
         let flow = connection.ok_or(ConnectionError::NoSuchConnection)?.flow;
-        Ok((flow.local().into(), flow.remote().into()))
+        Ok((flow.local(), flow.remote()))
     }
 
     fn bind_udp(&mut self, port: u16) -> Result<UdpId, ListenError> {

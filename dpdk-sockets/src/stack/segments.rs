@@ -12,9 +12,6 @@ use crate::time::Time;
 use crate::wire::Wire;
 use smoltcp::wire::{TcpControl, TcpSeqNumber};
 
-/// The headers of IPv4 and TCP without options, in bytes.
-const HEADERS_LEN: usize = 40;
-
 /// Cookies are looked for so long after the last one was sent.
 const COOKIES_FOR: Time = Time::from_secs(128);
 
@@ -46,7 +43,8 @@ impl<W: Wire> Stack<W> {
                     connection.acknowledged(number);
                 }
                 let hop = connection.hop;
-                let sent = self.engine.receive(segment.packet, &mut connection.socket, &mut self.link, hop);
+                let sent =
+                    self.engine.receive(segment.packet, &mut connection.socket, &mut self.link, hop, connection.path);
                 connection.sent(sent);
                 self.mark_dirty(id);
                 self.refresh(id, segment.rst);
@@ -84,7 +82,7 @@ impl<W: Wire> Stack<W> {
             self.counters.overflows += 1;
             return;
         }
-        if self.is_peer_full(*segment.flow.remote().ip()) {
+        if self.is_peer_full(segment.flow.remote().ip()) {
             self.counters.peer_overflows += 1;
             return;
         }
@@ -93,7 +91,7 @@ impl<W: Wire> Stack<W> {
             self.counters.cookies += 1;
             self.cookies_until = now + COOKIES_FOR;
             let number = self.cookies.number(flow, segment.seq, segment.segment_size(), now);
-            let size = (self.config.mtu - HEADERS_LEN) as u16;
+            let size = (self.config.mtu - flow.headers_len()) as u16;
             let ack = Some(segment.seq + 1);
             let window = self.buffers.receive as u16;
             let control = TcpControl::Syn;
@@ -113,7 +111,7 @@ impl<W: Wire> Stack<W> {
             self.counters.overflows += 1;
             return true;
         }
-        if self.is_peer_full(*flow.remote().ip()) {
+        if self.is_peer_full(flow.remote().ip()) {
             self.counters.peer_overflows += 1;
             return true;
         }
@@ -139,14 +137,15 @@ impl<W: Wire> Stack<W> {
         syn: TcpSeqNumber,
         initial: TcpSeqNumber,
     ) -> Option<ConnectionId> {
-        let hop = Hop::Host(self.link.hop(*flow.remote().ip())?);
+        let peer = flow.remote().ip();
+        let hop = Hop::Host(self.link.routes().hop(peer)?);
         let socket = self.engine.accept(packet, flow.local(), initial, self.buffers, &mut self.link, hop)?;
         self.listeners.get_mut(listener)?.half_open += 1;
-        let way = (hop, self.path_to(*flow.remote().ip()));
+        let way = (hop, self.path(flow));
         let mut connection = Connection::new(socket, flow, way, Some(listener), initial, self.link.now());
         connection.synchronize(syn);
         if self.config.connections_per_peer.is_some() {
-            *self.peers.entry(*flow.remote().ip()).or_default() += 1;
+            *self.peers.entry(peer).or_default() += 1;
         }
         Some(self.insert(connection))
     }

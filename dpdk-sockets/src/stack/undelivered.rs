@@ -4,15 +4,14 @@
 //! What happens after an ICMP message says that a segment was not delivered (RFC 1122, section 4.2.3.9).
 
 use super::Stack;
-use crate::demux::{Reason, Undelivered};
-use crate::engine::PathMtu;
+use crate::demux::{Flow, Reason, Undelivered};
+use crate::engine::Path;
 use crate::event::Ended;
 use crate::tcp::Stage;
 use crate::time::Time;
 use crate::wire::Wire;
-use core::net::Ipv4Addr;
 
-/// After this time, longer packets are tried again (RFC 1191, section 6.3).
+/// After this time, longer packets are tried again (RFC 1191, section 6.3; RFC 8201, section 4).
 const TRY_LONGER_AFTER: Time = Time::from_secs(600);
 
 impl<W: Wire> Stack<W> {
@@ -27,10 +26,11 @@ impl<W: Wire> Stack<W> {
         let connects = connection.stage == Stage::Opening && connection.listener.is_none();
         match segment.reason {
             Reason::TooBig(most) => {
-                if let Some(path) = connection.path.shorter(most) {
+                let flow = connection.flow;
+                if let Some(mtu) = self.engine.path_mtu(connection.path).shorter(most, flow.is_ipv4()) {
                     // The engine repeats the segment, and makes it shorter.
-                    connection.path = path;
-                    self.paths.insert(*segment.flow.remote().ip(), (path, self.link.now() + TRY_LONGER_AFTER));
+                    connection.path = self.engine.path(flow.local().ip(), mtu);
+                    self.paths.insert(flow.remote().ip(), (mtu, self.link.now() + TRY_LONGER_AFTER));
                 }
             }
             Reason::Refused if connects => self.over(id, Ended::Refused),
@@ -40,8 +40,10 @@ impl<W: Wire> Stack<W> {
         }
     }
 
-    /// The longest packet on the way to a host, as far as it is known.
-    pub(super) fn path_to(&self, host: Ipv4Addr) -> PathMtu {
-        self.paths.get(&host).map_or(self.engine.path_mtu(), |(path, _)| *path)
+    /// The path of a flow, as far as it is known.
+    pub(super) fn path(&mut self, flow: Flow) -> Path {
+        let known = self.paths.get(&flow.remote().ip());
+        let mtu = known.map_or(self.engine.longest(), |(mtu, _)| *mtu);
+        self.engine.path(flow.local().ip(), mtu)
     }
 }

@@ -5,7 +5,7 @@
 
 use super::Reply;
 use crate::demux::{Flow, Segment};
-use crate::engine::{PathMtu, Sent, Socket, State};
+use crate::engine::{Path, Sent, Socket, State};
 use crate::error::ConnectionError;
 use crate::event::{ConnectionId, Ended, Event, ListenerId};
 use crate::link::Hop;
@@ -52,7 +52,7 @@ pub(crate) struct Connection {
     pub(crate) socket: Socket,
     pub(crate) flow: Flow,
     pub(crate) hop: Hop,
-    pub(crate) path: PathMtu,
+    pub(crate) path: Path,
     pub(crate) stage: Stage,
     /// Who has accepted it; nobody, if the program has called `connect`.
     pub(crate) listener: Option<ListenerId>,
@@ -114,7 +114,7 @@ impl Connection {
     pub(crate) fn new(
         socket: Socket,
         flow: Flow,
-        (hop, path): (Hop, PathMtu),
+        (hop, path): (Hop, Path),
         listener: Option<ListenerId>,
         initial: TcpSeqNumber,
         now: Time,

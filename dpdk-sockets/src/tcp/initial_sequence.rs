@@ -6,7 +6,7 @@
 use crate::demux::Flow;
 use crate::time::Time;
 use core::hash::BuildHasher;
-use core::net::SocketAddrV4;
+use core::net::SocketAddr;
 use smoltcp::wire::TcpSeqNumber;
 use std::collections::hash_map::RandomState;
 
@@ -28,7 +28,7 @@ impl InitialSequence {
     }
 
     /// RFC 6056, section 3.3.3: the port with which the search for a free one begins. `number` counts the connections.
-    pub(crate) fn first_port(&self, remote: SocketAddrV4, number: u64) -> u16 {
+    pub(crate) fn first_port(&self, remote: SocketAddr, number: u64) -> u16 {
         let ports = u64::from(u16::MAX - FIRST_DYNAMIC_PORT) + 1;
         FIRST_DYNAMIC_PORT + (self.key.hash_one(remote).wrapping_add(number) % ports) as u16
     }
@@ -37,11 +37,9 @@ impl InitialSequence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::net::Ipv4Addr;
 
     fn flow(port: u16) -> Flow {
-        let host = |last| Ipv4Addr::new(192, 0, 2, last);
-        Flow::new(SocketAddrV4::new(host(1), 80), SocketAddrV4::new(host(2), port))
+        Flow::new(([192, 0, 2, 1], 80).into(), ([192, 0, 2, 2], port).into())
     }
 
     #[test]

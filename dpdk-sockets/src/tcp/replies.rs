@@ -7,7 +7,7 @@ use crate::demux::{Flow, Segment};
 use crate::link::{Hop, Link};
 use crate::wire::Wire;
 use smoltcp::phy::ChecksumCapabilities;
-use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber};
+use smoltcp::wire::{IpProtocol, IpRepr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber};
 
 /// A segment without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,18 +41,18 @@ impl Reply {
 
     pub(crate) fn send<W: Wire>(self, link: &mut Link<W>, hop: Hop) {
         let (ip, tcp) = self.headers();
-        link.transmit(ip.buffer_len() + tcp.buffer_len(), hop, |bytes| emit(&ip, &tcp, bytes));
+        link.transmit(ip.buffer_len(), hop, |bytes| emit(&ip, &tcp, bytes));
     }
 
-    /// The IPv4 packet, without checksums.
+    /// The IP packet, without checksums.
     pub(crate) fn packet(self) -> Vec<u8> {
         let (ip, tcp) = self.headers();
-        let mut bytes = vec![0; ip.buffer_len() + tcp.buffer_len()];
+        let mut bytes = vec![0; ip.buffer_len()];
         emit(&ip, &tcp, &mut bytes);
         bytes
     }
 
-    fn headers(self) -> (Ipv4Repr, TcpRepr<'static>) {
+    fn headers(self) -> (IpRepr, TcpRepr<'static>) {
         let (local, remote) = (self.flow.local(), self.flow.remote());
         let tcp = TcpRepr {
             src_port: local.port(),
@@ -68,20 +68,13 @@ impl Reply {
             timestamp: None,
             payload: &[],
         };
-        let ip = Ipv4Repr {
-            src_addr: *local.ip(),
-            dst_addr: *remote.ip(),
-            next_header: IpProtocol::Tcp,
-            payload_len: tcp.buffer_len(),
-            hop_limit: 64,
-        };
-        (ip, tcp)
+        (IpRepr::new(local.ip().into(), remote.ip().into(), IpProtocol::Tcp, tcp.buffer_len(), 64), tcp)
     }
 }
 
-fn emit(ip: &Ipv4Repr, tcp: &TcpRepr<'_>, bytes: &mut [u8]) {
+fn emit(ip: &IpRepr, tcp: &TcpRepr<'_>, bytes: &mut [u8]) {
     let checksums = ChecksumCapabilities::ignored();
-    ip.emit(&mut Ipv4Packet::new_unchecked(&mut *bytes), &checksums);
-    let (local, remote) = (IpAddress::Ipv4(ip.src_addr), IpAddress::Ipv4(ip.dst_addr));
-    tcp.emit(&mut TcpPacket::new_unchecked(&mut bytes[ip.buffer_len()..]), &local, &remote, &checksums);
+    ip.emit(&mut *bytes, &checksums);
+    let mut segment = TcpPacket::new_unchecked(&mut bytes[ip.header_len()..]);
+    tcp.emit(&mut segment, &ip.src_addr(), &ip.dst_addr(), &checksums);
 }

@@ -47,13 +47,11 @@ impl SynCookies {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::net::{Ipv4Addr, SocketAddrV4};
 
     const SYN: TcpSeqNumber = TcpSeqNumber(-1);
 
     fn flow(port: u16) -> Flow {
-        let host = |last| Ipv4Addr::new(192, 0, 2, last);
-        Flow::new(SocketAddrV4::new(host(1), 80), SocketAddrV4::new(host(2), port))
+        Flow::new(([192, 0, 2, 1], 80).into(), ([192, 0, 2, 2], port).into())
     }
 
     #[test]

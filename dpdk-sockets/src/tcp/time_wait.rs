@@ -101,7 +101,6 @@ impl TimeWait {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use core::net::{Ipv4Addr, SocketAddrV4};
 
     const NUMBER: TcpSeqNumber = TcpSeqNumber(i32::MAX);
 
@@ -110,8 +109,7 @@ mod tests {
     }
 
     fn flow(port: u16) -> Flow {
-        let host = |last| Ipv4Addr::new(192, 0, 2, last);
-        Flow::new(SocketAddrV4::new(host(1), 80), SocketAddrV4::new(host(2), port))
+        Flow::new(([192, 0, 2, 1], 80).into(), ([192, 0, 2, 2], port).into())
     }
 
     /// The peer's last number is `NUMBER`.

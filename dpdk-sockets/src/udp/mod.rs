@@ -4,11 +4,11 @@
 //! UDP (RFC 768): ports, and the datagrams that wait for the program in their frames.
 
 use crate::event::UdpId;
-use core::net::{Ipv4Addr, SocketAddrV4};
+use core::net::{IpAddr, SocketAddr};
 use core::ops::Range;
 use slotmap::SlotMap;
 use smoltcp::phy::ChecksumCapabilities;
-use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Packet, Ipv4Repr, UdpPacket, UdpRepr};
+use smoltcp::wire::{IpProtocol, IpRepr, UdpPacket, UdpRepr};
 use std::collections::{HashMap, VecDeque};
 
 /// As many datagrams wait for the program. Each keeps its frame.
@@ -39,7 +39,7 @@ pub(crate) struct Datagram<F> {
 /// Where a datagram is in its frame, and who has sent it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    pub(crate) from: SocketAddrV4,
+    pub(crate) from: SocketAddr,
     pub(crate) payload: Range<usize>,
 }
 
@@ -98,34 +98,32 @@ impl<F> UdpPorts<F> {
 }
 
 /// The port of a datagram that begins at `offset` of its frame, and where it is. `None` if nobody can have sent it.
-pub(crate) fn place(udp: &UdpPacket<&[u8]>, from: Ipv4Addr, offset: usize) -> Option<(u16, Place)> {
+pub(crate) fn place(udp: &UdpPacket<&[u8]>, from: IpAddr, offset: usize) -> Option<(u16, Place)> {
     if udp.src_port() == 0 {
         return None;
     }
     let start = offset + smoltcp::wire::UDP_HEADER_LEN;
     let payload = start..start + udp.payload().len();
-    Some((udp.dst_port(), Place { from: SocketAddrV4::new(from, udp.src_port()), payload }))
+    Some((udp.dst_port(), Place { from: SocketAddr::new(from, udp.src_port()), payload }))
 }
 
-/// The headers of IPv4 and UDP, in bytes.
-pub(crate) const HEADERS_LEN: usize = smoltcp::wire::IPV4_HEADER_LEN + smoltcp::wire::UDP_HEADER_LEN;
+/// The length of the headers of IP and UDP in packets to this address, in bytes.
+pub(crate) const fn headers_len(to: IpAddr) -> usize {
+    let ip = if to.is_ipv4() { smoltcp::wire::IPV4_HEADER_LEN } else { smoltcp::wire::IPV6_HEADER_LEN };
+    ip + smoltcp::wire::UDP_HEADER_LEN
+}
 
-/// Writes a datagram as an IPv4 packet, without checksums.
-pub(crate) fn emit(from: SocketAddrV4, to: SocketAddrV4, payload: &[u8], packet: &mut [u8]) {
+/// Writes a datagram as an IP packet, without checksums. Both addresses are of one version of IP.
+pub(crate) fn emit(from: SocketAddr, to: SocketAddr, payload: &[u8], packet: &mut [u8]) {
     let udp = UdpRepr { src_port: from.port(), dst_port: to.port() };
-    let ip = Ipv4Repr {
-        src_addr: *from.ip(),
-        dst_addr: *to.ip(),
-        next_header: IpProtocol::Udp,
-        payload_len: udp.header_len() + payload.len(),
-        hop_limit: 64,
-    };
+    let len = udp.header_len() + payload.len();
+    let ip = IpRepr::new(from.ip().into(), to.ip().into(), IpProtocol::Udp, len, 64);
     let checksums = ChecksumCapabilities::ignored();
-    ip.emit(&mut Ipv4Packet::new_unchecked(&mut *packet), &checksums);
+    ip.emit(&mut *packet, &checksums);
     udp.emit(
-        &mut UdpPacket::new_unchecked(&mut packet[ip.buffer_len()..]),
-        &IpAddress::Ipv4(*from.ip()),
-        &IpAddress::Ipv4(*to.ip()),
+        &mut UdpPacket::new_unchecked(&mut packet[ip.header_len()..]),
+        &ip.src_addr(),
+        &ip.dst_addr(),
         payload.len(),
         |bytes| bytes.copy_from_slice(payload),
         &checksums,

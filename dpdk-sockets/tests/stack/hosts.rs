@@ -7,7 +7,7 @@ use crate::peer::{PEER, PEER_MAC, Peer, STACK, STACK_MAC, arp_packet, config, ev
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Ended, Event, Stack};
+use dpdk_sockets::{Ended, Event, Route, Stack};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     ArpOperation, EthernetFrame, EthernetProtocol, EthernetRepr, Icmpv4Packet, Icmpv4Repr, IpProtocol, Ipv4Packet,
@@ -73,7 +73,7 @@ fn frames_wait_for_arp() {
 #[test]
 fn other_networks_are_reached_by_the_gateway() {
     let mut config = config();
-    config.gateway = Some(Ipv4Addr::new(192, 0, 2, 254));
+    config.routes.push(Route::default_via([192, 0, 2, 254].into()));
     let mut peer = Peer::new(config);
     let remote = SocketAddr::from(([198, 51, 100, 1], 80));
     let id = peer.stack.connect(remote).unwrap();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-use crate::peer::{PEER, Peer, config, events, peer_socket};
-use core::net::Ipv4Addr;
+use crate::peer::{PEER, Peer, STACK, config, events, peer_socket};
+use core::net::{IpAddr, Ipv4Addr};
 use core::time::Duration;
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Config, ConfigError, ConnectError, Event, Stack};
+use dpdk_sockets::{Config, ConfigError, ConnectError, Event, Route, Stack};
 use smoltcp::wire::{TcpControl, TcpSeqNumber};
 
 /// RFC 4987, section 3.6.
@@ -150,24 +150,34 @@ fn what_cannot_be_is_refused_by_name() {
         change(&mut config);
         Stack::new(Memory::default(), config).unwrap_err()
     };
-    assert_eq!(
-        refused(|config| config.address = Ipv4Addr::BROADCAST),
-        ConfigError::Address(Ipv4Addr::BROADCAST.into())
-    );
+    assert_eq!(refused(|config| config.addresses.clear()), ConfigError::NoAddress);
+    for address in ["255.255.255.255", "224.0.0.1", "::", "::1", "ff02::1", "::ffff:192.0.2.1"] {
+        let address: IpAddr = address.parse().unwrap();
+        let mut config = config();
+        config.addresses.push(address.into());
+        assert_eq!(Stack::new(Memory::default(), config).unwrap_err(), ConfigError::Address(address));
+    }
     assert_eq!(refused(|config| config.vlan = Some(0)), ConfigError::Vlan(0));
     assert_eq!(refused(|config| config.vlan = Some(4_095)), ConfigError::Vlan(4_095));
-    assert_eq!(refused(|config| config.prefix_len = 33), ConfigError::PrefixLength(33));
-    let outside = Ipv4Addr::new(192, 0, 3, 1);
-    assert_eq!(
-        refused(|config| config.gateway = Some(Ipv4Addr::new(192, 0, 3, 1))),
-        ConfigError::Gateway(outside.into())
-    );
-    assert_eq!(refused(|config| config.mtu = 575), ConfigError::Mtu(575));
+    let outside = Route::default_via([192, 0, 3, 1].into());
+    let own = Route::default_via(STACK.into());
+    let other_version = Route { to: "2001:db8::/32".parse().unwrap(), gateway: PEER.into() };
+    for route in [outside, own, other_version] {
+        let mut config = config();
+        config.routes.push(route);
+        assert_eq!(Stack::new(Memory::default(), config).unwrap_err(), ConfigError::Gateway(route.gateway));
+    }
+    assert_eq!(refused(|config| config.mtu = 575), ConfigError::Mtu(575, 576));
+    let ipv6 = |config: &mut Config| {
+        config.addresses.push("2001:db8::1/64".parse().unwrap());
+        config.mtu = 1_279;
+    };
+    assert_eq!(refused(ipv6), ConfigError::Mtu(1_279, 1_280));
     assert_eq!(refused(|config| config.receive_buffer = 65_536), ConfigError::Buffer(65_536));
     assert_eq!(refused(|config| config.send_buffer = 0), ConfigError::Buffer(0));
     assert_eq!(refused(|config| config.keep_alive = Some(Duration::ZERO)), ConfigError::Time("keep_alive"));
     assert_eq!(refused(|config| config.idle_timeout = Some(Duration::ZERO)), ConfigError::Time("idle_timeout"));
     let mut config = config();
-    config.gateway = Some(PEER);
+    config.routes.push(Route::default_via(PEER.into()));
     assert!(Stack::new(Memory::default(), config).is_ok());
 }

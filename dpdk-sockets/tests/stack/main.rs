@@ -9,6 +9,7 @@ mod checksums;
 mod ending;
 mod forged;
 mod hosts;
+mod ipv6;
 mod limits;
 mod opening;
 mod pair;

@@ -137,10 +137,19 @@ fn bad_ports_and_addresses_are_named() {
     assert_eq!(peer.stack.listen(PORT), Err(ListenError::InUse(PORT)));
     let outside = SocketAddr::from(([198, 51, 100, 1], 80));
     assert_eq!(peer.stack.connect(outside), Err(ConnectError::NoRoute(outside)));
-    let other_family = SocketAddr::from((Ipv6Addr::LOCALHOST, 80));
-    assert_eq!(peer.stack.connect(other_family), Err(ConnectError::NoRoute(other_family)));
-    for (address, port) in [(PEER, 0), (STACK, 80), (Ipv4Addr::BROADCAST, 80), (Ipv4Addr::UNSPECIFIED, 80)] {
-        let remote = SocketAddr::new(address.into(), port);
+    let other_version = "[2001:db8::1]:80".parse().unwrap();
+    assert_eq!(peer.stack.connect(other_version), Err(ConnectError::NoRoute(other_version)));
+    let (peer_address, own) = (PEER.into(), STACK.into());
+    let mapped = PEER.to_ipv6_mapped().into();
+    for (address, port) in [
+        (peer_address, 0),
+        (own, 80),
+        (Ipv4Addr::BROADCAST.into(), 80),
+        (Ipv4Addr::UNSPECIFIED.into(), 80),
+        (Ipv6Addr::LOCALHOST.into(), 80),
+        (mapped, 80),
+    ] {
+        let remote = SocketAddr::new(address, port);
         assert_eq!(peer.stack.connect(remote), Err(ConnectError::NoPeer(remote)));
     }
 }

@@ -3,32 +3,37 @@
 
 //! Two stacks on one wire, which loses and reorders.
 
-use core::net::{Ipv4Addr, SocketAddr};
+use core::net::SocketAddr;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Config, ConnectionId, Ended, Event, Stack};
+use dpdk_sockets::{Config, ConnectionId, Ended, Event, IpNet, Stack};
 
-const SERVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
-const CLIENT: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+/// The addresses of a server and a client.
+type Hosts = [&'static str; 2];
 
-fn stack(last: u8, address: Ipv4Addr) -> Stack<Memory> {
-    Stack::new(Memory::default(), Config::new(MacAddr([2, 0, 0, 0, 0, last]), address, 24)).unwrap()
+const IPV4: Hosts = ["192.0.2.1/24", "192.0.2.2/24"];
+const IPV6: Hosts = ["2001:db8::1/64", "2001:db8::2/64"];
+
+fn stack(last: u8, address: IpNet) -> Stack<Memory> {
+    Stack::new(Memory::default(), Config::new(MacAddr([2, 0, 0, 0, 0, last]), address)).unwrap()
 }
 
 struct Pair {
     server: Stack<Memory>,
     client: Stack<Memory>,
+    remote: SocketAddr,
     random: u64,
     /// Of 1,000 frames.
     lost: u64,
 }
 
 impl Pair {
-    fn new(lost: u64) -> Self {
-        let (mut server, client) = (stack(1, SERVER), stack(2, CLIENT));
+    fn new(hosts: Hosts, lost: u64) -> Self {
+        let [at, from] = hosts.map(|address| address.parse::<IpNet>().unwrap());
+        let (mut server, client) = (stack(1, at), stack(2, from));
         server.listen(80).unwrap();
-        Self { server, client, random: 1, lost }
+        Self { server, client, remote: (at.addr(), 80).into(), random: 1, lost }
     }
 
     fn dice(&mut self) -> u64 {
@@ -91,10 +96,10 @@ fn echo(server: &mut Stack<Memory>, held: &mut std::collections::HashMap<Connect
 }
 
 /// So many connections send so many bytes each, and get them back.
-fn run(connections: usize, bytes: usize, lost: u64) {
-    let mut pair = Pair::new(lost);
+fn run(hosts: Hosts, connections: usize, bytes: usize, lost: u64) {
+    let mut pair = Pair::new(hosts, lost);
     let mut held = std::collections::HashMap::new();
-    let remote = SocketAddr::from((SERVER, 80));
+    let remote = pair.remote;
     let mut open: std::collections::HashMap<_, _> =
         (0..connections).map(|_| (pair.client.connect(remote).unwrap(), (0, 0))).collect();
     let byte = |position: usize, id: ConnectionId| (position as u64 ^ slotmap::Key::data(&id).as_ffi()) as u8;
@@ -145,15 +150,20 @@ fn run(connections: usize, bytes: usize, lost: u64) {
 
 #[test]
 fn one_connection_echoes() {
-    run(1, 300_000, 0);
+    for hosts in [IPV4, IPV6] {
+        run(hosts, 1, 300_000, 0);
+    }
 }
 
 #[test]
 fn many_connections_echo() {
-    run(500, 3_000, 0);
+    run(IPV4, 500, 3_000, 0);
+    run(IPV6, 100, 3_000, 0);
 }
 
 #[test]
 fn loss_and_reordering_change_nothing() {
-    run(20, 20_000, 30);
+    for hosts in [IPV4, IPV6] {
+        run(hosts, 20, 20_000, 30);
+    }
 }

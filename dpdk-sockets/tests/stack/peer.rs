@@ -7,7 +7,7 @@ use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Config, Event, Stack};
+use dpdk_sockets::{Config, Event, IpNet, Stack};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, IpProtocol,
@@ -24,7 +24,7 @@ pub(crate) const PORT: u16 = 80;
 pub(crate) const WINDOW: u16 = 50_000;
 
 pub(crate) fn config() -> Config {
-    Config::new(MacAddr(STACK_MAC.0), STACK, 24)
+    Config::new(MacAddr(STACK_MAC.0), IpNet::new_assert(STACK.into(), 24))
 }
 
 /// A stack, and the peer's side of one connection.

@@ -14,7 +14,7 @@ use dpdk_sockets::runtime::{
     Elapsed, JoinHandle, Runtime, TcpListener, TcpStream, UdpSocket, sleep, spawn, timeout, yield_now,
 };
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Config, Stack};
+use dpdk_sockets::{Config, IpNet, Stack};
 use std::io::{self, ErrorKind, IoSlice, IoSliceMut};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -31,7 +31,7 @@ fn at(port: u16) -> SocketAddr {
 }
 
 fn runtime(last: u8, address: Ipv4Addr) -> Runtime<Memory> {
-    let mut config = Config::new(MacAddr([2, 0, 0, 0, 0, last]), address, 24);
+    let mut config = Config::new(MacAddr([2, 0, 0, 0, 0, last]), IpNet::new_assert(address.into(), 24));
     (config.receive_buffer, config.send_buffer) = (4_000, 4_000);
     Runtime::new(Stack::new(Memory::default(), config).unwrap())
 }

@@ -54,7 +54,9 @@ impl Server {
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
         let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("on TCP port"));
         assert!(ready.is_some(), "the server did not start");
-        shell("ip address add 192.0.2.2/24 dev tap0; ip link set tap0 up");
+        shell(
+            "ip address add 192.0.2.2/24 dev tap0; ip link set tap0 up; ip address add 2001:db8::2/64 dev tap0 nodad",
+        );
         Self { process, lines, runtime }
     }
 

@@ -11,7 +11,7 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
 use dpdk_sockets::wire::{Verified, Wire};
-use dpdk_sockets::{Config, Counters, Event, Stack};
+use dpdk_sockets::{Config, Counters, Event, IpNet, Stack};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr, IpProtocol,
@@ -240,7 +240,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("offloaded") => (false, true),
         Some(other) => return Err(format!("'{other}' is no kind of server: give polled, async or offloaded").into()),
     };
-    let mut config = Config::new(MacAddr(SERVER_MAC.0), SERVER, 8);
+    let mut config = Config::new(MacAddr(SERVER_MAC.0), IpNet::new_assert(SERVER.into(), 8));
     (config.receive_buffer, config.send_buffer) = (4_096, 4_096);
     config.backlog = 10;
     let spare = (0..4).map(|_| Vec::with_capacity(2_048)).collect();

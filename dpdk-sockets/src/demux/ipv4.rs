@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What an IPv4 packet carries (RFC 791).
+
+use super::frame::{Datagram, Packet};
+use super::{Inbound, Segment, undelivered};
+use crate::checksum;
+use crate::config::is_unicast;
+use crate::link::Routes;
+use crate::udp;
+use crate::wire::Verified;
+use core::net::IpAddr;
+use smoltcp::wire::{EthernetAddress, IpProtocol, Ipv4Packet, UdpPacket};
+
+/// Looks at a packet, which begins after so many bytes of its frame.
+pub(super) fn inbound<'f>(
+    frame: &'f [u8],
+    offset: usize,
+    mac: EthernetAddress,
+    routes: &Routes,
+    verified: Verified,
+) -> Inbound<'f> {
+    let bytes = &frame[offset..];
+    let Ok(packet) = Ipv4Packet::new_checked(bytes) else { return Inbound::Ignored };
+    let (from, to) = (IpAddr::V4(packet.src_addr()), IpAddr::V4(packet.dst_addr()));
+    // Nobody else has this host's addresses, and nothing answers to many.
+    if packet.version() != 4 || !routes.is_own(to) || !is_unicast(from) || routes.is_own(from) {
+        return Inbound::Ignored;
+    }
+    let header_len = usize::from(packet.header_len());
+    if !verified.ip && !checksum::is_header_right(&bytes[..header_len]) {
+        return Inbound::Damaged;
+    }
+    if packet.more_frags() || packet.frag_offset() != 0 {
+        return Inbound::Fragment;
+    }
+    // The rest is padding of the frame.
+    let bytes = &bytes[..usize::from(packet.total_len())];
+    let payload = &bytes[header_len..];
+    let whole = Packet { bytes, to, from: mac };
+    match packet.next_header() {
+        IpProtocol::Tcp => {
+            let Some(segment) = Segment::parse(bytes, header_len, to, from) else { return Inbound::Ignored };
+            if !verified.l4 && !checksum::is_content_right(bytes, header_len) {
+                return Inbound::Damaged;
+            }
+            Inbound::Tcp(segment, mac)
+        }
+        IpProtocol::Udp => {
+            let Ok(udp) = UdpPacket::new_checked(payload) else { return Inbound::Ignored };
+            // A datagram can be shorter than the content of its packet.
+            let datagram = &bytes[..header_len + usize::from(udp.len())];
+            if !verified.l4 && !checksum::is_content_right(datagram, header_len) {
+                return Inbound::Damaged;
+            }
+            let placed = udp::place(&udp, from, offset + header_len);
+            placed.map_or(Inbound::Ignored, |(port, place)| Inbound::Udp(Datagram { packet: whole, port, place }))
+        }
+        IpProtocol::Icmp => undelivered::icmpv4(payload, to).map_or(Inbound::Other(whole), Inbound::Undelivered),
+        _ => Inbound::Other(whole),
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! A TCP segment in its packet.
+
+use super::Flow;
+use core::net::{IpAddr, SocketAddr};
+use smoltcp::wire::{TcpOption, TcpPacket, TcpSeqNumber};
+
+/// A TCP segment.
+pub(crate) struct Segment<'f> {
+    /// The IP packet.
+    pub(crate) packet: &'f [u8],
+    /// How many bytes of data it has.
+    pub(crate) payload: usize,
+    pub(crate) flow: Flow,
+    pub(crate) seq: TcpSeqNumber,
+    pub(crate) ack: Option<TcpSeqNumber>,
+    pub(crate) syn: bool,
+    pub(crate) fin: bool,
+    pub(crate) rst: bool,
+}
+
+impl<'f> Segment<'f> {
+    /// The segment in a packet whose IP header has so many bytes. `None` if its header is not whole.
+    #[inline]
+    pub(crate) fn parse(packet: &'f [u8], header_len: usize, local: IpAddr, remote: IpAddr) -> Option<Self> {
+        let tcp = TcpPacket::new_checked(&packet[header_len..]).ok()?;
+        let local = SocketAddr::new(local, tcp.dst_port());
+        let remote = SocketAddr::new(remote, tcp.src_port());
+        Some(Self {
+            packet,
+            payload: tcp.payload().len(),
+            flow: Flow::new(local, remote),
+            seq: tcp.seq_number(),
+            ack: tcp.ack().then(|| tcp.ack_number()),
+            syn: tcp.syn(),
+            fin: tcp.fin(),
+            rst: tcp.rst(),
+        })
+    }
+
+    /// How many sequence numbers it takes.
+    pub(crate) fn len(&self) -> usize {
+        self.payload + usize::from(self.syn) + usize::from(self.fin)
+    }
+
+    /// The maximum segment size of a SYN (RFC 9293, section 3.7.1).
+    pub(crate) fn segment_size(&self) -> u16 {
+        let (header_len, default) = if self.flow.is_ipv4() {
+            (usize::from(self.packet[0] & 0xf) * 4, 536)
+        } else {
+            (smoltcp::wire::IPV6_HEADER_LEN, 1_220)
+        };
+        let tcp = TcpPacket::new_unchecked(&self.packet[header_len..]);
+        let mut options = tcp.options();
+        while let Ok((rest, option)) = TcpOption::parse(options) {
+            match option {
+                TcpOption::MaxSegmentSize(size) => return size,
+                TcpOption::EndOfList => break,
+                _ => options = rest,
+            }
+        }
+        default
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! ARP (RFC 826): which IPv4 host has which MAC address.
+
+use super::{Ethernet, Link};
+use crate::wire::Wire;
+use core::net::{IpAddr, Ipv4Addr};
+use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetProtocol};
+
+impl<W: Wire> Link<W> {
+    /// Handles a received packet.
+    pub(crate) fn arp(&mut self, bytes: &[u8]) {
+        let Ok(packet) = ArpPacket::new_checked(bytes) else { return };
+        let Ok(ArpRepr::EthernetIpv4 {
+            operation,
+            source_hardware_addr: mac,
+            source_protocol_addr: address,
+            target_protocol_addr: target,
+            ..
+        }) = ArpRepr::parse(&packet)
+        else {
+            return;
+        };
+        // Nobody else has an address of the stack, and a host that asks for its own address learns nothing of it.
+        if !mac.is_unicast() || self.routes.is_own(address.into()) {
+            return;
+        }
+        self.heard(address.into(), mac);
+        if operation == ArpOperation::Request && self.routes.is_own(target.into()) {
+            self.send_arp(ArpOperation::Reply, target, mac, (mac, address));
+        }
+    }
+
+    /// Asks a host, or all, who has an address.
+    pub(super) fn ask_by_arp(&mut self, address: Ipv4Addr, confirm: Option<EthernetAddress>) {
+        if let Some(IpAddr::V4(own)) = self.routes.source(address.into()) {
+            let to = confirm.unwrap_or(EthernetAddress::BROADCAST);
+            self.send_arp(ArpOperation::Request, own, to, (EthernetAddress([0; 6]), address));
+        }
+    }
+
+    fn send_arp(
+        &mut self,
+        operation: ArpOperation,
+        own: Ipv4Addr,
+        to: EthernetAddress,
+        (mac, address): (EthernetAddress, Ipv4Addr),
+    ) {
+        let arp = ArpRepr::EthernetIpv4 {
+            operation,
+            source_hardware_addr: self.mac,
+            source_protocol_addr: own,
+            target_hardware_addr: mac,
+            target_protocol_addr: address,
+        };
+        let header = Ethernet::len(self.vlan);
+        let Some(mut frame) = self.wire.allocate(header + arp.buffer_len()) else {
+            self.counters.dropped += 1;
+            return;
+        };
+        let bytes = W::bytes_mut(&mut frame);
+        Ethernet { to, from: self.mac, ethertype: EthernetProtocol::Arp }.emit(bytes, self.vlan);
+        arp.emit(&mut ArpPacket::new_unchecked(&mut bytes[header..]));
+        self.send(frame);
+    }
+}

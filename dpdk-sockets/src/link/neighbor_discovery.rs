@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Neighbor discovery (RFC 4861): which IPv6 host has which MAC address.
+
+use super::{Ethernet, Link};
+use crate::config::is_unicast;
+use crate::wire::Wire;
+use core::net::{IpAddr, Ipv6Addr};
+use smoltcp::phy::{ChecksumCapabilities, Medium};
+use smoltcp::wire::{
+    EthernetAddress, EthernetProtocol, HardwareAddress, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv6Packet, Ipv6Repr,
+    NdiscNeighborFlags, NdiscRepr, RawHardwareAddress,
+};
+
+/// All hosts of a link.
+const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
+
+/// RFC 4861, section 7.1: with any other hop limit, a message could be from another link.
+const HOP_LIMIT: u8 = u8::MAX;
+
+impl<W: Wire> Link<W> {
+    /// Handles a received packet, whose hop limit is right.
+    pub(crate) fn neighbor_discovery(&mut self, bytes: &[u8], mac: EthernetAddress) {
+        let Ok(packet) = Ipv6Packet::new_checked(bytes) else { return };
+        let (from, to) = (packet.src_addr(), packet.dst_addr());
+        let Ok(message) = Icmpv6Packet::new_checked(packet.payload()) else { return };
+        let Ok(Icmpv6Repr::Ndisc(message)) = Icmpv6Repr::parse(&from, &to, &message, &ChecksumCapabilities::default())
+        else {
+            return;
+        };
+        // Nobody else has an address of the stack.
+        if self.routes.is_own(from.into()) {
+            return;
+        }
+        match message {
+            NdiscRepr::NeighborSolicit { target_addr: target, .. } if self.routes.is_own(target.into()) => {
+                // A host that is about to take the address, and has none yet (RFC 4862, section 5.4.3).
+                let is_nameless = from.is_unspecified();
+                if is_nameless && to == solicited_node(target) {
+                    self.advertise(target, ALL_NODES, group_mac(ALL_NODES));
+                } else if is_unicast(from.into()) {
+                    self.heard(from.into(), mac);
+                    self.advertise(target, from, mac);
+                }
+            }
+            NdiscRepr::NeighborAdvert { target_addr: target, lladdr, flags } => {
+                let said = lladdr.map(|address| address.parse(Medium::Ethernet));
+                let mac = match said {
+                    Some(Ok(HardwareAddress::Ethernet(mac))) => mac,
+                    Some(_) => return,
+                    // Who was asked directly may leave it out (section 4.4).
+                    None => mac,
+                };
+                let is_solicited = flags.contains(NdiscNeighborFlags::SOLICITED) && !to.is_multicast();
+                let may_change = is_solicited || flags.contains(NdiscNeighborFlags::OVERRIDE);
+                if mac.is_unicast() && may_change && !self.routes.is_own(target.into()) {
+                    self.heard(target.into(), mac);
+                }
+            }
+            _ => (),
+        }
+    }
+
+    /// Asks a host, or all that may have an address, who has it.
+    pub(super) fn ask_by_neighbor_discovery(&mut self, address: Ipv6Addr, confirm: Option<EthernetAddress>) {
+        let Some(IpAddr::V6(own)) = self.routes.source(address.into()) else { return };
+        let lladdr = Some(RawHardwareAddress::from(self.mac));
+        let message = NdiscRepr::NeighborSolicit { target_addr: address, lladdr };
+        match confirm {
+            Some(mac) => self.send_message(message, own, address, mac),
+            None => self.send_message(message, own, solicited_node(address), group_mac(solicited_node(address))),
+        }
+    }
+
+    /// Says that the stack has an address.
+    fn advertise(&mut self, address: Ipv6Addr, to: Ipv6Addr, mac: EthernetAddress) {
+        let mut flags = NdiscNeighborFlags::OVERRIDE;
+        flags.set(NdiscNeighborFlags::SOLICITED, !to.is_multicast());
+        let lladdr = Some(RawHardwareAddress::from(self.mac));
+        self.send_message(NdiscRepr::NeighborAdvert { flags, target_addr: address, lladdr }, address, to, mac);
+    }
+
+    fn send_message(&mut self, message: NdiscRepr<'_>, from: Ipv6Addr, to: Ipv6Addr, mac: EthernetAddress) {
+        let message = Icmpv6Repr::Ndisc(message);
+        let ip = Ipv6Repr {
+            src_addr: from,
+            dst_addr: to,
+            next_header: IpProtocol::Icmpv6,
+            payload_len: message.buffer_len(),
+            hop_limit: HOP_LIMIT,
+        };
+        let header = Ethernet::len(self.vlan);
+        let Some(mut frame) = self.wire.allocate(header + ip.buffer_len() + message.buffer_len()) else {
+            self.counters.dropped += 1;
+            return;
+        };
+        let bytes = W::bytes_mut(&mut frame);
+        Ethernet { to: mac, from: self.mac, ethertype: EthernetProtocol::Ipv6 }.emit(bytes, self.vlan);
+        let bytes = &mut bytes[header..];
+        // Reserved fields are 0.
+        bytes.fill(0);
+        ip.emit(&mut Ipv6Packet::new_unchecked(&mut *bytes));
+        let mut packet = Icmpv6Packet::new_unchecked(&mut bytes[ip.buffer_len()..]);
+        message.emit(&from, &to, &mut packet, &ChecksumCapabilities::default());
+        self.send(frame);
+    }
+}
+
+/// The group in which a host with this address is asked for (RFC 4291, section 2.7.1).
+pub(super) fn solicited_node(address: Ipv6Addr) -> Ipv6Addr {
+    const PREFIX: u128 = 0xff02_0000_0000_0000_0000_0001_ff00_0000;
+    Ipv6Addr::from_bits(PREFIX | address.to_bits() & 0x00ff_ffff)
+}
+
+/// The MAC address of a group (RFC 2464, section 7).
+pub(super) fn group_mac(group: Ipv6Addr) -> EthernetAddress {
+    let [.., a, b, c, d] = group.octets();
+    EthernetAddress([0x33, 0x33, a, b, c, d])
+}
