@@ -39,6 +39,15 @@ def test_newest_kernel_of_the_first_place_is_taken(tmp_path: Path) -> None:
     assert newest.release == "6.1.0-56-amd64"
 
 
+def test_a_kernel_that_is_unpacked_already_is_preferred(tmp_path: Path) -> None:
+    packed = make_kernel(tmp_path, "6.1.0-56-amd64")
+    make_kernel(tmp_path, "6.1.0-9-amd64").image.with_name("vmlinux-6.1.0-9-amd64").write_bytes(b"kernel")
+    assert find_kernel([tmp_path]) == packed
+    unpacked = tmp_path / "boot/vmlinux-6.1.0-56-amd64"
+    unpacked.write_bytes(b"kernel")
+    assert find_kernel([tmp_path]) == Kernel(unpacked, packed.modules)
+
+
 def test_without_kernel_the_remedy_is_named(tmp_path: Path) -> None:
     with pytest.raises(VmMissing, match=rf"no kernel with VFIO in {tmp_path}/boot: run .ci/guest-kernel"):
         find_kernel([tmp_path])
