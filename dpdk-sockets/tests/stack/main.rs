@@ -5,18 +5,29 @@
 //! that the test moves.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod acknowledgments;
+mod addresses;
+mod arp;
 mod checksums;
+mod edit;
 mod ending;
+mod flags;
 mod forged;
 mod hosts;
 mod ipv6;
 mod limits;
 mod opening;
+mod options;
 mod pair;
 mod peer;
 mod random;
+mod retransmission;
 mod runtime;
+mod sequence;
 mod silence;
+mod states;
+mod time_wait;
 mod transfer;
 mod udp;
 mod undelivered;
+mod window;

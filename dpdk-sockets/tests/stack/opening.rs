@@ -130,6 +130,32 @@ fn a_listener_that_is_closed_meanwhile_resets() {
     assert!(peer.stack.listen(81).is_ok());
 }
 
+/// MUST-41 and MUST-42: several handshakes of one port at a time, and its listener is closed and opened meanwhile.
+#[test]
+fn a_port_is_listened_on_while_handshakes_go_on() {
+    let mut peer = Peer::new(config());
+    let listener = peer.stack.listen(81).unwrap();
+    let begin = |peer: &mut Peer, port| {
+        (peer.ports, peer.ack) = ((port, 81), None);
+        peer.send(SYN, b"");
+        peer.poll().remove(0)
+    };
+    let first = begin(&mut peer, 1);
+    let second = begin(&mut peer, 2);
+    peer.acknowledge(&second);
+    peer.poll();
+    let [Event::Accepted(_, id)] = events(&mut peer.stack)[..] else { panic!("not accepted") };
+    peer.stack.close_listener(listener);
+    let again = peer.stack.listen(81).unwrap();
+    let third = begin(&mut peer, 3);
+    peer.acknowledge(&third);
+    peer.poll();
+    assert!(matches!(events(&mut peer.stack)[..], [Event::Accepted(by, _)] if by == again));
+    assert_eq!(peer.stack.send(id, b"goes on"), Ok(7));
+    assert_eq!(peer.poll()[0].data, b"goes on");
+    assert_eq!((first.control, first.ports), (SYN, (81, 1)));
+}
+
 #[test]
 fn bad_ports_and_addresses_are_named() {
     let mut peer = Peer::new(config());

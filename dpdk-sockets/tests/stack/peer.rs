@@ -50,6 +50,8 @@ pub(crate) struct Got {
     pub(crate) window: u16,
     pub(crate) data: Vec<u8>,
     pub(crate) ports: (u16, u16),
+    /// With their padding.
+    pub(crate) options: Vec<u8>,
 }
 
 impl Peer {
@@ -118,6 +120,19 @@ impl Peer {
         self.stack.wire_mut().to_stack.push_back(frame);
     }
 
+    /// Changes the frame that was sent last.
+    pub(crate) fn change(&mut self, change: impl FnOnce(Vec<u8>) -> Vec<u8>) {
+        let queue = &mut self.stack.wire_mut().to_stack;
+        let frame = queue.pop_back().expect("a frame");
+        queue.push_back(change(frame));
+    }
+
+    /// Acknowledges what the stack has sent.
+    pub(crate) fn acknowledge(&mut self, got: &Got) {
+        self.ack = Some(got.seq + got.control.len() + got.data.len());
+        self.send(TcpControl::None, b"");
+    }
+
     /// Polls the stack until it is quiet, and returns its segments.
     pub(crate) fn poll(&mut self) -> Vec<Got> {
         let mut got = Vec::new();
@@ -159,6 +174,12 @@ impl Peer {
         got
     }
 
+    /// The time goes on in one step.
+    pub(crate) fn jump(&mut self, time: Duration) -> Vec<Got> {
+        self.stack.wire_mut().now += time;
+        self.poll()
+    }
+
     fn receive(&mut self, bytes: &[u8]) -> Option<Got> {
         let frame = EthernetFrame::new_checked(bytes).unwrap();
         match frame.ethertype() {
@@ -175,7 +196,9 @@ impl Peer {
                 assert_eq!((frame.src_addr(), frame.dst_addr()), (STACK_MAC, PEER_MAC));
                 let ip = Ipv4Packet::new_checked(frame.payload()).unwrap();
                 assert!(ip.verify_checksum());
+                assert_eq!((ip.src_addr(), ip.hop_limit()), (STACK, 64));
                 let tcp = TcpPacket::new_checked(ip.payload()).unwrap();
+                let options = tcp.options().to_vec();
                 let (from, to) = (ip.src_addr(), ip.dst_addr());
                 let tcp = TcpRepr::parse(&tcp, &from.into(), &to.into(), &ChecksumCapabilities::default()).unwrap();
                 Some(Got {
@@ -185,6 +208,7 @@ impl Peer {
                     window: tcp.window_len,
                     data: tcp.payload.to_vec(),
                     ports: (tcp.src_port, tcp.dst_port),
+                    options,
                 })
             }
             other => panic!("a frame of type {other}"),

@@ -130,3 +130,25 @@ fn what_cannot_be_sent_is_refused_by_name() {
     assert_eq!(peer.stack.recv_from(socket, &mut []), Err(SendToError::NoSuchSocket));
     assert!(peer.stack.bind_udp(53).is_ok());
 }
+
+/// RFC 1122, sections 4.1.3.2 and 4.1.3.4: with options of IPv4, and without a checksum.
+#[test]
+fn datagrams_with_options_and_without_checksum_arrive() {
+    let (mut peer, socket) = bound();
+    for options in [&[1; 40][..], &[148, 4, 0, 0], &[7, 255, 1, 1]] {
+        let mut frame = datagram(53, b"question");
+        let sum = 14 + 20 + 6;
+        frame[sum..sum + 2].fill(0);
+        frame.splice(34..34, options.iter().copied());
+        frame[14] = 0x45 + options.len() as u8 / 4;
+        let len = (frame.len() - 14) as u16;
+        let mut ip = Ipv4Packet::new_unchecked(&mut frame[14..]);
+        ip.set_total_len(len);
+        ip.fill_checksum();
+        peer.stack.wire_mut().to_stack.push_back(frame);
+        peer.stack.poll();
+        let mut bytes = [0; 9];
+        assert_eq!(peer.stack.recv_from(socket, &mut bytes), Ok(Some((8, peer_socket(9)))));
+        assert_eq!(&bytes[..8], b"question");
+    }
+}

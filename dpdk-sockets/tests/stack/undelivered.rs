@@ -140,3 +140,48 @@ fn messages_can_end_anywhere() {
     }
     assert_eq!(peer.wait(Duration::from_secs(2))[0].data.len(), 1_460);
 }
+
+/// An ICMP message of this type and code about a segment of the stack.
+fn message_of(kind: u8, code: u8, ports: (u16, u16), seq: TcpSeqNumber) -> Vec<u8> {
+    let mut icmp = message(code, 0, ports, seq);
+    icmp[0] = kind;
+    Icmpv4Packet::new_unchecked(&mut icmp[..]).fill_checksum();
+    icmp
+}
+
+/// MUST-54, MUST-55 and MUST-56; RFC 5927, section 4, for the others: whatever routers say, a connection goes on, and as fast as before.
+#[test]
+fn no_message_ends_a_connection() {
+    let (mut peer, id) = Peer::connected();
+    let (sent, first) = lengths(&mut peer, id);
+    let ports = (80, peer.ports.0);
+    for kind in 0..=20 {
+        for code in (0..16).filter(|code| (kind, *code) != (3, TOO_BIG)) {
+            let icmp = message_of(kind, code, ports, first);
+            peer.stack.wire_mut().to_stack.push_back(other_frame(IpProtocol::Icmp, &icmp));
+            peer.stack.poll();
+        }
+    }
+    assert_eq!(events(&mut peer.stack), []);
+    // The only ones that are answered are questions (type 8).
+    let answers = core::mem::take(&mut peer.stack.wire_mut().from_stack);
+    assert!(answers.iter().all(|frame| frame[34] == 0), "echoes only");
+    peer.ack = Some(first + 3_000);
+    peer.send(TcpControl::None, b"");
+    assert_eq!(peer.poll(), []);
+    assert_eq!(lengths(&mut peer, id).0, sent);
+}
+
+/// Neither time that has run out nor a wrong field says that there is no way.
+#[test]
+fn a_handshake_ends_by_unreachable_only() {
+    for kind in [4, 5, 11, 12] {
+        for code in 0..6 {
+            let mut peer = Peer::new(config());
+            peer.stack.connect(peer_socket(443)).unwrap();
+            let syn = peer.poll().remove(0);
+            tell(&mut peer, &message_of(kind, code, syn.ports, syn.seq));
+            assert_eq!(events(&mut peer.stack), [], "{kind} {code}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What is repeated, and when (RFC 6298, RFC 5681).
+
+use crate::peer::{Got, Peer, config, peer_socket};
+use core::time::Duration;
+use dpdk_sockets::Event;
+use smoltcp::wire::TcpControl;
+
+const NONE: TcpControl = TcpControl::None;
+const SECOND: Duration = Duration::from_secs(1);
+
+/// After how many milliseconds each of the next segments comes.
+fn times(peer: &mut Peer, number: usize) -> Vec<(u128, Got)> {
+    let (mut last, mut times) = (peer.stack.wire().now, Vec::new());
+    while times.len() < number {
+        for got in peer.jump(Duration::from_millis(10)) {
+            times.push(((peer.stack.wire().now - last).as_millis(), got));
+            last = peer.stack.wire().now;
+        }
+    }
+    times
+}
+
+#[track_caller]
+fn assert_seconds(times: &[(u128, Got)], seconds: &[u128]) {
+    for ((time, got), seconds) in times.iter().zip(seconds) {
+        assert!((seconds * 1_000..=seconds * 1_000 + 20).contains(time), "{time} ms before {got:?}");
+    }
+}
+
+/// MUST-19, its first part, and SHLD-10.
+#[test]
+fn the_time_doubles_with_each_repetition() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, b"lost").unwrap();
+    let first = peer.poll().remove(0);
+    let again = times(&mut peer, 6);
+    assert_seconds(&again, &[1, 2, 4, 8, 16, 32]);
+    assert!(again.iter().all(|(_, got)| (got.seq, &got.data) == (first.seq, &first.data)));
+}
+
+/// MUST-22: SYN, SYN-ACK and FIN are repeated as data are.
+#[test]
+fn what_opens_and_closes_is_repeated_too() {
+    let mut peer = Peer::new(config());
+    peer.stack.connect(peer_socket(443)).unwrap();
+    peer.poll();
+    let again = times(&mut peer, 4);
+    assert_seconds(&again, &[1, 2, 4, 8]);
+    assert!(again.iter().all(|(_, got)| got.control == TcpControl::Syn));
+
+    let mut peer = Peer::new(config());
+    peer.send(TcpControl::Syn, b"");
+    let first = peer.poll().remove(0);
+    let again = times(&mut peer, 4);
+    assert_seconds(&again, &[1, 2, 4, 8]);
+    assert!(again.iter().all(|(_, got)| *got == first));
+
+    let (mut peer, id) = Peer::connected();
+    peer.stack.shutdown(id).unwrap();
+    let first = peer.poll().remove(0);
+    let again = times(&mut peer, 6);
+    assert_seconds(&again, &[1, 2, 4, 8, 16, 32]);
+    assert!(again.iter().all(|(_, got)| *got == first));
+}
+
+/// MUST-18: what was repeated measures nothing, and the longer time stays until something was measured.
+#[test]
+fn a_repeated_segment_measures_nothing() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, b"lost").unwrap();
+    peer.poll();
+    let again = times(&mut peer, 1).remove(0).1;
+    peer.acknowledge(&again);
+    peer.poll();
+    peer.stack.send(id, b"lost too").unwrap();
+    let first = peer.poll().remove(0);
+    assert_seconds(&times(&mut peer, 1), &[2]);
+    peer.acknowledge(&first);
+    peer.poll();
+    // This one is measured.
+    peer.stack.send(id, b"arrives").unwrap();
+    let first = peer.poll().remove(0);
+    peer.jump(Duration::from_millis(10));
+    peer.acknowledge(&first);
+    peer.poll();
+    peer.stack.send(id, b"lost again").unwrap();
+    peer.poll();
+    assert_seconds(&times(&mut peer, 1), &[1]);
+}
+
+/// RFC 6298, section 2: 0.9 s of round trip, and four times half of that.
+#[test]
+fn the_time_follows_the_round_trip() {
+    let mut peer = Peer::new(config());
+    let id = peer.stack.connect(peer_socket(443)).unwrap();
+    let syn = peer.poll().remove(0);
+    peer.jump(Duration::from_millis(900));
+    (peer.ports, peer.ack) = ((443, syn.ports.0), Some(syn.seq + 1));
+    peer.send(TcpControl::Syn, b"");
+    peer.poll();
+    assert_eq!(peer.stack.next_event(), Some(Event::Connected(id)));
+    peer.stack.send(id, b"lost").unwrap();
+    peer.poll();
+    let (time, _) = times(&mut peer, 1).remove(0);
+    assert!((2_690..2_720).contains(&time), "{time}");
+}
+
+/// RFC 5681, section 3.2.
+#[test]
+fn three_duplicates_repeat_the_first_segment_at_once() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, &[1; 7_300]).unwrap();
+    let sent = peer.poll();
+    assert_eq!(sent.len(), 5);
+    for _ in 0..2 {
+        peer.send(NONE, b"");
+        assert_eq!(peer.poll(), []);
+    }
+    peer.send(NONE, b"");
+    let again = peer.poll();
+    assert_eq!(again.iter().map(|got| (got.seq, &got.data)).collect::<Vec<_>>(), [(sent[0].seq, &sent[0].data)]);
+    peer.acknowledge(&sent[4]);
+    peer.poll();
+    assert_eq!(peer.jump(3 * SECOND), []);
+}
+
+/// A part of what was lost arrives, and the rest is repeated, also over the end of the numbers.
+#[test]
+fn a_part_is_acknowledged() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, &[1; 4_380]).unwrap();
+    let sent = peer.poll();
+    peer.acknowledge(&sent[0]);
+    assert_eq!(peer.poll(), []);
+    let again = peer.jump(Duration::from_millis(1_100));
+    assert_eq!(again.iter().map(|got| got.seq).collect::<Vec<_>>(), [sent[1].seq, sent[2].seq]);
+    // The middle of a segment.
+    peer.ack = Some(sent[1].seq + 700);
+    peer.send(NONE, b"");
+    peer.poll();
+    let again = peer.jump(Duration::from_millis(2_100));
+    assert_eq!((again[0].seq, again[0].data.len()), (sent[1].seq + 700, 1_460));
+}
