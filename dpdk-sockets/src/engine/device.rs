@@ -86,13 +86,15 @@ impl<W: Wire> TxToken for Transmission<'_, W> {
     }
 }
 
-/// smoltcp writes no options of IPv4, no extension headers of IPv6, and nothing behind the packet.
+/// smoltcp writes no options of IPv4, no extension headers of IPv6, and nothing behind the packet. A reset has numbers of the
+/// segment that it answers.
 fn what_was_sent(packet: &[u8]) -> Option<Sent> {
     let is_ipv6 = packet.first()? >> 4 == 6;
     let (ip, tcp) = packet.split_at_checked(if is_ipv6 { IPV6_HEADER_LEN } else { IPV4_HEADER_LEN })?;
     let protocol =
         if is_ipv6 { Ipv6Packet::new_unchecked(ip).next_header() } else { Ipv4Packet::new_unchecked(ip).next_header() };
-    let tcp = (protocol == IpProtocol::Tcp).then(|| TcpPacket::new_unchecked(tcp))?;
+    let is_tcp = protocol == IpProtocol::Tcp;
+    let tcp = is_tcp.then(|| TcpPacket::new_unchecked(tcp)).filter(|tcp| !tcp.rst())?;
     Some(Sent { next: tcp.seq_number() + tcp.segment_len(), ack: tcp.ack_number(), window: tcp.window_len() })
 }
 

@@ -5,6 +5,7 @@
 
 use super::Stack;
 use crate::demux::{Flow, Segment};
+use crate::engine::State;
 use crate::event::{ConnectionId, ListenerId};
 use crate::link::Hop;
 use crate::tcp::{Arrival, Check, Connection, Reply, Stage, reset_for};
@@ -33,9 +34,6 @@ impl<W: Wire> Stack<W> {
         let Some(connection) = self.connections.get_mut(id) else { return };
         match connection.check(segment) {
             Check::Pass => {
-                if segment.syn {
-                    connection.synchronize(segment.seq);
-                }
                 if connection.stage == Stage::Open {
                     connection.heard = self.link.now();
                 }
@@ -46,6 +44,10 @@ impl<W: Wire> Stack<W> {
                 let sent =
                     self.engine.receive(segment.packet, &mut connection.socket, &mut self.link, hop, connection.path);
                 connection.sent(sent);
+                // A SYN that the engine has refused says nothing.
+                if segment.syn && connection.socket.state() != State::SynSent {
+                    connection.synchronize(segment.seq);
+                }
                 self.mark_dirty(id);
                 self.refresh(id, segment.rst);
             }

@@ -166,6 +166,45 @@ fn half_of_a_connection_works_for_long() {
     }
 }
 
+/// RFC 9293, figure 9: an old SYN-ACK, or a forged one, is answered by a reset, and the right one counts.
+#[test]
+fn an_old_answer_to_a_syn_does_not_disturb() {
+    for control in [SYN, NONE] {
+        for (old, number) in [(77, 5), (1_000_000, 1_000_000_000)] {
+            let (mut peer, id, syn) = asked();
+            peer.segment(control, TcpSeqNumber(old), Some(syn + number), b"");
+            let [reset] = &peer.poll()[..] else { panic!("no reset") };
+            assert_eq!((reset.control, reset.seq), (RST, syn + number));
+            peer.ack = Some(syn + 1);
+            peer.send(SYN, b"");
+            let [ack] = &peer.poll()[..] else { panic!("no acknowledgment") };
+            assert_eq!((ack.control, ack.seq, ack.ack), (NONE, syn + 1, Some(peer.seq)));
+            assert_eq!(events(&mut peer.stack), [Event::Connected(id)]);
+            // What the reset had as its number is not taken for sent.
+            peer.segment(RST, peer.seq + 9, None, b"");
+            assert_eq!(peer.poll()[0].seq, syn + 1);
+        }
+    }
+}
+
+/// RFC 9293, section 3.10.7.4, fifth, in SYN-RECEIVED.
+#[test]
+fn a_wrong_acknowledgment_of_a_syn_is_reset() {
+    let mut peer = Peer::new(config());
+    peer.send(SYN, b"");
+    let syn = peer.poll().remove(0);
+    for wrong in [syn.seq, syn.seq + 2, syn.seq + 1_000_000] {
+        peer.segment(NONE, peer.seq, Some(wrong), b"");
+        let [reset] = &peer.poll()[..] else { panic!("no reset") };
+        assert_eq!((reset.control, reset.seq), (RST, wrong));
+    }
+    peer.acknowledge(&syn);
+    peer.poll();
+    assert!(matches!(events(&mut peer.stack)[..], [Event::Accepted(..)]));
+    peer.segment(RST, peer.seq + 9, None, b"");
+    assert_eq!(peer.poll()[0].seq, syn.seq + 1);
+}
+
 /// RFC 9293, figure 8, with the SYN-ACK that the other side sends too; MUST-10.
 #[test]
 fn both_connect_at_once_and_say_so() {
