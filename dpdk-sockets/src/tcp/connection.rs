@@ -282,8 +282,11 @@ impl Connection {
         }
     }
 
-    /// When the connection ends, and how, if the peer stays silent.
+    /// When the connection ends, and how, if the peer stays silent. `None` if it has ended.
     pub(crate) fn deadline(&self, patience: &Patience) -> Option<(Time, Ended)> {
+        if matches!(self.stage, Stage::Over(_)) {
+            return None;
+        }
         let is_open = self.stage == Stage::Open;
         let silence = if !is_open {
             self.waits_for_peer().then_some(patience.opening)

@@ -106,7 +106,9 @@ fn take_events(peer: &mut Peer, held: &mut BTreeMap<ConnectionId, Told>) {
             Event::Accepted(_, id) => assert!(held.insert(id, Told { open: true, ..Told::default() }).is_none()),
             Event::Connected(id) => held.get_mut(&id).unwrap().open = true,
             Event::Readable(id) | Event::Writable(id) => assert!(held[&id].open && !held[&id].ended),
-            Event::Ended(id, _) => held.get_mut(&id).unwrap().ended = true,
+            Event::Ended(id, _) => {
+                assert!(!core::mem::replace(&mut held.get_mut(&id).unwrap().ended, true), "told once")
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -268,3 +268,25 @@ fn a_peer_may_close_at_once() {
     let mut bytes = [0; 9];
     assert_eq!((peer.stack.recv(id, &mut bytes), peer.stack.recv(id, &mut [0])), (Ok(Some(3)), Ok(Some(0))));
 }
+
+/// MUST-12: once, also if data are left that nobody will acknowledge, and the program takes its time.
+#[test]
+fn an_end_is_told_once() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, b"lost").unwrap();
+    peer.poll();
+    peer.send(RST, b"");
+    peer.poll();
+    assert_eq!(events(&mut peer.stack), [Event::Ended(id, Ended::Reset)]);
+    // The same ports again, while the program still has the old connection.
+    peer.handshake();
+    let [Event::Accepted(_, new)] = events(&mut peer.stack)[..] else { panic!("not accepted") };
+    for _ in 0..150 {
+        peer.jump(Duration::from_secs(1));
+    }
+    assert_eq!(events(&mut peer.stack), []);
+    peer.send(NONE, b"data");
+    peer.poll();
+    assert_eq!(events(&mut peer.stack), [Event::Readable(new)]);
+    assert_eq!((peer.stack.close(id), peer.stack.abort(new)), (Ok(()), Ok(())));
+}
