@@ -25,7 +25,8 @@ impl<W: Wire> Stack<W> {
         match self.time_wait.arrived(segment, self.link.now()) {
             Some(Arrival::Answered(reply)) => reply.send(&mut self.link, from),
             Some(Arrival::Ignored) => (),
-            Some(Arrival::Opens) | None => self.unknown(segment, from),
+            Some(Arrival::Opens(first)) => self.unknown(segment, from, Some(first)),
+            None => self.unknown(segment, from, None),
         }
     }
 
@@ -59,13 +60,13 @@ impl<W: Wire> Stack<W> {
         }
     }
 
-    /// A segment of no connection.
-    fn unknown(&mut self, segment: &Segment<'_>, from: Hop) {
+    /// A segment of no connection. If it opens one, that one's initial number is `first` or a higher one.
+    fn unknown(&mut self, segment: &Segment<'_>, from: Hop, first: Option<TcpSeqNumber>) {
         let is_syn = segment.syn && segment.ack.is_none() && !segment.rst && !segment.fin;
         let listener = self.ports.get(&segment.flow.local().port()).copied();
         if let Some(listener) = listener {
             if is_syn {
-                self.handshake(listener, segment, from);
+                self.handshake(listener, segment, from, first);
                 return;
             }
             if self.link.now() < self.cookies_until && self.handshake_by_cookie(listener, segment) {
@@ -79,7 +80,7 @@ impl<W: Wire> Stack<W> {
     }
 
     /// A SYN for a listener.
-    fn handshake(&mut self, listener: ListenerId, segment: &Segment<'_>, from: Hop) {
+    fn handshake(&mut self, listener: ListenerId, segment: &Segment<'_>, from: Hop, first: Option<TcpSeqNumber>) {
         if self.connections.len() >= self.config.connections {
             self.counters.overflows += 1;
             return;
@@ -101,6 +102,7 @@ impl<W: Wire> Stack<W> {
             return;
         }
         let initial = self.initial.number(flow, now);
+        let initial = first.map_or(initial, |first| initial.max(first));
         self.accept(listener, flow, segment.packet, segment.seq, initial);
     }
 

@@ -12,8 +12,8 @@ use std::collections::VecDeque;
 /// What a segment of a flow in TIME-WAIT leads to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// It opens a new connection: TIME-WAIT of the old one is over.
-    Opens,
+    /// It opens a new connection: TIME-WAIT of the old one is over. The new one's numbers begin here or later.
+    Opens(TcpSeqNumber),
     /// It is answered.
     Answered(Reply),
     /// It is ignored.
@@ -84,8 +84,9 @@ impl TimeWait {
         }
         // RFC 1122, section 4.2.2.13: a number above all that the old connection received is of a new one.
         if segment.syn && segment.ack.is_none() && segment.seq >= ended.next_expected {
+            let first = ended.next_to_send;
             self.flows.remove(&segment.flow);
-            return Some(Arrival::Opens);
+            return Some(Arrival::Opens(first));
         }
         // RFC 9293, section 3.10.7.4: the peer's FIN again restarts the time.
         if segment.fin {
@@ -161,7 +162,8 @@ mod tests {
         for number in [NUMBER - 1, NUMBER - 1_000_000] {
             assert!(matches!(waiting.arrived(&syn(number), at(1)), Some(Arrival::Answered(_))));
         }
-        assert_eq!(waiting.arrived(&syn(NUMBER + 5), at(1)), Some(Arrival::Opens), "numbers wrap");
+        let opens = Arrival::Opens(TcpSeqNumber(7));
+        assert_eq!(waiting.arrived(&syn(NUMBER + 5), at(1)), Some(opens), "numbers wrap");
         assert!(!waiting.contains(flow(1)));
     }
 

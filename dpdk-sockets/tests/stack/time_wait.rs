@@ -31,6 +31,21 @@ fn closed(bytes: usize) -> Peer {
     peer
 }
 
+/// MAY-2: the numbers of the new connection are above all of the old one, also if the old one was faster than the clock of the numbers.
+#[test]
+fn a_new_connection_begins_after_the_old_numbers() {
+    let mut peer = closed(3_000_000);
+    let last = peer.ack.unwrap();
+    peer.ack = None;
+    peer.send(SYN, b"");
+    let [syn] = &peer.poll()[..] else { panic!("no SYN-ACK") };
+    assert!(syn.control == SYN && syn.seq >= last, "{syn:?} after {last}");
+    let syn = syn.clone();
+    peer.acknowledge(&syn);
+    peer.poll();
+    assert!(matches!(events(&mut peer.stack)[..], [Event::Accepted(..)]));
+}
+
 /// RFC 1337, and RFC 9293, section 3.10.7.4.
 #[test]
 fn old_segments_do_not_end_it() {
