@@ -58,6 +58,12 @@ impl Socket {
         self.tcp().recv_queue()
     }
 
+    /// The bytes of the receive buffer, and how many of them are free.
+    pub(crate) fn window(&self) -> (usize, usize) {
+        let capacity = self.tcp().recv_capacity();
+        (capacity, capacity - self.unread())
+    }
+
     /// Bytes that were written and not acknowledged.
     pub(crate) fn unacknowledged(&self) -> usize {
         self.tcp().send_queue()

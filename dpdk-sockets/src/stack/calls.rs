@@ -79,14 +79,16 @@ impl<W: Wire> Stack<W> {
     ///
     /// [`ConnectionError`] if there is no such connection, or if it ended otherwise than by being closed.
     pub fn recv(&mut self, id: ConnectionId, bytes: &mut [u8]) -> Result<Option<usize>, ConnectionError> {
+        let mtu = self.config.mtu;
         let connection = self.live(id)?;
         if bytes.is_empty() {
             return Ok(None);
         }
         if connection.socket.unread() > 0 {
             let read = connection.read(bytes);
-            // The window may have to be announced.
-            self.mark_dirty(id);
+            if connection.opens_window(mtu) {
+                self.mark_dirty(id);
+            }
             return Ok(Some(read));
         }
         connection.nothing_to_read()

@@ -72,13 +72,15 @@ impl<W: Wire> Calls for Stack<W> {
         id: ConnectionId,
         take: &mut dyn FnMut(&[u8]) -> usize,
     ) -> Result<Option<usize>, ConnectionError> {
+        let mtu = self.config.mtu;
         let connection = self.live(id)?;
         if connection.socket.unread() == 0 {
             return connection.nothing_to_read();
         }
         let read = connection.read_with(take);
-        // The window may have to be announced.
-        self.mark_dirty(id);
+        if connection.opens_window(mtu) {
+            self.mark_dirty(id);
+        }
         Ok(Some(read))
     }
 

@@ -208,6 +208,14 @@ impl Connection {
         read
     }
 
+    /// Whether so much was read since the window was announced that the peer should know, if its packets have so many bytes
+    /// (RFC 9293, section 3.8.6.2.2).
+    pub(crate) fn opens_window(&self, mtu: usize) -> bool {
+        let segment_size = mtu - self.flow.headers_len();
+        let (capacity, free) = self.socket.window();
+        free.saturating_sub(usize::from(self.window)) >= segment_size.min(capacity / 2)
+    }
+
     pub(crate) const fn next_to_send(&self) -> TcpSeqNumber {
         self.next_to_send
     }

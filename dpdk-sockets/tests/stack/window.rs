@@ -110,6 +110,24 @@ fn the_right_edge_never_moves_back() {
     }
 }
 
+/// MUST-39: a window is opened by a segment or half the buffer, not by what is read at a time.
+#[test]
+fn a_program_that_reads_a_byte_at_a_time_opens_no_silly_window() {
+    for (buffer, first) in [(65_535, 1_460), (1_000, 500)] {
+        let (mut peer, id) = connected(|config| config.receive_buffer = buffer);
+        for len in core::iter::repeat_n(1_000, buffer / 1_000).chain([buffer % 1_000]) {
+            peer.send(NONE, &vec![1; len]);
+            peer.poll();
+        }
+        let mut updates = Vec::new();
+        for _ in 0..buffer {
+            assert_eq!(peer.stack.recv(id, &mut [0]), Ok(Some(1)));
+            updates.extend(peer.poll().iter().map(|got| got.window));
+        }
+        assert_eq!(updates[0], first);
+    }
+}
+
 /// RFC 9293, section 3.8.6.1, as seen by the receiver.
 #[test]
 fn a_probe_is_answered() {
