@@ -33,7 +33,7 @@ impl<W: Wire> Stack<W> {
     /// A segment of a connection.
     fn known(&mut self, id: ConnectionId, segment: &Segment<'_>) {
         let Some(connection) = self.connections.get_mut(id) else { return };
-        match connection.check(segment) {
+        match connection.check(segment, self.link.now()) {
             Check::Pass => {
                 if connection.stage == Stage::Open {
                     connection.heard = self.link.now();

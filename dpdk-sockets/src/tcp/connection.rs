@@ -12,6 +12,9 @@ use crate::link::Hop;
 use crate::time::Time;
 use smoltcp::wire::TcpSeqNumber;
 
+/// Segments that the engine must not get are answered so often.
+const CHALLENGE_AGAIN_AFTER: Time = Time::from_secs(1);
+
 /// How far a connection is, for the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -85,7 +88,11 @@ pub(crate) struct Connection {
     next_to_send: TcpSeqNumber,
     /// The highest acknowledgment number of the peer.
     acknowledged: TcpSeqNumber,
+    /// The window that was announced last, and the number after it.
     window: u16,
+    edge: TcpSeqNumber,
+    /// When a segment was answered last that the engine must not get.
+    challenged: Option<Time>,
 }
 
 /// What the program has not been told.
@@ -142,12 +149,18 @@ impl Connection {
             next_to_send: initial,
             acknowledged: initial,
             window: 0,
+            edge: TcpSeqNumber(0),
+            challenged: None,
         }
     }
 
     /// Notes the sequence number of the peer's SYN.
     pub(crate) fn synchronize(&mut self, syn: TcpSeqNumber) {
-        self.first_expected.get_or_insert(syn + 1);
+        if self.first_expected.is_none() {
+            self.first_expected = Some(syn + 1);
+            // The window in a SYN of ours has waited for a number.
+            self.edge = syn + usize::from(self.window);
+        }
     }
 
     /// Notes what a segment of the peer acknowledges.
@@ -164,9 +177,9 @@ impl Connection {
 
     /// Notes what was sent.
     pub(crate) fn sent(&mut self, sent: Option<Sent>) {
-        if let Some(Sent { next, window, .. }) = sent {
+        if let Some(Sent { next, ack, window }) = sent {
             self.next_to_send = self.next_to_send.max(next);
-            self.window = window;
+            (self.window, self.edge) = (window, ack + usize::from(window));
         }
     }
 
@@ -253,11 +266,28 @@ impl Connection {
         number >= expected && number < expected + usize::from(self.window).max(1)
     }
 
+    /// Whether the engine, smoltcp 0.14, would take what it must not: an acknowledgment of what was not sent, data after the
+    /// peer's FIN, or a FIN as the end of data that the window cuts off.
+    fn is_beyond(&self, segment: &Segment<'_>, expected: TcpSeqNumber) -> bool {
+        let end = segment.seq + segment.payload;
+        segment.ack.is_some_and(|ack| ack > self.next_to_send)
+            || (segment.fin && end > self.edge)
+            || (segment.payload > 0 && end > expected && self.socket.is_at_end())
+    }
+
     /// RFC 5961: what could end a connection must have exactly the expected number.
-    pub(crate) fn check(&self, segment: &Segment<'_>) -> Check {
+    pub(crate) fn check(&mut self, segment: &Segment<'_>, now: Time) -> Check {
         let Some(expected) = self.next_expected() else { return Check::Pass };
         if !segment.rst && !segment.syn {
-            return Check::Pass;
+            if self.stage != Stage::Open || !self.is_beyond(segment, expected) {
+                return Check::Pass;
+            }
+            // Two sides that do not agree would answer each other for ever (RFC 5961, section 7).
+            if self.challenged.is_some_and(|at| now < at + CHALLENGE_AGAIN_AFTER) {
+                return Check::Drop;
+            }
+            self.challenged = Some(now);
+            return Check::Challenge(Reply::acknowledge(self.flow, self.next_to_send, expected, self.window));
         }
         // In SYN-RECEIVED the peer's SYN again is answered by the engine's timer.
         if segment.syn && self.socket.state() == State::SynReceived && segment.seq + 1 == expected {

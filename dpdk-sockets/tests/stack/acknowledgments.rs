@@ -10,6 +10,48 @@ use smoltcp::wire::TcpControl;
 
 const NONE: TcpControl = TcpControl::None;
 
+/// RFC 9293, section 3.10.7.4, and RFC 5961, section 5.2: the program has written it, and the peer's window has kept it back. smoltcp
+/// 0.14 would take it as arrived.
+#[test]
+fn what_was_not_sent_cannot_be_acknowledged() {
+    let (mut peer, id) = Peer::connected();
+    peer.segment_with_window(NONE, peer.seq, peer.ack, b"", 1_000);
+    peer.poll();
+    peer.stack.send(id, &[1; 2_000]).unwrap();
+    let sent = peer.poll().remove(0);
+    assert_eq!(sent.data.len(), 1_000);
+    peer.segment(NONE, peer.seq, Some(sent.seq + 1_001), b"");
+    let [answer] = &peer.poll()[..] else { panic!("no challenge") };
+    assert_eq!((answer.seq, answer.ack), (sent.seq + 1_000, Some(peer.seq)));
+    // Two that do not agree do not answer each other for ever.
+    peer.segment(NONE, peer.seq, Some(sent.seq + 2_000), b"");
+    assert_eq!(peer.poll(), []);
+    peer.jump(Duration::from_millis(500));
+    peer.acknowledge(&sent);
+    let rest = peer.poll();
+    assert_eq!(rest.iter().map(|got| (got.seq, got.data.len())).collect::<Vec<_>>(), [(sent.seq + 1_000, 1_000)]);
+    peer.stack.shutdown(id).unwrap();
+    peer.acknowledge(&rest[0]);
+    assert_eq!(peer.poll()[0].control, TcpControl::Fin);
+}
+
+/// A FIN that the window keeps back is not acknowledged either.
+#[test]
+fn a_fin_that_was_not_sent_cannot_be_acknowledged() {
+    let (mut peer, id) = Peer::connected();
+    peer.segment_with_window(NONE, peer.seq, peer.ack, b"", 1_000);
+    peer.poll();
+    peer.stack.send(id, &[1; 2_000]).unwrap();
+    peer.stack.shutdown(id).unwrap();
+    let sent = peer.poll().remove(0);
+    peer.segment(TcpControl::Fin, peer.seq, Some(sent.seq + 2_001), b"");
+    peer.poll();
+    assert_eq!(events(&mut peer.stack), []);
+    peer.acknowledge(&sent);
+    let rest = peer.poll();
+    assert_eq!((rest[0].control, rest[0].data.len()), (TcpControl::Fin, 1_000));
+}
+
 #[test]
 fn old_acknowledgments_change_nothing() {
     let (mut peer, id) = Peer::connected();

@@ -114,6 +114,46 @@ fn a_fin_again_is_acknowledged_again() {
     assert_eq!(read(&mut peer, id), b"last");
 }
 
+/// RFC 9293, section 3.10.7.4: what follows a FIN is no text. smoltcp 0.14 would hand it out after the end.
+#[test]
+fn nothing_is_read_after_the_end() {
+    let (mut peer, id) = Peer::connected();
+    peer.send(FIN, b"last");
+    peer.poll();
+    assert_eq!(read(&mut peer, id), b"last");
+    assert_eq!(events(&mut peer.stack), [Event::Readable(id)]);
+    for data in [&b"more"[..], b"x"] {
+        peer.segment(PSH, peer.seq, peer.ack, data);
+        peer.poll();
+        peer.stack.wire_mut().now += Duration::from_secs(2);
+    }
+    // A part that has arrived, and more.
+    peer.segment(PSH, peer.seq - 3, peer.ack, b"st and more");
+    peer.poll();
+    assert_eq!((events(&mut peer.stack), peer.stack.recv(id, &mut [0; 9])), (vec![], Ok(Some(0))));
+    assert_eq!(peer.stack.send(id, b"answer"), Ok(6));
+    assert_eq!(peer.poll()[0].ack, Some(peer.seq), "and no number was used");
+}
+
+/// smoltcp 0.14 would cut the data and take the FIN: the end would come too early.
+#[test]
+fn a_fin_beyond_the_window_is_not_the_end() {
+    let (mut peer, id) = Peer::connected();
+    for _ in 0..65 {
+        peer.send(NONE, &[1; 1_000]);
+    }
+    assert_eq!(peer.poll().last().unwrap().window, 535);
+    peer.segment(FIN, peer.seq, peer.ack, &[2; 1_000]);
+    let [ack] = &peer.poll()[..] else { panic!("no ACK") };
+    assert!(ack.ack <= Some(peer.seq + 535));
+    assert_eq!(read(&mut peer, id)[..65_000], [1; 65_000]);
+    assert_eq!(peer.stack.recv(id, &mut [0; 9]), Ok(None));
+    peer.poll();
+    peer.send(FIN, &[2; 1_000]);
+    assert_eq!(peer.poll().last().unwrap().ack, Some(peer.seq));
+    assert_eq!((read(&mut peer, id), peer.stack.recv(id, &mut [0; 9])), (vec![2; 1_000], Ok(Some(0))));
+}
+
 /// Every octet of flags, to a listener and to a connection.
 #[test]
 fn no_flags_open_or_break_anything() {
