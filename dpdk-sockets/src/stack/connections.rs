@@ -54,7 +54,7 @@ impl<W: Wire> Stack<W> {
         connection.is_dirty = false;
         let now = self.link.now();
         let mut last = None;
-        let next = loop {
+        let mut next = loop {
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
             connection.sent(sent);
             // smoltcp 0.14 sends one segment again and again if the peer has acknowledged everything with a window of 0.
@@ -70,6 +70,10 @@ impl<W: Wire> Stack<W> {
                 break next;
             }
         };
+        if let Some(packet) = connection.probes(next, now) {
+            self.engine.receive(&packet, &mut connection.socket, &mut self.link, Hop::Nowhere);
+            next = self.engine.next(&connection.socket, now);
+        }
         let deadline = connection.deadline(&self.patience);
         if let Some((_, how)) = deadline.filter(|(at, _)| now >= *at) {
             connection.socket.abort();

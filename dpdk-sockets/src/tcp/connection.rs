@@ -5,12 +5,15 @@
 
 use super::Reply;
 use crate::demux::{Flow, Segment};
-use crate::engine::{Path, Sent, Socket, State};
+use crate::engine::{Next, Path, Sent, Socket, State};
 use crate::error::ConnectionError;
 use crate::event::{ConnectionId, Ended, Event, ListenerId};
 use crate::link::Hop;
 use crate::time::Time;
 use smoltcp::wire::TcpSeqNumber;
+
+/// The timer for what is repeated, and for probes, is never longer (RFC 6298, section 2.5).
+const LONGEST_TIMER: Time = Time::from_secs(60);
 
 /// Segments that the engine must not get are answered so often.
 const CHALLENGE_AGAIN_AFTER: Time = Time::from_secs(1);
@@ -201,6 +204,22 @@ impl Connection {
     /// retransmission earlier.
     pub(crate) fn is_last(&self, sent: Option<Sent>) -> bool {
         self.stage == Stage::Open && !self.is_shut_down && sent.is_some_and(|sent| sent.next == self.written)
+    }
+
+    /// Whether data wait for a peer with a window of 0, and nothing will probe it: smoltcp 0.14 starts to probe only when a
+    /// segment with such a window arrives while no other timer runs. Then this is the packet that starts it.
+    pub(crate) fn probes(&self, next: Next, now: Time) -> Option<Vec<u8>> {
+        let waits = match next {
+            Next::Now => false,
+            Next::At(at) => at > now + LONGEST_TIMER,
+            Next::Never => true,
+        };
+        let unacknowledged = self.socket.unacknowledged();
+        if !waits || unacknowledged == 0 || self.stage != Stage::Open {
+            return None;
+        }
+        let ack = self.written - unacknowledged;
+        Some(Reply::acknowledge(self.flow.reversed(), self.next_expected()?, ack, 0).packet())
     }
 
     /// What a program gets that reads although nothing has arrived: nothing, the end, or an error.

@@ -56,6 +56,37 @@ fn probes_are_sent_less_and_less_often() {
     assert!(probes.iter().all(|probe| (probe.seq, &probe.data[..]) == (peer.ack.unwrap(), &b"w"[..])), "{probes:?}");
 }
 
+/// MUST-34, MUST-36, MUST-37, SHLD-17 and SHLD-29: the peer takes its window back while data are on their way, and drops them. smoltcp 0.14
+/// alone would send nothing any more.
+#[test]
+fn a_window_that_is_taken_back_is_probed() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, &[1; 5_000]).unwrap();
+    assert_eq!(peer.poll().len(), 4);
+    announce(&mut peer, 0);
+    let mut probes = 0;
+    for _ in 0..400 {
+        for got in peer.jump(SECOND) {
+            assert_eq!((Some(got.seq), got.data.len()), (peer.ack, 1));
+            probes += 1;
+            announce(&mut peer, 0);
+        }
+    }
+    assert!((5..20).contains(&probes), "{probes}");
+    assert_eq!(events(&mut peer.stack), [], "a peer that answers stays");
+    announce(&mut peer, 50_000);
+    let mut received = 0;
+    for _ in 0..70 {
+        for got in peer.jump(SECOND) {
+            if Some(got.seq) == peer.ack {
+                received += got.data.len();
+                peer.acknowledge(&got);
+            }
+        }
+    }
+    assert_eq!(received, 5_000);
+}
+
 /// SHLD-15 and SHLD-16: of what was sent, that is repeated which fits, and nothing new is sent.
 #[test]
 fn a_window_that_shrinks_limits_what_is_repeated() {
