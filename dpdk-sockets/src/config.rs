@@ -118,7 +118,7 @@ impl Config {
         if self.addresses.is_empty() {
             return Err(ConfigError::NoAddress);
         }
-        if let Some(net) = self.addresses.iter().find(|net| !is_unicast(net.addr())) {
+        if let Some(net) = self.addresses.iter().find(|net| !is_unicast(net.addr()) || is_for_all(net, net.addr())) {
             return Err(ConfigError::Address(net.addr()));
         }
         if let Some(vlan) = self.vlan.filter(|vlan| !(1..=4_094).contains(vlan)) {
@@ -128,7 +128,7 @@ impl Config {
         let is_host = |host: &IpAddr| {
             is_unicast(*host)
                 && addresses.iter().any(|net| net.contains(host))
-                && addresses.iter().all(|net| net.addr() != *host)
+                && addresses.iter().all(|net| net.addr() != *host && !is_for_all(net, *host))
         };
         let is_other_version = |route: &&Route| route.to.addr().is_ipv4() != route.gateway.is_ipv4();
         if let Some(route) = self.routes.iter().find(|route| !is_host(&route.gateway) || is_other_version(route)) {
@@ -166,6 +166,11 @@ pub(crate) fn is_unicast(address: IpAddr) -> bool {
                 && address.to_ipv4_mapped().is_none()
         }
     }
+}
+
+/// Whether an address stands for all hosts of a network. One of less than four addresses has none (RFC 3021).
+pub(crate) fn is_for_all(net: &IpNet, address: IpAddr) -> bool {
+    matches!(net, IpNet::V4(net) if net.prefix_len() <= 30 && address == net.broadcast())
 }
 
 /// The link-local address of an interface with this MAC address (RFC 4291, appendix A).

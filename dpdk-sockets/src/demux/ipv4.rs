@@ -6,7 +6,6 @@
 use super::frame::{Datagram, Packet};
 use super::{Inbound, Segment, undelivered};
 use crate::checksum;
-use crate::config::is_unicast;
 use crate::link::Routes;
 use crate::udp;
 use crate::wire::Verified;
@@ -25,7 +24,7 @@ pub(super) fn inbound<'f>(
     let Ok(packet) = Ipv4Packet::new_checked(bytes) else { return Inbound::Ignored };
     let (from, to) = (IpAddr::V4(packet.src_addr()), IpAddr::V4(packet.dst_addr()));
     // Nobody else has this host's addresses, and nothing answers to many.
-    if packet.version() != 4 || !routes.is_own(to) || !is_unicast(from) || routes.is_own(from) {
+    if packet.version() != 4 || !routes.is_own(to) || !routes.is_other_host(from) {
         return Inbound::Ignored;
     }
     let header_len = usize::from(packet.header_len());

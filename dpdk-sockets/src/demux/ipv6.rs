@@ -6,7 +6,6 @@
 use super::frame::{Datagram, Packet};
 use super::{Inbound, Segment, undelivered};
 use crate::checksum;
-use crate::config::is_unicast;
 use crate::link::Routes;
 use crate::udp;
 use crate::wire::Verified;
@@ -30,7 +29,7 @@ pub(super) fn inbound<'f>(
         return Inbound::Neighbor(bytes, mac);
     }
     // Nobody else has this host's addresses.
-    if packet.version() != 6 || !routes.is_own(to) || !is_unicast(from) || routes.is_own(from) {
+    if packet.version() != 6 || !routes.is_own(to) || !routes.is_other_host(from) {
         return Inbound::Ignored;
     }
     let whole = Packet { bytes, to, from: mac };

@@ -3,7 +3,7 @@
 
 //! The addresses of the stack, and who is reached how.
 
-use crate::config::{Config, Route};
+use crate::config::{Config, Route, is_for_all, is_unicast};
 use core::net::IpAddr;
 use ipnet::IpNet;
 
@@ -24,6 +24,11 @@ impl Routes {
     #[inline]
     pub(crate) fn is_own(&self, address: IpAddr) -> bool {
         self.own.iter().any(|net| net.addr() == address)
+    }
+
+    /// Whether another host can have this address, as far as the stack knows.
+    pub(crate) fn is_other_host(&self, address: IpAddr) -> bool {
+        is_unicast(address) && self.own.iter().all(|net| net.addr() != address && !is_for_all(net, address))
     }
 
     /// The host to which packets for `address` go first, if there is a way.

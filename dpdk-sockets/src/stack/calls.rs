@@ -4,7 +4,6 @@
 //! What a program does with connections.
 
 use super::{Listener, Stack};
-use crate::config::is_unicast;
 use crate::demux::Flow;
 use crate::error::{ConnectError, ConnectionError, ListenError};
 use crate::event::{ConnectionId, Ended, ListenerId};
@@ -46,7 +45,7 @@ impl<W: Wire> Stack<W> {
     /// [`ConnectError`] if the address or port is no host's, if there is no way to it, no free port, or no free connection.
     pub fn connect(&mut self, remote: SocketAddr) -> Result<ConnectionId, ConnectError> {
         let (host, routes) = (remote.ip(), self.link.routes());
-        if remote.port() == 0 || !is_unicast(host) || routes.is_own(host) {
+        if remote.port() == 0 || !routes.is_other_host(host) {
             return Err(ConnectError::NoPeer(remote));
         }
         let (hop, own) = routes.hop(host).zip(routes.source(host)).ok_or(ConnectError::NoRoute(remote))?;

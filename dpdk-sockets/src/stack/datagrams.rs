@@ -4,7 +4,6 @@
 //! What a program does with UDP.
 
 use super::Stack;
-use crate::config::is_unicast;
 use crate::error::{ListenError, SendToError};
 use crate::event::UdpId;
 use crate::link::Hop;
@@ -58,10 +57,10 @@ impl<W: Wire> Stack<W> {
         if bytes.len() > most {
             return Err(SendToError::TooLong(bytes.len(), most));
         }
-        if to.port() == 0 || !is_unicast(to.ip()) {
+        let routes = self.link.routes();
+        if to.port() == 0 || !routes.is_other_host(to.ip()) {
             return Err(SendToError::NoPeer(to));
         }
-        let routes = self.link.routes();
         let (hop, own) = routes.hop(to.ip()).zip(routes.source(to.ip())).ok_or(SendToError::NoRoute(to))?;
         if !self.link.wire.has_room() {
             return Ok(false);

@@ -7,7 +7,7 @@ use crate::edit::{changed, with_ip_options};
 use crate::peer::{PEER, PORT, Peer, config, events};
 use core::net::{Ipv4Addr, SocketAddr};
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{ConfigError, ConnectError, Event, SendToError, Stack};
+use dpdk_sockets::{ConfigError, ConnectError, Event, SendToError, IpNet, Stack};
 use smoltcp::wire::TcpControl;
 
 const SYN: TcpControl = TcpControl::Syn;
@@ -60,6 +60,31 @@ fn packets_to_others_and_to_many_are_ignored() {
         assert_eq!(peer.poll(), [], "{mac:?}");
     }
     assert_eq!((peer.stack.connections(), peer.stack.counters().ignored), (0, 8));
+}
+
+/// MUST-46 and MUST-63: the address of all hosts of the network is no host's.
+#[test]
+fn all_hosts_are_no_host() {
+    let mut peer = Peer::new(config());
+    peer.address = ALL;
+    for port in [PORT, 81] {
+        peer.ports.1 = port;
+        peer.send(SYN, b"");
+        assert_eq!(peer.poll(), []);
+    }
+    assert_eq!((peer.stack.connections(), peer.stack.counters().ignored), (0, 2));
+    let all = SocketAddr::new(ALL.into(), 80);
+    assert_eq!(peer.stack.connect(all), Err(ConnectError::NoPeer(all)));
+    let socket = peer.stack.bind_udp(53).unwrap();
+    assert_eq!(peer.stack.send_to(socket, b"", all), Err(SendToError::NoPeer(all)));
+    let mut config = config();
+    config.addresses = vec![IpNet::new_assert(ALL.into(), 24)];
+    assert_eq!(Stack::new(Memory::default(), config).unwrap_err(), ConfigError::Address(ALL.into()));
+    // A network of two hosts has no such address (RFC 3021).
+    let mut config = crate::peer::config();
+    config.addresses = vec!["192.0.2.254/31".parse().unwrap()];
+    let mut stack = Stack::new(Memory::default(), config).unwrap();
+    assert!(stack.connect(all).is_ok());
 }
 
 /// MUST-50, and RFC 1122, section 3.2.1.8: a source route that ends here, a record of the route, timestamps, and what nobody knows.

@@ -152,3 +152,41 @@ fn datagrams_with_options_and_without_checksum_arrive() {
         assert_eq!(&bytes[..8], b"question");
     }
 }
+
+/// RFC 1122, section 3.2.2: no message about a message, about a part, or to those who are not one host.
+#[test]
+fn nothing_is_said_about_some_packets() {
+    let (mut peer, _) = bound();
+    let mut refused = vec![3, 3, 0, 0, 0, 0, 0, 0];
+    refused.extend(&datagram(54, b"ours")[14..]);
+    Icmpv4Packet::new_unchecked(&mut refused[..]).fill_checksum();
+    peer.stack.wire_mut().to_stack.push_back(other_frame(IpProtocol::Icmp, &refused));
+    let change = |at: usize, to: &[u8]| {
+        let mut frame = datagram(54, b"question");
+        frame[14 + at..14 + at + to.len()].copy_from_slice(to);
+        Ipv4Packet::new_unchecked(&mut frame[14..]).fill_checksum();
+        // The addresses count in the sum of the datagram, which may be left out.
+        frame[14 + 26..14 + 28].fill(0);
+        frame
+    };
+    for frame in [
+        change(6, &[0, 5]),
+        change(6, &[0x20, 0]),
+        change(12, &[0, 0, 0, 0]),
+        change(12, &[255, 255, 255, 255]),
+        change(12, &[192, 0, 2, 255]),
+        change(12, &[224, 0, 0, 1]),
+        change(12, &[127, 0, 0, 1]),
+        change(16, &[192, 0, 2, 255]),
+        change(16, &[224, 0, 0, 1]),
+    ] {
+        peer.stack.wire_mut().to_stack.push_back(frame);
+        peer.stack.poll();
+        assert!(peer.stack.wire().from_stack.is_empty());
+    }
+    let mut to_all = datagram(54, b"question");
+    to_all[..6].fill(0xff);
+    peer.stack.wire_mut().to_stack.push_back(to_all);
+    peer.stack.poll();
+    assert!(peer.stack.wire().from_stack.is_empty());
+}
