@@ -23,7 +23,7 @@ impl<W: Wire> Link<W> {
             return;
         };
         // Nobody else has an address of the stack, and a host that asks for its own address learns nothing of it.
-        if !mac.is_unicast() || self.routes.is_own(address.into()) {
+        if !mac.is_unicast() || self.routes.is_own(address.into()) || matches!(operation, ArpOperation::Unknown(_)) {
             return;
         }
         self.heard(address.into(), mac);

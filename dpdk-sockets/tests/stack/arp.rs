@@ -115,6 +115,31 @@ fn a_host_may_move() {
     assert_eq!(sent(&mut peer).datagrams, [(OTHER_MAC, vec![1])]);
 }
 
+/// Nobody has the address of all, of many, or of nobody, and the stack's own address is its own.
+#[test]
+fn lies_are_ignored() {
+    let (mut peer, socket) = bound();
+    send(&mut peer, socket, 0);
+    sent(&mut peer);
+    say(&mut peer, ArpOperation::Reply, EthernetAddress::BROADCAST);
+    say(&mut peer, ArpOperation::Reply, EthernetAddress([1, 0, 0x5e, 0, 0, 1]));
+    peer.stack.wire_mut().to_stack.push_back(arp_packet(ArpOperation::Request, crate::peer::STACK));
+    for at in [14, 16, 18, 19, 20] {
+        // Another kind of network, of protocol, another length, or neither question nor answer.
+        let mut frame = arp_packet(ArpOperation::Reply, PEER);
+        frame[at] = 77;
+        peer.stack.wire_mut().to_stack.push_back(frame);
+    }
+    for len in 14..14 + 28 {
+        peer.stack.wire_mut().to_stack.push_back(arp_packet(ArpOperation::Reply, PEER)[..len].to_vec());
+    }
+    while !peer.stack.wire().to_stack.is_empty() {
+        assert_eq!(sent(&mut peer), Sent::default());
+    }
+    say(&mut peer, ArpOperation::Reply, PEER_MAC);
+    assert_eq!(sent(&mut peer).datagrams, [(PEER_MAC, vec![0])]);
+}
+
 /// RFC 5227: a host that looks whether its address is free has none yet, and gets an answer.
 #[test]
 fn a_question_is_answered_to_who_asked() {
