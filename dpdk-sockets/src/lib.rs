@@ -19,6 +19,7 @@ mod demux;
 mod engine;
 mod error;
 mod event;
+mod icmp;
 mod link;
 pub mod runtime;
 mod stack;

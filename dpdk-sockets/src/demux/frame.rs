@@ -22,8 +22,10 @@ pub(crate) enum Inbound<'f> {
     Udp(Datagram<'f>),
     /// Somebody says that a segment of ours has not arrived.
     Undelivered(Undelivered),
-    /// Another IP packet.
-    Other(Packet<'f>),
+    /// Another ICMP message.
+    Icmp(Packet<'f>),
+    /// An IP packet for a protocol that nobody serves.
+    Unserved(Packet<'f>),
     /// A packet with a wrong checksum.
     Damaged,
     /// A part of an IP packet.

@@ -56,7 +56,7 @@ pub(super) fn inbound<'f>(
             let placed = udp::place(&udp, from, offset + header_len);
             placed.map_or(Inbound::Ignored, |(port, place)| Inbound::Udp(Datagram { packet: whole, port, place }))
         }
-        IpProtocol::Icmp => undelivered::icmpv4(payload, to).map_or(Inbound::Other(whole), Inbound::Undelivered),
-        _ => Inbound::Other(whole),
+        IpProtocol::Icmp => undelivered::icmpv4(payload, to).map_or(Inbound::Icmp(whole), Inbound::Undelivered),
+        _ => Inbound::Unserved(whole),
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn inbound<'f>(
             let placed = udp::place(&udp, from, offset + IPV6_HEADER_LEN);
             placed.map_or(Inbound::Ignored, |(port, place)| Inbound::Udp(Datagram { packet: whole, port, place }))
         }
-        IpProtocol::Icmpv6 => undelivered::icmpv6(&packet).map_or(Inbound::Other(whole), Inbound::Undelivered),
+        IpProtocol::Icmpv6 => undelivered::icmpv6(&packet).map_or(Inbound::Icmp(whole), Inbound::Undelivered),
         IpProtocol::Ipv6Frag => Inbound::Fragment,
         _ => Inbound::Ignored,
     }

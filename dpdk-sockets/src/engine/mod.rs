@@ -145,7 +145,7 @@ impl Engine {
         }
     }
 
-    /// Answers a packet that is not TCP: echo requests (RFC 792, RFC 4443), and protocols that nobody serves.
+    /// Answers a packet that is not TCP: echo requests (RFC 792, RFC 4443), and in IPv6 datagrams that nobody serves.
     pub(crate) fn answer<W: Wire>(&mut self, packet: Packet<'_>, link: &mut Link<W>) {
         let now = instant(link.now());
         let path = self.path(packet.to, PathMtu(self.mtu));

@@ -11,10 +11,11 @@ mod segments;
 mod undelivered;
 
 use crate::config::Config;
-use crate::demux::{Flows, Inbound, inbound};
+use crate::demux::{Flows, Inbound, Packet, inbound};
 use crate::engine::{Buffers, Engine, PathMtu};
 use crate::error::ConfigError;
 use crate::event::{ConnectionId, Counters, ListenerId, UdpId};
+use crate::icmp;
 use crate::link::{Hop, Link};
 use crate::tcp::{Connection, InitialSequence, Patience, SynCookies, TimeWait};
 use crate::time::Time;
@@ -26,6 +27,7 @@ use core::fmt;
 use core::net::IpAddr;
 pub(crate) use runtime::Calls;
 use slotmap::SlotMap;
+use smoltcp::wire::Icmpv4DstUnreachable;
 use std::collections::{HashMap, VecDeque};
 
 /// A stack for the frames of one [`Wire`].
@@ -190,15 +192,25 @@ impl<W: Wire> Stack<W> {
             Inbound::Neighbor(packet, from) => self.link.neighbor_discovery(packet, from),
             Inbound::Udp(datagram) => match self.udp.bound(datagram.port) {
                 Some(socket) => return Some((socket, datagram.place)),
-                None => self.engine.answer(datagram.packet, &mut self.link),
+                None => self.refuse(datagram.packet, Icmpv4DstUnreachable::PortUnreachable),
             },
             Inbound::Undelivered(segment) => self.undelivered(segment),
-            Inbound::Other(packet) => self.engine.answer(packet, &mut self.link),
+            Inbound::Icmp(packet) => self.engine.answer(packet, &mut self.link),
+            Inbound::Unserved(packet) => self.refuse(packet, Icmpv4DstUnreachable::ProtoUnreachable),
             Inbound::Damaged => self.counters.damaged += 1,
             Inbound::Fragment => self.counters.fragments += 1,
             Inbound::Ignored => self.counters.ignored += 1,
         }
         None
+    }
+
+    /// Says that nobody serves a packet.
+    fn refuse(&mut self, packet: Packet<'_>, reason: Icmpv4DstUnreachable) {
+        if packet.to.is_ipv4() {
+            icmp::refuse(packet.bytes, reason, &mut self.link, Hop::Mac(packet.from));
+        } else {
+            self.engine.answer(packet, &mut self.link);
+        }
     }
 
     fn datagram(&mut self, socket: UdpId, datagram: Datagram<W::Frame>) {

@@ -206,8 +206,8 @@ impl Connection {
         self.stage == Stage::Open && !self.is_shut_down && sent.is_some_and(|sent| sent.next == self.written)
     }
 
-    /// Whether data wait for a peer with a window of 0, and nothing will probe it: smoltcp 0.14 starts to probe only when a
-    /// segment with such a window arrives while no other timer runs. Then this is the packet that starts it.
+    /// Whether data wait for a peer that has taken its window back, and nothing will probe it: smoltcp 0.14 starts to probe
+    /// only if a segment with a window of 0 arrives while no other timer runs. Then this is the segment that starts it.
     pub(crate) fn probes(&self, next: Next, now: Time) -> Option<Vec<u8>> {
         let waits = match next {
             Next::Now => false,

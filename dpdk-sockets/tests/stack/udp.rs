@@ -153,6 +153,41 @@ fn datagrams_with_options_and_without_checksum_arrive() {
     }
 }
 
+/// RFC 1122, section 3.2.2: the header that was received, and what follows it, unchanged; for an unknown protocol too.
+#[test]
+fn what_is_refused_is_sent_back_as_it_was() {
+    for protocol in [17, 132] {
+        let (mut peer, _) = bound();
+        let mut frame = datagram(54, b"question");
+        {
+            let ip = &mut frame[14..];
+            // Service, identification, "do not fragment" off, time to live.
+            (ip[1], ip[4], ip[5], ip[6], ip[8], ip[9]) = (0xb8, 7, 9, 0, 3, protocol);
+            Ipv4Packet::new_unchecked(ip).fill_checksum();
+        }
+        peer.stack.wire_mut().to_stack.push_back(frame.clone());
+        let answer = answer(&mut peer);
+        let ip = Ipv4Packet::new_checked(&answer[14..]).unwrap();
+        assert_eq!((ip.src_addr(), ip.dst_addr(), ip.next_header()), (STACK, PEER, IpProtocol::Icmp));
+        let icmp = Icmpv4Packet::new_checked(ip.payload()).unwrap();
+        assert!(icmp.verify_checksum());
+        assert_eq!((ip.payload()[0], ip.payload()[1]), (3, if protocol == 17 { 3 } else { 2 }));
+        assert_eq!(ip.payload()[8..], frame[14..]);
+    }
+}
+
+/// RFC 1812, section 4.3.2.3: an answer is not longer than 576 bytes.
+#[test]
+fn of_a_long_datagram_the_start_is_sent_back() {
+    let (mut peer, _) = bound();
+    let frame = datagram(54, &[7; 1_400]);
+    peer.stack.wire_mut().to_stack.push_back(frame.clone());
+    let answer = answer(&mut peer);
+    let ip = Ipv4Packet::new_checked(&answer[14..]).unwrap();
+    assert_eq!(usize::from(ip.total_len()), 576);
+    assert_eq!(ip.payload()[8..], frame[14..14 + 548]);
+}
+
 /// RFC 1122, section 3.2.2: no message about a message, about a part, or to those who are not one host.
 #[test]
 fn nothing_is_said_about_some_packets() {
