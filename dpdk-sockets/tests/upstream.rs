@@ -194,3 +194,77 @@ fn a_buffer_of_65536_bytes_takes_more_than_it_has() {
     let panics = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| connection.poll())).is_err();
     assert!(panics);
 }
+
+#[test]
+fn a_window_that_is_taken_back_is_not_probed() {
+    let mut connection = Connection::new();
+    connection.socket().send_slice(&[1; 500]).unwrap();
+    assert_eq!(connection.poll().len(), 1);
+    connection.send(TcpControl::None, b"", 0);
+    for _ in 0..1_000 {
+        connection.now += smoltcp::time::Duration::from_secs(1);
+        assert!(connection.poll().is_empty());
+    }
+}
+
+#[test]
+fn a_window_that_opens_in_last_ack_is_ignored() {
+    let mut connection = Connection::new();
+    connection.send(TcpControl::Fin, b"", 0);
+    connection.poll();
+    connection.socket().send_slice(&[1; 500]).unwrap();
+    connection.socket().close();
+    assert!(connection.poll().is_empty());
+    connection.send(TcpControl::None, b"", 4_096);
+    assert_eq!(connection.poll().len(), 1, "a challenge");
+    let sent = connection.ack;
+    connection.now += smoltcp::time::Duration::from_secs(1);
+    assert_eq!(connection.poll().into_iter().map(Some).collect::<Vec<_>>(), [sent], "a probe");
+    assert_eq!((connection.socket().state(), connection.socket().send_queue()), (State::LastAck, 500));
+}
+
+#[test]
+fn data_that_were_not_sent_are_acknowledged() {
+    let mut connection = Connection::new();
+    connection.send(TcpControl::None, b"", 100);
+    connection.poll();
+    connection.socket().send_slice(&[1; 200]).unwrap();
+    assert_eq!(connection.poll().len(), 1);
+    connection.ack = connection.ack.map(|ack| ack + 200);
+    connection.send(TcpControl::None, b"", 4_096);
+    assert!(connection.poll().is_empty());
+    assert_eq!(connection.socket().send_queue(), 0, "100 bytes are lost");
+}
+
+#[test]
+fn text_is_read_after_the_end() {
+    let mut connection = Connection::new();
+    connection.send(TcpControl::Fin, b"last", 4_096);
+    connection.poll();
+    let mut bytes = [0; 9];
+    assert_eq!(connection.socket().recv_slice(&mut bytes), Ok(4));
+    assert!(connection.socket().recv_slice(&mut bytes).is_err(), "the end");
+    connection.send(TcpControl::None, b"more", 4_096);
+    connection.poll();
+    assert_eq!(connection.socket().recv_slice(&mut bytes), Ok(4));
+}
+
+#[test]
+fn the_end_comes_before_text_that_is_cut_off() {
+    let mut connection = Connection::with_buffers(100);
+    connection.send(TcpControl::Fin, &[1; 200], 4_096);
+    connection.poll();
+    assert_eq!((connection.socket().state(), connection.socket().recv_queue()), (State::CloseWait, 100));
+}
+
+#[test]
+fn a_fin_after_old_text_is_forgotten() {
+    let mut connection = Connection::new();
+    let start = connection.seq;
+    connection.send(TcpControl::None, b"text", 4_096);
+    connection.poll();
+    connection.seq = start;
+    connection.send(TcpControl::Fin, b"text", 4_096);
+    connection.poll();
+    assert_eq!(connection.socket().state(), State::Established);
+}

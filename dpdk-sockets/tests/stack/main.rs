@@ -9,6 +9,7 @@ mod acknowledgments;
 mod addresses;
 mod arp;
 mod checksums;
+mod clauses;
 mod edit;
 mod ending;
 mod flags;
