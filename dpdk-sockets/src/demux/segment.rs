@@ -16,6 +16,8 @@ pub(crate) struct Segment<'f> {
     pub(crate) flow: Flow,
     pub(crate) seq: TcpSeqNumber,
     pub(crate) ack: Option<TcpSeqNumber>,
+    /// The window, not scaled.
+    pub(crate) window: u16,
     pub(crate) syn: bool,
     pub(crate) fin: bool,
     pub(crate) rst: bool,
@@ -34,6 +36,7 @@ impl<'f> Segment<'f> {
             flow: Flow::new(local, remote),
             seq: tcp.seq_number(),
             ack: tcp.ack().then(|| tcp.ack_number()),
+            window: tcp.window_len(),
             syn: tcp.syn(),
             fin: tcp.fin(),
             rst: tcp.rst(),

@@ -142,7 +142,7 @@ impl<W: Wire> Stack<W> {
         if !connection.is_shut_down {
             connection.is_shut_down = true;
             connection.heard = now;
-            connection.socket.close();
+            connection.finish();
             self.mark_dirty(id);
         }
         Ok(())
@@ -167,7 +167,7 @@ impl<W: Wire> Stack<W> {
             Stage::Open => {
                 if !connection.is_shut_down {
                     connection.heard = now;
-                    connection.socket.close();
+                    connection.finish();
                 }
                 self.mark_dirty(id);
             }

@@ -50,11 +50,13 @@ impl<W: Wire> Stack<W> {
     }
 
     fn send_from(&mut self, id: ConnectionId) {
+        let segment_size = self.segment_size();
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.is_dirty = false;
         let now = self.link.now();
         let mut last = None;
         let mut next = loop {
+            connection.finish_with_last(segment_size);
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
             connection.sent(sent);
             // smoltcp 0.14 sends one segment again and again if the peer has acknowledged everything with a window of 0.

@@ -39,11 +39,12 @@ impl<W: Wire> Stack<W> {
                     connection.heard = self.link.now();
                 }
                 if let Some(number) = segment.ack {
-                    connection.acknowledged(number);
+                    connection.acknowledged(number, segment.window);
                 }
                 let hop = connection.hop;
-                let sent =
-                    self.engine.receive(segment.packet, &mut connection.socket, &mut self.link, hop, connection.path);
+                let corrected = connection.corrected(segment);
+                let packet = corrected.as_deref().unwrap_or(segment.packet);
+                let sent = self.engine.receive(packet, &mut connection.socket, &mut self.link, hop, connection.path);
                 connection.sent(sent);
                 // A SYN that the engine has refused says nothing.
                 if segment.syn && connection.socket.state() != State::SynSent {

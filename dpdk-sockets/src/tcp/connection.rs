@@ -5,15 +5,12 @@
 
 use super::Reply;
 use crate::demux::{Flow, Segment};
-use crate::engine::{Next, Path, Sent, Socket, State};
+use crate::engine::{Path, Sent, Socket, State};
 use crate::error::ConnectionError;
 use crate::event::{ConnectionId, Ended, Event, ListenerId};
 use crate::link::Hop;
 use crate::time::Time;
 use smoltcp::wire::TcpSeqNumber;
-
-/// The timer for what is repeated, and for probes, is never longer (RFC 6298, section 2.5).
-const LONGEST_TIMER: Time = Time::from_secs(60);
 
 /// Segments that the engine must not get are answered so often.
 const CHALLENGE_AGAIN_AFTER: Time = Time::from_secs(1);
@@ -87,13 +84,16 @@ pub(crate) struct Connection {
     /// Bytes that the program has read.
     read: u32,
     /// The number after all that the program has written.
-    written: TcpSeqNumber,
-    next_to_send: TcpSeqNumber,
-    /// The highest acknowledgment number of the peer.
-    acknowledged: TcpSeqNumber,
+    pub(super) written: TcpSeqNumber,
+    pub(super) next_to_send: TcpSeqNumber,
+    /// The highest acknowledgment number of the peer, and the window that came with it, not scaled.
+    pub(super) acknowledged: TcpSeqNumber,
+    pub(super) peer_window: u16,
+    /// Whether the FIN waits for the last segment.
+    pub(super) fin_waits: bool,
     /// The window that was announced last, and the number after it.
     window: u16,
-    edge: TcpSeqNumber,
+    pub(super) edge: TcpSeqNumber,
     /// When a segment was answered last that the engine must not get.
     challenged: Option<Time>,
 }
@@ -151,6 +151,8 @@ impl Connection {
             written: initial + 1,
             next_to_send: initial,
             acknowledged: initial,
+            peer_window: 0,
+            fin_waits: false,
             window: 0,
             edge: TcpSeqNumber(0),
             challenged: None,
@@ -166,10 +168,10 @@ impl Connection {
         }
     }
 
-    /// Notes what a segment of the peer acknowledges.
-    pub(crate) fn acknowledged(&mut self, number: TcpSeqNumber) {
-        if number <= self.next_to_send {
-            self.acknowledged = self.acknowledged.max(number);
+    /// Notes what a segment of the peer acknowledges, and the window that it announces.
+    pub(crate) fn acknowledged(&mut self, number: TcpSeqNumber, window: u16) {
+        if number >= self.acknowledged && number <= self.next_to_send {
+            (self.acknowledged, self.peer_window) = (number, window);
         }
     }
 
@@ -204,22 +206,6 @@ impl Connection {
     /// retransmission earlier.
     pub(crate) fn is_last(&self, sent: Option<Sent>) -> bool {
         self.stage == Stage::Open && !self.is_shut_down && sent.is_some_and(|sent| sent.next == self.written)
-    }
-
-    /// Whether data wait for a peer that has taken its window back, and nothing will probe it: smoltcp 0.14 starts to probe
-    /// only if a segment with a window of 0 arrives while no other timer runs. Then this is the segment that starts it.
-    pub(crate) fn probes(&self, next: Next, now: Time) -> Option<Vec<u8>> {
-        let waits = match next {
-            Next::Now => false,
-            Next::At(at) => at > now + LONGEST_TIMER,
-            Next::Never => true,
-        };
-        let unacknowledged = self.socket.unacknowledged();
-        if !waits || unacknowledged == 0 || self.stage != Stage::Open {
-            return None;
-        }
-        let ack = self.written - unacknowledged;
-        Some(Reply::acknowledge(self.flow.reversed(), self.next_expected()?, ack, 0).packet())
     }
 
     /// What a program gets that reads although nothing has arrived: nothing, the end, or an error.
@@ -283,15 +269,6 @@ impl Connection {
     /// Whether a segment with this number lies in the window.
     fn is_in_window(&self, number: TcpSeqNumber, expected: TcpSeqNumber) -> bool {
         number >= expected && number < expected + usize::from(self.window).max(1)
-    }
-
-    /// Whether the engine, smoltcp 0.14, would take what it must not: an acknowledgment of what was not sent, data after the
-    /// peer's FIN, or a FIN as the end of data that the window cuts off.
-    fn is_beyond(&self, segment: &Segment<'_>, expected: TcpSeqNumber) -> bool {
-        let end = segment.seq + segment.payload;
-        segment.ack.is_some_and(|ack| ack > self.next_to_send)
-            || (segment.fin && end > self.edge)
-            || (segment.payload > 0 && end > expected && self.socket.is_at_end())
     }
 
     /// RFC 5961: what could end a connection must have exactly the expected number.

@@ -5,6 +5,7 @@
 //! nobody's segments, and TIME-WAIT.
 
 mod connection;
+mod corrections;
 mod initial_sequence;
 mod replies;
 mod syn_cookie;

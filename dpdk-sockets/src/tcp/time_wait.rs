@@ -127,6 +127,7 @@ mod tests {
             flow: flow(1),
             seq,
             ack: Some(TcpSeqNumber(7)),
+            window: 0,
             syn: false,
             fin: false,
             rst: false,

@@ -6,7 +6,7 @@
 use crate::peer::{Peer, config, events};
 use core::time::Duration;
 use dpdk_sockets::Event;
-use smoltcp::wire::TcpControl;
+use smoltcp::wire::{TcpControl, TcpSeqNumber};
 
 const NONE: TcpControl = TcpControl::None;
 
@@ -71,6 +71,38 @@ fn old_acknowledgments_change_nothing() {
     assert_eq!(peer.jump(Duration::from_secs(3)), [], "all has arrived");
 }
 
+/// RFC 9293, section 3.10.7.4: the network swaps data and a later acknowledgment. smoltcp 0.14 would drop the data.
+#[test]
+fn data_that_an_acknowledgment_has_overtaken_arrive() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, &[1; 60_000]).unwrap();
+    let sent = peer.poll();
+    let old = peer.ack;
+    let (start, newer) = (peer.seq, sent[2].seq);
+    peer.segment_with_window(NONE, start + 4, Some(newer), b"", 47_080);
+    peer.segment_with_window(NONE, start, old, b"data", 10);
+    assert_eq!(peer.poll().last().unwrap().ack, Some(start + 4));
+    // With a FIN too, and the window stays that of the newer one.
+    peer.segment_with_window(TcpControl::Fin, start + 4, old, b"end", 10);
+    let got = peer.poll();
+    assert_eq!(got.last().unwrap().ack, Some(start + 8));
+    let mut bytes = [0; 9];
+    assert_eq!(peer.stack.recv(id, &mut bytes), Ok(Some(7)));
+    assert_eq!(&bytes[..7], b"dataend");
+    assert_eq!(peer.stack.recv(id, &mut bytes), Ok(Some(0)));
+    peer.stack.shutdown(id).unwrap();
+    (peer.seq, peer.ack) = (start + 8, sent.last().map(|last| last.seq + last.data.len()));
+    peer.send(NONE, b"");
+    assert_eq!(peer.poll().iter().map(|got| got.data.len()).sum::<usize>(), 10_000);
+    // RFC 5961, section 5.2: an acknowledgment that is too old was not overtaken.
+    for back in [70_000, i32::MAX, i32::MIN] {
+        let (mut peer, id) = Peer::connected();
+        let old = peer.ack.map(|ack| TcpSeqNumber(ack.0.wrapping_sub(back)));
+        peer.segment(NONE, peer.seq, old, b"data");
+        assert_eq!((peer.poll(), peer.stack.recv(id, &mut bytes)), (vec![], Ok(None)));
+    }
+}
+
 /// MUST-58 and MUST-59.
 #[test]
 fn segments_that_arrive_together_are_acknowledged_together() {
@@ -119,7 +151,7 @@ fn a_gap_is_described() {
     peer.segment(NONE, start + 100, peer.ack, &[1; 100]);
     let got = peer.poll();
     let [kind, len, left @ .., _, _] = &got[0].options[..] else { panic!("no option: {got:?}") };
-    let number = |seq: smoltcp::wire::TcpSeqNumber| seq.0.to_be_bytes();
+    let number = |seq: TcpSeqNumber| seq.0.to_be_bytes();
     assert_eq!((*kind, *len, left), (5, 10, &[number(start + 100), number(start + 200)].concat()[..]));
 }
 

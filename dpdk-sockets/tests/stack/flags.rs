@@ -102,6 +102,17 @@ fn a_fin_counts_when_all_before_it_has_arrived() {
     assert_eq!((ack.ack, peer.stack.recv(id, &mut [0; 9])), (Some(start + 9), Ok(Some(0))));
 }
 
+/// The peer repeats data whose acknowledgment was lost, now with its FIN. smoltcp 0.14 would forget the FIN.
+#[test]
+fn a_fin_after_old_data_counts() {
+    let (mut peer, id) = Peer::connected();
+    peer.send(NONE, b"data");
+    peer.poll();
+    peer.segment(FIN, peer.seq - 4, peer.ack, b"data");
+    assert_eq!(peer.poll()[0].ack, Some(peer.seq + 1));
+    assert_eq!((read(&mut peer, id), peer.stack.recv(id, &mut [0])), (b"data".to_vec(), Ok(Some(0))));
+}
+
 #[test]
 fn a_fin_again_is_acknowledged_again() {
     let (mut peer, id) = Peer::connected();

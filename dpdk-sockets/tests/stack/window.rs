@@ -87,6 +87,30 @@ fn a_window_that_is_taken_back_is_probed() {
     assert_eq!(received, 5_000);
 }
 
+/// The peer has closed its direction, reads slowly, and opens its window after the program has closed too. smoltcp 0.14 would not look at
+/// the window.
+#[test]
+fn a_window_that_opens_after_the_end_is_followed() {
+    let (mut peer, id) = Peer::connected();
+    peer.segment_with_window(TcpControl::Fin, peer.seq, peer.ack, b"", 3_000);
+    peer.seq += 1;
+    peer.poll();
+    peer.stack.send(id, &[1; 10_000]).unwrap();
+    peer.stack.close(id).unwrap();
+    let mut received = 0;
+    for window in [0, 3_000, 0, 5_000, 0] {
+        for got in peer.poll() {
+            received += got.data.len();
+            peer.ack = Some(got.seq + got.control.len() + got.data.len());
+        }
+        announce(&mut peer, window);
+    }
+    let last = peer.poll();
+    assert_eq!((received, last.len()), (10_000, 0));
+    peer.send(NONE, b"");
+    assert_eq!(peer.poll()[0].control, TcpControl::Rst, "both have closed, and nothing is left");
+}
+
 /// SHLD-15 and SHLD-16: of what was sent, that is repeated which fits, and nothing new is sent.
 #[test]
 fn a_window_that_shrinks_limits_what_is_repeated() {
