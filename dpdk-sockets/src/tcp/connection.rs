@@ -13,7 +13,7 @@ use crate::time::Time;
 use smoltcp::wire::TcpSeqNumber;
 
 /// Segments that the engine must not get are answered so often.
-const CHALLENGE_AGAIN_AFTER: Time = Time::from_secs(1);
+const ANSWER_AGAIN_AFTER: Time = Time::from_secs(1);
 
 /// How far a connection is, for the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +94,8 @@ pub(crate) struct Connection {
     /// The window that was announced last, and the number after it.
     window: u16,
     pub(super) edge: TcpSeqNumber,
-    /// When a segment was answered last that the engine must not get.
-    challenged: Option<Time>,
+    /// Until then, segments that the engine must not get are not answered again.
+    answered_until: Time,
 }
 
 /// What the program has not been told.
@@ -155,7 +155,7 @@ impl Connection {
             fin_waits: false,
             window: 0,
             edge: TcpSeqNumber(0),
-            challenged: None,
+            answered_until: Time::ZERO,
         }
     }
 
@@ -279,10 +279,10 @@ impl Connection {
                 return Check::Pass;
             }
             // Two sides that do not agree would answer each other for ever (RFC 5961, section 7).
-            if self.challenged.is_some_and(|at| now < at + CHALLENGE_AGAIN_AFTER) {
+            if now < self.answered_until {
                 return Check::Drop;
             }
-            self.challenged = Some(now);
+            self.answered_until = now + ANSWER_AGAIN_AFTER;
             return Check::Challenge(Reply::acknowledge(self.flow, self.next_to_send, expected, self.window));
         }
         // In SYN-RECEIVED the peer's SYN again is answered by the engine's timer.

@@ -27,9 +27,14 @@ enum State {
 const STATES: [State; 6] =
     [State::Established, State::FinWait1, State::FinWait2, State::CloseWait, State::Closing, State::LastAck];
 
+/// Each state, of a connection that the peer has opened and of one that the stack has.
+fn all() -> impl Iterator<Item = (State, bool)> {
+    STATES.into_iter().flat_map(|state| [(state, false), (state, true)])
+}
+
 /// A connection in this state; the peer's numbers are the next ones. Nothing is left to read or to tell.
-fn reach(state: State) -> (Peer, ConnectionId) {
-    let (mut peer, id) = Peer::connected();
+fn reach((state, is_asked): (State, bool)) -> (Peer, ConnectionId) {
+    let (mut peer, id) = if is_asked { connected() } else { Peer::connected() };
     match state {
         State::Established => (),
         State::FinWait1 | State::FinWait2 | State::Closing => {
@@ -70,10 +75,20 @@ fn asked() -> (Peer, ConnectionId, TcpSeqNumber) {
     (peer, id, syn.seq)
 }
 
+/// A connection that the stack has opened.
+fn connected() -> (Peer, ConnectionId) {
+    let (mut peer, id, syn) = asked();
+    peer.ack = Some(syn + 1);
+    peer.send(SYN, b"");
+    peer.poll();
+    assert_eq!(events(&mut peer.stack), [Event::Connected(id)]);
+    (peer, id)
+}
+
 #[test]
 fn a_reset_with_the_right_number_ends_each_state() {
-    for state in STATES {
-        let (mut peer, id) = reach(state);
+    for (state, is_asked) in all() {
+        let (mut peer, id) = reach((state, is_asked));
         peer.send(RST, b"");
         assert_eq!(peer.poll(), [], "{state:?}");
         assert_eq!(events(&mut peer.stack), [Event::Ended(id, Ended::Reset)], "{state:?}");
@@ -94,9 +109,9 @@ fn a_reset_may_have_text() {
 /// RFC 5961.
 #[test]
 fn what_could_be_forged_is_challenged_in_each_state() {
-    for state in STATES {
+    for (state, is_asked) in all() {
         for (control, offset) in [(RST, 1), (RST, 1_000), (SYN, 0), (SYN, 1_000_000)] {
-            let (mut peer, _) = reach(state);
+            let (mut peer, _) = reach((state, is_asked));
             peer.segment(control, peer.seq + offset, None, b"");
             let [challenge] = &peer.poll()[..] else { panic!("no challenge in {state:?}") };
             assert_eq!((challenge.control, challenge.ack), (NONE, Some(peer.seq)), "{state:?}");
@@ -108,8 +123,8 @@ fn what_could_be_forged_is_challenged_in_each_state() {
 
 #[test]
 fn old_segments_are_acknowledged_in_each_state() {
-    for state in STATES {
-        let (mut peer, _) = reach(state);
+    for (state, is_asked) in all() {
+        let (mut peer, _) = reach((state, is_asked));
         peer.segment(NONE, peer.seq - 2_000, peer.ack, b"old data");
         let [ack] = &peer.poll()[..] else { panic!("no answer in {state:?}") };
         assert_eq!((ack.control, ack.ack), (NONE, Some(peer.seq)), "{state:?}");
@@ -120,8 +135,8 @@ fn old_segments_are_acknowledged_in_each_state() {
 /// All the ways to the end, with the FIN of the peer before, after and together with the acknowledgment of ours.
 #[test]
 fn each_state_ends_in_order() {
-    for state in STATES {
-        let (mut peer, id) = reach(state);
+    for (state, is_asked) in all() {
+        let (mut peer, id) = reach((state, is_asked));
         if matches!(state, State::Established | State::CloseWait) {
             peer.stack.shutdown(id).unwrap();
             peer.poll();
@@ -146,7 +161,7 @@ fn each_state_ends_in_order() {
 /// Data that arrive are read until the peer has sent its FIN, and data that were written are sent until the program has shut down.
 #[test]
 fn half_of_a_connection_works_for_long() {
-    let (mut peer, id) = reach(State::FinWait2);
+    let (mut peer, id) = reach((State::FinWait2, false));
     let mut bytes = [0; 99];
     for _ in 0..20 {
         assert_eq!(peer.jump(Duration::from_secs(60)), []);
@@ -154,7 +169,7 @@ fn half_of_a_connection_works_for_long() {
         assert_eq!(peer.poll()[0].ack, Some(peer.seq));
         assert_eq!(peer.stack.recv(id, &mut bytes), Ok(Some(4)));
     }
-    let (mut peer, id) = reach(State::CloseWait);
+    let (mut peer, id) = reach((State::CloseWait, true));
     for _ in 0..20 {
         assert_eq!(peer.jump(Duration::from_secs(60)), []);
         peer.stack.send(id, b"more").unwrap();
