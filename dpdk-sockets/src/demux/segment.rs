@@ -48,14 +48,14 @@ impl<'f> Segment<'f> {
         self.payload + usize::from(self.syn) + usize::from(self.fin)
     }
 
+    /// The length of the IP header in bytes.
+    pub(crate) fn header_len(&self) -> usize {
+        if self.flow.is_ipv4() { usize::from(self.packet[0] & 0xf) * 4 } else { smoltcp::wire::IPV6_HEADER_LEN }
+    }
+
     /// The maximum segment size of a SYN (RFC 9293, section 3.7.1).
     pub(crate) fn segment_size(&self) -> u16 {
-        let (header_len, default) = if self.flow.is_ipv4() {
-            (usize::from(self.packet[0] & 0xf) * 4, 536)
-        } else {
-            (smoltcp::wire::IPV6_HEADER_LEN, 1_220)
-        };
-        let tcp = TcpPacket::new_unchecked(&self.packet[header_len..]);
+        let tcp = TcpPacket::new_unchecked(&self.packet[self.header_len()..]);
         let mut options = tcp.options();
         while let Ok((rest, option)) = TcpOption::parse(options) {
             match option {
@@ -64,6 +64,6 @@ impl<'f> Segment<'f> {
                 _ => options = rest,
             }
         }
-        default
+        if self.flow.is_ipv4() { 536 } else { 1_220 }
     }
 }

@@ -8,7 +8,7 @@ use super::{Connection, Reply, Stage};
 use crate::demux::Segment;
 use crate::engine::{Next, State};
 use crate::time::Time;
-use smoltcp::wire::{Ipv4Packet, TcpControl, TcpPacket, TcpSeqNumber};
+use smoltcp::wire::{TcpControl, TcpPacket, TcpSeqNumber};
 
 /// The timer for what is repeated, and for probes, is never longer (RFC 6298, section 2.5).
 const LONGEST_TIMER: Time = Time::from_secs(60);
@@ -46,8 +46,7 @@ impl Connection {
             return None;
         }
         let mut packet = segment.packet.to_vec();
-        let mut ip = Ipv4Packet::new_unchecked(&mut packet[..]);
-        let mut tcp = TcpPacket::new_unchecked(ip.payload_mut());
+        let mut tcp = TcpPacket::new_unchecked(&mut packet[segment.header_len()..]);
         tcp.set_ack_number(oldest);
         // The window is that of the newer one.
         tcp.set_window_len(self.peer_window);

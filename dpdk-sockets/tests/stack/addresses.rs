@@ -7,7 +7,7 @@ use crate::edit::{changed, with_ip_options};
 use crate::peer::{PEER, PORT, Peer, config, events};
 use core::net::{Ipv4Addr, SocketAddr};
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{ConfigError, ConnectError, Event, SendToError, IpNet, Stack};
+use dpdk_sockets::{ConfigError, ConnectError, Event, IpNet, SendToError, Stack};
 use smoltcp::wire::TcpControl;
 
 const SYN: TcpControl = TcpControl::Syn;
