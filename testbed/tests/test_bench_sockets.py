@@ -15,7 +15,8 @@ from rich.console import Console
 from testbed.bench.count.binary import BinaryError
 from testbed.bench.count.gate import GROWTH_MAX, REQUEST, figures_path, growth, read_figures, versions
 from testbed.bench.count.instructions import CountError
-from testbed.bench.sockets.count import SERVERS, RequestCount, count_requests, run_counts
+from testbed.bench.sockets.count import SERVERS, count_requests, row_name, run_counts
+from testbed.bench.sockets.record import Count
 from testbed.run.programs import COSTS, Program, ProgramMissing, find_program
 
 FEW, MANY = 1, 10_000
@@ -36,16 +37,16 @@ def costs() -> Program:
 
 
 @cache
-def counted(server: str, connections: int) -> RequestCount:
+def counted(server: str, connections: int) -> Count:
     return count_requests(costs(), server, connections)
 
 
 @pytest.mark.parametrize(("server", "connections"), [*((server, FEW) for server in SERVERS), (SERVERS[0], MANY)])
 def test_a_request_takes_no_more_instructions(server: str, connections: int) -> None:
     now = counted(server, connections)
-    before = read_figures(figures_path()).get(versions(), {}).get(now.row_name)
+    before = read_figures(figures_path()).get(versions(), {}).get(row_name(now))
     if before is None:
-        pytest.skip(f"{figures_path().name} has no row '{now.row_name}' for {versions()}: {now.instructions:.1f} now")
+        pytest.skip(f"{figures_path().name} has no row '{row_name(now)}' for {versions()}: {now.instructions:.1f} now")
     assert growth(now.instructions, before[REQUEST]) <= GROWTH_MAX, "see ./x bench sockets"
 
 

@@ -22,12 +22,11 @@ from testbed.comparison.noise_floor import again
 from testbed.comparison.order import rounds
 from testbed.comparison.platform import Platform
 from testbed.comparison.record import Block, Run
+from testbed.comparison.runner import SETTLE_S, Runner
 from testbed.comparison.telemetry import Reading, TelemetryError
 from testbed.run import environment
 from testbed.run.process import ProcessError
 
-# After a program resumes, caches are cold and, on the wire, queues empty: wait this long before reading counters.
-_SETTLE_S = 0.003
 # Discarded at the beginning of a block, for each instance.
 _WARM_UP_S = 0.2
 # A reading that took longer than this share of a slice is tried again.
@@ -56,7 +55,7 @@ class Entrant:
 
     label: str
     # What it is given sets apart the files of several starts.
-    make: Callable[[str], Instance]
+    make: Callable[[str], Runner]
 
 
 def run_block(
@@ -134,7 +133,7 @@ def interleaved(
                 instance.pause()
         for instance in instances:
             instance.resume()
-            _count_polls(instance, runs[instance.label], protocol.slice_s)
+            instance.count_polls(runs[instance.label], protocol.slice_s)
             _finish(instance, runs[instance.label])
         block.runs = [runs[entrant.label] for entrant in entrants]
         return instances[0].tsc_hz()
@@ -160,20 +159,20 @@ def _one_at_a_time(
             run = runs.setdefault(instance.label, _run(instance))
             for turn in range(1, protocol.rounds + 1):
                 _slice(instance, run, turn, protocol)
-            _count_polls(instance, run, protocol.slice_s)
+            instance.count_polls(run, protocol.slice_s)
             tsc_hz = instance.tsc_hz()
             _finish(instance, run)
     block.runs = [runs[entrant.label] for entrant in entrants]
     return tsc_hz
 
 
-def _run(instance: Instance) -> Run:
+def _run(instance: Runner) -> Run:
     return Run(label=instance.label, start_s=instance.start_s, rss_kb=0, hugepages_kb=0)
 
 
-def _slice(instance: Instance, run: Run, turn: int, protocol: Protocol) -> None:
+def _slice(instance: Runner, run: Run, turn: int, protocol: Protocol) -> None:
     seconds = protocol.slice_s
-    time.sleep(_SETTLE_S)
+    time.sleep(SETTLE_S)
     first, generator_first = _exact_reading(instance, seconds), instance.generator_cpu_ns()
     time.sleep(seconds)
     if protocol.by_cpu_time:
@@ -193,7 +192,7 @@ def _slice(instance: Instance, run: Run, turn: int, protocol: Protocol) -> None:
     run.lost.device_rx += last.rx_missed - first.rx_missed + last.rx_no_mbuf - first.rx_no_mbuf
 
 
-def _exact_reading(instance: Instance, slice_s: float) -> Reading:
+def _exact_reading(instance: Runner, slice_s: float) -> Reading:
     """A reading whose time is known well enough; after some tries, as it is."""
     for _ in range(_CLOCK_TRIES):
         reading = instance.read()
@@ -202,20 +201,7 @@ def _exact_reading(instance: Instance, slice_s: float) -> Reading:
     return reading
 
 
-def _count_polls(instance: Instance, run: Run, seconds: float) -> None:
-    """Average burst and empty polls, in a slice of their own: counting them costs time."""
-    if not instance.has_plugin:
-        return
-    time.sleep(_SETTLE_S)
-    instance.ask("/bench/count,1")
-    time.sleep(seconds)
-    found = instance.ask("/bench/polls")
-    if found["polls"] > 0:
-        run.rx_burst_avg = found["frames"] / found["polls"]
-        run.empty_poll_share = found["empty"] / found["polls"]
-
-
-def _finish(instance: Instance, run: Run) -> None:
+def _finish(instance: Runner, run: Run) -> None:
     memory = instance.memory()
     run.rss_kb, run.hugepages_kb = memory.rss_kb, memory.hugepages_kb
     last = instance.read()

@@ -8,7 +8,6 @@ import contextlib
 import os
 import signal
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -16,6 +15,8 @@ from testbed.comparison.condition import NET_PCAP, VIRTUAL, Condition
 from testbed.comparison.contestants import Contestant, Setup
 from testbed.comparison.ipv4 import write_capture
 from testbed.comparison.platform import Platform
+from testbed.comparison.record import Run
+from testbed.comparison.runner import SETTLE_S, Account, Memory, memory_of
 from testbed.comparison.telemetry import Reading, Telemetry, TelemetryError, cpu_ns, socket_path
 from testbed.run.eal import EalOptions, unique_file_prefix
 from testbed.run.process import Process, ProcessError, describe_status
@@ -29,24 +30,6 @@ _STOP_TIMEOUT_S = 20.0
 _LOOK_S = 0.002
 # The generator's duration: until it is stopped.
 _FOREVER_S = 86_400
-
-
-@dataclass(frozen=True)
-class Memory:
-    """Of the forwarder's process, in kB."""
-
-    rss_kb: int
-    hugepages_kb: int
-
-
-@dataclass(frozen=True)
-class Account:
-    """All frames of a run on the virtual wire, probes included."""
-
-    sent: int
-    forwarder_received: int
-    forwarder_sent: int
-    received: int
 
 
 class Instance:
@@ -193,16 +176,21 @@ class Instance:
                 raise program.failure(f"ended with {describe_status(program.returncode)} in the middle")
             os.kill(program.pid, number)
 
+    def count_polls(self, run: Run, seconds: float) -> None:
+        """Average burst and empty polls, if the plug-in is there to count them."""
+        if not self.has_plugin:
+            return
+        time.sleep(SETTLE_S)
+        self.ask("/bench/count,1")
+        time.sleep(seconds)
+        found = self.ask("/bench/polls")
+        if found["polls"] > 0:
+            run.rx_burst_avg = found["frames"] / found["polls"]
+            run.empty_poll_share = found["empty"] / found["polls"]
+
     def memory(self) -> Memory:
         """What its process holds."""
-        fields = dict(
-            line.split(":", 1) for line in Path(f"/proc/{self._running().pid}/status").read_text().splitlines()
-        )
-
-        def kb(name: str) -> int:
-            return int(fields.get(name, "0 kB").split()[0])
-
-        return Memory(kb("VmRSS"), kb("HugetlbPages"))
+        return memory_of(self._running().pid)
 
     def tsc_hz(self) -> int | None:
         """The TSC's frequency, if the EAL printed it at the start."""

@@ -44,6 +44,8 @@ class Run(Record):
     hugepages_kb: int
     rx_burst_avg: float | None = Field(None, description="received / polls, empty ones included, in a slice of its own")
     empty_poll_share: float | None = None
+    idle_share: float | None = Field(None, description="of a race: time in which the server had nothing to do")
+    client_idle_share: float | None = Field(None, description="of a race: the same of its client")
     lost: Lost = Field(default_factory=Lost)
     slices: Slices = Field(default_factory=Slices)
 

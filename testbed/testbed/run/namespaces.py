@@ -25,7 +25,7 @@ from typing import Self
 
 _PREFIX = "testbed"
 _ROLES = ("left", "dut", "right")
-_NAME = re.compile(rf"{_PREFIX}-(\d+)-({'|'.join(_ROLES)})")
+_NAME = re.compile(rf"{_PREFIX}-(\d+)-({'|'.join(_ROLES)}|race\d+)")
 
 
 class NamespacesUnavailable(Exception):  # noqa: N818 (a reason to skip, not a fault)

@@ -27,11 +27,16 @@ class Program:
     path: Path
 
 
-LANGUAGES = {"l2fwd-c": "C", "l2fwd-rs": "Rust", "generator": "Rust", "costs": "Rust"}
+LANGUAGES = {"l2fwd-c": "C", "l2fwd-rs": "Rust", "generator": "Rust"}
 FORWARDERS = ("l2fwd-c", "l2fwd-rs")
 GENERATOR = "generator"
 # A server and its clients, to be counted.
 COSTS = "costs"
+# Of a race: the client, and servers on our sockets and on the kernel's.
+RACE_CLIENT = "race-client"
+RACE_SERVER = "race-server"
+RACE_TOKIO = "race-tokio"
+LANGUAGES |= dict.fromkeys((COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO), "Rust")
 
 
 def repository_root() -> Path:

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import shlex
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -13,12 +14,36 @@ from testbed.bench.count.binary import BinaryError
 from testbed.bench.count.gate import FiguresError
 from testbed.bench.count.instructions import CountError
 from testbed.bench.sockets.count import CONNECTIONS, QUICK_CONNECTIONS, run_counts
+from testbed.bench.sockets.servers import NAMES, find_client, find_servers
 from testbed.command_line.console import fail, new_console
-from testbed.command_line.options import BinDirOption, absolute, json_file
+from testbed.command_line.options import (
+    BinDirOption,
+    HugepagesOption,
+    JsonOption,
+    OutOption,
+    SeedOption,
+    absolute,
+    command_words,
+    drawn,
+    end_with,
+    json_file,
+    results_parent,
+    use_hugepages,
+)
+from testbed.comparison.blocks import Protocol
+from testbed.run.lcores import plan_lcores
 from testbed.run.programs import COSTS, ProgramMissing, find_program
+from testbed.run.results_folder import ResultsError
+
+RACED = (100, 1_000, 10_000)
+QUICK_RACED = (10,)
 
 
 def sockets(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="SERVER…", help=f"Some of {', '.join(NAMES)}. Default: all.", show_default=False),
+    ] = None,
     connections: Annotated[
         list[int] | None,
         typer.Option(
@@ -26,22 +51,72 @@ def sockets(
             min=1,
             max=100_000,
             metavar="N",
-            help=f"Connections; repeatable. Default: {', '.join(map(str, CONNECTIONS))}.",
+            help=f"Connections; repeatable. Default: {', '.join(map(str, RACED))}; "
+            f"for counts {', '.join(map(str, CONNECTIONS))}.",
         ),
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Only check that everything works: up to 100.")] = False,
-    json: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE", help="Also write the figures to this file.")
-    ] = None,
+    blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Blocks. Default: 10.")] = None,
+    count: Annotated[bool, typer.Option("--count", help="Only count instructions.")] = False,
+    race: Annotated[bool, typer.Option("--race", help="Only race.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Only check that everything works: few connections, 2 short blocks.")
+    ] = False,
+    hugepages: HugepagesOption = None,
+    json: JsonOption = None,
+    out: OutOption = None,
     bin_dir: BinDirOption = None,
-    renew: Annotated[bool, typer.Option("--renew", help="Also write the figures to testbed/counts.json.")] = False,
+    seed: SeedOption = None,
+    renew: Annotated[
+        bool, typer.Option("--renew", help="Count instructions, and write the figures to testbed/counts.json.")
+    ] = False,
 ) -> None:
-    """Count the instructions of a request to dpdk-sockets.
+    """Measure what requests of 100 bytes cost dpdk-sockets, and race it with the kernel's sockets.
 
-    Prints them by the number of connections, for the poll interface, the async sockets, and checksum offloads.
+    First it counts instructions without a device, for the poll interface, the async sockets, and checksum offloads.
+    Then it races servers that send requests back: on the poll interface in Rust (polled) and in C (polled-c), on the
+    async sockets (async), and on the kernel's sockets, with tokio (tokio) and in C with epoll (epoll). It prints the
+    ratio of each pair by requests per second of CPU time, with an interval, the noise floor, and latencies. The
+    kernel's servers need root.
     """
-    chosen = sorted(set(connections or (QUICK_CONNECTIONS if quick else CONNECTIONS)))
+    if race and (count or renew):
+        raise typer.BadParameter("with --count or --renew there is no race", param_hint="--race")
+    folders = absolute(bin_dir) or None
+    counted = sorted(set(connections or (QUICK_CONNECTIONS if quick else CONNECTIONS)))
+    raced = sorted(set(connections or (QUICK_RACED if quick else RACED)))
     try:
-        run_counts(find_program(COSTS, absolute(bin_dir)), chosen, new_console(), json_file(json), renew=renew)
-    except (BinaryError, CountError, FiguresError, ProgramMissing, OSError) as error:
+        if count or renew:
+            run_counts(find_program(COSTS, folders), counted, new_console(), json_file(json), renew=renew)
+            return
+        from testbed.bench.sockets.command import SocketsOptions, run_sockets
+
+        options = SocketsOptions(
+            servers=find_servers(_chosen(names), folders),
+            client=find_client(folders),
+            connections=raced,
+            counted=None if race else find_program(COSTS, folders),
+            counted_connections=counted,
+            protocol=Protocol(rounds=1 if quick else 3, slice_s=0.1 if quick else 0.5),
+            blocks=blocks or (2 if quick else 10),
+            latency_s=0.2 if quick else 5.0,
+            seed=drawn(seed),
+            hugepages=use_hugepages(hugepages),
+            quick=quick,
+            lcores=plan_lcores(),
+            out=results_parent(out),
+            json=json_file(json),
+            command=shlex.join(command_words("bench", "sockets")),
+        )
+        status = run_sockets(options, new_console())
+    except (BinaryError, CountError, FiguresError, ProgramMissing, ResultsError, OSError) as error:
         fail(str(error))
+    end_with(status, "some measurements failed: the reasons are above")
+
+
+def _chosen(names: Sequence[str] | None) -> list[str]:
+    """The servers of the command line, each once.
+
+    Raises `typer.BadParameter`.
+    """
+    if strange := [name for name in names or () if name not in NAMES]:
+        raise typer.BadParameter(f"unknown server '{strange[0]}': choose from {', '.join(NAMES)}")
+    return list(dict.fromkeys(names or NAMES))

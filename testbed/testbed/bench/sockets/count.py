@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -16,6 +15,7 @@ from rich.table import Table
 from testbed.bench.count.binary import run_tool
 from testbed.bench.count.gate import REQUEST, figures_path, growth, read_figures, renew_figures, versions
 from testbed.bench.count.instructions import CountError
+from testbed.bench.sockets.record import Count
 from testbed.run.programs import Program
 
 CONNECTIONS = (1, 100, 10_000, 100_000)
@@ -29,22 +29,12 @@ _REQUEST = "costs::request"
 _COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
 
 
-@dataclass(frozen=True)
-class RequestCount:
-    """What a request costs a server with so many connections."""
-
-    server: str
-    connections: int
-    # For each request.
-    instructions: float
-
-    @property
-    def row_name(self) -> str:
-        """Its name in testbed/counts.json."""
-        return f"dpdk-sockets {self.server}, {self.connections} connections"
+def row_name(one: Count) -> str:
+    """Its name in testbed/counts.json."""
+    return f"dpdk-sockets {one.server}, {one.connections} connections"
 
 
-def count_requests(program: Program, server: str, connections: int, requests: int = REQUESTS) -> RequestCount:
+def count_requests(program: Program, server: str, connections: int, requests: int = REQUESTS) -> Count:
     """Counts the requests of one server, on connections in random order.
 
     Raises `CountError`, and `BinaryError` without valgrind.
@@ -55,7 +45,7 @@ def count_requests(program: Program, server: str, connections: int, requests: in
     found = _COLLECTED.search(told)
     if found is None or not int(found[1]):
         raise CountError(f"{program.path}: no function '{_REQUEST}' was executed: is it stripped, or inlined?")
-    return RequestCount(server, connections, int(found[1]) / requests)
+    return Count(server=server, connections=connections, instructions=int(found[1]) / requests)
 
 
 def run_counts(
@@ -65,7 +55,7 @@ def run_counts(
     json_path: Path | None = None,
     *,
     renew: bool = False,
-) -> list[RequestCount]:
+) -> list[Count]:
     """Counts, prints and writes.
 
     Raises `CountError`, `BinaryError`, `FiguresError` and `OSError`.
@@ -81,30 +71,28 @@ def run_counts(
         console.print(flatness(server, [one for one in counts if one.server == server]), highlight=False)
     console.print(f"{key}; requests of 100 bytes that are sent back, without a device, counted by callgrind")
     if json_path is not None:
-        rows = [
-            {"server": one.server, "connections": one.connections, "instructions": one.instructions} for one in counts
-        ]
+        rows = [one.model_dump() for one in counts]
         json_path.write_text(json.dumps({"schema": 1, "versions": key, "counts": rows}, indent=2) + "\n")
     if renew:
-        renew_figures(figures_path(), key, {one.row_name: {REQUEST: round(one.instructions, 1)} for one in counts})
+        renew_figures(figures_path(), key, {row_name(one): {REQUEST: round(one.instructions, 1)} for one in counts})
         console.print(f"renewed {figures_path()}")
     return counts
 
 
-def flatness(server: str, counts: Sequence[RequestCount]) -> str:
+def flatness(server: str, counts: Sequence[Count]) -> str:
     """By how much the cost grows from the fewest connections to the most."""
     change = growth(counts[-1].instructions, counts[0].instructions)
     return f"{server}: {100 * change:+.1f} % from {counts[0].connections} to {counts[-1].connections} connections"
 
 
-def _table(counts: Sequence[RequestCount], before: dict[str, dict[str, float]]) -> Table:
+def _table(counts: Sequence[Count], before: dict[str, dict[str, float]]) -> Table:
     table = Table(title="Instructions per request")
     for column in ("connections", *(column for server in SERVERS for column in (server, "checked in"))):
         table.add_column(column, justify="right")
     for connections in dict.fromkeys(one.connections for one in counts):
         cells = [f"{connections:,}"]
         for one in (one for one in counts if one.connections == connections):
-            then = before.get(one.row_name, {}).get(REQUEST)
+            then = before.get(row_name(one), {}).get(REQUEST)
             change = "none" if then is None else f"{then:,.0f} ({100 * growth(one.instructions, then):+.1f} %)"
             cells += [f"{one.instructions:,.0f}", change]
         table.add_row(*cells)

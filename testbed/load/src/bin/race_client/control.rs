@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The commands on the telemetry socket, which the polling thread carries out between two polls.
+
+use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
+use dpdk_rs::{Clock, Eal};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use testbed_load::{Clients, Mode};
+
+/// What is asked, and for whom the answer is.
+type Question = (Ask, SyncSender<Value>);
+
+enum Ask {
+    /// Requests a second; 0: as many as possible.
+    Run(u64),
+    Drain,
+    Counters,
+    Latencies,
+}
+
+/// The commands, their questions, and the time in polls that found nothing.
+pub(super) struct Control {
+    questions: Receiver<Question>,
+    start: u64,
+    last: u64,
+    was_empty: bool,
+    idle: u64,
+    _commands: Vec<TelemetryCommand>,
+}
+
+impl Control {
+    /// Registers the commands.
+    pub(super) fn new(eal: &Eal) -> Result<Self, TelemetryError> {
+        let (sender, questions) = channel();
+        let command = |name: &str, help: &str, ask: fn(&str) -> Ask| {
+            let sender = sender.clone();
+            eal.register_telemetry(name, help, move |text| asked(&sender, ask(text)))
+        };
+        let commands = vec![
+            command("/race/run", "Sends RATE requests a second; 0: as many as possible", |text| {
+                Ask::Run(text.parse().unwrap_or(0))
+            })?,
+            command("/race/drain", "Sends no more requests", |_| Ask::Drain)?,
+            command("/race/counters", "Returns what was counted since the start", |_| Ask::Counters)?,
+            command("/race/latencies", "Returns percentiles since /race/run, in ns", |_| Ask::Latencies)?,
+        ];
+        let start = eal.clock().now().cycles();
+        Ok(Self { questions, start, last: start, was_empty: false, idle: 0, _commands: commands })
+    }
+
+    /// Takes the time of a poll, which began `now`, and answers a question if there is one.
+    pub(super) fn answer(&mut self, clients: &mut Clients, now: u64, is_empty: bool, clock: Clock) {
+        // The one before has lasted until now.
+        self.idle += if self.was_empty { now - self.last } else { 0 };
+        (self.last, self.was_empty) = (now, is_empty);
+        let Ok((ask, answer)) = self.questions.try_recv() else { return };
+        let value = match ask {
+            Ask::Run(0) => set(clients, Mode::Full, now),
+            Ask::Run(rate) => set(clients, Mode::Paced { interval: clock.hz() as f64 / rate as f64 }, now),
+            Ask::Drain => set(clients, Mode::Drain, now),
+            Ask::Counters => self.counters(clients, clock),
+            Ask::Latencies => latencies(clients, clock),
+        };
+        let _ = answer.send(value); // the thread that asked may be gone
+    }
+
+    fn counters(&self, clients: &Clients, clock: Clock) -> Value {
+        let counters = clients.counters();
+        let nanos = |cycles| Value::from(clock.duration(cycles).as_nanos() as u64);
+        Value::dict([
+            ("opened", Value::from(counters.opened)),
+            ("requests", counters.requests.into()),
+            ("answers", counters.answers.into()),
+            ("resent", counters.resent.into()),
+            ("repeated", counters.repeated.into()),
+            ("wrong", counters.wrong.into()),
+            ("quiet", u64::from(clients.is_quiet()).into()),
+            ("ns", nanos(self.last - self.start)),
+            ("idle_ns", nanos(self.idle)),
+        ])
+    }
+}
+
+/// Hands a question to the polling thread, and waits for its answer.
+fn asked(sender: &Sender<Question>, ask: Ask) -> Value {
+    let (answer, answers) = sync_channel(1);
+    if sender.send((ask, answer)).is_err() {
+        return Value::from("ended");
+    }
+    answers.recv().unwrap_or_else(|_| Value::from("ended"))
+}
+
+fn set(clients: &mut Clients, mode: Mode, now: u64) -> Value {
+    clients.set_mode(mode, now);
+    Value::dict([("quiet", Value::from(u64::from(clients.is_quiet())))])
+}
+
+fn latencies(clients: &Clients, clock: Clock) -> Value {
+    let all = clients.latencies();
+    let nanos = |percent| Value::from(clock.duration(all.percentile(percent)).as_nanos() as u64);
+    Value::dict([
+        ("count", Value::from(all.count())),
+        ("p50", nanos(50.0)),
+        ("p90", nanos(90.0)),
+        ("p99", nanos(99.0)),
+        ("p99_9", nanos(99.9)),
+        ("p99_99", nanos(99.99)),
+        ("max", nanos(100.0)),
+    ])
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The client of a race: opens connections to an echo server, sends requests as it is told on DPDK's telemetry socket, and
+//! checks the answers. Usage: race-client [EAL OPTIONS] -- CONNECTIONS IN_FLIGHT. Runs until SIGINT or SIGTERM.
+#![forbid(unsafe_code)]
+
+mod control;
+
+use control::Control;
+use core::time::Duration;
+use dpdk_rs::{Burst, Eal, EalOptions, Mempool, Packet, PortConfig, RxQueue, TxQueue};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use testbed_load::{Clients, Latencies, Patience};
+
+const BURST: usize = 32;
+const DESCRIPTORS: u16 = 1_024;
+/// For full queues, those of the device too.
+const MBUFS: u32 = 4_095;
+const RESEND: Duration = Duration::from_millis(500);
+const ACKNOWLEDGE: Duration = Duration::from_millis(40);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
+    let number = |at: usize, name| -> Result<u32, Box<dyn Error>> {
+        let word = args.get(at).ok_or_else(|| format!("give {name}: race-client … -- CONNECTIONS IN_FLIGHT"))?;
+        Ok(word.parse().map_err(|error| format!("{name} '{word}': {error}"))?)
+    };
+    let (connections, limit) = (number(0, "CONNECTIONS")?, number(1, "IN_FLIGHT")? as usize);
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let clock = eal.clock();
+    let patience = Patience { resend: clock.cycles(RESEND), acknowledge: clock.cycles(ACKNOWLEDGE) };
+    let mut clients = Clients::new(connections, limit, patience, Latencies::new()?);
+    let mut control = Control::new(&eal)?;
+
+    let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(&eal)?;
+    let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
+    let config = PortConfig::default().rx_descriptors(DESCRIPTORS).tx_descriptors(DESCRIPTORS);
+    let (_port, mut rx, mut tx) = port.configure(&config, &pool)?.start()?;
+    let (rx, tx, spare) = (rx.remove(0), tx.remove(0), pool.alloc());
+    let mut wire = Wire { rx, tx, received: Burst::new(), waiting: Burst::new(), spare, pool };
+    while !stop.load(Relaxed) {
+        let now = clock.now().cycles();
+        let is_empty = wire.poll(&mut clients, now);
+        control.answer(&mut clients, now, is_empty, clock);
+    }
+    Ok(())
+}
+
+/// The queues, and the frames on their way from and to them.
+struct Wire {
+    rx: RxQueue,
+    tx: TxQueue,
+    received: Burst<(), BURST>,
+    waiting: Burst<(), BURST>,
+    /// For the next frame.
+    spare: Option<Packet>,
+    pool: Mempool,
+}
+
+impl Wire {
+    /// Hands the clients what has come, and sends what they have. Returns whether there was nothing.
+    fn poll(&mut self, clients: &mut Clients, now: u64) -> bool {
+        self.rx.rx(&mut self.received);
+        let mut is_empty = self.received.is_empty() && self.waiting.is_empty();
+        for frame in self.received.drain() {
+            clients.take(frame.data(), now);
+        }
+        clients.look_for_loss(now);
+        while self.waiting.remaining_capacity() > 0 {
+            let Some(mut packet) = self.spare.take().or_else(|| self.pool.alloc()) else { break };
+            let Some(outgoing) = clients.next(now) else {
+                self.spare = Some(packet);
+                break;
+            };
+            if let Ok(frame) = packet.append(outgoing.len()) {
+                clients.write(outgoing, frame);
+            }
+            let _ = self.waiting.push(packet); // there is room
+            is_empty = false;
+        }
+        self.tx.tx(&mut self.waiting);
+        is_empty
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The echo server of a race on dpdk-sockets. Usage: race-server [EAL OPTIONS] -- polled|async CONNECTIONS BUFFER, the
+//! last in bytes for each direction of a connection. Runs until SIGINT or SIGTERM.
+#![forbid(unsafe_code)]
+#![allow(clippy::print_stdout)]
+
+use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
+use dpdk_rs::{Clock, Eal, EalOptions, MacAddr, Mempool, Tsc};
+use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
+use dpdk_sockets::wire::{QueuePair, checksum_offloads};
+use dpdk_sockets::{Config, Event, Stack};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use testbed_load::{PORT, PREFIX_LEN, SERVER, SERVER_MAC};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// For full queues, those of the device too.
+const MBUFS: u32 = 4_095;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let (eal, args) = Eal::init(EalOptions::from_command_line())?;
+    let [kind, connections, buffer] = args.as_slice() else {
+        return Err("give polled or async, the connections, and the bytes of a buffer".into());
+    };
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let polls = Arc::new(Polls::new(&eal));
+    let _command = Polls::register(&polls, &eal)?;
+
+    let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(&eal)?;
+    let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
+    let offloads = checksum_offloads(&port.info()?);
+    let (_port, mut rx, mut tx) = port.configure(&offloads, &pool)?.start()?;
+    let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
+    let mut config = Config::new(MacAddr(SERVER_MAC.0), SERVER, PREFIX_LEN);
+    config.connections = connections.parse()?;
+    (config.receive_buffer, config.send_buffer) = (buffer.parse()?, buffer.parse()?);
+    let stack = Stack::new(wire, config)?;
+    match kind.as_str() {
+        "polled" => polled(stack, &stop, &polls),
+        "async" => tasks(stack, &stop, &polls),
+        other => Err(format!("'{other}' is no kind of server: give polled or async").into()),
+    }
+}
+
+fn polled(mut stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Result<(), Box<dyn Error>> {
+    stack.listen(PORT)?;
+    while !stop.load(Relaxed) {
+        let frames = stack.poll();
+        while let Some(event) = stack.next_event() {
+            match event {
+                Event::Readable(id) => {
+                    let mut bytes = [0; 128];
+                    while let Ok(Some(len @ 1..)) = stack.recv(id, &mut bytes) {
+                        let _ = stack.send(id, &bytes[..len]); // the client notices what is missing
+                    }
+                }
+                Event::Ended(id, _) => stack.close(id)?,
+                _ => (),
+            }
+        }
+        polls.count(|| frames == 0);
+    }
+    println!("{:?}", stack.counters());
+    Ok(())
+}
+
+fn tasks(stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Result<(), Box<dyn Error>> {
+    let mut runtime = Runtime::new(stack);
+    runtime.spawn(accept());
+    let mut before = 0;
+    while !stop.load(Relaxed) {
+        runtime.poll();
+        polls.count(|| {
+            let frames = runtime.with_stack(|stack| stack.counters().frames);
+            core::mem::replace(&mut before, frames) == frames
+        });
+    }
+    println!("{:?}", runtime.with_stack(|stack| stack.counters()));
+    runtime.abort();
+    Ok(())
+}
+
+async fn accept() {
+    let Ok(listener) = TcpListener::bind((SERVER, PORT).into()).await else { return };
+    while let Ok((stream, _)) = listener.accept().await {
+        spawn(echo(stream));
+    }
+}
+
+async fn echo(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut bytes = [0; 128];
+    loop {
+        let len = stream.read(&mut bytes).await?;
+        if len == 0 {
+            return Ok(());
+        }
+        stream.write_all(&bytes[..len]).await?;
+    }
+}
+
+/// How long polls last that find nothing, measured only while somebody asks.
+struct Polls {
+    clock: Clock,
+    start: Tsc,
+    is_wanted: AtomicBool,
+    /// When the last poll ended, in cycles since the start; 0: before somebody asked.
+    last: AtomicU64,
+    idle: AtomicU64,
+}
+
+impl Polls {
+    fn new(eal: &Eal) -> Self {
+        let clock = eal.clock();
+        let (is_wanted, last, idle) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+        Self { clock, start: clock.now(), is_wanted, last, idle }
+    }
+
+    fn register(polls: &Arc<Self>, eal: &Eal) -> Result<TelemetryCommand, TelemetryError> {
+        let polls = Arc::clone(polls);
+        eal.register_telemetry("/race/idle", "1: measures polls, 0: no longer; returns times in ns", move |text| {
+            polls.is_wanted.store(text == "1", Relaxed);
+            polls.last.store(0, Relaxed);
+            let times = [("ns", polls.elapsed()), ("idle_ns", polls.idle.load(Relaxed))];
+            let nanos = |cycles| Value::from(polls.clock.duration(cycles).as_nanos() as u64);
+            Value::dict(times.map(|(name, cycles)| (name, nanos(cycles))))
+        })
+    }
+
+    fn elapsed(&self) -> u64 {
+        self.clock.now().since(self.start)
+    }
+
+    /// A poll, and what the program did of it, has ended. One thread calls this.
+    fn count(&self, is_empty: impl FnOnce() -> bool) {
+        if !self.is_wanted.load(Relaxed) {
+            return;
+        }
+        let now = self.elapsed();
+        let last = self.last.swap(now, Relaxed);
+        if is_empty() && last > 0 {
+            self.idle.store(self.idle.load(Relaxed) + (now - last), Relaxed);
+        }
+    }
+}

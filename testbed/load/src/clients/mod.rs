@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! All connections, and which of them sends next.
+//!
+//! Each connection has at most one request on its way, and all together a limited number. The connection that has been
+//! idle for longest is the next, so all take turns. Times are of any unit that only grows.
+
+mod connection;
+
+use crate::addresses;
+use crate::latency::Latencies;
+use crate::segment::{self, ACK_LEN, ARP_LEN, Inbound, REQUEST_LEN, SYN_LEN};
+use connection::{Connection, News, State};
+use core::net::Ipv4Addr;
+use smoltcp::wire::TcpControl;
+use std::collections::VecDeque;
+
+/// What is sent next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outgoing {
+    /// The answer to the question for a client's address.
+    Arp(Ipv4Addr),
+    /// The first segment of a connection.
+    Syn(u32),
+    /// An acknowledgment.
+    Ack(u32),
+    /// A request.
+    Request(u32),
+}
+
+impl Outgoing {
+    /// The length of its frame in bytes.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "no frame is empty")]
+    pub const fn len(self) -> usize {
+        match self {
+            Self::Arp(_) => ARP_LEN,
+            Self::Syn(_) => SYN_LEN,
+            Self::Ack(_) => ACK_LEN,
+            Self::Request(_) => REQUEST_LEN,
+        }
+    }
+}
+
+/// When requests are sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mode {
+    /// Never: answers are awaited and acknowledged.
+    Drain,
+    /// As soon as the limit allows it.
+    Full,
+    /// At regular times, whether or not earlier ones are answered: one in each interval. Latencies count from these times.
+    Paced {
+        /// The interval.
+        interval: f64,
+    },
+}
+
+/// How long clients wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// For an answer, until the request is sent again.
+    pub resend: u64,
+    /// With the acknowledgment of an answer, if no request takes it along.
+    pub acknowledge: u64,
+}
+
+/// What was counted since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Connections that were opened.
+    pub opened: u64,
+    /// Requests sent, each once.
+    pub requests: u64,
+    /// Correct answers.
+    pub answers: u64,
+    /// SYNs and requests sent again.
+    pub resent: u64,
+    /// Segments that the server sent again.
+    pub repeated: u64,
+    /// Segments that do not answer what was asked, resets and ends, and frames with wrong checksums.
+    pub wrong: u64,
+}
+
+/// The clients of one server.
+#[derive(Debug)]
+pub struct Clients {
+    connections: Vec<Connection>,
+    idle: VecDeque<u32>,
+    /// So many of the first idle ones have acknowledged everything.
+    acknowledged: usize,
+    /// So many have begun to open.
+    begun: usize,
+    in_flight: usize,
+    limit: usize,
+    /// What goes before requests.
+    urgent: VecDeque<Outgoing>,
+    /// The connection that is looked at next for a lost segment.
+    look: usize,
+    patience: Patience,
+    mode: Mode,
+    /// When the next request is due.
+    due: f64,
+    counters: Counters,
+    latencies: Latencies,
+}
+
+impl Clients {
+    /// So many connections, which open first, with so many SYNs or requests on their way at a time.
+    #[must_use]
+    pub fn new(connections: u32, limit: usize, patience: Patience, latencies: Latencies) -> Self {
+        Self {
+            connections: (0..connections).map(Connection::new).collect(),
+            idle: VecDeque::with_capacity(connections as usize + 1),
+            acknowledged: 0,
+            begun: 0,
+            in_flight: 0,
+            limit,
+            urgent: VecDeque::new(),
+            look: 0,
+            patience,
+            mode: Mode::Drain,
+            due: 0.0,
+            counters: Counters::default(),
+            latencies,
+        }
+    }
+
+    /// What was counted.
+    #[must_use]
+    pub const fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The latencies of the mode: only [`Mode::Paced`] records them.
+    #[must_use]
+    pub const fn latencies(&self) -> &Latencies {
+        &self.latencies
+    }
+
+    /// Changes when requests are sent, and forgets the latencies.
+    pub fn set_mode(&mut self, mode: Mode, now: u64) {
+        self.mode = mode;
+        self.due = now as f64;
+        self.latencies.clear();
+    }
+
+    /// Whether all connections are open, every request has its answer, and every answer its acknowledgment.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.are_open() && self.in_flight == 0 && self.acknowledged == self.idle.len() && self.urgent.is_empty()
+    }
+
+    fn are_open(&self) -> bool {
+        self.counters.opened == self.connections.len() as u64
+    }
+
+    /// Takes a frame that has come.
+    pub fn take(&mut self, frame: &[u8], now: u64) {
+        match segment::inbound(frame) {
+            Inbound::Arp(address) if addresses::is_client(address) => {
+                self.urgent.push_back(Outgoing::Arp(address));
+            }
+            Inbound::Tcp(segment) => {
+                let number = addresses::number(segment.to, segment.to_port);
+                match number.and_then(|number| Some((number, self.connections.get_mut(number as usize)?))) {
+                    Some((number, connection)) => {
+                        let news = connection.take(&segment, now);
+                        self.record(number, &news, now);
+                    }
+                    None => self.counters.wrong += 1,
+                }
+            }
+            Inbound::Damaged => self.counters.wrong += 1,
+            // Linux announces itself in several ways.
+            Inbound::Arp(_) | Inbound::Other => (),
+        }
+    }
+
+    fn record(&mut self, number: u32, news: &News, now: u64) {
+        match news {
+            News::Opened => {
+                self.counters.opened += 1;
+                self.in_flight -= 1;
+                self.urgent.push_back(Outgoing::Ack(number));
+                self.idle.push_back(number);
+                if self.are_open() {
+                    self.acknowledged = self.idle.len();
+                    shuffle(self.idle.make_contiguous());
+                }
+            }
+            News::Answered => {
+                self.counters.answers += 1;
+                self.in_flight -= 1;
+                self.idle.push_back(number);
+                if let Mode::Paced { .. } = self.mode {
+                    self.latencies.record(now.saturating_sub(self.connections[number as usize].due));
+                }
+            }
+            News::Repeated => {
+                self.counters.repeated += 1;
+                self.urgent.push_back(Outgoing::Ack(number));
+            }
+            News::Nothing => (),
+            News::Wrong => self.counters.wrong += 1,
+        }
+    }
+
+    /// What is to be sent now. The caller sends it.
+    pub fn next(&mut self, now: u64) -> Option<Outgoing> {
+        if let Some(urgent) = self.urgent.pop_front() {
+            return Some(urgent);
+        }
+        if self.in_flight < self.limit {
+            if let Some(connection) = self.connections.get_mut(self.begun) {
+                connection.state = State::Opening;
+                connection.touched = now;
+                self.begun += 1;
+                self.in_flight += 1;
+                return Some(Outgoing::Syn(self.begun as u32 - 1));
+            }
+            if let Some(due) = self.due(now).filter(|_| self.are_open()) {
+                return self.begin(due, now).or_else(|| self.acknowledgment(now));
+            }
+        }
+        self.acknowledgment(now)
+    }
+
+    /// Since when a request is due, if one is.
+    fn due(&self, now: u64) -> Option<u64> {
+        match self.mode {
+            Mode::Drain => None,
+            Mode::Full => Some(now),
+            Mode::Paced { .. } => (self.due <= now as f64).then_some(self.due as u64),
+        }
+    }
+
+    fn begin(&mut self, due: u64, now: u64) -> Option<Outgoing> {
+        let number = self.idle.pop_front()?;
+        self.acknowledged = self.acknowledged.saturating_sub(1);
+        self.connections[number as usize].begin(due, now);
+        self.in_flight += 1;
+        self.counters.requests += 1;
+        if let Mode::Paced { interval } = self.mode {
+            self.due += interval;
+        }
+        Some(Outgoing::Request(number))
+    }
+
+    fn acknowledgment(&mut self, now: u64) -> Option<Outgoing> {
+        if !self.are_open() {
+            return None;
+        }
+        let number = *self.idle.get(self.acknowledged)?;
+        let waited = now.saturating_sub(self.connections[number as usize].touched);
+        if self.mode != Mode::Drain && waited < self.patience.acknowledge {
+            return None;
+        }
+        self.acknowledged += 1;
+        Some(Outgoing::Ack(number))
+    }
+
+    /// Looks whether one of the connections has waited for too long, with each call at the next one.
+    pub fn look_for_loss(&mut self, now: u64) {
+        self.look = if self.look + 1 < self.begun { self.look + 1 } else { 0 };
+        let Some(connection) = self.connections.get_mut(self.look) else { return };
+        let again = match connection.state {
+            State::Opening => Outgoing::Syn(self.look as u32),
+            State::Waiting => Outgoing::Request(self.look as u32),
+            State::Closed | State::Idle => return,
+        };
+        if now.saturating_sub(connection.touched) > self.patience.resend {
+            connection.touched = now;
+            self.counters.resent += 1;
+            self.urgent.push_back(again);
+        }
+    }
+
+    /// Writes the frame of what is to be sent. `frame` has [its length](Outgoing::len); any other is left as it is.
+    #[inline]
+    pub fn write(&self, outgoing: Outgoing, frame: &mut [u8]) {
+        if frame.len() != outgoing.len() {
+            return;
+        }
+        match outgoing {
+            Outgoing::Request(number) => {
+                let (request, seq, ack) = self.connections[number as usize].sent();
+                if let Ok(frame) = frame.try_into() {
+                    request.write(frame, seq, ack);
+                }
+            }
+            Outgoing::Arp(address) => segment::write_arp(frame, address),
+            Outgoing::Syn(number) => self.write_empty(frame, number, TcpControl::Syn),
+            Outgoing::Ack(number) => self.write_empty(frame, number, TcpControl::None),
+        }
+    }
+
+    fn write_empty(&self, frame: &mut [u8], number: u32, control: TcpControl) {
+        let (seq, ack) = self.connections[number as usize].numbers();
+        segment::write_segment(frame, addresses::client(number), control, seq, ack, &[]);
+    }
+}
+
+/// In an order that no prefetcher guesses, the same each time.
+fn shuffle(numbers: &mut [u32]) {
+    let mut random = 1_u64;
+    for last in (1..numbers.len()).rev() {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        numbers.swap(last, (random >> 33) as usize % (last + 1));
+    }
+}

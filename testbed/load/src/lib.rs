@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! Clients that send requests to an echo server, without a device: the frames of many connections, and the check of what
+//! comes back. `race-client` joins them to a port, and a test to a stack in memory.
+#![forbid(unsafe_code)]
+
+mod addresses;
+mod clients;
+mod latency;
+mod segment;
+
+pub use addresses::{PORT, PREFIX_LEN, SERVER, SERVER_MAC};
+pub use clients::{Clients, Counters, Mode, Outgoing, Patience};
+pub use latency::Latencies;

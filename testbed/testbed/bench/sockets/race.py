@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The races: servers in turn, in slices of blocks as `bench overload` does it, and then their latencies."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from testbed.bench.sockets.instance import RaceInstance
+from testbed.bench.sockets.latency import measure_latencies
+from testbed.bench.sockets.record import Latency
+from testbed.bench.sockets.servers import Server
+from testbed.comparison.blocks import Entrant, Protocol, interleaved
+from testbed.comparison.condition import Condition
+from testbed.comparison.figures import figures
+from testbed.comparison.noise_floor import again
+from testbed.comparison.pair_verdict import Verdict
+from testbed.comparison.pairs import pairs
+from testbed.comparison.platform import Platform
+from testbed.comparison.record import Block, Measurement, Pair
+from testbed.comparison.slices import shares
+from testbed.comparison.telemetry import TelemetryError
+from testbed.run import environment
+from testbed.run.cpu_share import OWN_CPU_SHARE
+from testbed.run.namespaces import NamespacesUnavailable
+from testbed.run.process import ProcessError
+from testbed.run.programs import Program
+
+# Each contestant has its own.
+WIRE = "virtual or veth"
+# A request or its answer with all headers and FCS.
+_SIZE = 158
+
+
+@dataclass(frozen=True)
+class Race:
+    """What all races of a run have in common."""
+
+    servers: Sequence[Server]
+    client: Program
+    platform: Platform
+    protocol: Protocol
+    blocks: int
+    latency_s: float
+    seed: int
+
+    def measurement(self, connections: int) -> tuple[Measurement, list[Server]]:
+        """An empty measurement, and the servers that can take part."""
+        reasons = {server.name: server.refuses(connections) for server in self.servers}
+        able = [server for server in self.servers if reasons[server.name] is None]
+        labels = [*(server.name for server in able), *(again(server.name) for server in able[:1])]
+        skipped = {name: reason for name, reason in reasons.items() if reason is not None}
+        condition = Condition(wire=WIRE, size=_SIZE, connections=connections)
+        return Measurement(condition=condition, labels=labels, skipped=skipped), able
+
+    def run_blocks(
+        self, measurement: Measurement, able: Sequence[Server], on_step: Callable[[str], None]
+    ) -> Iterator[Block]:
+        """All blocks; each is in the measurement when it is yielded. Errors become reasons in the block."""
+        polling = {label for server, label in self._labelled(measurement, able) if not server.on_kernel}
+        chance = random.Random(f"{self.seed}-{measurement.condition.connections}")
+        for number in range(1, self.blocks + 1 if able else 1):
+            block = Block(number=number)
+            ticks = environment.steal_ticks()
+            try:
+                interleaved(
+                    block,
+                    self._entrants(measurement, able, number),
+                    self.protocol,
+                    chance,
+                    lambda step, number=number: on_step(f"block {number} of {self.blocks}: {step}"),
+                )
+            except (NamespacesUnavailable, ProcessError, TelemetryError) as error:
+                block.reasons.append(str(error))
+            if _is_disturbed(block, polling):
+                block.notes.append("disturbed: other programs had more than a tenth of a CPU in most slices")
+            block.steal_percent = environment.steal_percent(ticks, environment.steal_ticks())
+            measurement.blocks.append(block)
+            measurement.figures = figures(measurement, None)
+            yield block
+
+    def _entrants(self, measurement: Measurement, able: Sequence[Server], number: int) -> list[Entrant]:
+        named = self._labelled(measurement, able)
+        return [self._entrant(server, label, measurement.condition, number) for server, label in named]
+
+    @staticmethod
+    def _labelled(measurement: Measurement, able: Sequence[Server]) -> list[tuple[Server, str]]:
+        return list(zip([*able, *able[:1]], measurement.labels, strict=True))
+
+    def _entrant(self, server: Server, label: str, condition: Condition, number: int) -> Entrant:
+        name = f"{condition.connections}-block{number}-{label.replace(' (again)', '-again')}"
+        return Entrant(
+            label, lambda suffix: RaceInstance(server, self.client, condition, self.platform, label, name + suffix)
+        )
+
+    def latencies(
+        self, measurement: Measurement, able: Sequence[Server], on_step: Callable[[str], None]
+    ) -> Iterator[Latency]:
+        """Of each server, at shares of its own rate.
+
+        Raises `ProcessError` and `TelemetryError`.
+        """
+        rates = {one.label: one.rate_pps for one in measurement.figures}
+        condition = measurement.condition
+        for server in able:
+            if server.name in rates:
+                on_step(f"latencies of {server.name}")
+                name = f"{condition.connections}-latency-{server.name}"
+                with RaceInstance(server, self.client, condition, self.platform, server.name, name) as instance:
+                    yield from measure_latencies(instance, rates[server.name], self.latency_s)
+
+
+def _is_disturbed(block: Block, polling: Collection[str]) -> bool:
+    """Whether others had the CPUs in most slices. What polls tells, as it never gives up its CPU itself."""
+    found = [share < OWN_CPU_SHARE for run in block.runs if run.label in polling for share in shares(run)]
+    return 2 * sum(found) > len(found)
+
+
+def compared(measurements: Sequence[Measurement]) -> tuple[list[Pair], list[Pair]]:
+    """All pairs by requests a second of CPU time, and the noise floors.
+
+    There is no verdict where others disturbed most blocks: what they do on the server's CPU counts for the kernel.
+    """
+    found = [pairs(measurement, per_cpu_second=True) for measurement in measurements]
+    compared, floors = ([pair for each in found for pair in each[place]] for place in (0, 1))
+    disturbed = {one.condition.connections for one in measurements if _mostly_disturbed(one)}
+    for pair in (*compared, *floors):
+        if pair.condition.connections in disturbed:
+            pair.disturbed, pair.verdict = True, Verdict.INCONCLUSIVE
+    return compared, floors
+
+
+def _mostly_disturbed(measurement: Measurement) -> bool:
+    valid = [block for block in measurement.blocks if not block.reasons]
+    return 2 * sum(bool(block.notes) for block in valid) > len(valid)

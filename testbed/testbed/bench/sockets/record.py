@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What `summary.json` of `bench sockets` holds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from testbed.comparison.record import Measurement, Pair
+from testbed.run import results_folder
+from testbed.run.environment import Environment
+from testbed.run.results_folder import Record, Status, write_atomically
+
+SCHEMA_VERSION = 1
+
+
+class Count(Record):
+    """What a request costs a server with so many connections."""
+
+    server: str
+    connections: int
+    instructions: float = Field(description="for each request")
+
+
+class Latency(Record):
+    """Of one server under a load that it can carry: requests at regular times, each counted from its time on."""
+
+    server: str
+    connections: int
+    load: float = Field(description="requests a second / those of this server without a pause, in the same run")
+    requests_per_second: float = Field(description="answered; less than asked for if the server did not keep up")
+    count: int
+    p50_us: float
+    p90_us: float
+    p99_us: float
+    p99_9_us: float
+    p99_99_us: float
+    max_us: float
+
+
+class SocketsRecord(Record):
+    """`summary.json`. Pairs and noise floor compare requests a second of the server's CPU time."""
+
+    schema_version: int = SCHEMA_VERSION
+    kind: Literal["bench-sockets"] = "bench-sockets"
+    status: Status
+    reason: str | None = None
+    started: datetime
+    finished: datetime | None = None
+    command: str
+    versions: str
+    quick: bool
+    hugepages: bool
+    seed: int
+    blocks: int
+    rounds: int
+    slice_ms: float
+    lcores: dict[str, int] = Field(description="the CPUs of client and server")
+    servers: dict[str, str] = Field(description="what each contestant is")
+    environment: Environment
+    counts: list[Count] = Field(default_factory=list)
+    pairs: list[Pair] = Field(default_factory=list)
+    noise_floor: list[Pair] = Field(default_factory=list, description="the first contestant against itself")
+    measurements: list[Measurement] = Field(default_factory=list)
+    latencies: list[Latency] = Field(default_factory=list)
+
+
+def write_record(path: Path, record: SocketsRecord) -> None:
+    """Writes it; the raw samples make lines of their own too long to indent."""
+    write_atomically(path, record.model_dump_json() + "\n")
+
+
+def read_record(path: Path) -> SocketsRecord:
+    """Reads it; the file may be compressed (`.json.xz`).
+
+    Raises `ResultsError`.
+    """
+    return results_folder.read_record(path, SocketsRecord, "a record of 'bench sockets'", "a run", SCHEMA_VERSION)

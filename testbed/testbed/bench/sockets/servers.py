@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The servers that race: the same program, which sends back 100 bytes, on our sockets and on the kernel's."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.run.namespaces import NamespacesUnavailable, check_available
+from testbed.run.programs import (
+    RACE_CLIENT,
+    RACE_SERVER,
+    RACE_TOKIO,
+    Program,
+    ProgramMissing,
+    find_program,
+    repository_root,
+)
+
+_SOURCES = Path(__file__).parent
+_LIBRARY = Path("target", "dist", "libdpdk_sockets_c.a")
+PORT = 80
+# Of our servers, in bytes, for each direction of a connection.
+BUFFER = 4096
+# Files of a server on the kernel's sockets that are no connections.
+_OTHER_FILES = 100
+
+
+@dataclass(frozen=True)
+class Server:
+    """One contestant."""
+
+    name: str
+    what: str
+    # Whether the kernel's TCP serves, on a veth pair; else dpdk-sockets does, on the virtual wire.
+    on_kernel: bool
+    program: Program
+    # Its arguments, for so many connections.
+    arguments: Callable[[int], list[str]]
+
+    @property
+    def tells_idle_time(self) -> bool:
+        """Whether it says how long its polls find nothing."""
+        return self.program.name == RACE_SERVER
+
+    def refuses(self, connections: int) -> str | None:
+        """Why it cannot serve so many connections, if it cannot."""
+        if not self.on_kernel:
+            return None
+        if connections > most_files() - _OTHER_FILES:
+            return f"a process has at most {most_files():,} files here (ulimit -Hn)"
+        try:
+            check_available()
+        except NamespacesUnavailable as error:
+            return str(error)
+        return None
+
+    def argv(self, connections: int) -> list[str]:
+        """Its command line without DPDK's options."""
+        limit = ["prlimit", f"--nofile={most_files()}"] if self.on_kernel else []
+        return [*limit, str(self.program.path), *self.arguments(connections)]
+
+
+def most_files() -> int:
+    """As many files a process may have open."""
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+
+
+NAMES = ("polled", "async", "polled-c", "tokio", "epoll")
+
+
+def find_servers(names: Sequence[str], folders: list[Path] | None) -> list[Server]:
+    """The servers of these names. Those in C are compiled now.
+
+    Raises `ProgramMissing`.
+    """
+    return [_find(name, folders) for name in names]
+
+
+def find_client(folders: list[Path] | None) -> Program:
+    """The client of all.
+
+    Raises `ProgramMissing`.
+    """
+    return find_program(RACE_CLIENT, folders)
+
+
+def _find(name: str, folders: list[Path] | None) -> Server:
+    def sizes(connections: int) -> list[str]:
+        return [str(connections), str(BUFFER)]
+
+    match name:
+        case "polled" | "async":
+            what = {"polled": "the poll interface", "async": "the async sockets"}[name]
+            program = find_program(RACE_SERVER, folders)
+            return Server(name, f"{what} of dpdk-sockets", False, program, lambda many: ["--", name, *sizes(many)])
+        case "polled-c":
+            what = "the poll interface of dpdk-sockets in C"
+            return Server(name, what, False, _build_sockets(), lambda many: ["--", *sizes(many)])
+        case "tokio":
+            return Server(name, "tokio on the kernel's sockets", True, find_program(RACE_TOKIO, folders), lambda _: [])
+        case _:
+            program = _compile("epoll", ())
+            return Server(name, "C with epoll on the kernel's sockets", True, program, lambda _: [str(PORT)])
+
+
+def _build_sockets() -> Program:
+    library = repository_root() / _LIBRARY
+    if not library.is_file():
+        raise ProgramMissing(f"no library '{library}': run make -C dpdk-sockets/c")
+    header = library.parents[2] / "dpdk-sockets/c/include"
+    told = subprocess.run(["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True, text=True, check=False)
+    return _compile("sockets", (f"-I{header}", str(library), *told.stdout.split(), "-lgcc_s", "-lm"))
+
+
+def _compile(name: str, more: Sequence[str]) -> Program:
+    source = _SOURCES / f"{name}.c"
+    compiler = shutil.which("cc")
+    if compiler is None:
+        raise ProgramMissing("no C compiler 'cc': install one (Debian and Ubuntu: build-essential)")
+    path = repository_root() / "target" / "bench" / f"race-{name}"
+    draft = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        words = [compiler, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(draft), str(source), *more]
+        subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+        # At once: another run may be starting it.
+        draft.replace(path)
+    except subprocess.CalledProcessError as error:
+        raise ProgramMissing(f"cannot compile '{source}': {error.stderr.strip()[-500:]}") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProgramMissing(f"cannot compile '{source}': {error}") from error
+    return Program(f"race-{name}", "C", path)

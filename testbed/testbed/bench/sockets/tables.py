@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The tables and sentences of races, made once for the terminal and the results page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from testbed.bench.sockets.record import Latency
+from testbed.comparison.record import Block, Measurement, Run
+from testbed.comparison.statistics import median_interval
+from testbed.page.tables import ABSENT, Row, Table, figure
+
+# Who is idle for less than this share of the time is full: it sets the rate.
+FULL = 0.1
+RATE_COLUMNS = [
+    "Connections",
+    "Server",
+    "Requests/s",
+    "95 % interval",
+    "per CPU second",
+    "95 % interval",
+    "Server's CPU [%]",
+    "Idle: server [%]",
+    "client [%]",
+    "Full",
+    "RSS [MB]",
+]
+LATENCY_COLUMNS = ["Connections", "Server", "Load [%]", "Requests/s", "p50", "p90", "p99", "p99.9", "p99.99", "max"]
+
+
+def rate_table(measurements: Sequence[Measurement]) -> Table:
+    """One row a server and number of connections."""
+    rows = [Row(_rates(one, label)) for one in measurements for label in one.labels if _runs(one, label)]
+    return Table("Requests, each answered before the next one of its connection", RATE_COLUMNS, rows, text_columns=2)
+
+
+def _rates(measurement: Measurement, label: str) -> list[str]:
+    runs = _runs(measurement, label)
+    rates = [sum(run.slices.tx_packets) / sum(run.slices.seconds) for run in runs]
+    per_cpu = [sum(run.slices.tx_packets) / max(sum(run.slices.cpu_seconds), 1e-9) for run in runs]
+    share = median(sum(run.slices.cpu_seconds) / sum(run.slices.seconds) for run in runs)
+    server, client = (_known(runs, name) for name in ("idle_share", "client_idle_share"))
+    return [
+        f"{measurement.condition.connections:,}",
+        label,
+        f"{median(rates):,.0f}",
+        interval(rates),
+        f"{median(per_cpu):,.0f}",
+        interval(per_cpu),
+        f"{100 * share:.0f}",
+        figure(None if server is None else 100 * server, ".1f"),
+        figure(None if client is None else 100 * client, ".1f"),
+        full(server, client),
+        f"{median(run.rss_kb for run in runs) / 1024:.1f}",
+    ]
+
+
+def interval(values: Sequence[float]) -> str:
+    """'1,000,000 to 1,100,000', of the medians of blocks."""
+    found = median_interval(values)
+    return f"{found[0]:,.0f} to {found[1]:,.0f}" if found else ABSENT
+
+
+def full(server_idle: float | None, client_idle: float | None) -> str:
+    """Who has work all the time, and so sets the rate."""
+    idle = {"server": server_idle, "client": client_idle}
+    return " and ".join(name for name, share in idle.items() if share is not None and share < FULL) or "neither"
+
+
+def _runs(measurement: Measurement, label: str) -> list[Run]:
+    valid: list[Block] = [block for block in measurement.blocks if not block.reasons]
+    return [run for block in valid for run in block.runs if run.label == label and run.slices.round]
+
+
+def _known(runs: Sequence[Run], name: str) -> float | None:
+    values = [value for value in (getattr(run, name) for run in runs) if value is not None]
+    return median(values) if values else None
+
+
+def latency_table(latencies: Sequence[Latency]) -> Table:
+    """One row a server, number of connections, and load."""
+    rows = [
+        Row(
+            [
+                f"{one.connections:,}",
+                one.server,
+                f"{100 * one.load:.0f}",
+                f"{one.requests_per_second:,.0f}",
+                *(f"{getattr(one, f'{name}_us'):,.1f}" for name in ("p50", "p90", "p99", "p99_9", "p99_99", "max")),
+            ]
+        )
+        for one in latencies
+    ]
+    return Table("Latencies at a share of the server's own rate, in µs", LATENCY_COLUMNS, rows, text_columns=2)
+
+
+def remarks(measurements: Sequence[Measurement]) -> list[str]:
+    """What to know when reading the figures."""
+    found = [
+        "Our servers are on virtio-user and vhost-user, whose copies the client makes; the kernel's on a veth pair, "
+        "with AF_PACKET at the client's end. All verify and write all checksums in software.",
+        "CPU time is that of the server's process; for the kernel's servers it is all that the server's CPU does, "
+        "interrupts included, and each direction of the veth pair is handled by the CPU of its receiver.",
+    ]
+    for measurement in measurements:
+        condition = measurement.describe()
+        found += [f"{condition}: without {name}: {reason}" for name, reason in measurement.skipped.items()]
+        for block in measurement.blocks:
+            found += [f"{condition}, block {block.number} is invalid: {reason}" for reason in block.reasons]
+        if marked := sum(bool(block.notes) for block in measurement.blocks):
+            found.append(
+                f"{condition}: {marked} of {len(measurement.blocks)} blocks were disturbed: others had more than a tenth "
+                "of the CPUs in most slices, and what they did on the server's CPU counts for the kernel's servers"
+            )
+        resent = sum(run.lost.device_rx for block in measurement.blocks for run in block.runs)
+        if resent:
+            found.append(f"{condition}: {resent} requests were lost on the way and sent again")
+    return found

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The races of `bench sockets` with the real programs, as short as they can be: counters and form, no speed."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testbed.bench.sockets.latency import LOADS
+from testbed.bench.sockets.race import Race
+from testbed.bench.sockets.record import read_record
+from testbed.bench.sockets.servers import Server, find_client, find_servers
+from testbed.bench.sockets.tables import full, rate_table, remarks
+from testbed.comparison.blocks import Protocol
+from testbed.comparison.measurement import off_the_forwarders_cpu
+from testbed.comparison.platform import Platform
+from testbed.run.lcores import plan_lcores
+from testbed.run.programs import RACE_CLIENT, RACE_SERVER, Program
+from testbed.run.results_folder import Status
+from testbed.run.scratch import scratch_folder
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+CONNECTIONS = 20
+# An echo server that changes the last byte of each request.
+WRONG = f"""
+import socket
+listener = socket.create_server(("", 80), backlog={CONNECTIONS})
+connections = [listener.accept()[0] for _ in range({CONNECTIONS})]
+while True:
+    for connection in connections:
+        request = connection.recv(128)
+        connection.sendall(request[:-1] + bytes([request[-1] ^ 1]))
+"""
+
+
+def race_of(server: Server, folders: list[Path] | None, platform: Platform) -> Race:
+    return Race([server], find_client(folders), platform, Protocol(rounds=1, slice_s=0.1), 1, 0.1, seed=1)
+
+
+def folders_of(program: Callable[[str], Program]) -> list[Path]:
+    return sorted({program(name).path.parent for name in (RACE_CLIENT, RACE_SERVER)})
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("names", [("polled", "async"), ("epoll",)], ids=["dpdk-sockets", "kernel"])
+def test_a_short_race(program: Callable[[str], Program], tmp_path: Path, names: tuple[str, ...]) -> None:
+    if "epoll" in names and os.geteuid() != 0:
+        pytest.skip("needs root")
+    argv = [sys.executable, "-m", "testbed", "bench", "sockets", *names, "--race", "--quick", "--blocks=1"]
+    argv += [f"--connections={CONNECTIONS}", f"--out={tmp_path}", f"--json={tmp_path / 'copy.json'}"]
+    argv += [f"--bin-dir={folder}" for folder in folders_of(program)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = read_record(tmp_path / "copy.json")
+    assert record.status is Status.PASSED
+    (measurement,) = record.measurements
+    (block,) = measurement.blocks
+    assert measurement.condition.connections == CONNECTIONS
+    assert [run.label for run in block.runs] == [*names, f"{names[0]} (again)"]
+    for run in block.runs:
+        assert run.slices.round == [1, 1]
+        assert all(answers > 0 for answers in run.slices.tx_packets)
+        # Never more answers than requests, and those on their way when the counters are read.
+        assert all(
+            abs(requests - answers) <= CONNECTIONS
+            for requests, answers in zip(run.slices.rx_packets, run.slices.tx_packets, strict=True)
+        )
+        # Wide bounds: times are read one after the other, while other programs may have the CPU.
+        assert run.client_idle_share is not None
+        assert run.idle_share is not None
+        assert 0 <= run.client_idle_share < 2
+        assert 0 <= run.idle_share < 2
+    loads = [(name, load) for name in names for load in LOADS]
+    assert [(one.server, one.load) for one in record.latencies] == loads
+    assert all(0 < one.p50_us <= one.p99_us <= one.max_us for one in record.latencies)
+    assert all(name in done.stdout for name in names)
+
+
+@pytest.mark.e2e
+def test_a_server_that_answers_wrongly_is_found(
+    program: Callable[[str], Program], need_root: None, hugepages: bool, tmp_path: Path
+) -> None:
+    folders = folders_of(program)
+    wrong = Server("wrong", "", True, Program("wrong", "Python", Path(sys.executable)), lambda _: ["-c", WRONG])
+    lcores = plan_lcores()
+    with scratch_folder() as runtime, off_the_forwarders_cpu(lcores):
+        race = race_of(wrong, folders, Platform(lcores, hugepages, runtime, tmp_path, None))
+        measurement, able = race.measurement(CONNECTIONS)
+        (block,) = race.run_blocks(measurement, able, lambda _: None)
+    assert "segments were wrong" in " ".join(block.reasons), block.reasons
+    assert any("block 1 is invalid" in remark for remark in remarks([measurement]))
+    assert not rate_table([measurement]).rows
+
+
+@pytest.mark.e2e
+def test_servers_that_cannot_take_part_are_named(program: Callable[[str], Program], tmp_path: Path) -> None:
+    (polled,) = find_servers(["polled"], folders_of(program))
+    kernel = dataclasses.replace(polled, name="many", on_kernel=True)
+    platform = Platform(plan_lcores(), False, tmp_path, tmp_path, None)
+    measurement, able = race_of(kernel, folders_of(program), platform).measurement(10_000_000)
+    assert not able
+    assert "a process has at most" in measurement.skipped["many"]
+
+
+@pytest.mark.parametrize(
+    ("server_idle", "client_idle", "who"),
+    [
+        (0.05, 0.8, "server"),
+        (0.8, 0.05, "client"),
+        (0.5, 0.5, "neither"),
+        (0.05, 0.05, "server and client"),
+        (None, 0.5, "neither"),
+    ],
+)
+def test_who_is_full(server_idle: float | None, client_idle: float, who: str) -> None:
+    assert full(server_idle, client_idle) == who
+
+
+def test_an_unknown_server_is_named() -> None:
+    argv = [sys.executable, "-m", "testbed", "bench", "sockets", "polled", "nginx"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert "unknown server 'nginx'" in done.stderr
