@@ -76,16 +76,14 @@ impl Race {
 #[test]
 fn every_request_of_many_connections_is_answered() {
     let mut race = Race::open(300, 64);
-    let before = race.clients.counters();
-    assert_eq!((before.opened, before.requests), (300, 0));
+    assert_eq!(race.clients.counters().opened, 300);
     race.clients.set_mode(Mode::Full, race.now);
     race.run_until("answered", |clients| clients.counters().answers >= 3_000);
     race.clients.set_mode(Mode::Drain, race.now);
     race.run_until("quiet", Clients::is_quiet);
     let counters = race.clients.counters();
     assert_eq!(counters.requests, counters.answers);
-    // SYNs may have been sent again, since a stack keeps few frames for a host whose address it looks for.
-    assert_eq!((counters.resent, counters.repeated, counters.wrong), (before.resent, before.repeated, 0));
+    assert_eq!((counters.resent, counters.repeated, counters.wrong), (0, 0, 0));
     assert_eq!((race.stack.counters().damaged, race.stack.connections()), (0, 300));
 }
 

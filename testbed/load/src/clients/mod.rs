@@ -16,6 +16,9 @@ use core::net::Ipv4Addr;
 use smoltcp::wire::TcpControl;
 use std::collections::VecDeque;
 
+/// So many SYNs are on their way at most: a server keeps few frames for a host whose address it looks for.
+const OPENING: usize = 8;
+
 /// What is sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outgoing {
@@ -107,7 +110,7 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// So many connections, which open first, with so many SYNs or requests on their way at a time.
+    /// So many connections, which open first, with so many requests on their way at a time.
     #[must_use]
     pub fn new(connections: u32, limit: usize, patience: Patience, latencies: Latencies) -> Self {
         Self {
@@ -212,19 +215,21 @@ impl Clients {
         if let Some(urgent) = self.urgent.pop_front() {
             return Some(urgent);
         }
-        if self.in_flight < self.limit {
-            if let Some(connection) = self.connections.get_mut(self.begun) {
-                connection.state = State::Opening;
-                connection.touched = now;
-                self.begun += 1;
-                self.in_flight += 1;
-                return Some(Outgoing::Syn(self.begun as u32 - 1));
-            }
-            if let Some(due) = self.due(now).filter(|_| self.are_open()) {
-                return self.begin(due, now).or_else(|| self.acknowledgment(now));
-            }
+        if !self.are_open() {
+            return self.open(now);
         }
-        self.acknowledgment(now)
+        let due = self.due(now).filter(|_| self.in_flight < self.limit);
+        due.and_then(|due| self.begin(due, now)).or_else(|| self.acknowledgment(now))
+    }
+
+    fn open(&mut self, now: u64) -> Option<Outgoing> {
+        let number = self.begun;
+        let connection = self.connections.get_mut(number).filter(|_| self.in_flight < self.limit.min(OPENING))?;
+        connection.state = State::Opening;
+        connection.touched = now;
+        self.begun += 1;
+        self.in_flight += 1;
+        Some(Outgoing::Syn(number as u32))
     }
 
     /// Since when a request is due, if one is.
@@ -249,9 +254,6 @@ impl Clients {
     }
 
     fn acknowledgment(&mut self, now: u64) -> Option<Outgoing> {
-        if !self.are_open() {
-            return None;
-        }
         let number = *self.idle.get(self.acknowledged)?;
         let waited = now.saturating_sub(self.connections[number as usize].touched);
         if self.mode != Mode::Drain && waited < self.patience.acknowledge {

@@ -262,7 +262,8 @@ class RaceInstance:
             raise self._running(self._client).failure(f"ended with {describe_status(status)}")
         server = self._running(self._server)
         status = server.stop(_STOP_TIMEOUT_S)
-        if status not in (0, -signal.SIGTERM):
+        # Programs in C end by the signal that stops them, or when they notify a client that has ended.
+        if status not in (0, -signal.SIGTERM, -signal.SIGPIPE):
             raise server.failure(f"ended with {describe_status(status)}")
         return None
 

@@ -111,8 +111,8 @@ def remarks(measurements: Sequence[Measurement]) -> list[str]:
             found += [f"{condition}, block {block.number} is invalid: {reason}" for reason in block.reasons]
         if marked := sum(bool(block.notes) for block in measurement.blocks):
             found.append(
-                f"{condition}: {marked} of {len(measurement.blocks)} blocks were disturbed: others had more than a tenth "
-                "of the CPUs in most slices, and what they did on the server's CPU counts for the kernel's servers"
+                f"{condition}: {marked} of {len(measurement.blocks)} blocks were disturbed: others had more than "
+                "a tenth of the CPUs in most slices, and what they did on the server's CPU counts for the kernel"
             )
         resent = sum(run.lost.device_rx for block in measurement.blocks for run in block.runs)
         if resent:
