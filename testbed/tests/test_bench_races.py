@@ -116,7 +116,8 @@ def test_servers_that_cannot_take_part_are_named(program: Callable[[str], Progra
         (0.8, 0.05, "client"),
         (0.5, 0.5, "neither"),
         (0.05, 0.05, "server and client"),
-        (None, 0.5, "neither"),
+        (None, 0.5, "–"),
+        (None, 0.05, "client"),
     ],
 )
 def test_who_is_full(server_idle: float | None, client_idle: float, who: str) -> None:

@@ -39,6 +39,7 @@ def measure_latencies(
             load=load,
             requests_per_second=(last.tx_packets - first.tx_packets) / ((last.time_ns - first.time_ns) / 1e9),
             count=found["count"],
+            client_pause_us=found["pause"] / 1000,
             **{f"{name}_us": found[name] / 1000 for name in ("p50", "p90", "p99", "p99_9", "p99_99", "max")},
         )
     instance.end()

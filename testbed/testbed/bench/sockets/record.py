@@ -40,10 +40,11 @@ class Latency(Record):
     p99_9_us: float
     p99_99_us: float
     max_us: float
+    client_pause_us: float = Field(description="the client's longest poll: so long nothing was sent or received")
 
 
 class SocketsRecord(Record):
-    """`summary.json`. Pairs and noise floor compare requests a second of the server's CPU time."""
+    """`summary.json`. A request with its answer counts as a frame sent."""
 
     schema_version: int = SCHEMA_VERSION
     kind: Literal["bench-sockets"] = "bench-sockets"
@@ -55,6 +56,8 @@ class SocketsRecord(Record):
     versions: str
     quick: bool
     hugepages: bool
+    # As pairs and noise floor are compared: by the server's CPU time.
+    per_cpu_second: Literal[True] = True
     seed: int
     blocks: int
     rounds: int

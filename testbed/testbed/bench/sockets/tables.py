@@ -27,7 +27,20 @@ RATE_COLUMNS = [
     "Full",
     "RSS [MB]",
 ]
-LATENCY_COLUMNS = ["Connections", "Server", "Load [%]", "Requests/s", "p50", "p90", "p99", "p99.9", "p99.99", "max"]
+_PERCENTILES = ("p50", "p90", "p99", "p99_9", "p99_99", "max", "client_pause")
+LATENCY_COLUMNS = [
+    "Connections",
+    "Server",
+    "Load [%]",
+    "Requests/s",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "p99.99",
+    "max",
+    "Pause",
+]
 
 
 def rate_table(measurements: Sequence[Measurement]) -> Table:
@@ -64,7 +77,9 @@ def interval(values: Sequence[float]) -> str:
 
 
 def full(server_idle: float | None, client_idle: float | None) -> str:
-    """Who has work all the time, and so sets the rate."""
+    """Who has work all the time, and so sets the rate. A server that does not tell is not judged."""
+    if server_idle is None and client_idle is not None and client_idle >= FULL:
+        return ABSENT
     idle = {"server": server_idle, "client": client_idle}
     return " and ".join(name for name, share in idle.items() if share is not None and share < FULL) or "neither"
 
@@ -80,7 +95,10 @@ def _known(runs: Sequence[Run], name: str) -> float | None:
 
 
 def latency_table(latencies: Sequence[Latency]) -> Table:
-    """One row a server, number of connections, and load."""
+    """One row a server, number of connections, and load.
+
+    The client too may be kept from its CPU: its longest pause is the last column.
+    """
     rows = [
         Row(
             [
@@ -88,7 +106,7 @@ def latency_table(latencies: Sequence[Latency]) -> Table:
                 one.server,
                 f"{100 * one.load:.0f}",
                 f"{one.requests_per_second:,.0f}",
-                *(f"{getattr(one, f'{name}_us'):,.1f}" for name in ("p50", "p90", "p99", "p99_9", "p99_99", "max")),
+                *(f"{getattr(one, f'{name}_us'):,.1f}" for name in _PERCENTILES),
             ]
         )
         for one in latencies

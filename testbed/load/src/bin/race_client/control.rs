@@ -26,6 +26,8 @@ pub(super) struct Control {
     last: u64,
     was_empty: bool,
     idle: u64,
+    /// The longest poll since requests were begun or drained.
+    longest: u64,
     _commands: Vec<TelemetryCommand>,
 }
 
@@ -46,23 +48,46 @@ impl Control {
             command("/race/latencies", "Returns percentiles since /race/run, in ns", |_| Ask::Latencies)?,
         ];
         let start = eal.clock().now().cycles();
-        Ok(Self { questions, start, last: start, was_empty: false, idle: 0, _commands: commands })
+        Ok(Self { questions, start, last: start, was_empty: false, idle: 0, longest: 0, _commands: commands })
     }
 
     /// Takes the time of a poll, which began `now`, and answers a question if there is one.
     pub(super) fn answer(&mut self, clients: &mut Clients, now: u64, is_empty: bool, clock: Clock) {
         // The one before has lasted until now.
-        self.idle += if self.was_empty { now - self.last } else { 0 };
+        let elapsed = now - self.last;
+        self.idle += if self.was_empty { elapsed } else { 0 };
+        self.longest = self.longest.max(elapsed);
         (self.last, self.was_empty) = (now, is_empty);
         let Ok((ask, answer)) = self.questions.try_recv() else { return };
         let value = match ask {
-            Ask::Run(0) => set(clients, Mode::Full, now),
-            Ask::Run(rate) => set(clients, Mode::Paced { interval: clock.hz() as f64 / rate as f64 }, now),
-            Ask::Drain => set(clients, Mode::Drain, now),
+            Ask::Run(0) => self.set(clients, Mode::Full, now),
+            Ask::Run(rate) => self.set(clients, Mode::Paced { interval: clock.hz() as f64 / rate as f64 }, now),
+            Ask::Drain => self.set(clients, Mode::Drain, now),
             Ask::Counters => self.counters(clients, clock),
-            Ask::Latencies => latencies(clients, clock),
+            Ask::Latencies => self.latencies(clients, clock),
         };
         let _ = answer.send(value); // the thread that asked may be gone
+    }
+
+    fn set(&mut self, clients: &mut Clients, mode: Mode, now: u64) -> Value {
+        clients.set_mode(mode, now);
+        self.longest = 0;
+        Value::dict([("quiet", Value::from(u64::from(clients.is_quiet())))])
+    }
+
+    fn latencies(&self, clients: &Clients, clock: Clock) -> Value {
+        let all = clients.latencies();
+        let nanos = |percent| Value::from(clock.duration(all.percentile(percent)).as_nanos() as u64);
+        Value::dict([
+            ("count", Value::from(all.count())),
+            ("p50", nanos(50.0)),
+            ("p90", nanos(90.0)),
+            ("p99", nanos(99.0)),
+            ("p99_9", nanos(99.9)),
+            ("p99_99", nanos(99.99)),
+            ("max", nanos(100.0)),
+            ("pause", Value::from(clock.duration(self.longest).as_nanos() as u64)),
+        ])
     }
 
     fn counters(&self, clients: &Clients, clock: Clock) -> Value {
@@ -89,23 +114,4 @@ fn asked(sender: &Sender<Question>, ask: Ask) -> Value {
         return Value::from("ended");
     }
     answers.recv().unwrap_or_else(|_| Value::from("ended"))
-}
-
-fn set(clients: &mut Clients, mode: Mode, now: u64) -> Value {
-    clients.set_mode(mode, now);
-    Value::dict([("quiet", Value::from(u64::from(clients.is_quiet())))])
-}
-
-fn latencies(clients: &Clients, clock: Clock) -> Value {
-    let all = clients.latencies();
-    let nanos = |percent| Value::from(clock.duration(all.percentile(percent)).as_nanos() as u64);
-    Value::dict([
-        ("count", Value::from(all.count())),
-        ("p50", nanos(50.0)),
-        ("p90", nanos(90.0)),
-        ("p99", nanos(99.0)),
-        ("p99_9", nanos(99.9)),
-        ("p99_99", nanos(99.99)),
-        ("max", nanos(100.0)),
-    ])
 }
