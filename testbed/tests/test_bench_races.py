@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.bench.sockets.latency import LOADS
+from testbed.bench.sockets.loads import LOADS
 from testbed.bench.sockets.race import Race
 from testbed.bench.sockets.record import read_record
 from testbed.bench.sockets.servers import Server, find_client, find_servers
@@ -80,6 +80,8 @@ def test_a_short_race(program: Callable[[str], Program], tmp_path: Path, names: 
     loads = [(name, load) for name in names for load in LOADS]
     assert [(one.server, one.load) for one in record.latencies] == loads
     assert all(0 < one.p50_us <= one.p99_us <= one.max_us for one in record.latencies)
+    assert [one.server for one in record.churn] == list(names)
+    assert all(min(one.per_second) > 0 for one in record.churn)
     assert all(name in done.stdout for name in names)
 
 

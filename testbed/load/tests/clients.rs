@@ -8,7 +8,7 @@
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Config, Event, Stack};
+use dpdk_sockets::{Config, ConnectionId, Event, Stack};
 use testbed_load::{Clients, Latencies, Mode, PORT, PREFIX_LEN, Patience, SERVER, SERVER_MAC};
 
 /// A server in memory and its clients. The unit of time is a microsecond.
@@ -42,17 +42,26 @@ impl Race {
         }
         self.stack.poll();
         while let Some(event) = self.stack.next_event() {
-            if let Event::Readable(id) = event {
-                let mut bytes = [0; 128];
-                while let Ok(Some(len @ 1..)) = self.stack.recv(id, &mut bytes) {
-                    (self.change)(&mut bytes);
-                    self.stack.send(id, &bytes[..len]).unwrap();
-                }
+            match event {
+                Event::Readable(id) => self.echo(id),
+                Event::Ended(id, _) => self.stack.close(id).unwrap(),
+                _ => (),
             }
         }
         self.stack.poll();
         while let Some(frame) = self.stack.wire_mut().from_stack.pop_front() {
             self.clients.take(&frame, self.now);
+        }
+    }
+
+    fn echo(&mut self, id: ConnectionId) {
+        let mut bytes = [0; 128];
+        while let Ok(Some(len)) = self.stack.recv(id, &mut bytes) {
+            if len == 0 {
+                return self.stack.shutdown(id).unwrap();
+            }
+            (self.change)(&mut bytes);
+            self.stack.send(id, &bytes[..len]).unwrap();
         }
     }
 
@@ -68,6 +77,9 @@ impl Race {
 
     fn open(connections: u32, limit: usize) -> Self {
         let mut race = Self::new(connections, limit);
+        race.step();
+        assert_eq!(race.clients.counters().opened, 0);
+        race.clients.open();
         race.run_until("open", Clients::is_quiet);
         race
     }
@@ -85,6 +97,22 @@ fn every_request_of_many_connections_is_answered() {
     assert_eq!(counters.requests, counters.answers);
     assert_eq!((counters.resent, counters.repeated, counters.wrong), (0, 0, 0));
     assert_eq!((race.stack.counters().damaged, race.stack.connections()), (0, 300));
+}
+
+#[test]
+fn connections_are_closed_after_an_answer_and_opened_again() {
+    let mut race = Race::open(12, 8);
+    race.clients.set_mode(Mode::Churn, race.now);
+    race.run_until("answered", |clients| clients.counters().answers >= 200);
+    let opened = race.clients.counters().opened;
+    assert!((180..=212).contains(&opened), "{opened}");
+    race.clients.set_mode(Mode::Drain, race.now);
+    race.run_until("quiet", Clients::is_quiet);
+    let counters = race.clients.counters();
+    assert_eq!(counters.requests, counters.answers);
+    assert_eq!((counters.resent, counters.repeated, counters.wrong), (0, 0, 0));
+    // All are open again, and the server has forgotten the others.
+    assert_eq!(race.stack.connections(), 12);
 }
 
 #[test]
@@ -133,7 +161,7 @@ fn another_answer_than_the_request_is_wrong() {
 fn paced_requests_leave_on_time_and_latencies_count_from_then() {
     let mut race = Race::open(16, 16);
     let (before, start) = (race.clients.counters().requests, race.now);
-    race.clients.set_mode(Mode::Paced { interval: 25.0 }, start);
+    race.clients.set_mode(Mode::Paced { interval: 25.0, from: start, until: start + 2_001 }, start);
     while race.now < start + 1_000 {
         race.step();
     }
@@ -149,4 +177,6 @@ fn paced_requests_leave_on_time_and_latencies_count_from_then() {
     let late = race.clients.latencies().percentile(100.0);
     assert!((980..=1_000).contains(&late), "{late}");
     assert_eq!(race.clients.counters().requests - before, 82);
+    // One of them was due after the end.
+    assert_eq!(race.clients.latencies().count(), 81);
 }

@@ -18,6 +18,10 @@ from pathlib import Path
 from testbed.bench import quoted_text as text
 from testbed.bench.count.gate import REQUEST
 from testbed.bench.record import OverloadRecord, read_record
+from testbed.bench.sockets.race import compared
+from testbed.bench.sockets.record import SocketsRecord
+from testbed.bench.sockets.record import read_record as read_races
+from testbed.bench.sockets.tables import latency_table, rate_table
 from testbed.comparison.figures import figures
 from testbed.comparison.pair_verdict import Verdict, interval_text, judge
 from testbed.comparison.pairs import pairs
@@ -31,6 +35,7 @@ FOLDER = Path("results", "quoted")
 COUNTS = Path("testbed", "counts.json")
 _SUFFIX = ".json.xz"
 _COUNTED = "-count"
+_RACED = "sockets-"
 # Pairs of the same two programs in other runs, which the page sums up.
 _TWINS = (("l2fwd-rs", "l2fwd-c"), ("l2fwd-rs:static", "l2fwd-c:static"))
 
@@ -61,10 +66,13 @@ def results_page(root: Path) -> str:
     """
     files = {_name(path, root): path for path in sorted((root / FOLDER).glob(f"*/*{_SUFFIX}"))}
     counted = {name: path for name, path in files.items() if name.endswith(_COUNTED)}
-    runs = {name: read_record(path) for name, path in files.items() if name not in counted}
-    claims = claims_of(runs)
-    blocks = [text.INTRODUCTION.format(rows=len(claims)), "## The runs", text.RUNS, markdown_table(_run_table(runs))]
-    blocks.append("```sh\n" + "\n".join(f"{run.command}    # {name}" for name, run in runs.items()) + "\n```")
+    races = {name: read_races(path) for name, path in files.items() if name.rpartition("/")[2].startswith(_RACED)}
+    runs = {name: read_record(path) for name, path in files.items() if name not in (*counted, *races)}
+    everything = runs | races
+    claims, raced = claims_of(runs), claims_of(races)
+    blocks = [text.INTRODUCTION.format(rows=len(claims)), "## The runs", text.RUNS]
+    blocks.append(markdown_table(_run_table(everything)))
+    blocks.append("```sh\n" + "\n".join(f"{run.command}    # {name}" for name, run in everything.items()) + "\n```")
     left = set(runs)
     for section in text.SECTIONS:
         mine = {name: run for name, run in runs.items() if name.rpartition("/")[2] in section.runs}
@@ -73,6 +81,12 @@ def results_page(root: Path) -> str:
         blocks += [f"## {section.title}", section.words, markdown_table(claim_table(rows)), *_twins_in_words(rows)]
         blocks.append(text.MEDIANS)
         blocks.append(markdown_table(_figure_table(mine)))
+    if races:
+        measurements = [one for run in races.values() for one in run.measurements]
+        latencies = [one for run in races.values() for one in run.latencies]
+        blocks += [text.RACES.format(rows=len(raced)), markdown_table(claim_table(raced))]
+        blocks += [text.RACE_RATES, markdown_table(rate_table(measurements))]
+        blocks += [text.RACE_LATENCIES, markdown_table(latency_table(latencies))]
     if left:
         raise ResultsError(f"no section of {PAGE} shows {', '.join(sorted(left))}: add it to quoted_text.py")
     counts = _read(root / COUNTS)
@@ -83,14 +97,15 @@ def results_page(root: Path) -> str:
     return "\n\n".join([*blocks, text.FURTHER]) + "\n"
 
 
-def claims_of(runs: Mapping[str, OverloadRecord]) -> list[Claim]:
+def claims_of(runs: Mapping[str, OverloadRecord | SocketsRecord]) -> list[Claim]:
     """All pairs and noise floors of all runs, their p corrected over all of them, each with its verdict."""
     found: list[tuple[str, Pair, PairRatio | None]] = []
     for name, run in runs.items():
         for measurement in run.measurements:
-            compared, floors = pairs(measurement, run.per_cpu_second)
+            is_race = isinstance(run, SocketsRecord)
+            mine, floors = compared([measurement]) if is_race else pairs(measurement, run.per_cpu_second)
             itself = floors[0].ratio if floors else None
-            found += [*((name, pair, itself) for pair in compared), *((name, floor, None) for floor in floors)]
+            found += [*((name, pair, itself) for pair in mine), *((name, floor, None) for floor in floors)]
     tested = [place for place, (_, pair, _) in enumerate(found) if pair.ratio.p is not None]
     corrected = dict(zip(tested, holm([found[place][1].ratio.p or 0.0 for place in tested]), strict=True))
     claims = []
@@ -128,7 +143,7 @@ def _twins_in_words(claims: Sequence[Claim]) -> list[str]:
     return [f"l2fwd-rs, in {runs} linked alike: {verdicts}; medians from {min(medians):.3f} to {max(medians):.3f}."]
 
 
-def _run_table(runs: Mapping[str, OverloadRecord]) -> Table:
+def _run_table(runs: Mapping[str, OverloadRecord | SocketsRecord]) -> Table:
     columns = ["Run", "Processor", "Started, UTC", "DPDK", "Commit", "Program: SHA-256", "CPUs", "Hugepages"]
     rows = []
     for name, run in runs.items():

@@ -27,10 +27,10 @@ How fast the forwarders are. `./x bench results` makes this page from the raw da
 Each row compares two programs in one run: A / B is the median over the blocks of the ratio of their rates in frames
 per second. A run has a row for every pair of its programs, and one for its first program against itself (*again*),
 which is the noise floor. The 95 % intervals are those of the sign test. p is that of Wilcoxon's signed-rank test,
-corrected by Holm's method over all {rows} rows of this page; so *faster* and *slower* hold for the page as a whole
-with 95 %. *Equivalent* rests on the interval of its row alone, which lies within 1 % of 1. *Inconclusive* shows
-neither equality nor a difference: with few blocks p cannot be small (0.002 at least with 10), which a page of so
-many rows takes above 0.05."""
+corrected by Holm's method over all {rows} rows that compare forwarders; so *faster* and *slower* hold for all of
+them together with 95 %. *Equivalent* rests on the interval of its row alone, which lies within 1 % of 1.
+*Inconclusive* shows neither equality nor a difference: with few blocks p cannot be small (0.002 at least with 10),
+which so many rows take above 0.05."""
 
 RUNS = """\
 Virtual machines without NICs, with Debian 12. The programs are those of the commit, not of today: what is linked and
@@ -79,6 +79,21 @@ Instructions per request of 100 bytes that a server on dpdk-sockets sends back, 
 with the poll interface, with async sockets, and with the poll interface if the device has checksum offloads."""
 
 REWRITE_INSTRUCTIONS = "With a parser in the loop, as counted in {name}; `:w1` writes the IPv4 destination only:"
+
+RACES = """\
+## Requests
+
+Servers that send back requests of 100 bytes, by requests per second of the server's CPU time, interrupts included
+([testbed/docs/sockets.md](testbed/docs/sockets.md)): on dpdk-sockets with the poll interface (`polled`, in C
+`polled-c`) and with async sockets (`async`), and on Linux with `tokio` and in C with `epoll`. The {rows} rows are a
+family of their own for Holm's method."""
+
+RACE_RATES = "Medians over the blocks; *full* is who has work all the time:"
+
+RACE_LATENCIES = """\
+Latencies in µs at 50 and 80 % of the server's own rate, from the moment at which a request was due. *Pause* is the
+longest time for which the client itself did not poll: a virtual machine has such pauses, and what lies beyond p99
+may be one of the client or of the server."""
 
 FURTHER = """\
 ## Further figures

@@ -46,6 +46,7 @@ class Run(Record):
     empty_poll_share: float | None = None
     idle_share: float | None = Field(None, description="of a race: time in which the server had nothing to do")
     client_idle_share: float | None = Field(None, description="of a race: the same of its client")
+    connection_bytes: float | None = Field(None, description="of a race: growth of the server's RSS / connections")
     lost: Lost = Field(default_factory=Lost)
     slices: Slices = Field(default_factory=Slices)
 

@@ -10,7 +10,7 @@ use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
 use dpdk_rs::{Clock, Eal, EalOptions, MacAddr, Mempool, Tsc};
 use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
-use dpdk_sockets::{Config, Event, Stack};
+use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
@@ -56,10 +56,7 @@ fn polled(mut stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Resu
         while let Some(event) = stack.next_event() {
             match event {
                 Event::Readable(id) => {
-                    let mut bytes = [0; 128];
-                    while let Ok(Some(len @ 1..)) = stack.recv(id, &mut bytes) {
-                        let _ = stack.send(id, &bytes[..len]); // the client notices what is missing
-                    }
+                    let _ = echo_all(&mut stack, id); // the client notices what is missing
                 }
                 Event::Ended(id, _) => stack.close(id)?,
                 _ => (),
@@ -68,6 +65,17 @@ fn polled(mut stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Resu
         polls.count(|| frames == 0);
     }
     println!("{:?}", stack.counters());
+    Ok(())
+}
+
+fn echo_all(stack: &mut Stack<QueuePair>, id: ConnectionId) -> Result<(), ConnectionError> {
+    let mut bytes = [0; 128];
+    while let Some(len) = stack.recv(id, &mut bytes)? {
+        if len == 0 {
+            return stack.shutdown(id);
+        }
+        stack.send(id, &bytes[..len])?;
+    }
     Ok(())
 }
 

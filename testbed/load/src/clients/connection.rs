@@ -4,7 +4,10 @@
 //! One connection of a client.
 
 use crate::addresses;
-use crate::segment::{DATA_LEN, RST, Request, SYN, Segment};
+use crate::segment::{DATA_LEN, FIN, RST, Request, SYN, Segment};
+
+/// Sequence numbers between two connections with the same ports.
+const APART: u32 = 100_000;
 
 /// Where a connection is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +19,8 @@ pub(super) enum State {
     Idle,
     /// A request is on its way.
     Waiting,
+    /// The end of the client's direction is on its way.
+    Closing,
 }
 
 /// What a segment was.
@@ -23,9 +28,12 @@ pub(super) enum State {
 pub(super) enum News {
     Opened,
     Answered,
+    /// Both directions are closed.
+    Closed,
     /// The server has sent it before, or the handshake is to be confirmed again.
     Repeated,
-    /// Only an acknowledgment, or a refusal before the server listens: the SYN is sent again.
+    /// Only an acknowledgment, or no answer to a SYN, such as the refusal of a server that does not listen yet: the SYN is sent
+    /// again.
     Nothing,
     /// No answer to what was asked.
     Wrong,
@@ -57,6 +65,13 @@ impl Connection {
         (self.seq, self.ack)
     }
 
+    /// A SYN is on its way.
+    pub(super) fn open(&mut self, now: u64) {
+        self.state = State::Opening;
+        self.seq = self.seq.wrapping_add(APART);
+        self.touched = now;
+    }
+
     /// The request that is on its way, and its numbers.
     pub(super) fn sent(&self) -> (&Request, u32, u32) {
         (&self.request, self.seq.wrapping_sub(DATA_LEN as u32), self.ack)
@@ -69,34 +84,50 @@ impl Connection {
         (self.due, self.touched) = (due, now);
     }
 
+    /// The end of the client's direction is on its way.
+    pub(super) fn close(&mut self, now: u64) {
+        self.state = State::Closing;
+        self.seq = self.seq.wrapping_add(1);
+        self.touched = now;
+    }
+
     /// Takes a segment of the server.
     pub(super) fn take(&mut self, segment: &Segment<'_>, now: u64) -> News {
+        let ends = segment.flags & (RST | FIN);
         match self.state {
+            // The last acknowledgment was lost.
+            State::Closed if ends == FIN => News::Repeated,
             State::Closed => News::Wrong,
-            State::Opening if segment.flags & RST != 0 => News::Nothing,
-            State::Opening if segment.flags & SYN != 0 && segment.ack == self.seq.wrapping_add(1) => {
+            State::Opening if segment.flags & SYN == 0 || segment.ack != self.seq.wrapping_add(1) => News::Nothing,
+            State::Opening => {
                 self.seq = segment.ack;
                 self.ack = segment.seq.wrapping_add(1);
-                self.state = State::Idle;
-                self.touched = now;
+                self.come(State::Idle, now);
                 News::Opened
             }
-            State::Opening => News::Wrong,
-            State::Idle | State::Waiting if segment.flags & (RST | crate::segment::FIN) != 0 => News::Wrong,
-            State::Idle | State::Waiting if segment.flags & SYN != 0 => News::Repeated,
-            State::Idle | State::Waiting if segment.data.is_empty() => News::Nothing,
-            State::Idle | State::Waiting if segment.seq != self.ack => News::Repeated,
-            State::Idle => News::Wrong,
+            State::Closing if ends == FIN && segment.seq == self.ack && segment.ack == self.seq => {
+                self.ack = self.ack.wrapping_add(1);
+                self.come(State::Closed, now);
+                News::Closed
+            }
+            _ if ends != 0 => News::Wrong,
+            _ if segment.flags & SYN != 0 => News::Repeated,
+            _ if segment.data.is_empty() => News::Nothing,
+            _ if segment.seq != self.ack => News::Repeated,
+            State::Idle | State::Closing => News::Wrong,
             State::Waiting => {
                 let (request, seq, _) = self.sent();
                 if segment.ack != self.seq || !request.is_answered_by(segment.data, seq) {
                     return News::Wrong;
                 }
                 self.ack = self.ack.wrapping_add(DATA_LEN as u32);
-                self.state = State::Idle;
-                self.touched = now;
+                self.come(State::Idle, now);
                 News::Answered
             }
         }
+    }
+
+    fn come(&mut self, state: State, now: u64) {
+        (self.state, self.touched) = (state, now);
     }
 }

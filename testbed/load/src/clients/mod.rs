@@ -30,6 +30,8 @@ pub enum Outgoing {
     Ack(u32),
     /// A request.
     Request(u32),
+    /// The last segment of a client's direction.
+    Fin(u32),
 }
 
 impl Outgoing {
@@ -40,7 +42,7 @@ impl Outgoing {
         match self {
             Self::Arp(_) => ARP_LEN,
             Self::Syn(_) => SYN_LEN,
-            Self::Ack(_) => ACK_LEN,
+            Self::Ack(_) | Self::Fin(_) => ACK_LEN,
             Self::Request(_) => REQUEST_LEN,
         }
     }
@@ -53,10 +55,17 @@ pub enum Mode {
     Drain,
     /// As soon as the limit allows it.
     Full,
-    /// At regular times, whether or not earlier ones are answered: one in each interval. Latencies count from these times.
+    /// As soon as the limit allows it, on connections that are closed after each answer and opened again.
+    Churn,
+    /// At regular times, whether or not earlier ones are answered: one in each interval. Latencies count from these times, and
+    /// those of requests that are due from one time until another are recorded.
     Paced {
         /// The interval.
         interval: f64,
+        /// The first time.
+        from: u64,
+        /// The time after the last one.
+        until: u64,
     },
 }
 
@@ -72,7 +81,7 @@ pub struct Patience {
 /// What was counted since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Connections that were opened.
+    /// Handshakes.
     pub opened: u64,
     /// Requests sent, each once.
     pub requests: u64,
@@ -93,8 +102,10 @@ pub struct Clients {
     idle: VecDeque<u32>,
     /// So many of the first idle ones have acknowledged everything.
     acknowledged: usize,
-    /// So many have begun to open.
-    begun: usize,
+    /// Those that are to be opened.
+    closed: VecDeque<u32>,
+    /// How many are open.
+    open: usize,
     in_flight: usize,
     limit: usize,
     /// What goes before requests.
@@ -110,14 +121,15 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// So many connections, which open first, with so many requests on their way at a time.
+    /// So many connections, with so many requests on their way at a time.
     #[must_use]
     pub fn new(connections: u32, limit: usize, patience: Patience, latencies: Latencies) -> Self {
         Self {
             connections: (0..connections).map(Connection::new).collect(),
             idle: VecDeque::with_capacity(connections as usize + 1),
             acknowledged: 0,
-            begun: 0,
+            closed: VecDeque::new(),
+            open: 0,
             in_flight: 0,
             limit,
             urgent: VecDeque::new(),
@@ -142,6 +154,11 @@ impl Clients {
         &self.latencies
     }
 
+    /// Opens all connections, which takes as many calls of the others as it takes.
+    pub fn open(&mut self) {
+        self.closed.extend(0..self.connections.len() as u32);
+    }
+
     /// Changes when requests are sent, and forgets the latencies.
     pub fn set_mode(&mut self, mode: Mode, now: u64) {
         self.mode = mode;
@@ -156,7 +173,7 @@ impl Clients {
     }
 
     fn are_open(&self) -> bool {
-        self.counters.opened == self.connections.len() as u64
+        self.open == self.connections.len()
     }
 
     /// Takes a frame that has come.
@@ -187,18 +204,34 @@ impl Clients {
                 self.counters.opened += 1;
                 self.in_flight -= 1;
                 self.urgent.push_back(Outgoing::Ack(number));
+                self.open += 1;
                 self.idle.push_back(number);
-                if self.are_open() {
+                // When the last one is open for the first time.
+                if self.counters.opened == self.connections.len() as u64 {
                     self.acknowledged = self.idle.len();
                     shuffle(self.idle.make_contiguous());
                 }
+            }
+            News::Answered if self.mode == Mode::Churn => {
+                self.counters.answers += 1;
+                self.connections[number as usize].close(now);
+                self.urgent.push_back(Outgoing::Fin(number));
+            }
+            News::Closed => {
+                self.open -= 1;
+                self.in_flight -= 1;
+                self.urgent.push_back(Outgoing::Ack(number));
+                self.closed.push_back(number);
             }
             News::Answered => {
                 self.counters.answers += 1;
                 self.in_flight -= 1;
                 self.idle.push_back(number);
-                if let Mode::Paced { .. } = self.mode {
-                    self.latencies.record(now.saturating_sub(self.connections[number as usize].due));
+                let due = self.connections[number as usize].due;
+                if let Mode::Paced { from, until, .. } = self.mode
+                    && (from..until).contains(&due)
+                {
+                    self.latencies.record(now.saturating_sub(due));
                 }
             }
             News::Repeated => {
@@ -215,29 +248,23 @@ impl Clients {
         if let Some(urgent) = self.urgent.pop_front() {
             return Some(urgent);
         }
-        if !self.are_open() {
-            return self.open(now);
+        if let Some(number) = self.closed.front().copied().filter(|_| self.in_flight < self.limit.min(OPENING)) {
+            self.closed.pop_front();
+            self.connections[number as usize].open(now);
+            self.in_flight += 1;
+            return Some(Outgoing::Syn(number));
         }
         let due = self.due(now).filter(|_| self.in_flight < self.limit);
         due.and_then(|due| self.begin(due, now)).or_else(|| self.acknowledgment(now))
-    }
-
-    fn open(&mut self, now: u64) -> Option<Outgoing> {
-        let number = self.begun;
-        let connection = self.connections.get_mut(number).filter(|_| self.in_flight < self.limit.min(OPENING))?;
-        connection.state = State::Opening;
-        connection.touched = now;
-        self.begun += 1;
-        self.in_flight += 1;
-        Some(Outgoing::Syn(number as u32))
     }
 
     /// Since when a request is due, if one is.
     fn due(&self, now: u64) -> Option<u64> {
         match self.mode {
             Mode::Drain => None,
-            Mode::Full => Some(now),
-            Mode::Paced { .. } => (self.due <= now as f64).then_some(self.due as u64),
+            Mode::Churn => Some(now),
+            Mode::Full => self.are_open().then_some(now),
+            Mode::Paced { .. } => (self.are_open() && self.due <= now as f64).then_some(self.due as u64),
         }
     }
 
@@ -247,7 +274,7 @@ impl Clients {
         self.connections[number as usize].begin(due, now);
         self.in_flight += 1;
         self.counters.requests += 1;
-        if let Mode::Paced { interval } = self.mode {
+        if let Mode::Paced { interval, .. } = self.mode {
             self.due += interval;
         }
         Some(Outgoing::Request(number))
@@ -265,11 +292,12 @@ impl Clients {
 
     /// Looks whether one of the connections has waited for too long, with each call at the next one.
     pub fn look_for_loss(&mut self, now: u64) {
-        self.look = if self.look + 1 < self.begun { self.look + 1 } else { 0 };
+        self.look = if self.look + 1 < self.connections.len() { self.look + 1 } else { 0 };
         let Some(connection) = self.connections.get_mut(self.look) else { return };
         let again = match connection.state {
             State::Opening => Outgoing::Syn(self.look as u32),
             State::Waiting => Outgoing::Request(self.look as u32),
+            State::Closing => Outgoing::Fin(self.look as u32),
             State::Closed | State::Idle => return,
         };
         if now.saturating_sub(connection.touched) > self.patience.resend {
@@ -293,14 +321,16 @@ impl Clients {
                 }
             }
             Outgoing::Arp(address) => segment::write_arp(frame, address),
-            Outgoing::Syn(number) => self.write_empty(frame, number, TcpControl::Syn),
-            Outgoing::Ack(number) => self.write_empty(frame, number, TcpControl::None),
+            Outgoing::Syn(number) => self.write_empty(frame, number, TcpControl::Syn, 0),
+            Outgoing::Ack(number) => self.write_empty(frame, number, TcpControl::None, 0),
+            Outgoing::Fin(number) => self.write_empty(frame, number, TcpControl::Fin, 1),
         }
     }
 
-    fn write_empty(&self, frame: &mut [u8], number: u32, control: TcpControl) {
+    /// A segment whose sequence number is so much before the next one.
+    fn write_empty(&self, frame: &mut [u8], number: u32, control: TcpControl, before: u32) {
         let (seq, ack) = self.connections[number as usize].numbers();
-        segment::write_segment(frame, addresses::client(number), control, seq, ack, &[]);
+        segment::write_segment(frame, addresses::client(number), control, seq.wrapping_sub(before), ack, &[]);
     }
 }
 

@@ -55,7 +55,7 @@ def sockets(
             f"for counts {', '.join(map(str, CONNECTIONS))}.",
         ),
     ] = None,
-    blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Blocks. Default: 10.")] = None,
+    blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Blocks. Default: 12.")] = None,
     count: Annotated[bool, typer.Option("--count", help="Only count instructions.")] = False,
     race: Annotated[bool, typer.Option("--race", help="Only race.")] = False,
     quick: Annotated[
@@ -75,8 +75,8 @@ def sockets(
     First it counts instructions without a device, for the poll interface, the async sockets, and checksum offloads.
     Then it races servers that send requests back: on the poll interface in Rust (polled) and in C (polled-c), on the
     async sockets (async), and on the kernel's sockets, with tokio (tokio) and in C with epoll (epoll). It prints the
-    ratio of each pair by requests per second of CPU time, with an interval, the noise floor, and latencies. The
-    kernel's servers need root.
+    ratio of each pair by requests per second of CPU time, with an interval, the noise floor, latencies, and
+    connections opened per second. The kernel's servers need root.
     """
     if race and (count or renew):
         raise typer.BadParameter("with --count or --renew there is no race", param_hint="--race")
@@ -95,9 +95,9 @@ def sockets(
             connections=raced,
             counted=None if race else find_program(COSTS, folders),
             counted_connections=counted,
-            protocol=Protocol(rounds=1 if quick else 3, slice_s=0.1 if quick else 0.5),
-            blocks=blocks or (2 if quick else 10),
-            latency_s=0.2 if quick else 5.0,
+            protocol=Protocol(rounds=1 if quick else 2, slice_s=0.1 if quick else 0.5),
+            blocks=blocks or (2 if quick else 12),
+            load_s=0.2 if quick else 3.0,
             seed=drawn(seed),
             hugepages=use_hugepages(hugepages),
             quick=quick,

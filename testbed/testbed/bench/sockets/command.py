@@ -14,9 +14,9 @@ from rich.console import Console
 from testbed.bench.count.gate import versions
 from testbed.bench.sockets.count import run_counts
 from testbed.bench.sockets.race import Race, compared
-from testbed.bench.sockets.record import SocketsRecord, write_record
+from testbed.bench.sockets.record import Latency, SocketsRecord, write_record
 from testbed.bench.sockets.servers import Server
-from testbed.bench.sockets.tables import latency_table, rate_table, remarks
+from testbed.bench.sockets.tables import churn_table, latency_table, rate_table, remarks
 from testbed.command_line.console import say, say_warning
 from testbed.comparison.blocks import Protocol
 from testbed.comparison.measurement import off_the_forwarders_cpu
@@ -47,7 +47,7 @@ class SocketsOptions:
     counted_connections: Sequence[int]
     protocol: Protocol
     blocks: int
-    latency_s: float
+    load_s: float
     seed: int
     hugepages: bool
     quick: bool
@@ -116,7 +116,7 @@ def _race(options: SocketsOptions, record: SocketsRecord, folder: Path, console:
             platform,
             options.protocol,
             options.blocks,
-            options.latency_s,
+            options.load_s,
             options.seed,
         )
         with Steps(console, options.blocks * len(options.connections)) as steps:
@@ -130,7 +130,11 @@ def _race(options: SocketsOptions, record: SocketsRecord, folder: Path, console:
                     record.pairs, record.noise_floor = compared(record.measurements)
                     _save(options, record, folder)
                     steps.done()
-                record.latencies += race.latencies(measurement, able, steps.tell)
+                for found in race.loads(measurement, able, steps.tell):
+                    if isinstance(found, Latency):
+                        record.latencies.append(found)
+                    else:
+                        record.churn.append(found)
 
 
 def _outcome(record: SocketsRecord) -> tuple[Status, str | None]:
@@ -154,5 +158,7 @@ def _print(record: SocketsRecord, console: Console) -> None:
     console.print(pair_table(record.pairs, "Pairs: ratio of requests per second of CPU time").rich(console.width))
     if record.latencies:
         console.print(latency_table(record.latencies).rich(console.width))
+    if record.churn:
+        console.print(churn_table(record.churn).rich(console.width))
     for line in [*map(floor_in_words, record.noise_floor), *remarks(record.measurements)]:
         say(console, f"  {line}")

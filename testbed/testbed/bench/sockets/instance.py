@@ -53,6 +53,8 @@ class RaceInstance:
         self._server: Process | None = None
         self._client: Process | None = None
         self._stopped = False
+        # Of the server, before it had connections.
+        self._rss_kb = 0
 
     @property
     def connections(self) -> int:
@@ -78,8 +80,9 @@ class RaceInstance:
             self._server, self._client = started[0], started[-1]
         for role, prefix in prefixes.items():
             self._telemetry[role] = self._connect(socket_path(self._platform.runtime, prefix))
-        self._wait(lambda: self._counters()["opened"] == self.connections, _START_TIMEOUT_S, "opened all connections")
-        self._wait(lambda: bool(self._counters()["quiet"]), _QUIET_TIMEOUT_S, "was quiet")
+        self._rss_kb = self.memory().rss_kb
+        self.ask("/race/open")
+        self._wait(lambda: bool(self._counters()["quiet"]), _START_TIMEOUT_S, "opened all connections")
         self.start_s = time.monotonic() - begin
 
     def _commands(self) -> tuple[dict[str, list[str]], dict[str, str]]:
@@ -161,9 +164,17 @@ class RaceInstance:
             raise TelemetryError(f"{self._name}: {counters['wrong']} segments were wrong: {counters}")
         return counters
 
-    def run(self, rate: int = 0) -> None:
-        """Lets the client send so many requests a second, at regular times; as many as possible with 0."""
-        self.ask(f"/race/run,{rate}")
+    def run(self) -> None:
+        """Lets the client send as many requests as possible."""
+        self.ask("/race/run")
+
+    def pace(self, rate: int, seconds: float) -> None:
+        """Lets the client send so many requests a second, at regular times, and record latencies for so long."""
+        self.ask(f"/race/pace,{rate},{round(1000 * seconds)}")
+
+    def churn(self) -> None:
+        """Lets the client open connections for one request each, as many as possible."""
+        self.ask("/race/churn")
 
     def drain(self) -> None:
         """Returns when every request has its answer, and every answer its acknowledgment."""
@@ -226,7 +237,11 @@ class RaceInstance:
         return cpu_ns(self._running(self._client).pid)
 
     def count_polls(self, run: Run, seconds: float) -> None:
-        """How long server and client find nothing to do: in polls that find nothing, or with an idle CPU."""
+        """How long server and client find nothing to do: in polls that find nothing, or with an idle CPU. And what the
+        connections have added to the server's memory."""
+        # What the kernel has of a connection lies outside of the process.
+        if not self.server.on_kernel:
+            run.connection_bytes = (self.memory().rss_kb - self._rss_kb) * 1024 / self.connections
         time.sleep(SETTLE_S)
         first = self._counters(), self._server_idle("1"), self.read()
         time.sleep(seconds)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from testbed.bench.sockets.instance import RaceInstance
-from testbed.bench.sockets.latency import measure_latencies
-from testbed.bench.sockets.record import Latency
+from testbed.bench.sockets.loads import measure_churn, measure_latencies
+from testbed.bench.sockets.record import Churn, Latency
 from testbed.bench.sockets.servers import Server
 from testbed.comparison.blocks import Entrant, Protocol, interleaved
 from testbed.comparison.condition import Condition
@@ -43,7 +43,7 @@ class Race:
     platform: Platform
     protocol: Protocol
     blocks: int
-    latency_s: float
+    load_s: float
     seed: int
 
     def measurement(self, connections: int) -> tuple[Measurement, list[Server]]:
@@ -95,10 +95,10 @@ class Race:
             label, lambda suffix: RaceInstance(server, self.client, condition, self.platform, label, name + suffix)
         )
 
-    def latencies(
+    def loads(
         self, measurement: Measurement, able: Sequence[Server], on_step: Callable[[str], None]
-    ) -> Iterator[Latency]:
-        """Of each server, at shares of its own rate.
+    ) -> Iterator[Latency | Churn]:
+        """Latencies of each server at shares of its own rate, and how many connections it can open.
 
         Raises `ProcessError` and `TelemetryError`.
         """
@@ -106,10 +106,13 @@ class Race:
         condition = measurement.condition
         for server in able:
             if server.name in rates:
-                on_step(f"latencies of {server.name}")
-                name = f"{condition.connections}-latency-{server.name}"
+                on_step(f"latencies and connections of {server.name}")
+                name = f"{condition.connections}-loads-{server.name}"
                 with RaceInstance(server, self.client, condition, self.platform, server.name, name) as instance:
-                    yield from measure_latencies(instance, rates[server.name], self.latency_s)
+                    instance.start()
+                    yield from measure_latencies(instance, rates[server.name], self.load_s)
+                    yield measure_churn(instance, self.load_s)
+                    instance.end()
 
 
 def _is_disturbed(block: Block, polling: Collection[str]) -> bool:

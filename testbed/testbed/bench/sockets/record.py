@@ -32,7 +32,7 @@ class Latency(Record):
     server: str
     connections: int
     load: float = Field(description="requests a second / those of this server without a pause, in the same run")
-    requests_per_second: float = Field(description="answered; less than asked for if the server did not keep up")
+    requests_per_second: float = Field(description="answered while latencies were recorded")
     count: int
     p50_us: float
     p90_us: float
@@ -41,6 +41,15 @@ class Latency(Record):
     p99_99_us: float
     max_us: float
     client_pause_us: float = Field(description="the client's longest poll: so long nothing was sent or received")
+
+
+class Churn(Record):
+    """Connections that are opened, used for one request, and closed by the client; one sample a slice."""
+
+    server: str
+    connections: int = Field(description="that are open, half open or half closed at a time")
+    per_second: list[float]
+    per_cpu_second: list[float]
 
 
 class SocketsRecord(Record):
@@ -70,6 +79,7 @@ class SocketsRecord(Record):
     noise_floor: list[Pair] = Field(default_factory=list, description="the first contestant against itself")
     measurements: list[Measurement] = Field(default_factory=list)
     latencies: list[Latency] = Field(default_factory=list)
+    churn: list[Churn] = Field(default_factory=list)
 
 
 def write_record(path: Path, record: SocketsRecord) -> None:

@@ -50,6 +50,8 @@ echo(struct dpdk_sockets_stack stack, struct dpdk_sockets_connection connection)
 	/* The client notices what is missing. */
 	while ((len = dpdk_sockets_recv(stack, connection, bytes, sizeof(bytes))) > 0)
 		dpdk_sockets_send(stack, connection, bytes, (size_t)len);
+	if (len == 0)
+		dpdk_sockets_shutdown(stack, connection);
 }
 
 int

@@ -7,13 +7,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from testbed.bench.sockets.record import Latency
+from testbed.bench.sockets.record import Churn, Latency
 from testbed.comparison.record import Block, Measurement, Run
 from testbed.comparison.statistics import median_interval
 from testbed.page.tables import ABSENT, Row, Table, figure
 
 # Who is idle for less than this share of the time is full: it sets the rate.
 FULL = 0.1
+# From so many connections on, the memory of each is told.
+MANY = 10_000
 RATE_COLUMNS = [
     "Connections",
     "Server",
@@ -25,8 +27,9 @@ RATE_COLUMNS = [
     "Idle: server [%]",
     "client [%]",
     "Full",
-    "RSS [MB]",
+    "Bytes per connection",
 ]
+CHURN_COLUMNS = ["Connections", "Server", "Opened/s", "95 % interval", "per CPU second", "95 % interval"]
 _PERCENTILES = ("p50", "p90", "p99", "p99_9", "p99_99", "max", "client_pause")
 LATENCY_COLUMNS = [
     "Connections",
@@ -55,6 +58,8 @@ def _rates(measurement: Measurement, label: str) -> list[str]:
     per_cpu = [sum(run.slices.tx_packets) / max(sum(run.slices.cpu_seconds), 1e-9) for run in runs]
     share = median(sum(run.slices.cpu_seconds) / sum(run.slices.seconds) for run in runs)
     server, client = (_known(runs, name) for name in ("idle_share", "client_idle_share"))
+    # With few connections it says nothing.
+    memory = _known(runs, "connection_bytes") if measurement.condition.connections >= MANY else None
     return [
         f"{measurement.condition.connections:,}",
         label,
@@ -66,7 +71,7 @@ def _rates(measurement: Measurement, label: str) -> list[str]:
         figure(None if server is None else 100 * server, ".1f"),
         figure(None if client is None else 100 * client, ".1f"),
         full(server, client),
-        f"{median(run.rss_kb for run in runs) / 1024:.1f}",
+        ABSENT if memory is None else f"{memory:,.0f}",
     ]
 
 
@@ -112,6 +117,24 @@ def latency_table(latencies: Sequence[Latency]) -> Table:
         for one in latencies
     ]
     return Table("Latencies at a share of the server's own rate, in µs", LATENCY_COLUMNS, rows, text_columns=2)
+
+
+def churn_table(churn: Sequence[Churn]) -> Table:
+    """One row a server and number of connections."""
+    rows = [
+        Row(
+            [
+                f"{one.connections:,}",
+                one.server,
+                f"{median(one.per_second):,.0f}",
+                interval(one.per_second),
+                f"{median(one.per_cpu_second):,.0f}",
+                interval(one.per_cpu_second),
+            ]
+        )
+        for one in churn
+    ]
+    return Table("Connections, each for one request", CHURN_COLUMNS, rows, text_columns=2)
 
 
 def remarks(measurements: Sequence[Measurement]) -> list[str]:

@@ -3,17 +3,25 @@
 
 //! The commands on the telemetry socket, which the polling thread carries out between two polls.
 
+use core::ops::Range;
+use core::time::Duration;
 use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
 use dpdk_rs::{Clock, Eal};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use testbed_load::{Clients, Mode};
 
+/// Until a new rate is steady. Who has asked has gone to sleep by then.
+const SETTLE: Duration = Duration::from_millis(200);
+
 /// What is asked, and for whom the answer is.
 type Question = (Ask, SyncSender<Value>);
 
 enum Ask {
-    /// Requests a second; 0: as many as possible.
-    Run(u64),
+    Open,
+    Run,
+    /// Requests a second, and for how many milliseconds latencies are recorded.
+    Pace(u64, u64),
+    Churn,
     Drain,
     Counters,
     Latencies,
@@ -26,7 +34,8 @@ pub(super) struct Control {
     last: u64,
     was_empty: bool,
     idle: u64,
-    /// The longest poll since requests were begun or drained.
+    /// When latencies are recorded, and the longest poll in that time.
+    recorded: Range<u64>,
     longest: u64,
     _commands: Vec<TelemetryCommand>,
 }
@@ -40,15 +49,28 @@ impl Control {
             eal.register_telemetry(name, help, move |text| asked(&sender, ask(text)))
         };
         let commands = vec![
-            command("/race/run", "Sends RATE requests a second; 0: as many as possible", |text| {
-                Ask::Run(text.parse().unwrap_or(0))
+            command("/race/open", "Opens all connections", |_| Ask::Open)?,
+            command("/race/churn", "Sends one request on each connection, and opens it again", |_| Ask::Churn)?,
+            command("/race/run", "Sends as many requests as possible", |_| Ask::Run)?,
+            command("/race/pace", "Sends RATE requests a second, and records latencies for MS milliseconds", |text| {
+                let (rate, millis) = text.split_once(',').unwrap_or((text, ""));
+                Ask::Pace(rate.parse().unwrap_or(1), millis.parse().unwrap_or(0))
             })?,
             command("/race/drain", "Sends no more requests", |_| Ask::Drain)?,
             command("/race/counters", "Returns what was counted since the start", |_| Ask::Counters)?,
-            command("/race/latencies", "Returns percentiles since /race/run, in ns", |_| Ask::Latencies)?,
+            command("/race/latencies", "Returns what /race/pace has recorded, in ns", |_| Ask::Latencies)?,
         ];
         let start = eal.clock().now().cycles();
-        Ok(Self { questions, start, last: start, was_empty: false, idle: 0, longest: 0, _commands: commands })
+        Ok(Self {
+            questions,
+            start,
+            last: start,
+            was_empty: false,
+            idle: 0,
+            recorded: 0..0,
+            longest: 0,
+            _commands: commands,
+        })
     }
 
     /// Takes the time of a poll, which began `now`, and answers a question if there is one.
@@ -56,12 +78,24 @@ impl Control {
         // The one before has lasted until now.
         let elapsed = now - self.last;
         self.idle += if self.was_empty { elapsed } else { 0 };
-        self.longest = self.longest.max(elapsed);
+        if self.recorded.contains(&self.last) {
+            self.longest = self.longest.max(elapsed);
+        }
         (self.last, self.was_empty) = (now, is_empty);
         let Ok((ask, answer)) = self.questions.try_recv() else { return };
         let value = match ask {
-            Ask::Run(0) => self.set(clients, Mode::Full, now),
-            Ask::Run(rate) => self.set(clients, Mode::Paced { interval: clock.hz() as f64 / rate as f64 }, now),
+            Ask::Open => {
+                clients.open();
+                self.set(clients, Mode::Drain, now)
+            }
+            Ask::Churn => self.set(clients, Mode::Churn, now),
+            Ask::Run => self.set(clients, Mode::Full, now),
+            Ask::Pace(rate, millis) => {
+                let from = now + clock.cycles(SETTLE);
+                let until = from + clock.cycles(Duration::from_millis(millis));
+                self.recorded = from..until;
+                self.set(clients, Mode::Paced { interval: clock.hz() as f64 / rate.max(1) as f64, from, until }, now)
+            }
             Ask::Drain => self.set(clients, Mode::Drain, now),
             Ask::Counters => self.counters(clients, clock),
             Ask::Latencies => self.latencies(clients, clock),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The client of a race: opens connections to an echo server, sends requests as it is told on DPDK's telemetry socket, and
-//! checks the answers. Usage: race-client [EAL OPTIONS] -- CONNECTIONS IN_FLIGHT. Runs until SIGINT or SIGTERM.
+//! The client of a race: as it is told on DPDK's telemetry socket, it opens connections to an echo server and sends requests.
+//! It checks the answers. Usage: race-client [EAL OPTIONS] -- CONNECTIONS IN_FLIGHT. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
 mod control;

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""How long answers take at a share of what a server can do, and how many connections it can open."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+
+from testbed.bench.sockets.instance import RaceInstance
+from testbed.bench.sockets.record import Churn, Latency
+
+LOADS = (0.5, 0.8)
+# Until the rate is steady; the client's own is as long.
+_SETTLE_S = 0.2
+# As many as an interval takes.
+_SLICES = 6
+
+
+def measure_latencies(
+    instance: RaceInstance, full_rate: float, seconds: float, loads: Sequence[float] = LOADS
+) -> Iterator[Latency]:
+    """One after the other, for so long each.
+
+    Raises `ProcessError` and `TelemetryError`.
+    """
+    for load in loads:
+        instance.pace(max(1, round(load * full_rate)), seconds)
+        # Without a word to the client, which would keep it from its CPU.
+        time.sleep(_SETTLE_S + seconds + _SETTLE_S)
+        found = instance.ask("/race/latencies")
+        instance.drain()
+        yield Latency(
+            server=instance.label,
+            connections=instance.connections,
+            load=load,
+            requests_per_second=found["count"] / seconds,
+            count=found["count"],
+            client_pause_us=found["pause"] / 1000,
+            **{f"{name}_us": found[name] / 1000 for name in ("p50", "p90", "p99", "p99_9", "p99_99", "max")},
+        )
+
+
+def measure_churn(instance: RaceInstance, seconds: float) -> Churn:
+    """In slices of together so long.
+
+    Raises `ProcessError` and `TelemetryError`.
+    """
+    instance.churn()
+    time.sleep(_SETTLE_S)
+    readings = [instance.read()]
+    for _ in range(_SLICES):
+        time.sleep(seconds / _SLICES)
+        readings.append(instance.read())
+    instance.drain()
+    pairs = list(itertools.pairwise(readings))
+    return Churn(
+        server=instance.label,
+        connections=instance.connections,
+        per_second=[1e9 * (b.tx_packets - a.tx_packets) / (b.time_ns - a.time_ns) for a, b in pairs],
+        per_cpu_second=[1e9 * (b.tx_packets - a.tx_packets) / max(b.cpu_ns - a.cpu_ns, 1) for a, b in pairs],
+    )
