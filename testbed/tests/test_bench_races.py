@@ -12,14 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from test_bench_statistics import blocks_of, measurement_of
 
 from testbed.bench.sockets.loads import LOADS
-from testbed.bench.sockets.race import Race
+from testbed.bench.sockets.race import Race, compared
 from testbed.bench.sockets.record import read_record
 from testbed.bench.sockets.servers import Server, find_client, find_servers
 from testbed.bench.sockets.tables import full, rate_table, remarks
 from testbed.comparison.blocks import Protocol
 from testbed.comparison.measurement import off_the_forwarders_cpu
+from testbed.comparison.pair_verdict import Verdict
 from testbed.comparison.platform import Platform
 from testbed.run.lcores import plan_lcores
 from testbed.run.programs import RACE_CLIENT, RACE_SERVER, Program
@@ -124,6 +126,15 @@ def test_servers_that_cannot_take_part_are_named(program: Callable[[str], Progra
 )
 def test_who_is_full(server_idle: float | None, client_idle: float, who: str) -> None:
     assert full(server_idle, client_idle) == who
+
+
+@pytest.mark.parametrize(("disturbed", "verdict"), [(5, Verdict.FASTER), (6, Verdict.INCONCLUSIVE)])
+def test_no_verdict_where_others_had_the_servers_cpu(disturbed: int, verdict: Verdict) -> None:
+    blocks = blocks_of(1.1)
+    for block in blocks[:disturbed]:
+        block.notes.append("disturbed")
+    ((pair,), (floor,)) = compared([measurement_of(blocks)])
+    assert (pair.verdict, pair.disturbed, floor.disturbed) == (verdict, disturbed == 6, disturbed == 6)
 
 
 def test_an_unknown_server_is_named() -> None:

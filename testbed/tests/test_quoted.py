@@ -14,6 +14,8 @@ from test_bench_statistics import blocks_of, measurement_of
 
 from testbed.bench.quoted import COUNTS, FOLDER, claim_table, claims_of, results_page
 from testbed.bench.record import OverloadRecord, write_record
+from testbed.bench.sockets.record import Churn, SocketsRecord
+from testbed.bench.sockets.record import write_record as write_races
 from testbed.comparison.pair_verdict import Verdict
 from testbed.run.environment import record_environment
 from testbed.run.programs import repository_root
@@ -80,6 +82,24 @@ def test_a_page_of_a_run(root: Callable[[str], Path]):
     page = results_page(root("virtual"))
     assert "| machine/virtual | a | b | faster | 8 | 1.200 |" in page
     assert "| DPDK 1 | b | 1.50 | – | – |" in page
+
+
+def test_races_are_a_section_and_a_family_of_their_own(root: Callable[[str], Path]):
+    folder = root("virtual") / FOLDER / "machine"
+    raced = SocketsRecord(
+        **run_of(1.2, 8).model_dump(exclude={"schema_version", "kind", "per_cpu_second", "tsc_hz"}),
+        versions="DPDK 1",
+        servers={"a": "", "b": ""},
+        churn=[Churn(server="a", connections=1, per_second=[4.0] * 6, per_cpu_second=[5.0] * 6)],
+    )
+    for measurement in raced.measurements:
+        measurement.condition = measurement.condition.model_copy(update={"connections": 1})
+    write_races(folder / "sockets.json.xz", raced)
+    page = results_page(folder.parents[2])
+    before, _, after = page.partition("## Requests")
+    assert "| machine/virtual | a | b | faster | 8 | 1.200 |" in before
+    assert "| machine/sockets | a | b | faster | 8 | 1.200 |" in after
+    assert "| 1 | a | 4 | 4 to 4 | 5 | 5 to 5 |" in after
 
 
 def test_raw_data_that_no_section_shows_is_refused(root: Callable[[str], Path]):

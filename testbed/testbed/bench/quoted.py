@@ -21,7 +21,7 @@ from testbed.bench.record import OverloadRecord, read_record
 from testbed.bench.sockets.race import compared
 from testbed.bench.sockets.record import SocketsRecord
 from testbed.bench.sockets.record import read_record as read_races
-from testbed.bench.sockets.tables import latency_table, rate_table
+from testbed.bench.sockets.tables import churn_table, latency_table, rate_table
 from testbed.comparison.figures import figures
 from testbed.comparison.pair_verdict import Verdict, interval_text, judge
 from testbed.comparison.pairs import pairs
@@ -35,7 +35,7 @@ FOLDER = Path("results", "quoted")
 COUNTS = Path("testbed", "counts.json")
 _SUFFIX = ".json.xz"
 _COUNTED = "-count"
-_RACED = "sockets-"
+_RACED = "sockets"
 # Pairs of the same two programs in other runs, which the page sums up.
 _TWINS = (("l2fwd-rs", "l2fwd-c"), ("l2fwd-rs:static", "l2fwd-c:static"))
 
@@ -87,6 +87,8 @@ def results_page(root: Path) -> str:
         blocks += [text.RACES.format(rows=len(raced)), markdown_table(claim_table(raced))]
         blocks += [text.RACE_RATES, markdown_table(rate_table(measurements))]
         blocks += [text.RACE_LATENCIES, markdown_table(latency_table(latencies))]
+        churn = [one for run in races.values() for one in run.churn]
+        blocks += [text.RACE_CHURN, markdown_table(churn_table(churn))]
     if left:
         raise ResultsError(f"no section of {PAGE} shows {', '.join(sorted(left))}: add it to quoted_text.py")
     counts = _read(root / COUNTS)

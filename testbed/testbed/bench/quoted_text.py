@@ -95,6 +95,8 @@ Latencies in µs at 50 and 80 % of the server's own rate, from the moment at whi
 longest time for which the client itself did not poll: a virtual machine has such pauses, and what lies beyond p99
 may be one of the client or of the server."""
 
+RACE_CHURN = "Connections that the client opens, uses for one request, and closes:"
+
 FURTHER = """\
 ## Further figures
 
