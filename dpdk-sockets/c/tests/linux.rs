@@ -14,6 +14,6 @@ use compiler::compile;
 #[test]
 fn linux_hosts_are_served() {
     if tap::is_inside("linux_hosts_are_served") {
-        tap::echo(&compile("cc", "examples/echo.c", "libdpdk_sockets_c.so", &[]));
+        tap::echo(tap::TAP, &compile("cc", "examples/echo.c", "libdpdk_sockets_c.so", &[]));
     }
 }

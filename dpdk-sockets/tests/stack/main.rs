@@ -10,6 +10,7 @@ mod addresses;
 mod arp;
 mod checksums;
 mod clauses;
+mod crowd;
 mod edit;
 mod ending;
 mod flags;

@@ -8,32 +8,34 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
 use dpdk_sockets::{Config, ConnectionId, Ended, Event, IpNet, Stack};
+use std::collections::HashMap;
 
 /// The addresses of a server and a client.
-type Hosts = [&'static str; 2];
+pub(crate) type Hosts = [&'static str; 2];
 
-const IPV4: Hosts = ["192.0.2.1/24", "192.0.2.2/24"];
+pub(crate) const IPV4: Hosts = ["192.0.2.1/24", "192.0.2.2/24"];
 const IPV6: Hosts = ["2001:db8::1/64", "2001:db8::2/64"];
 
-fn stack(last: u8, address: IpNet) -> Stack<Memory> {
-    Stack::new(Memory::default(), Config::new(MacAddr([2, 0, 0, 0, 0, last]), address)).unwrap()
-}
-
-struct Pair {
-    server: Stack<Memory>,
-    client: Stack<Memory>,
-    remote: SocketAddr,
+pub(crate) struct Pair {
+    pub(crate) server: Stack<Memory>,
+    pub(crate) client: Stack<Memory>,
+    pub(crate) remote: SocketAddr,
     random: u64,
     /// Of 1,000 frames.
     lost: u64,
 }
 
 impl Pair {
-    fn new(hosts: Hosts, lost: u64) -> Self {
-        let [at, from] = hosts.map(|address| address.parse::<IpNet>().unwrap());
-        let (mut server, client) = (stack(1, at), stack(2, from));
+    /// Two stacks with so many bytes in each buffer of a connection.
+    pub(crate) fn new(hosts: Hosts, lost: u64, buffer: usize) -> Self {
+        let addresses = hosts.map(|address| address.parse::<IpNet>().unwrap());
+        let [mut server, client] = [(1, addresses[0]), (2, addresses[1])].map(|(last, address)| {
+            let mut config = Config::new(MacAddr([2, 0, 0, 0, 0, last]), address);
+            (config.receive_buffer, config.send_buffer) = (buffer, buffer);
+            Stack::new(Memory::default(), config).unwrap()
+        });
         server.listen(80).unwrap();
-        Self { server, client, remote: (at.addr(), 80).into(), random: 1, lost }
+        Self { server, client, remote: (addresses[0].addr(), 80).into(), random: 1, lost }
     }
 
     fn dice(&mut self) -> u64 {
@@ -42,7 +44,7 @@ impl Pair {
     }
 
     /// Moves frames, and the time by a tenth of a millisecond.
-    fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         self.server.poll();
         self.client.poll();
         let to_client: Vec<_> = self.server.wire_mut().from_stack.drain(..).collect();
@@ -64,7 +66,7 @@ impl Pair {
 }
 
 /// The server sends back what it gets, until its peer closes.
-fn echo(server: &mut Stack<Memory>, held: &mut std::collections::HashMap<ConnectionId, Vec<u8>>) {
+pub(crate) fn echo(server: &mut Stack<Memory>, held: &mut HashMap<ConnectionId, Vec<u8>>) {
     while let Some(event) = server.next_event() {
         match event {
             Event::Accepted(_, id) => assert!(held.insert(id, Vec::new()).is_none()),
@@ -97,11 +99,10 @@ fn echo(server: &mut Stack<Memory>, held: &mut std::collections::HashMap<Connect
 
 /// So many connections send so many bytes each, and get them back.
 fn run(hosts: Hosts, connections: usize, bytes: usize, lost: u64) {
-    let mut pair = Pair::new(hosts, lost);
-    let mut held = std::collections::HashMap::new();
+    let mut pair = Pair::new(hosts, lost, 65_535);
+    let mut held = HashMap::new();
     let remote = pair.remote;
-    let mut open: std::collections::HashMap<_, _> =
-        (0..connections).map(|_| (pair.client.connect(remote).unwrap(), (0, 0))).collect();
+    let mut open: HashMap<_, _> = (0..connections).map(|_| (pair.client.connect(remote).unwrap(), (0, 0))).collect();
     let byte = |position: usize, id: ConnectionId| (position as u64 ^ slotmap::Key::data(&id).as_ffi()) as u8;
     let mut ended = 0;
     for _ in 0..20_000_000 {

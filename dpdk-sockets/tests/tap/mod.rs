@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! A server on a tap interface, in a network namespace of its own.
+//! A server on an interface of the kernel, in a network namespace of its own.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -9,8 +9,12 @@ use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
 use std::{env, thread};
+
+/// One test after the other: the server of each keeps a core busy.
+static TURN: Mutex<()> = Mutex::new(());
 
 /// Set for the process in the namespace.
 const INSIDE: &str = "DPDK_SOCKETS_TEST_INSIDE";
@@ -21,43 +25,49 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 const CONNECTIONS: usize = 200;
 const BYTES: usize = 20_000;
 
-/// A program that runs on a tap interface of the kernel.
+/// What joins the server to the kernel, whose interface is `linux0`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Medium {
+    /// The server's device.
+    pub(crate) device: &'static str,
+    /// Commands for the shell, before the server starts and after it has ended.
+    pub(crate) create: &'static str,
+    pub(crate) delete: &'static str,
+}
+
+/// A tap interface, which comes and goes with the device.
+pub(crate) const TAP: Medium = Medium { device: "net_tap0,iface=linux0", create: "", delete: "" };
+
+/// A program that runs on an interface of the kernel.
 pub(crate) struct Server {
-    process: Child,
+    pub(crate) process: Child,
+    medium: Medium,
     lines: Lines<BufReader<ChildStdout>>,
     /// A folder of its own for DPDK.
     pub(crate) runtime: PathBuf,
 }
 
 impl Server {
-    pub(crate) fn start(program: &Path, words: &[&str]) -> Self {
+    pub(crate) fn start(medium: Medium, program: &Path, words: &[&str]) -> Self {
+        shell(medium.create);
         let name = program.file_name().unwrap().display();
         let runtime = env::temp_dir().join(format!("dpdk-sockets-{name}-{}", std::process::id()));
         std::fs::create_dir(&runtime).unwrap();
         let mut process = Command::new(program)
-            .args([
-                "--no-huge",
-                "-m",
-                "128",
-                "--no-pci",
-                "--no-telemetry",
-                "--vdev=net_tap0,iface=tap0",
-                "-l",
-                "0",
-                "--",
-            ])
+            .args(["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "-l", "0", "--vdev", medium.device, "--"])
             .args(words)
             .env("RUNTIME_DIRECTORY", &runtime)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("on TCP port"));
+        let ready = lines.by_ref().map_while(Result::ok).find(|line| line.contains("TCP port"));
         assert!(ready.is_some(), "the server did not start");
         shell(
-            "ip address add 192.0.2.2/24 dev tap0; ip link set tap0 up; ip address add 2001:db8::2/64 dev tap0 nodad",
+            "ip address add 192.0.2.2/24 dev linux0; ip link set linux0 up
+            ip address add 2001:db8::2/64 dev linux0 nodad",
         );
-        Self { process, lines, runtime }
+        Self { process, medium, lines, runtime }
     }
 
     /// The last line of its output.
@@ -79,6 +89,7 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = std::fs::remove_dir_all(&self.runtime);
+        let _ = Command::new("sh").args(["-ec", self.medium.delete]).status();
     }
 }
 
@@ -99,8 +110,8 @@ fn exchange(number: usize) {
 }
 
 /// An echo server gives every byte back.
-pub(crate) fn echo(program: &Path) {
-    let server = Server::start(program, &[]);
+pub(crate) fn echo(medium: Medium, program: &Path) {
+    let server = Server::start(medium, program, &[]);
     thread::scope(|scope| {
         for first in 0..4 {
             scope.spawn(move || (first..CONNECTIONS).step_by(4).for_each(exchange));
@@ -125,8 +136,11 @@ pub(crate) fn is_inside(test: &str) -> bool {
         println!("skipped: no network namespace can be made: this needs root");
         return false;
     }
-    let mut command = Command::new("unshare");
-    command.arg("--net").arg(env::current_exe().unwrap()).args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
+    let _turn = TURN.lock();
+    // Each connection has a file, and perhaps one at its other end.
+    let mut command = Command::new("sh");
+    command.args(["-ec", "ulimit -n $(ulimit -Hn); exec unshare --net \"$0\" \"$@\""]).arg(env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
     assert!(command.status().unwrap().success());
     false
 }

@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The kernel's TCP talks to the examples over a tap interface, in a network namespace of its own.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
+//! The examples that serve the web, and curl and a browser as their clients.
 
-mod tap;
-
+use crate::start;
+use crate::tap::{DEADLINE, Medium, TAP};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{env, thread};
-use tap::{DEADLINE, Server};
-
-/// The tests are in `deps`, beside `examples`.
-fn example(name: &str) -> PathBuf {
-    env::current_exe().unwrap().parent().and_then(Path::parent).unwrap().join("examples").join(name)
-}
-
-fn start(name: &str, words: &[&str]) -> Server {
-    Server::start(&example(name), words)
-}
 
 /// What curl prints. It is given `input`.
 fn curl(words: &[&str], input: &[u8]) -> Vec<u8> {
@@ -44,9 +33,10 @@ fn page(words: &[&str]) -> String {
     String::from_utf8(curl(words, b"")).unwrap()
 }
 
-/// hyper's server: pages by both versions of IP, a body that is longer than all buffers, connections that are used again, and the end.
-fn http() {
-    let server = start("http", &["192.0.2.1/24,2001:db8::1/64"]);
+/// hyper's server: pages by both versions of IP, a body that is longer than all buffers, connections that are used again, and the
+/// end.
+pub(crate) fn http(medium: Medium) {
+    let server = start(medium, "http", &["192.0.2.1/24,2001:db8::1/64"]);
     let twice = ["http://192.0.2.1/", "http://192.0.2.1/", "--write-out", "%{num_connects} "];
     assert_eq!(page(&twice), "hello, 192.0.2.2\n1 hello, 192.0.2.2\n0 ");
     assert_eq!(page(&["--globoff", "http://[2001:db8::1]/"]), "hello, 2001:db8::2\n");
@@ -82,8 +72,8 @@ fn chromium(folder: &Path, page: &str) -> Option<String> {
 }
 
 /// An axum application, for curl with a browser's headers, and for a browser.
-fn axum() {
-    let server = start("axum", &[]);
+pub(crate) fn axum() {
+    let server = start(TAP, "axum", &[]);
     let browser = ["--compressed", "--header", "accept: text/html", "--header", "connection: keep-alive"];
     let ask = |path: &str| page(&[&browser[..], &[&format!("http://192.0.2.1/{path}")]].concat());
     assert!(ask("").contains("<h1>Visit 1</h1>") && ask("").contains("<h1>Visit 2</h1>"));
@@ -97,7 +87,7 @@ fn axum() {
 }
 
 /// TLS: curl checks the certificate, which is made for the test.
-fn https() {
+pub(crate) fn https() {
     let folder = env::temp_dir().join(format!("dpdk-sockets-tls-{}", std::process::id()));
     std::fs::create_dir(&folder).unwrap();
     let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| folder.join(name).display().to_string());
@@ -116,7 +106,7 @@ fn https() {
         .args(["-days", "2", "-addext", "subjectAltName=IP:192.0.2.1", "-out", &certificate, "-keyout", &key])
         .output();
     if made.is_ok_and(|made| made.status.success()) {
-        let server = start("https", &["192.0.2.1/24", &certificate, &key]);
+        let server = start(TAP, "https", &["192.0.2.1/24", &certificate, &key]);
         assert_eq!(page(&["--cacert", &certificate, "https://192.0.2.1/page"]), "/page over TLS\n");
         assert_eq!(server.stop(), "0 connections were reset");
     } else {
@@ -126,30 +116,11 @@ fn https() {
 }
 
 /// gRPC: curl asks whether the server is well, with an empty message.
-fn grpc() {
-    let server = start("grpc", &[]);
+pub(crate) fn grpc() {
+    let server = start(TAP, "grpc", &[]);
     let words = ["--http2-prior-knowledge", "--header", "content-type: application/grpc", "--header", "te: trailers"];
     let check = ["--data-binary", "@-", "http://192.0.2.1:50051/grpc.health.v1.Health/Check"];
     // A message is preceded by a flag and its length. Field 1 says SERVING.
     assert_eq!(curl(&[&words[..], &check].concat(), &[0, 0, 0, 0, 0]), [0, 0, 0, 0, 2, 8, 1]);
     assert_eq!(server.stop(), "0 connections were reset");
-}
-
-fn inside() {
-    tap::echo(&example("echo"));
-    if !Command::new("curl").arg("--version").output().is_ok_and(|output| output.status.success()) {
-        println!("skipped: the examples http, axum, https and grpc, since curl is missing");
-        return;
-    }
-    http();
-    axum();
-    https();
-    grpc();
-}
-
-#[test]
-fn linux_hosts_are_served() {
-    if tap::is_inside("linux_hosts_are_served") {
-        inside();
-    }
 }
