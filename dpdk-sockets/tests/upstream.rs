@@ -170,6 +170,23 @@ fn acknowledgments_for_ever_after_a_window_of_zero() {
 }
 
 #[test]
+fn a_fin_is_never_repeated_after_three_duplicate_acknowledgments() {
+    let mut connection = Connection::new();
+    connection.socket().send_slice(b"last").unwrap();
+    connection.socket().close();
+    assert_eq!(connection.poll().len(), 1);
+    // The peer has the data, but not the FIN.
+    connection.ack = connection.ack.map(|ack| ack + 4);
+    for _ in 0..4 {
+        connection.send(TcpControl::None, b"", 4_096);
+        assert!(connection.poll().is_empty());
+    }
+    connection.now += smoltcp::time::Duration::from_secs(1_000);
+    assert!(connection.poll().is_empty());
+    assert_eq!(connection.socket().state(), State::FinWait1);
+}
+
+#[test]
 fn data_with_an_old_acknowledgment_is_dropped() {
     let mut connection = Connection::new();
     connection.socket().send_slice(b"answer").unwrap();

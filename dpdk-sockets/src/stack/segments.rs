@@ -41,6 +41,9 @@ impl<W: Wire> Stack<W> {
                 if let Some(number) = segment.ack {
                     connection.acknowledged(number, segment.window);
                 }
+                if connection.is_useless(segment) {
+                    return;
+                }
                 let hop = connection.hop;
                 let corrected = connection.corrected(segment);
                 let packet = corrected.as_deref().unwrap_or(segment.packet);

@@ -178,6 +178,18 @@ impl Connection {
     /// Whether a segment with this number may be on its way (RFC 5927, section 4.1).
     pub(crate) fn is_in_flight(&self, number: TcpSeqNumber) -> bool {
         number >= self.acknowledged && number < self.next_to_send
+    /// Whether a segment says again that the peer has all data, but not the FIN. smoltcp 0.14 never repeats a FIN after three
+    /// of them.
+    pub(crate) fn is_useless(&self, segment: &Segment<'_>) -> bool {
+        self.stage == Stage::Open
+            && segment.len() == 0
+            && self.acknowledged != self.next_to_send
+            && segment.ack == Some(self.acknowledged)
+            && self.socket.unacknowledged() == 0
+            && !segment.rst
+            && self.next_expected() == Some(segment.seq)
+    }
+
     }
 
     /// Notes what was sent.

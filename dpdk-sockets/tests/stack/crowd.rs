@@ -3,7 +3,7 @@
 
 //! Many connections at the same time between two stacks: 2,000, or as many as `DPDK_SOCKETS_CONNECTIONS` says, up to 100,000.
 
-use crate::pair::{Pair, SERVER, echo};
+use crate::pair::{IPV4, Pair, echo};
 use core::net::SocketAddr;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
@@ -51,7 +51,7 @@ impl Crowd {
     fn open(&mut self, connections: usize) {
         for number in 0..connections {
             let port = FIRST_PORT + (number / MOST_PER_PORT) as u16;
-            let id = self.pair.client.connect(SocketAddr::from((SERVER, port))).unwrap();
+            let id = self.pair.client.connect(SocketAddr::new(self.pair.remote.ip(), port)).unwrap();
             self.clients.insert(id, Client { number, sent: 0, received: 0 });
         }
         let mut connected = 0;
@@ -136,7 +136,7 @@ fn report(start: Instant, what: &str, connections: usize) {
 #[test]
 fn many_connections_are_open_at_the_same_time() {
     let connections: usize = env::var("DPDK_SOCKETS_CONNECTIONS").map_or(2_000, |number| number.parse().unwrap());
-    let mut crowd = Crowd { pair: Pair::new(0, BUFFER), clients: HashMap::new(), held: HashMap::new(), steps: 0 };
+    let mut crowd = Crowd { pair: Pair::new(IPV4, 0, BUFFER), clients: HashMap::new(), held: HashMap::new(), steps: 0 };
     for port in 1..connections.div_ceil(MOST_PER_PORT) {
         crowd.pair.server.listen(FIRST_PORT + port as u16).unwrap();
     }
@@ -149,6 +149,6 @@ fn many_connections_are_open_at_the_same_time() {
         crowd.close();
         report(start, "closed", connections);
     }
-    let is_over_backlog = connections > Config::new(MacAddr([2, 0, 0, 0, 0, 1]), SERVER, 24).backlog;
+    let is_over_backlog = connections > Config::new(MacAddr([2, 0, 0, 0, 0, 1]), IPV4[0].parse().unwrap()).backlog;
     assert_eq!(crowd.pair.server.counters().cookies > 0, is_over_backlog);
 }

@@ -34,6 +34,27 @@ fn the_peer_closes_first() {
     assert_eq!(peer.poll()[0].control, RST, "the peer closed first, so TIME-WAIT is its");
 }
 
+/// The last segment of the data is lost, and so is the FIN with it; when the data come again, the FIN does not.
+#[test]
+fn a_fin_is_repeated_after_duplicate_acknowledgments() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, b"last").unwrap();
+    peer.stack.shutdown(id).unwrap();
+    let [fin] = &peer.poll()[..] else { panic!("data and FIN in one segment") };
+    peer.ack = Some(fin.seq + 4);
+    for _ in 0..5 {
+        peer.send(NONE, b"");
+        assert_eq!(peer.poll(), []);
+    }
+    let again = peer.wait(Duration::from_millis(1_100));
+    let [again] = &again[..] else { panic!("{again:?}") };
+    assert_eq!((again.control, again.seq, again.data.len()), (FIN, fin.seq + 4, 0));
+    peer.ack = Some(fin.seq + 5);
+    peer.send(FIN, b"");
+    peer.poll();
+    assert_eq!(events(&mut peer.stack), [Event::Readable(id), Event::Ended(id, Ended::Closed)]);
+}
+
 #[test]
 fn the_stack_closes_first_and_remembers() {
     let (mut peer, id) = Peer::connected();

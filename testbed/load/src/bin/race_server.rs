@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let offloads = checksum_offloads(&port.info()?);
     let (_port, mut rx, mut tx) = port.configure(&offloads, &pool)?.start()?;
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
-    let mut config = Config::new(MacAddr(SERVER_MAC.0), SERVER, PREFIX_LEN);
+    let mut config = Config::new(MacAddr(SERVER_MAC.0), IpNet::new_assert(SERVER.into(), PREFIX_LEN));
     config.connections = connections.parse()?;
     (config.receive_buffer, config.send_buffer) = (buffer.parse()?, buffer.parse()?);
     let stack = Stack::new(wire, config)?;
