@@ -187,6 +187,23 @@ fn a_fin_is_never_repeated_after_three_duplicate_acknowledgments() {
 }
 
 #[test]
+fn repetitions_that_arrive_leave_the_time_doubled() {
+    let mut connection = Connection::new();
+    connection.socket().send_slice(&[1; 4 * 536]).unwrap();
+    assert_eq!(connection.poll().len(), 4);
+    // Whatever is lost arrives when it is repeated, and the next segment is lost.
+    for wait in [1, 2, 4] {
+        connection.now += smoltcp::time::Duration::from_millis(wait * 1_000 - 1);
+        assert!(connection.poll().is_empty(), "not before {wait} s");
+        connection.now += smoltcp::time::Duration::from_millis(1);
+        assert!(!connection.poll().is_empty());
+        connection.ack = connection.ack.map(|ack| ack + 536);
+        connection.send(TcpControl::None, b"", 4_096);
+        assert!(connection.poll().is_empty());
+    }
+}
+
+#[test]
 fn data_with_an_old_acknowledgment_is_dropped() {
     let mut connection = Connection::new();
     connection.socket().send_slice(b"answer").unwrap();

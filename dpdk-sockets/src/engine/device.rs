@@ -12,6 +12,8 @@ use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol, Ipv4Packet, Ip
 /// What a segment that was sent says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
+    /// Its sequence number.
+    pub(crate) seq: TcpSeqNumber,
     /// The sequence number after it.
     pub(crate) next: TcpSeqNumber,
     /// Its acknowledgment number.
@@ -95,7 +97,8 @@ fn what_was_sent(packet: &[u8]) -> Option<Sent> {
         if is_ipv6 { Ipv6Packet::new_unchecked(ip).next_header() } else { Ipv4Packet::new_unchecked(ip).next_header() };
     let is_tcp = protocol == IpProtocol::Tcp;
     let tcp = is_tcp.then(|| TcpPacket::new_unchecked(tcp)).filter(|tcp| !tcp.rst())?;
-    Some(Sent { next: tcp.seq_number() + tcp.segment_len(), ack: tcp.ack_number(), window: tcp.window_len() })
+    let seq = tcp.seq_number();
+    Some(Sent { seq, next: seq + tcp.segment_len(), ack: tcp.ack_number(), window: tcp.window_len() })
 }
 
 /// Says what packets may be like, and carries none.

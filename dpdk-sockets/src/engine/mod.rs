@@ -130,7 +130,21 @@ impl Engine {
         hop: Hop,
         path: Path,
     ) -> Option<Sent> {
-        let now = instant(link.now());
+        let now = link.now();
+        self.transmit_at(socket, link, hop, path, now)
+    }
+
+    /// As [`transmit`](Self::transmit), with another time: at the one of [`next`](Self::next), the socket repeats what the peer
+    /// has not acknowledged.
+    pub(crate) fn transmit_at<W: Wire>(
+        &mut self,
+        socket: &mut Socket,
+        link: &mut Link<W>,
+        hop: Hop,
+        path: PathMtu,
+        now: Time,
+    ) -> Option<Sent> {
+        let now = instant(now);
         let mut device = OneFrame::new(None, link, hop, self.mtu);
         self.interfaces[path.0].2.poll_egress(now, &mut device, &mut socket.set);
         device.sent

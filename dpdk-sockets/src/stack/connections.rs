@@ -54,11 +54,19 @@ impl<W: Wire> Stack<W> {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.is_dirty = false;
         let now = self.link.now();
+        if connection.repetition().is_some_and(|at| now >= at) {
+            connection.repeat(now);
+            if let Next::At(at) = self.engine.next(&connection.socket, now) {
+                let (hop, path) = (connection.hop, connection.path);
+                let sent = self.engine.transmit_at(&mut connection.socket, &mut self.link, hop, path, at);
+                connection.sent(sent, now);
+            }
+        }
         let mut last = None;
         let mut next = loop {
             connection.finish_with_last(segment_size);
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
-            connection.sent(sent);
+            connection.sent(sent, now);
             // smoltcp 0.14 sends one segment again and again if the peer has acknowledged everything with a window of 0.
             if sent.is_some() && sent == last {
                 break Next::At(now + SAME_AGAIN_AFTER);
@@ -82,7 +90,11 @@ impl<W: Wire> Stack<W> {
             self.over(id, how);
             return;
         }
-        match (next, deadline.map(|(at, _)| at)) {
+        let deadline = match (deadline.map(|(at, _)| at), connection.repetition()) {
+            (Some(deadline), Some(repetition)) => Some(deadline.min(repetition)),
+            (deadline, repetition) => deadline.or(repetition),
+        };
+        match (next, deadline) {
             (Next::Now, _) => {
                 connection.is_dirty = true;
                 self.dirty.push_back(id);
@@ -158,7 +170,7 @@ impl<W: Wire> Stack<W> {
         let Some(connection) = self.connections.get_mut(id) else { return };
         // The last acknowledgment, or a reset. If there is no room for it, the peer gets it when it sends again.
         let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
-        connection.sent(sent);
+        connection.sent(sent, self.link.now());
         self.flows.remove(&connection.flow);
         if connection.socket.state() == State::TimeWait
             && let Some(expected) = connection.next_expected()

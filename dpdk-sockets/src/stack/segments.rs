@@ -39,7 +39,7 @@ impl<W: Wire> Stack<W> {
                     connection.heard = self.link.now();
                 }
                 if let Some(number) = segment.ack {
-                    connection.acknowledged(number, segment.window);
+                    connection.acknowledged(number, segment.window, self.link.now());
                 }
                 if connection.is_useless(segment) {
                     return;
@@ -48,7 +48,7 @@ impl<W: Wire> Stack<W> {
                 let corrected = connection.corrected(segment);
                 let packet = corrected.as_deref().unwrap_or(segment.packet);
                 let sent = self.engine.receive(packet, &mut connection.socket, &mut self.link, hop, connection.path);
-                connection.sent(sent);
+                connection.sent(sent, self.link.now());
                 // A SYN that the engine has refused says nothing.
                 if segment.syn && connection.socket.state() != State::SynSent {
                     connection.synchronize(segment.seq);
@@ -130,7 +130,7 @@ impl<W: Wire> Stack<W> {
         if let Some(connection) = self.connections.get_mut(id) {
             // The answer to it has arrived long ago; the engine only notes that it was sent.
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, Hop::Nowhere, connection.path);
-            connection.sent(sent);
+            connection.sent(sent, self.link.now());
         }
         self.known(id, segment);
         true

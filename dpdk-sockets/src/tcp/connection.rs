@@ -3,7 +3,7 @@
 
 //! One connection: its socket, and what the engine does not keep.
 
-use super::Reply;
+use super::{Reply, retransmission::Retransmission};
 use crate::demux::{Flow, Segment};
 use crate::engine::{Path, Sent, Socket, State};
 use crate::error::ConnectionError;
@@ -96,6 +96,7 @@ pub(crate) struct Connection {
     pub(super) edge: TcpSeqNumber,
     /// Until then, segments that the engine must not get are not answered again.
     answered_until: Time,
+    retransmission: Retransmission,
 }
 
 /// What the program has not been told.
@@ -156,6 +157,7 @@ impl Connection {
             window: 0,
             edge: TcpSeqNumber(0),
             answered_until: Time::ZERO,
+            retransmission: Retransmission::new(now),
         }
     }
 
@@ -169,15 +171,15 @@ impl Connection {
     }
 
     /// Notes what a segment of the peer acknowledges, and the window that it announces.
-    pub(crate) fn acknowledged(&mut self, number: TcpSeqNumber, window: u16) {
+    pub(crate) fn acknowledged(&mut self, number: TcpSeqNumber, window: u16, now: Time) {
         if number >= self.acknowledged && number <= self.next_to_send {
+            if number > self.acknowledged {
+                self.retransmission.restart(now);
+            }
             (self.acknowledged, self.peer_window) = (number, window);
         }
     }
 
-    /// Whether a segment with this number may be on its way (RFC 5927, section 4.1).
-    pub(crate) fn is_in_flight(&self, number: TcpSeqNumber) -> bool {
-        number >= self.acknowledged && number < self.next_to_send
     /// Whether a segment says again that the peer has all data, but not the FIN. smoltcp 0.14 never repeats a FIN after three
     /// of them.
     pub(crate) fn is_useless(&self, segment: &Segment<'_>) -> bool {
@@ -190,14 +192,33 @@ impl Connection {
             && self.next_expected() == Some(segment.seq)
     }
 
+    /// Whether a segment with this number may be on its way (RFC 5927, section 4.1).
+    pub(crate) fn is_in_flight(&self, number: TcpSeqNumber) -> bool {
+        number >= self.acknowledged && number < self.next_to_send
     }
 
     /// Notes what was sent.
-    pub(crate) fn sent(&mut self, sent: Option<Sent>) {
-        if let Some(Sent { next, ack, window }) = sent {
+    pub(crate) fn sent(&mut self, sent: Option<Sent>, now: Time) {
+        if let Some(Sent { seq, next, ack, window }) = sent {
+            if self.acknowledged == self.next_to_send {
+                self.retransmission.restart(now);
+            } else if seq == self.acknowledged && next > seq {
+                self.retransmission.repeat(now);
+            }
             self.next_to_send = self.next_to_send.max(next);
             (self.window, self.edge) = (window, ack + usize::from(window));
         }
+    }
+
+    /// When the engine has to repeat what is on its way, at the latest.
+    pub(crate) fn repetition(&self) -> Option<Time> {
+        let is_waiting = self.stage == Stage::Open && self.acknowledged != self.next_to_send;
+        is_waiting.then(|| self.retransmission.deadline())
+    }
+
+    /// Notes that it is time to repeat what is on its way.
+    pub(crate) fn repeat(&mut self, now: Time) {
+        self.retransmission.repeat(now);
     }
 
     /// Copies received bytes for the program.

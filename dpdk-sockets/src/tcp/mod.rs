@@ -8,6 +8,7 @@ mod connection;
 mod corrections;
 mod initial_sequence;
 mod replies;
+mod retransmission;
 mod syn_cookie;
 mod time_wait;
 

@@ -46,6 +46,26 @@ fn a_lost_segment_is_repeated() {
     assert_eq!(first[0].seq, again[0].seq);
 }
 
+/// However long it took until a repetition arrived, the next loss does not take as long.
+#[test]
+fn an_acknowledgment_of_new_data_ends_the_doubling() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, &[7; 5_000]).unwrap();
+    let first = peer.poll().remove(0);
+    let mut waits = Vec::new();
+    for _ in 0..5 {
+        let before = peer.stack.wire().now;
+        while peer.wait(Duration::from_millis(100)).is_empty() {}
+        waits.push((peer.stack.wire().now - before).as_secs_f64().round());
+        if waits.len() == 4 {
+            peer.ack = Some(first.seq + first.data.len());
+            peer.send(NONE, b"");
+            peer.poll();
+        }
+    }
+    assert_eq!(waits, [1.0, 2.0, 4.0, 8.0, 3.0]);
+}
+
 #[test]
 fn a_peer_that_vanishes_is_given_up() {
     let (mut peer, id) = Peer::connected();

@@ -10,7 +10,7 @@ use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
 use dpdk_rs::{Clock, Eal, EalOptions, MacAddr, Mempool, Tsc};
 use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
-use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, Stack};
+use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;

@@ -57,7 +57,7 @@ echo(struct dpdk_sockets_stack stack, struct dpdk_sockets_connection connection)
 int
 main(int argc, char *argv[])
 {
-	struct dpdk_sockets_config config = {.address = {10, 0, 0, 1}, .prefix_len = 8};
+	struct dpdk_sockets_config config = {.ipv4 = {10, 0, 0, 1}, .ipv4_prefix_len = 8};
 	struct dpdk_sockets_event events[MAX_EVENTS];
 	struct dpdk_sockets_listener listener;
 	struct dpdk_sockets_stack stack;
