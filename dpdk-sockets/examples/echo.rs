@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 use dpdk_rs::{Eal, EalOptions, Mempool};
+use dpdk_sockets::watch::Telemetry;
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
 use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -38,6 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     config.addresses = addresses;
     let mut stack = Stack::new(wire, config)?;
     stack.listen(7)?;
+    let telemetry = Telemetry::register(&eal)?;
+    telemetry.add("echo", &mut stack)?;
     println!("port {} ({}): {text} at {} echoes on TCP port 7", port.id(), port.name(), port.mac_addr()?);
 
     let mut echoed = 0;

@@ -63,34 +63,3 @@ pub enum Ended {
     )]
     Unreachable,
 }
-
-/// What a stack has counted since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Counters {
-    /// Frames received.
-    pub frames: u64,
-    /// Frames that were for nobody here, or not understood.
-    pub ignored: u64,
-    /// Packets with a wrong checksum.
-    pub damaged: u64,
-    /// Datagrams that were dropped, since too many waited for the program.
-    pub datagrams_dropped: u64,
-    /// Parts of IP packets, which are dropped.
-    pub fragments: u64,
-    /// Handshakes that were ignored, since the stack had too many connections.
-    pub overflows: u64,
-    /// Handshakes that were ignored, since the peer had too many connections.
-    pub peer_overflows: u64,
-    /// SYNs that were answered by a cookie, since the listener had too many incomplete handshakes (RFC 4987).
-    pub cookies: u64,
-    /// Resets sent for segments of no connection.
-    pub refused: u64,
-    /// Segments that could be forged, and were answered by an acknowledgment (RFC 5961).
-    pub challenges: u64,
-    /// Packets that were dropped since nobody answered to ARP or neighbor discovery, or since too many waited for the answer.
-    pub unresolved: u64,
-    /// Frames that were not sent since there was no mbuf, or no place in the TX queue. They are repeated as if the network
-    /// had lost them.
-    pub dropped: u64,
-}

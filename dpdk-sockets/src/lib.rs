@@ -7,7 +7,8 @@
 //! The program polls: [`Stack::poll`] receives and sends frames, and [`Stack::next_event`] returns what happened. It never
 //! blocks and never waits for another thread.
 //!
-//! [`runtime`] has async sockets with tokio's names, and an executor that polls them together with the stack.
+//! [`runtime`] has async sockets with tokio's names, and an executor that polls them together with the stack. [`watch`] says what
+//! can be seen of a stack while it runs.
 //!
 #![doc = include_str!("../docs/echo.md")]
 #![forbid(unsafe_code)]
@@ -27,10 +28,12 @@ mod tcp;
 mod time;
 mod timers;
 mod udp;
+pub mod watch;
 pub mod wire;
 
 pub use config::{Config, Route};
 pub use error::{ConfigError, ConnectError, ConnectionError, ListenError, SendToError};
-pub use event::{ConnectionId, Counters, Ended, Event, ListenerId, UdpId};
+pub use event::{ConnectionId, Ended, Event, ListenerId, UdpId};
 pub use ipnet::IpNet;
 pub use stack::Stack;
+pub use watch::Counters;

@@ -29,6 +29,11 @@ impl Time {
         self.0
     }
 
+    /// How long ago `earlier` was; 0 if it is in the future.
+    pub(crate) const fn since(self, earlier: Self) -> Duration {
+        Duration::from_micros(self.0.saturating_sub(earlier.0))
+    }
+
     /// A tick of the timers is a millisecond.
     pub(crate) const fn tick(self) -> u64 {
         self.0 / 1_000

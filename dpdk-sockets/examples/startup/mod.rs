@@ -7,6 +7,7 @@
 use core::time::Duration;
 use dpdk_rs::{Eal, EalOptions, Mempool};
 use dpdk_sockets::runtime::Runtime;
+use dpdk_sockets::watch::Telemetry;
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
 use dpdk_sockets::{Config, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -47,7 +48,10 @@ pub(crate) fn run<F: Future<Output = std::io::Result<()>> + 'static>(
     port.set_allmulticast(true)?;
     let mut config = Config::new(port.mac_addr()?, addresses[0]);
     config.addresses = addresses;
-    let mut runtime = Runtime::new(Stack::new(wire, config)?);
+    let mut stack = Stack::new(wire, config)?;
+    let telemetry = Telemetry::register(&eal)?;
+    telemetry.add("server", &mut stack)?;
+    let mut runtime = Runtime::new(stack);
     let server = runtime.spawn(server);
     println!("port {} ({}): {text} at {} serves {what}", port.id(), port.name(), port.mac_addr()?);
 

@@ -12,5 +12,5 @@ mod undelivered;
 
 pub(crate) use flow::{Flow, Flows};
 pub(crate) use frame::{Inbound, Packet, inbound};
-pub(crate) use segment::Segment;
+pub(crate) use segment::{Segment, Terms};
 pub(crate) use undelivered::{Reason, Undelivered};

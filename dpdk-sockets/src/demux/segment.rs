@@ -53,17 +53,30 @@ impl<'f> Segment<'f> {
         if self.flow.is_ipv4() { usize::from(self.packet[0] & 0xf) * 4 } else { smoltcp::wire::IPV6_HEADER_LEN }
     }
 
-    /// The maximum segment size of a SYN (RFC 9293, section 3.7.1).
-    pub(crate) fn segment_size(&self) -> u16 {
+    /// What a SYN says in its options.
+    pub(crate) fn terms(&self) -> Terms {
         let tcp = TcpPacket::new_unchecked(&self.packet[self.header_len()..]);
         let mut options = tcp.options();
+        let segment_size = if self.flow.is_ipv4() { 536 } else { 1_220 };
+        let mut terms = Terms { segment_size, window_shift: 0 };
         while let Ok((rest, option)) = TcpOption::parse(options) {
             match option {
-                TcpOption::MaxSegmentSize(size) => return size,
+                TcpOption::MaxSegmentSize(size) => terms.segment_size = size,
+                TcpOption::WindowScale(shift) => terms.window_shift = shift.min(14),
                 TcpOption::EndOfList => break,
-                _ => options = rest,
+                _ => (),
             }
+            options = rest;
         }
-        if self.flow.is_ipv4() { 536 } else { 1_220 }
+        terms
     }
+}
+
+/// What a peer wants of the segments to it, and says of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// The maximum segment size (RFC 9293, section 3.7.1).
+    pub(crate) segment_size: u16,
+    /// Its windows are counted in units of 2 to the power of this (RFC 7323, section 2).
+    pub(crate) window_shift: u8,
 }

@@ -14,12 +14,19 @@ use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol, Ipv4Packet, Ip
 pub(crate) struct Sent {
     /// Its sequence number.
     pub(crate) seq: TcpSeqNumber,
-    /// The sequence number after it.
-    pub(crate) next: TcpSeqNumber,
+    /// How many sequence numbers it takes.
+    pub(crate) len: u16,
     /// Its acknowledgment number.
     pub(crate) ack: TcpSeqNumber,
     /// Its window, as announced.
     pub(crate) window: u16,
+}
+
+impl Sent {
+    /// The sequence number after it.
+    pub(crate) fn next(self) -> TcpSeqNumber {
+        self.seq + usize::from(self.len)
+    }
 }
 
 /// One received packet at most, and the way out.
@@ -97,8 +104,8 @@ fn what_was_sent(packet: &[u8]) -> Option<Sent> {
         if is_ipv6 { Ipv6Packet::new_unchecked(ip).next_header() } else { Ipv4Packet::new_unchecked(ip).next_header() };
     let is_tcp = protocol == IpProtocol::Tcp;
     let tcp = is_tcp.then(|| TcpPacket::new_unchecked(tcp)).filter(|tcp| !tcp.rst())?;
-    let seq = tcp.seq_number();
-    Some(Sent { seq, next: seq + tcp.segment_len(), ack: tcp.ack_number(), window: tcp.window_len() })
+    let len = tcp.segment_len() as u16;
+    Some(Sent { seq: tcp.seq_number(), len, ack: tcp.ack_number(), window: tcp.window_len() })
 }
 
 /// Says what packets may be like, and carries none.

@@ -12,6 +12,11 @@ const PLATEAUS: [usize; 8] = [8_166, 4_352, 2_002, 1_492, 1_400, 1_280, 1_006, 5
 pub(crate) struct PathMtu(pub(super) usize);
 
 impl PathMtu {
+    /// In bytes. [`Config::mtu`](crate::Config::mtu) is the largest one.
+    pub(crate) const fn bytes(self) -> usize {
+        self.0
+    }
+
     /// The next shorter one that is not longer than `said`, or the next shorter one at all if that is 0. `None` if there is
     /// none, or if `said` is not shorter. Every host takes packets of 576 bytes in IPv4 (RFC 791) and of 1,280 in IPv6
     /// (RFC 8200), and whoever says less is not believed.

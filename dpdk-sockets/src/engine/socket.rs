@@ -3,11 +3,30 @@
 
 //! The socket of one connection, and its buffers.
 
+use crate::watch::TcpState;
 use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 /// The states of a connection (RFC 9293, section 3.3.2).
 pub(crate) use smoltcp::socket::tcp::State;
 use smoltcp::socket::tcp::{Socket as Tcp, SocketBuffer};
 use smoltcp::time::Duration;
+
+impl From<State> for TcpState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Closed => Self::Closed,
+            State::Listen => Self::Listen,
+            State::SynSent => Self::SynSent,
+            State::SynReceived => Self::SynReceived,
+            State::Established => Self::Established,
+            State::FinWait1 => Self::FinWait1,
+            State::FinWait2 => Self::FinWait2,
+            State::CloseWait => Self::CloseWait,
+            State::Closing => Self::Closing,
+            State::LastAck => Self::LastAck,
+            State::TimeWait => Self::TimeWait,
+        }
+    }
+}
 
 /// The bytes of each buffer of a connection.
 #[derive(Clone, Copy, Debug)]

@@ -12,6 +12,7 @@ mod routes;
 use crate::checksum;
 use crate::config::Config;
 use crate::time::Time;
+use crate::watch::capture::{self, Capture};
 use crate::wire::Wire;
 use core::net::IpAddr;
 pub(crate) use ethernet::Ethernet;
@@ -49,6 +50,7 @@ pub(crate) struct Link<W: Wire> {
     routes: Routes,
     neighbors: Neighbors<W::Frame>,
     counters: LinkCounters,
+    pub(crate) captures: Vec<Capture>,
 }
 
 impl<W: Wire> Link<W> {
@@ -62,6 +64,7 @@ impl<W: Wire> Link<W> {
             routes: Routes::new(config),
             neighbors: Neighbors::default(),
             counters: LinkCounters::default(),
+            captures: Vec::new(),
         }
     }
 
@@ -107,6 +110,9 @@ impl<W: Wire> Link<W> {
         let result = write(packet);
         if !self.writes_checksums {
             checksum::write(packet);
+        }
+        if !self.captures.is_empty() {
+            capture::sent(&mut self.captures, packet, self.now);
         }
         match hop {
             Hop::Mac(mac) => self.send_to(frame, mac),

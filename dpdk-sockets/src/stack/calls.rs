@@ -58,6 +58,7 @@ impl<W: Wire> Stack<W> {
         let socket = self.engine.connect(flow.local(), flow.remote(), initial, self.buffers, now);
         let socket = socket.ok_or(ConnectError::NoPeer(remote))?;
         let way = (Hop::Host(hop), self.path(flow));
+        self.counters.connects += 1;
         Ok(self.insert(Connection::new(socket, flow, way, None, initial, now)))
     }
 
@@ -109,6 +110,7 @@ impl<W: Wire> Stack<W> {
         connection.active = now;
         let taken = connection.write(bytes);
         connection.wants_space = taken < bytes.len();
+        self.counters.bytes_sent += taken as u64;
         self.mark_dirty(id);
         Ok(taken)
     }

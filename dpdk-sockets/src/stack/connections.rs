@@ -3,7 +3,7 @@
 
 //! What connections do between segments and calls: they send, wait, end, and have news.
 
-use super::Stack;
+use super::{Stack, trace};
 use crate::engine::{Next, State};
 use crate::event::{ConnectionId, Ended, Event};
 use crate::link::Hop;
@@ -59,14 +59,14 @@ impl<W: Wire> Stack<W> {
             if let Next::At(at) = self.engine.next(&connection.socket, now) {
                 let (hop, path) = (connection.hop, connection.path);
                 let sent = self.engine.transmit_at(&mut connection.socket, &mut self.link, hop, path, at);
-                connection.sent(sent, now);
+                connection.sent(sent, now, &mut self.counters);
             }
         }
         let mut last = None;
         let mut next = loop {
             connection.finish_with_last(segment_size);
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
-            connection.sent(sent, now);
+            connection.sent(sent, now, &mut self.counters);
             // smoltcp 0.14 sends one segment again and again if the peer has acknowledged everything with a window of 0.
             if sent.is_some() && sent == last {
                 break Next::At(now + SAME_AGAIN_AFTER);
@@ -111,6 +111,7 @@ impl<W: Wire> Stack<W> {
 
     /// Nobody answers to ARP or neighbor discovery at an address: connections that begin there fail.
     pub(super) fn unreachable(&mut self, host: IpAddr) {
+        trace::unreachable(host);
         let begins_there = |connection: &Connection| {
             connection.stage == Stage::Opening && matches!(connection.hop, Hop::Host(hop) if hop == host)
         };
@@ -127,18 +128,22 @@ impl<W: Wire> Stack<W> {
         let state = connection.socket.state();
         match connection.stage {
             Stage::Over(_) => return,
-            Stage::Opening if connection.socket.is_over() => return self.over(id, Ended::Refused),
+            Stage::Opening if connection.socket.is_over() => {
+                self.counters.resets_received += u64::from(is_reset);
+                return self.over(id, Ended::Refused);
+            }
             Stage::Opening if matches!(state, State::SynSent | State::SynReceived) => return,
             Stage::Opening => self.opened(id),
             Stage::Open => (),
         }
         let Some(connection) = self.connections.get_mut(id) else { return };
-        connection.look(self.link.now());
+        connection.look(self.link.now(), &mut self.counters);
         // Nobody will read what arrives now (RFC 1122, section 4.2.2.13).
         if connection.is_closed && connection.socket.unread() > 0 {
             connection.socket.abort();
             self.over(id, Ended::Reset);
         } else if connection.socket.is_over() {
+            self.counters.resets_received += u64::from(is_reset);
             self.over(id, if is_reset { Ended::Reset } else { Ended::Closed });
         } else if state == State::TimeWait {
             self.over(id, Ended::Closed);
@@ -150,27 +155,30 @@ impl<W: Wire> Stack<W> {
     /// The handshake is complete.
     fn opened(&mut self, id: ConnectionId) {
         let Some(connection) = self.connections.get_mut(id) else { return };
+        match connection.listener.map(|listener| self.listeners.get_mut(listener)) {
+            None => self.counters.connected += 1,
+            Some(Some(listener)) => {
+                listener.half_open -= 1;
+                self.counters.accepted += 1;
+            }
+            // The listener was closed meanwhile.
+            Some(None) => return self.reset(id),
+        }
         connection.stage = Stage::Open;
         connection.heard = self.link.now();
         connection.active = connection.heard;
         connection.news.opened = true;
-        match connection.listener.map(|listener| self.listeners.get_mut(listener)) {
-            None => (),
-            Some(Some(listener)) => listener.half_open -= 1,
-            // The listener was closed meanwhile.
-            Some(None) => {
-                connection.socket.abort();
-                connection.is_closed = true;
-            }
-        }
+        trace::opened(connection.flow, connection.listener.is_some());
     }
 
     /// A connection has ended. Whoever sends for it now is answered by a reset, or from TIME-WAIT.
     pub(super) fn over(&mut self, id: ConnectionId, how: Ended) {
         let Some(connection) = self.connections.get_mut(id) else { return };
+        // Of an aborted one, the reset is still to be sent.
+        let is_aborted = how == Ended::Reset && !connection.socket.is_over();
         // The last acknowledgment, or a reset. If there is no room for it, the peer gets it when it sends again.
         let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
-        connection.sent(sent, self.link.now());
+        connection.sent(sent, self.link.now(), &mut self.counters);
         self.flows.remove(&connection.flow);
         if connection.socket.state() == State::TimeWait
             && let Some(expected) = connection.next_expected()
@@ -181,7 +189,10 @@ impl<W: Wire> Stack<W> {
         let was_opening = connection.stage == Stage::Opening;
         connection.stage = Stage::Over(how);
         connection.news.ended = true;
-        match connection.listener.filter(|_| was_opening) {
+        let listener = connection.listener.filter(|_| was_opening);
+        *self.counters.end(how, is_aborted, listener.is_some()) += 1;
+        trace::ended(connection.flow, how);
+        match listener {
             // The program does not know of it.
             Some(listener) => {
                 self.remove(id);
@@ -250,8 +261,8 @@ impl<W: Wire> Stack<W> {
 fn schedule(timers: &mut Wheel<ConnectionId>, connection: &mut Connection, id: ConnectionId, at: Time) {
     // Not before that time.
     let at = at.tick() + 1;
-    if connection.scheduled.is_none_or(|scheduled| at < scheduled) {
-        connection.scheduled = Some(at);
+    if at < connection.scheduled {
+        connection.scheduled = at;
         timers.schedule(id, at);
     }
 }

@@ -8,19 +8,22 @@ mod connections;
 mod datagrams;
 mod runtime;
 mod segments;
+mod trace;
 mod undelivered;
+mod watch;
 
 use crate::config::Config;
 use crate::demux::{Flows, Inbound, Packet, inbound};
 use crate::engine::{Buffers, Engine, PathMtu};
 use crate::error::ConfigError;
-use crate::event::{ConnectionId, Counters, ListenerId, UdpId};
+use crate::event::{ConnectionId, ListenerId, UdpId};
 use crate::icmp;
 use crate::link::{Hop, Link};
-use crate::tcp::{Connection, InitialSequence, Patience, SynCookies, TimeWait};
+use crate::tcp::{Connection, InitialSequence, NOT_SCHEDULED, Patience, SynCookies, TimeWait};
 use crate::time::Time;
 use crate::timers::Wheel;
 use crate::udp::{Datagram, Place, UdpPorts};
+use crate::watch::{Counters, Watched};
 use crate::wire::{Verified, Wire};
 use ahash::RandomState;
 use core::fmt;
@@ -52,6 +55,8 @@ pub struct Stack<W: Wire> {
     cookies: SynCookies,
     /// Until when segments may have a cookie.
     cookies_until: Time,
+    /// Until when nobody is told that there are too many connections.
+    overflow_told_until: Time,
     /// How many connections the program has asked for.
     connects: u64,
     timers: Wheel<ConnectionId>,
@@ -68,6 +73,8 @@ pub struct Stack<W: Wire> {
     /// When the link asks again for hosts.
     maintained: Time,
     counters: Counters,
+    /// Who asks for counters and connections.
+    watched: Option<Watched>,
 }
 
 /// Who waits for connections to a port.
@@ -118,6 +125,7 @@ impl<W: Wire> Stack<W> {
             initial: InitialSequence::default(),
             cookies: SynCookies::default(),
             cookies_until: Time::ZERO,
+            overflow_told_until: Time::ZERO,
             connects: 0,
             timers: Wheel::new(),
             due: Vec::new(),
@@ -128,6 +136,7 @@ impl<W: Wire> Stack<W> {
             datagrams: VecDeque::new(),
             maintained: Time::ZERO,
             counters: Counters::default(),
+            watched: None,
             config,
         })
     }
@@ -178,12 +187,6 @@ impl<W: Wire> Stack<W> {
         self.connections.len()
     }
 
-    /// What was counted.
-    pub fn counters(&self) -> Counters {
-        let link = self.link.counters();
-        Counters { unresolved: link.unresolved, dropped: link.dropped, ..self.counters }
-    }
-
     /// Handles a frame. Returns whose datagram it carries, if it does.
     fn handle(&mut self, bytes: &[u8], verified: Verified) -> Option<(UdpId, Place)> {
         match inbound(bytes, &self.link, verified) {
@@ -226,7 +229,7 @@ impl<W: Wire> Stack<W> {
         self.timers.expire(now.tick(), &mut due);
         for id in due.drain(..) {
             if let Some(connection) = self.connections.get_mut(id) {
-                connection.scheduled = None;
+                connection.scheduled = NOT_SCHEDULED;
                 self.mark_dirty(id);
             }
         }
@@ -238,6 +241,7 @@ impl<W: Wire> Stack<W> {
             for host in self.link.maintain(now) {
                 self.unreachable(host);
             }
+            self.answer();
         }
     }
 }

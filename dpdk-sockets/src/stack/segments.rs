@@ -3,21 +3,29 @@
 
 //! What happens to a received segment.
 
-use super::Stack;
-use crate::demux::{Flow, Segment};
+use super::{Stack, trace};
+use crate::demux::{Flow, Segment, Terms};
 use crate::engine::State;
 use crate::event::{ConnectionId, ListenerId};
 use crate::link::Hop;
-use crate::tcp::{Arrival, Check, Connection, Reply, Stage, reset_for};
+use crate::tcp::{Arrival, Check, Connection, Reply, reset_for};
 use crate::time::Time;
+use crate::watch::capture;
 use crate::wire::Wire;
 use smoltcp::wire::{TcpControl, TcpSeqNumber};
+
+/// So long nobody is told again that there are too many connections.
+const OVERFLOW_TOLD_FOR: Time = Time::from_secs(10);
 
 /// Cookies are looked for so long after the last one was sent.
 const COOKIES_FOR: Time = Time::from_secs(128);
 
 impl<W: Wire> Stack<W> {
     pub(super) fn segment(&mut self, segment: &Segment<'_>, from: Hop) {
+        if !self.link.captures.is_empty() {
+            let now = self.link.now();
+            capture::received(&mut self.link.captures, segment.flow, segment.packet, now);
+        }
         if let Some(id) = self.flows.get(&segment.flow) {
             self.known(*id, segment);
             return;
@@ -35,23 +43,18 @@ impl<W: Wire> Stack<W> {
         let Some(connection) = self.connections.get_mut(id) else { return };
         match connection.check(segment, self.link.now()) {
             Check::Pass => {
-                if connection.stage == Stage::Open {
-                    connection.heard = self.link.now();
-                }
-                if let Some(number) = segment.ack {
-                    connection.acknowledged(number, segment.window, self.link.now());
-                }
                 if connection.is_useless(segment) {
                     return;
                 }
+                connection.received(segment, self.link.now(), &mut self.counters);
                 let hop = connection.hop;
                 let corrected = connection.corrected(segment);
                 let packet = corrected.as_deref().unwrap_or(segment.packet);
                 let sent = self.engine.receive(packet, &mut connection.socket, &mut self.link, hop, connection.path);
-                connection.sent(sent, self.link.now());
+                connection.sent(sent, self.link.now(), &mut self.counters);
                 // A SYN that the engine has refused says nothing.
                 if segment.syn && connection.socket.state() != State::SynSent {
-                    connection.synchronize(segment.seq);
+                    connection.synchronize(segment.seq, segment.terms());
                 }
                 self.mark_dirty(id);
                 self.refresh(id, segment.rst);
@@ -77,16 +80,19 @@ impl<W: Wire> Stack<W> {
                 return;
             }
         }
-        if let Some(reply) = reset_for(segment) {
-            self.counters.refused += 1;
-            reply.send(&mut self.link, from);
+        match reset_for(segment) {
+            Some(reply) => {
+                self.counters.refused += 1;
+                reply.send(&mut self.link, from);
+            }
+            None => self.counters.ignored += 1,
         }
     }
 
     /// A SYN for a listener.
     fn handshake(&mut self, listener: ListenerId, segment: &Segment<'_>, from: Hop, first: Option<TcpSeqNumber>) {
         if self.connections.len() >= self.config.connections {
-            self.counters.overflows += 1;
+            self.overflow();
             return;
         }
         if self.is_peer_full(segment.flow.remote().ip()) {
@@ -96,8 +102,11 @@ impl<W: Wire> Stack<W> {
         let (flow, now) = (segment.flow, self.link.now());
         if self.listeners.get(listener).is_some_and(|listener| listener.half_open >= self.config.backlog) {
             self.counters.cookies += 1;
+            if now >= self.cookies_until {
+                trace::cookies_begin(flow.local().port(), self.config.backlog);
+            }
             self.cookies_until = now + COOKIES_FOR;
-            let number = self.cookies.number(flow, segment.seq, segment.segment_size(), now);
+            let number = self.cookies.number(flow, segment.seq, segment.terms().segment_size, now);
             let size = (self.config.mtu - flow.headers_len()) as u16;
             let ack = Some(segment.seq + 1);
             let window = self.buffers.receive as u16;
@@ -107,7 +116,20 @@ impl<W: Wire> Stack<W> {
         }
         let initial = self.initial.number(flow, now);
         let initial = first.map_or(initial, |first| initial.max(first));
-        self.accept(listener, flow, segment.packet, segment.seq, initial);
+        let id = self.accept(listener, flow, segment.packet, (segment.seq, segment.terms()), initial);
+        if let Some(connection) = id.and_then(|id| self.connections.get_mut(id)) {
+            connection.received(segment, now, &mut self.counters);
+        }
+    }
+
+    /// There is no place for one more connection.
+    fn overflow(&mut self) {
+        self.counters.overflows += 1;
+        let now = self.link.now();
+        if now >= self.overflow_told_until {
+            self.overflow_told_until = now + OVERFLOW_TOLD_FOR;
+            trace::overflow(self.config.connections, self.counters.overflows);
+        }
     }
 
     /// An acknowledgment for a listener. Returns whether it completes a handshake by a cookie.
@@ -116,7 +138,7 @@ impl<W: Wire> Stack<W> {
         let (flow, syn, initial) = (segment.flow, segment.seq - 1, ack - 1);
         let Some(size) = self.cookies.segment_size(flow, syn, initial, self.link.now()) else { return false };
         if self.connections.len() >= self.config.connections {
-            self.counters.overflows += 1;
+            self.overflow();
             return true;
         }
         if self.is_peer_full(flow.remote().ip()) {
@@ -126,11 +148,13 @@ impl<W: Wire> Stack<W> {
         // The SYN as it was, but for options that a cookie has no room for.
         let (control, segment_size) = (TcpControl::Syn, Some(size));
         let packet = Reply { flow: flow.reversed(), control, seq: syn, ack: None, window: 0, segment_size }.packet();
-        let Some(id) = self.accept(listener, flow, &packet, syn, initial) else { return true };
+        let terms = Terms { segment_size: size, window_shift: 0 };
+        let Some(id) = self.accept(listener, flow, &packet, (syn, terms), initial) else { return true };
+        self.counters.cookies_accepted += 1;
         if let Some(connection) = self.connections.get_mut(id) {
             // The answer to it has arrived long ago; the engine only notes that it was sent.
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, Hop::Nowhere, connection.path);
-            connection.sent(sent, self.link.now());
+            connection.sent(sent, self.link.now(), &mut self.counters);
         }
         self.known(id, segment);
         true
@@ -142,7 +166,7 @@ impl<W: Wire> Stack<W> {
         listener: ListenerId,
         flow: Flow,
         packet: &[u8],
-        syn: TcpSeqNumber,
+        (syn, terms): (TcpSeqNumber, Terms),
         initial: TcpSeqNumber,
     ) -> Option<ConnectionId> {
         let peer = flow.remote().ip();
@@ -151,7 +175,7 @@ impl<W: Wire> Stack<W> {
         self.listeners.get_mut(listener)?.half_open += 1;
         let way = (hop, self.path(flow));
         let mut connection = Connection::new(socket, flow, way, Some(listener), initial, self.link.now());
-        connection.synchronize(syn);
+        connection.synchronize(syn, terms);
         if self.config.connections_per_peer.is_some() {
             *self.peers.entry(peer).or_default() += 1;
         }

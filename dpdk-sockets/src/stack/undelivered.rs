@@ -3,7 +3,7 @@
 
 //! What happens after an ICMP message says that a segment was not delivered (RFC 1122, section 4.2.3.9).
 
-use super::Stack;
+use super::{Stack, trace};
 use crate::demux::{Flow, Reason, Undelivered};
 use crate::engine::Path;
 use crate::event::Ended;
@@ -30,6 +30,7 @@ impl<W: Wire> Stack<W> {
                 if let Some(mtu) = self.engine.path_mtu(connection.path).shorter(most, flow.is_ipv4()) {
                     // The engine repeats the segment, and makes it shorter.
                     connection.path = self.engine.path(flow.local().ip(), mtu);
+                    trace::path_mtu_lowered(flow.remote().ip(), mtu);
                     self.paths.insert(flow.remote().ip(), (mtu, self.link.now() + TRY_LONGER_AFTER));
                 }
             }

@@ -3,13 +3,14 @@
 
 //! One connection: its socket, and what the engine does not keep.
 
-use super::{Reply, retransmission::Retransmission};
-use crate::demux::{Flow, Segment};
+use super::{Noted, Reply, retransmission::Retransmission};
+use crate::demux::{Flow, Segment, Terms};
 use crate::engine::{Path, Sent, Socket, State};
 use crate::error::ConnectionError;
 use crate::event::{ConnectionId, Ended, Event, ListenerId};
 use crate::link::Hop;
 use crate::time::Time;
+use crate::watch::Counters;
 use smoltcp::wire::TcpSeqNumber;
 
 /// Segments that the engine must not get are answered so often.
@@ -25,6 +26,9 @@ pub(crate) enum Stage {
     /// The socket has nothing to do any more.
     Over(Ended),
 }
+
+/// The tick of a connection that the timers do not hand out.
+pub(crate) const NOT_SCHEDULED: u64 = u64::MAX;
 
 /// How long a peer may be silent.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +74,7 @@ pub(crate) struct Connection {
     /// When data came or went, or when the handshake was complete.
     pub(crate) active: Time,
     /// The earliest tick at which the timers hand out this connection.
-    pub(crate) scheduled: Option<u64>,
+    pub(crate) scheduled: u64,
     /// Whether it waits to be sent from.
     pub(crate) is_dirty: bool,
     /// Whether it waits to be asked for events.
@@ -78,11 +82,13 @@ pub(crate) struct Connection {
     /// What the program has not been told.
     pub(crate) news: News,
     /// How much had arrived when the program was told last.
-    told: Arrived,
+    pub(super) told: Arrived,
+    /// What is noted for those who watch.
+    pub(super) noted: Noted,
     /// The peer's first sequence number after its SYN, when that has come.
     first_expected: Option<TcpSeqNumber>,
     /// Bytes that the program has read.
-    read: u32,
+    read: u64,
     /// The number after all that the program has written.
     pub(super) written: TcpSeqNumber,
     pub(super) next_to_send: TcpSeqNumber,
@@ -92,7 +98,7 @@ pub(crate) struct Connection {
     /// Whether the FIN waits for the last segment.
     pub(super) fin_waits: bool,
     /// The window that was announced last, and the number after it.
-    window: u16,
+    pub(super) window: u16,
     pub(super) edge: TcpSeqNumber,
     /// Until then, segments that the engine must not get are not answered again.
     answered_until: Time,
@@ -116,7 +122,8 @@ impl News {
 
 /// How many bytes have arrived, and whether all have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Arrived {
+pub(super) struct Arrived {
+    /// The low half.
     bytes: u32,
     end: bool,
 }
@@ -142,11 +149,12 @@ impl Connection {
             wants_space: false,
             heard: now,
             active: now,
-            scheduled: None,
+            scheduled: NOT_SCHEDULED,
             is_dirty: false,
             is_ready: false,
             news: News::default(),
             told: Arrived::default(),
+            noted: Noted::new(now),
             first_expected: None,
             read: 0,
             written: initial + 1,
@@ -161,17 +169,30 @@ impl Connection {
         }
     }
 
-    /// Notes the sequence number of the peer's SYN.
-    pub(crate) fn synchronize(&mut self, syn: TcpSeqNumber) {
+    /// Notes what the peer's SYN says. Its window has no unit.
+    pub(crate) fn synchronize(&mut self, syn: TcpSeqNumber, terms: Terms) {
         if self.first_expected.is_none() {
             self.first_expected = Some(syn + 1);
+            self.noted.terms = terms;
             // The window in a SYN of ours has waited for a number.
             self.edge = syn + usize::from(self.window);
         }
     }
 
+    /// Notes what a segment says that the engine gets.
+    pub(crate) fn received(&mut self, segment: &Segment<'_>, now: Time, counters: &mut Counters) {
+        let expected = self.number_after(self.told);
+        self.noted.received(segment, expected, now, counters);
+        if self.stage == Stage::Open {
+            self.heard = now;
+        }
+        if let Some(number) = segment.ack {
+            self.acknowledged(number, segment.window, now);
+        }
+    }
+
     /// Notes what a segment of the peer acknowledges, and the window that it announces.
-    pub(crate) fn acknowledged(&mut self, number: TcpSeqNumber, window: u16, now: Time) {
+    fn acknowledged(&mut self, number: TcpSeqNumber, window: u16, now: Time) {
         if number >= self.acknowledged && number <= self.next_to_send {
             if number > self.acknowledged {
                 self.retransmission.restart(now);
@@ -198,15 +219,16 @@ impl Connection {
     }
 
     /// Notes what was sent.
-    pub(crate) fn sent(&mut self, sent: Option<Sent>, now: Time) {
-        if let Some(Sent { seq, next, ack, window }) = sent {
+    pub(crate) fn sent(&mut self, sent: Option<Sent>, now: Time, counters: &mut Counters) {
+        if let Some(sent) = sent {
+            self.noted.sent(sent, self.acknowledged, self.next_to_send, counters);
             if self.acknowledged == self.next_to_send {
                 self.retransmission.restart(now);
-            } else if seq == self.acknowledged && next > seq {
+            } else if sent.seq == self.acknowledged && sent.len > 0 {
                 self.retransmission.repeat(now);
             }
-            self.next_to_send = self.next_to_send.max(next);
-            (self.window, self.edge) = (window, ack + usize::from(window));
+            self.next_to_send = self.next_to_send.max(sent.next());
+            (self.window, self.edge) = (sent.window, sent.ack + usize::from(sent.window));
         }
     }
 
@@ -224,7 +246,7 @@ impl Connection {
     /// Copies received bytes for the program.
     pub(crate) fn read(&mut self, bytes: &mut [u8]) -> usize {
         let read = self.socket.read(bytes);
-        self.read = self.read.wrapping_add(read as u32);
+        self.read += read as u64;
         read
     }
 
@@ -232,13 +254,14 @@ impl Connection {
     pub(crate) fn write(&mut self, bytes: &[u8]) -> usize {
         let written = self.socket.write(bytes);
         self.written += written;
+        self.noted.written += written as u64;
         written
     }
 
     /// Whether a segment that was sent leaves nothing to send before an answer, or a second, has passed: RFC 6298 has no
     /// retransmission earlier.
     pub(crate) fn is_last(&self, sent: Option<Sent>) -> bool {
-        self.stage == Stage::Open && !self.is_shut_down && sent.is_some_and(|sent| sent.next == self.written)
+        self.stage == Stage::Open && !self.is_shut_down && sent.is_some_and(|sent| sent.next() == self.written)
     }
 
     /// What a program gets that reads although nothing has arrived: nothing, the end, or an error.
@@ -255,7 +278,7 @@ impl Connection {
     /// Shows received bytes, which lie together, to `take`, which says how many it took.
     pub(crate) fn read_with(&mut self, take: impl FnOnce(&[u8]) -> usize) -> usize {
         let read = self.socket.read_with(take);
-        self.read = self.read.wrapping_add(read as u32);
+        self.read += read as u64;
         read
     }
 
@@ -271,24 +294,30 @@ impl Connection {
         self.next_to_send
     }
 
+    /// How many bytes have arrived in order.
+    pub(super) fn bytes_received(&self) -> u64 {
+        self.read + self.socket.unread() as u64
+    }
+
     fn arrived(&self) -> Arrived {
-        Arrived {
-            bytes: self.read.wrapping_add(self.socket.unread() as u32),
-            end: self.told.end || self.socket.is_at_end(),
-        }
+        Arrived { bytes: self.bytes_received() as u32, end: self.told.end || self.socket.is_at_end() }
     }
 
     /// RCV.NXT, once the peer's SYN has come.
     pub(crate) fn next_expected(&self) -> Option<TcpSeqNumber> {
-        let Arrived { bytes, end } = self.arrived();
+        self.number_after(self.arrived())
+    }
+
+    fn number_after(&self, Arrived { bytes, end }: Arrived) -> Option<TcpSeqNumber> {
         let numbers = bytes.wrapping_add(u32::from(end)).cast_signed();
         self.first_expected.map(|first| TcpSeqNumber(first.0.wrapping_add(numbers)))
     }
 
     /// Notes what the program has to be told of an open connection.
-    pub(crate) fn look(&mut self, now: Time) {
+    pub(crate) fn look(&mut self, now: Time, counters: &mut Counters) {
         let arrived = self.arrived();
         if arrived != self.told {
+            counters.bytes_received += u64::from(arrived.bytes.wrapping_sub(self.told.bytes));
             self.active = now;
             self.told = arrived;
             self.news.readable = true;
@@ -350,6 +379,7 @@ impl Connection {
     }
 
     /// When the connection ends, and how, if the peer stays silent. `None` if it has ended.
+    #[inline]
     pub(crate) fn deadline(&self, patience: &Patience) -> Option<(Time, Ended)> {
         if matches!(self.stage, Stage::Over(_)) {
             return None;

@@ -6,14 +6,17 @@
 
 mod connection;
 mod corrections;
+mod info;
 mod initial_sequence;
+mod noted;
 mod replies;
 mod retransmission;
 mod syn_cookie;
 mod time_wait;
 
-pub(crate) use connection::{Check, Connection, Patience, Stage};
+pub(crate) use connection::{Check, Connection, NOT_SCHEDULED, Patience, Stage};
 pub(crate) use initial_sequence::{FIRST_DYNAMIC_PORT, InitialSequence};
+pub(crate) use noted::Noted;
 pub(crate) use replies::{Reply, reset_for};
 pub(crate) use syn_cookie::SynCookies;
 pub(crate) use time_wait::{Arrival, TimeWait};

@@ -43,8 +43,7 @@ impl TimeWait {
         Self { flows: Flows::default(), deadlines: VecDeque::new(), duration, most }
     }
 
-    #[cfg(test)]
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.flows.len()
     }
 

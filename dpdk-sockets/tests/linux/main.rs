@@ -56,6 +56,9 @@ fn inside(medium: Medium) {
     if has("ping", "-V", "ping") {
         ping(medium);
     }
+    if has("dpdk-telemetry.py", "--help", "counters and connections") {
+        web::telemetry(medium);
+    }
     crowd::to_server(medium);
     crowd::through_proxy(medium);
     if has("curl", "--version", "the example http") {

@@ -124,3 +124,31 @@ pub(crate) fn grpc() {
     assert_eq!(curl(&[&words[..], &check].concat(), &[0, 0, 0, 0, 0]), [0, 0, 0, 0, 2, 8, 1]);
     assert_eq!(server.stop(), "0 connections were reset");
 }
+
+/// What DPDK's tool says of the echo server while a connection is open.
+pub(crate) fn telemetry(medium: Medium) {
+    let server = start(medium, "echo", &[]);
+    let mut stream = TcpStream::connect("192.0.2.1:7").unwrap();
+    let local = stream.local_addr().unwrap();
+    stream.write_all(&[7; 1_000]).unwrap();
+    stream.read_exact(&mut [0; 1_000]).unwrap();
+    let ask = |command: &str| {
+        let mut tool = Command::new("sh");
+        tool.args(["-c", "printf '%s\\n' \"$1\" | dpdk-telemetry.py", "sh", command]);
+        let output = tool.env("RUNTIME_DIRECTORY", &server.runtime).output().unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(ask("/sockets/list").trim(), r#"{"/sockets/list": {"stacks": ["echo"]}}"#);
+    let list = ask(&format!("/sockets/list,echo,port=7,peer={}", local.ip()));
+    let begins = format!(
+        r#"{{"/sockets/list": {{"total": 1, "connections": {{"0": {{"local": "192.0.2.1:7", "peer": "{local}", "state": "ESTABLISHED""#
+    );
+    assert!(list.starts_with(&begins) && list.contains(r#""bytes_received": 1000, "#), "{list}");
+    let counters = ask("/sockets/counters,echo");
+    for field in [r#""connections": 1"#, r#""accepted": 1"#, r#""bytes_received": 1000"#, r#""bytes_sent": 1000"#] {
+        assert!(counters.contains(field), "{field} is not in {counters}");
+    }
+    drop(stream);
+    assert_eq!(server.stop(), "echoed 1000 bytes");
+}

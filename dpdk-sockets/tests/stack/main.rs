@@ -3,7 +3,7 @@
 
 //! The stack against a peer whose segments are made by hand, and against another stack, on a wire in memory with a clock
 //! that the test moves.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod acknowledgments;
 mod addresses;
@@ -29,7 +29,9 @@ mod sequence;
 mod silence;
 mod states;
 mod time_wait;
+mod trace;
 mod transfer;
 mod udp;
 mod undelivered;
+mod watch;
 mod window;

@@ -37,6 +37,8 @@ pub(crate) struct Peer {
     pub(crate) seq: TcpSeqNumber,
     /// What it has received.
     pub(crate) ack: Option<TcpSeqNumber>,
+    /// The maximum segment size and the shift of windows in its SYNs.
+    pub(crate) syn_options: (Option<u16>, Option<u8>),
     /// It answers ARP by itself.
     pub(crate) has_arp: bool,
 }
@@ -58,7 +60,15 @@ impl Peer {
     pub(crate) fn new(config: Config) -> Self {
         let mut stack = Stack::new(Memory::default(), config).unwrap();
         stack.listen(PORT).unwrap();
-        Self { stack, address: PEER, ports: (40_000, PORT), seq: TcpSeqNumber(-5), ack: None, has_arp: true }
+        Self {
+            stack,
+            address: PEER,
+            ports: (40_000, PORT),
+            seq: TcpSeqNumber(-5),
+            ack: None,
+            syn_options: (Some(1_460), None),
+            has_arp: true,
+        }
     }
 
     /// A peer with an established connection to the stack's listener, and the connection.
@@ -109,8 +119,8 @@ impl Peer {
             seq_number: seq,
             ack_number: ack,
             window_len: window,
-            window_scale: None,
-            max_seg_size: is_syn.then_some(1_460),
+            window_scale: self.syn_options.1.filter(|_| is_syn),
+            max_seg_size: self.syn_options.0.filter(|_| is_syn),
             sack_permitted: false,
             sack_ranges: [None; 3],
             timestamp: None,

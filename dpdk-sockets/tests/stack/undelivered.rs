@@ -14,7 +14,7 @@ const PORT_UNREACHABLE: u8 = 3;
 const TOO_BIG: u8 = 4;
 
 /// An ICMP message "destination unreachable" about a segment of the stack, from its port to the peer's.
-fn message(code: u8, mtu: u16, ports: (u16, u16), seq: TcpSeqNumber) -> Vec<u8> {
+pub(crate) fn message(code: u8, mtu: u16, ports: (u16, u16), seq: TcpSeqNumber) -> Vec<u8> {
     let mut icmp = vec![3, code, 0, 0, 0, 0];
     icmp.extend(mtu.to_be_bytes());
     icmp.extend([0x45, 0, 5, 0xdc, 0, 1, 0x40, 0, 63, 6, 0, 0]);

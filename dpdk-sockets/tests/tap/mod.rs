@@ -54,7 +54,7 @@ impl Server {
         let runtime = env::temp_dir().join(format!("dpdk-sockets-{name}-{}", std::process::id()));
         std::fs::create_dir(&runtime).unwrap();
         let mut process = Command::new(program)
-            .args(["--no-huge", "-m", "128", "--no-pci", "--no-telemetry", "-l", "0", "--vdev", medium.device, "--"])
+            .args(["--no-huge", "-m", "128", "--no-pci", "-l", "0", "--vdev", medium.device, "--"])
             .args(words)
             .env("RUNTIME_DIRECTORY", &runtime)
             .stdout(Stdio::piped())
