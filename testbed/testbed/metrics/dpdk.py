@@ -20,6 +20,7 @@ from testbed.metrics.definition import Definition, Sample, families
 _TIMEOUT_S = 2.0
 _SOCKET = re.compile(r"dpdk_telemetry\.v2(:\d+)?")
 _PREFIX, _PORT, _HEAP = ("file_prefix",), ("file_prefix", "port"), ("file_prefix", "heap")
+_STACK = ("file_prefix", "stack")
 
 # Of /ethdev/stats (struct rte_eth_stats).
 _DEVICE = {
@@ -50,7 +51,20 @@ _INFO = Definition("dpdk_info", "Always 1; the version is a label.", ("file_pref
 _CPU = Definition("dpdk_process_cpu_seconds_total", "CPU time of the process.", _PREFIX)
 _LINK = Definition("dpdk_ethdev_link_up", "Whether the port has a link.", _PORT)
 _IN_FLIGHT = Definition("l2fwd_in_flight_packets", "Frames received that are neither sent nor dropped.", _PREFIX)
-DEFINITIONS = (_UP, _INFO, _CPU, _LINK, *_DEVICE.values(), *_HEAPS.values(), *_FORWARDER.values(), _IN_FLIGHT)
+# Of /sockets/counters: the stacks of dpdk-sockets (dpdk-sockets/docs/watch.md).
+_EVENTS = Definition(
+    "dpdk_sockets_events_total", "What the stack has counted, by the counter's name.", (*_STACK, "event")
+)
+_BYTES = Definition("dpdk_sockets_bytes_total", "Bytes of data in TCP segments.", (*_STACK, "direction"))
+_CONNECTIONS = Definition("dpdk_sockets_connections", "TCP connections; those in TIME-WAIT apart.", (*_STACK, "state"))
+_OF_STACKS = {
+    "bytes_received": (_BYTES, "received"),
+    "bytes_sent": (_BYTES, "sent"),
+    "connections": (_CONNECTIONS, "open"),
+    "time_waits": (_CONNECTIONS, "time_wait"),
+}
+_PROGRAM = (_UP, _INFO, _CPU, _LINK, *_DEVICE.values(), *_HEAPS.values())
+DEFINITIONS = (*_PROGRAM, *_FORWARDER.values(), _IN_FLIGHT, _EVENTS, _BYTES, _CONNECTIONS)
 
 
 class DpdkCollector(Collector):
@@ -115,6 +129,11 @@ def _read(prefix: str, telemetry: Telemetry) -> Iterator[Sample]:
     for port, counters in _fields(forwarder.get("ports")).items():
         yield from _samples(_FORWARDER, counters, [prefix, port])
     yield from _samples({"in_flight": _IN_FLIGHT}, forwarder.get("total"), [prefix])
+    for stack in _list(_fields(telemetry.ask("/sockets/list")).get("stacks")):
+        for name, value in _fields(telemetry.ask(f"/sockets/counters,{stack}")).items():
+            definition, label = _OF_STACKS.get(name, (_EVENTS, name))
+            if isinstance(value, int):
+                yield Sample(definition.name, [prefix, str(stack), label], value)
 
 
 def _samples(wanted: Mapping[str, Definition], answer: object, labels: list[str]) -> Iterator[Sample]:
