@@ -141,7 +141,7 @@ impl Engine {
         socket: &mut Socket,
         link: &mut Link<W>,
         hop: Hop,
-        path: PathMtu,
+        path: Path,
         now: Time,
     ) -> Option<Sent> {
         let now = instant(now);

@@ -50,13 +50,13 @@ impl<W: Wire> Stack<W> {
     }
 
     fn send_from(&mut self, id: ConnectionId) {
-        let segment_size = self.segment_size();
+        let mtu = self.config.mtu;
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.is_dirty = false;
         let now = self.link.now();
         if connection.repetition().is_some_and(|at| now >= at) {
             connection.repeat(now);
-            if let Next::At(at) = self.engine.next(&connection.socket, now) {
+            if let Next::At(at) = self.engine.next(&connection.socket, connection.path, now) {
                 let (hop, path) = (connection.hop, connection.path);
                 let sent = self.engine.transmit_at(&mut connection.socket, &mut self.link, hop, path, at);
                 connection.sent(sent, now, &mut self.counters);
@@ -64,7 +64,7 @@ impl<W: Wire> Stack<W> {
         }
         let mut last = None;
         let mut next = loop {
-            connection.finish_with_last(segment_size);
+            connection.finish_with_last(mtu);
             let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
             connection.sent(sent, now, &mut self.counters);
             // smoltcp 0.14 sends one segment again and again if the peer has acknowledged everything with a window of 0.
@@ -81,8 +81,9 @@ impl<W: Wire> Stack<W> {
             }
         };
         if let Some(packet) = connection.probes(next, now) {
-            self.engine.receive(&packet, &mut connection.socket, &mut self.link, Hop::Nowhere);
-            next = self.engine.next(&connection.socket, now);
+            let (socket, path) = (&mut connection.socket, connection.path);
+            self.engine.receive(&packet, socket, &mut self.link, Hop::Nowhere, path);
+            next = self.engine.next(&connection.socket, connection.path, now);
         }
         let deadline = connection.deadline(&self.patience);
         if let Some((_, how)) = deadline.filter(|(at, _)| now >= *at) {

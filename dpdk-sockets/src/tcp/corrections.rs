@@ -84,11 +84,12 @@ impl Connection {
         }
     }
 
-    /// A FIN that waits goes with the next segment, if that is the last one; segments have so many bytes.
-    pub(crate) fn finish_with_last(&mut self, segment_size: usize) {
+    /// A FIN that waits goes with the next segment, if that is the last one; packets have so many bytes.
+    pub(crate) fn finish_with_last(&mut self, mtu: usize) {
         if !self.fin_waits {
             return;
         }
+        let segment_size = mtu - self.flow.headers_len();
         let is_last = self.peer_window > 0 && self.written <= self.next_to_send + segment_size;
         if is_last || self.socket.unacknowledged() == 0 {
             self.fin_waits = false;
