@@ -12,7 +12,9 @@ use crate::watch::ConnectionInfo;
 impl Connection {
     /// What is known of it. `mtu` is that of its path.
     pub(crate) fn info(&self, id: ConnectionId, mtu: usize, now: Time, patience: &Patience) -> ConnectionInfo {
-        let (socket, state, noted) = (&self.socket, self.socket.state(), &self.noted);
+        let (socket, noted) = (&self.socket, &self.noted);
+        // Of one that has ended, the socket may not know it.
+        let state = if matches!(self.stage, Stage::Over(_)) { State::Closed } else { socket.state() };
         // RFC 7323, section 2.2: the window of a SYN is in bytes.
         let shift = if matches!(state, State::SynSent | State::SynReceived) { 0 } else { noted.terms.window_shift };
         ConnectionInfo {
