@@ -85,8 +85,8 @@ RACES = """\
 
 Servers that send back requests of 100 bytes, by requests per second of the server's CPU time, interrupts included
 ([testbed/docs/sockets.md](testbed/docs/sockets.md)): on dpdk-sockets with the poll interface (`polled`, in C
-`polled-c`) and with async sockets (`async`), and on Linux with `tokio` and in C with `epoll`. The {rows} rows are a
-family of their own for Holm's method."""
+`polled-c`, with a device that writes checksums `offloaded`) and with async sockets (`async`), and on Linux with
+`tokio` and in C with `epoll`. The {rows} rows are a family of their own for Holm's method."""
 
 RACE_RATES = "Medians over the blocks; *full* is who has work all the time:"
 

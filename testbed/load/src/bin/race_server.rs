@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The echo server of a race on dpdk-sockets. Usage: race-server [EAL OPTIONS] -- polled|async CONNECTIONS BUFFER, the
-//! last in bytes for each direction of a connection. Runs until SIGINT or SIGTERM.
+//! The echo server of a race on dpdk-sockets. Usage: race-server [EAL OPTIONS] -- polled|async|offloaded CONNECTIONS BUFFER,
+//! the last in bytes for each direction of a connection. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
 use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
-use dpdk_rs::{Clock, Eal, EalOptions, MacAddr, Mempool, Tsc};
+use dpdk_rs::{Clock, Eal, EalOptions, MacAddr, Mempool, PortConfig, Tsc};
 use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
 use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, IpNet, Stack};
@@ -24,7 +24,7 @@ const MBUFS: u32 = 4_095;
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let [kind, connections, buffer] = args.as_slice() else {
-        return Err("give polled or async, the connections, and the bytes of a buffer".into());
+        return Err("give polled, async or offloaded, the connections, and the bytes of a buffer".into());
     };
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -35,17 +35,18 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
-    let offloads = checksum_offloads(&port.info()?);
-    let (_port, mut rx, mut tx) = port.configure(&offloads, &pool)?.start()?;
+    // The kernel's servers have no device that looks after checksums either.
+    let config = if kind == "offloaded" { checksum_offloads(&port.info()?) } else { PortConfig::default() };
+    let (_port, mut rx, mut tx) = port.configure(&config, &pool)?.start()?;
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
     let mut config = Config::new(MacAddr(SERVER_MAC.0), IpNet::new_assert(SERVER.into(), PREFIX_LEN));
     config.connections = connections.parse()?;
     (config.receive_buffer, config.send_buffer) = (buffer.parse()?, buffer.parse()?);
     let stack = Stack::new(wire, config)?;
     match kind.as_str() {
-        "polled" => polled(stack, &stop, &polls),
+        "polled" | "offloaded" => polled(stack, &stop, &polls),
         "async" => tasks(stack, &stop, &polls),
-        other => Err(format!("'{other}' is no kind of server: give polled or async").into()),
+        other => Err(format!("'{other}' is no kind of server: give polled, async or offloaded").into()),
     }
 }
 

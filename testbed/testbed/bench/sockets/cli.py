@@ -73,10 +73,10 @@ def sockets(
     """Measure what requests of 100 bytes cost dpdk-sockets, and race it with the kernel's sockets.
 
     First it counts instructions without a device, for the poll interface, the async sockets, and checksum offloads.
-    Then it races servers that send requests back: on the poll interface in Rust (polled) and in C (polled-c), on the
-    async sockets (async), and on the kernel's sockets, with tokio (tokio) and in C with epoll (epoll). It prints the
-    ratio of each pair by requests per second of CPU time, with an interval, the noise floor, latencies, and
-    connections opened per second. The kernel's servers need root.
+    Then it races servers that send requests back: on the poll interface in Rust (polled), with checksum offloads
+    (offloaded), and in C (polled-c), on the async sockets (async), and on the kernel's sockets, with tokio (tokio) and
+    in C with epoll (epoll). It prints the ratio of each pair by requests per second of CPU time, with an interval, the
+    noise floor, latencies, and connections opened per second. The kernel's servers need root.
     """
     if race and (count or renew):
         raise typer.BadParameter("with --count or --renew there is no race", param_hint="--race")

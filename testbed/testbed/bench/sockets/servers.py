@@ -72,7 +72,7 @@ def most_files() -> int:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
 
-NAMES = ("polled", "async", "polled-c", "tokio", "epoll")
+NAMES = ("polled", "async", "offloaded", "polled-c", "tokio", "epoll")
 
 
 def find_servers(names: Sequence[str], folders: list[Path] | None) -> list[Server]:
@@ -96,10 +96,14 @@ def _find(name: str, folders: list[Path] | None) -> Server:
         return [str(connections), str(BUFFER)]
 
     match name:
-        case "polled" | "async":
-            what = {"polled": "the poll interface", "async": "the async sockets"}[name]
+        case "polled" | "async" | "offloaded":
+            what = {
+                "polled": "the poll interface of dpdk-sockets",
+                "async": "the async sockets of dpdk-sockets",
+                "offloaded": "the poll interface of dpdk-sockets, on a device with the checksum offloads that it has",
+            }[name]
             program = find_program(RACE_SERVER, folders)
-            return Server(name, f"{what} of dpdk-sockets", False, program, lambda many: ["--", name, *sizes(many)])
+            return Server(name, what, False, program, lambda many: ["--", name, *sizes(many)])
         case "polled-c":
             what = "the poll interface of dpdk-sockets in C"
             return Server(name, what, False, _build_sockets(), lambda many: ["--", *sizes(many)])

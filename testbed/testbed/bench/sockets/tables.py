@@ -141,7 +141,7 @@ def remarks(measurements: Sequence[Measurement]) -> list[str]:
     """What to know when reading the figures."""
     found = [
         "Our servers are on virtio-user and vhost-user, whose copies the client makes; the kernel's on a veth pair, "
-        "with AF_PACKET at the client's end. All verify and write all checksums in software.",
+        "with AF_PACKET at the client's end. All but 'offloaded' verify and write all checksums in software.",
         "CPU time is that of the server's process; for the kernel's servers it is all that the server's CPU does, "
         "interrupts included, and each direction of the veth pair is handled by the CPU of its receiver.",
     ]
