@@ -95,7 +95,7 @@ def sockets(
             connections=raced,
             counted=None if race else find_program(COSTS, folders),
             counted_connections=counted,
-            protocol=Protocol(rounds=1 if quick else 2, slice_s=0.1 if quick else 0.5),
+            protocol=Protocol(rounds=1 if quick else 2, slice_s=0.2 if quick else 0.5),
             blocks=blocks or (2 if quick else 12),
             load_s=0.2 if quick else 3.0,
             seed=drawn(seed),
