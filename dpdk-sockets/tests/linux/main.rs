@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod crowd;
+mod impaired;
 mod proxied;
 #[path = "../tap/mod.rs"]
 mod tap;
@@ -24,9 +25,13 @@ const AF_PACKET: Medium = Medium {
     delete: "ip link delete linux0",
 };
 
-/// The tests are in `deps`, beside `examples`.
+/// What cargo has built: the tests are in `deps`, beside `examples` and the programs.
+fn built(name: &str) -> PathBuf {
+    env::current_exe().unwrap().parent().and_then(Path::parent).unwrap().join(name)
+}
+
 fn example(name: &str) -> PathBuf {
-    env::current_exe().unwrap().parent().and_then(Path::parent).unwrap().join("examples").join(name)
+    built("examples").join(name)
 }
 
 fn start(medium: Medium, name: &str, words: &[&str]) -> Server {
@@ -89,5 +94,17 @@ fn linux_hosts_are_served() {
 fn linux_hosts_are_served_over_af_packet() {
     if tap::is_inside("linux_hosts_are_served_over_af_packet") && has("ethtool", "--version", "net_af_packet") {
         inside(AF_PACKET);
+    }
+}
+
+#[test]
+fn every_byte_arrives_whatever_happens_to_frames() {
+    if tap::is_inside("every_byte_arrives_whatever_happens_to_frames") {
+        let program = built("impair");
+        if program.exists() {
+            impaired::transfers(&program);
+        } else {
+            println!("skipped: transfers through impair, which is not built: cargo build -p testbed-impair");
+        }
     }
 }

@@ -16,6 +16,7 @@ mod ending;
 mod flags;
 mod forged;
 mod hosts;
+mod impaired;
 mod ipv6;
 mod limits;
 mod opening;
