@@ -245,9 +245,10 @@ def test_handicaps_are_built_with_and_without_lto(tree):
         assert f"cargo build --profile {profile} -p testbed-handicaps" in builds
 
 
-def test_the_program_that_is_counted_for_sockets_is_built(tree):
+def test_the_programs_that_measure_sockets_are_built(tree):
     tree.x("bench", "sockets", "--renew", "--no-hugepages")
-    assert "cargo build --profile dist -p testbed-load" in tree.calls
+    built = "cargo build --profile dist -p testbed-load -p testbed-impair --features testbed-load/echo"
+    assert built in tree.calls
     assert not any("target/static" in call for call in tree.calls)
 
 

@@ -54,7 +54,7 @@ struct Path {
 impl Path {
     fn new(impairments: &Impairments, seed: u64) -> Self {
         let mut stacks = [0, 1].map(|number| {
-            let config = Config::new(MacAddr([2, 0, 0, 0, 0, number as u8]), HOSTS[number], 24);
+            let config = Config::new(MacAddr([2, 0, 0, 0, 0, number as u8]), IpNet::new_assert(HOSTS[number].into(), 24));
             Stack::new(Memory::default(), config).unwrap()
         });
         stacks[0].listen(PORT).unwrap();

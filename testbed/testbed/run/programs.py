@@ -36,7 +36,10 @@ COSTS = "costs"
 RACE_CLIENT = "race-client"
 RACE_SERVER = "race-server"
 RACE_TOKIO = "race-tokio"
-LANGUAGES |= dict.fromkeys((COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO), "Rust")
+# The example of dpdk-sockets, as testbed-load builds it.
+ECHO = "echo"
+IMPAIR = "impair"
+LANGUAGES |= dict.fromkeys((COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO, ECHO, IMPAIR), "Rust")
 
 
 def repository_root() -> Path:

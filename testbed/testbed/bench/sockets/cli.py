@@ -14,6 +14,7 @@ from testbed.bench.count.binary import BinaryError
 from testbed.bench.count.gate import FiguresError
 from testbed.bench.count.instructions import CountError
 from testbed.bench.sockets.count import CONNECTIONS, QUICK_CONNECTIONS, run_counts
+from testbed.bench.sockets.loss import QUICK, LossPlan, run_loss
 from testbed.bench.sockets.servers import NAMES, find_client, find_servers
 from testbed.command_line.console import fail, new_console
 from testbed.command_line.options import (
@@ -32,7 +33,9 @@ from testbed.command_line.options import (
 )
 from testbed.comparison.blocks import Protocol
 from testbed.run.lcores import plan_lcores
-from testbed.run.programs import COSTS, ProgramMissing, find_program
+from testbed.run.namespaces import NamespacesUnavailable
+from testbed.run.process import ProcessError
+from testbed.run.programs import COSTS, ECHO, IMPAIR, ProgramMissing, find_program
 from testbed.run.results_folder import ResultsError
 
 RACED = (100, 1_000, 10_000)
@@ -58,6 +61,9 @@ def sockets(
     blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Blocks. Default: 12.")] = None,
     count: Annotated[bool, typer.Option("--count", help="Only count instructions.")] = False,
     race: Annotated[bool, typer.Option("--race", help="Only race.")] = False,
+    loss: Annotated[
+        bool, typer.Option("--loss", help="Instead, time transfers on paths that lose frames, beside the kernel's.")
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Only check that everything works: few connections, 2 short blocks.")
     ] = False,
@@ -81,6 +87,13 @@ def sockets(
     if race and (count or renew):
         raise typer.BadParameter("with --count or --renew there is no race", param_hint="--race")
     folders = absolute(bin_dir) or None
+    if loss:
+        try:
+            programs = [find_program(name, folders) for name in (IMPAIR, ECHO)]
+            run_loss(QUICK if quick else LossPlan(), *programs, new_console(), json_file(json))
+        except (NamespacesUnavailable, ProcessError, ProgramMissing, OSError) as error:
+            fail(str(error))
+        return
     counted = sorted(set(connections or (QUICK_CONNECTIONS if quick else CONNECTIONS)))
     raced = sorted(set(connections or (QUICK_RACED if quick else RACED)))
     try:
