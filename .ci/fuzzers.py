@@ -27,7 +27,7 @@ from types import FrameType
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = Path("target/fuzz")
-CRATES = ("dpdk-rs/fuzz", "l2fwd-rs/fuzz", "parsing-bench/fuzz", "testbed/generator/fuzz")
+CRATES = ("dpdk-rs/fuzz", "dpdk-sockets/fuzz", "l2fwd-rs/fuzz", "parsing-bench/fuzz", "testbed/generator/fuzz")
 PYTHON = "testbed/fuzz"
 
 # What `cargo fuzz` sets too, but for the sanitizers of Rust code, which need a nightly toolchain. clang links, since it
