@@ -11,7 +11,7 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_rs_fuzz::Reader;
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Config, Stack};
+use dpdk_sockets::{Config, IpNet, Stack};
 use std::collections::VecDeque;
 
 const STEPS: usize = 200;
@@ -40,7 +40,7 @@ struct World {
 
 impl World {
     fn new(reader: &mut Reader<'_>) -> Self {
-        let mut config = Config::new(MacAddr(STACK_MAC), STACK, 24);
+        let mut config = Config::new(MacAddr(STACK_MAC), IpNet::new_assert(STACK.into(), 24));
         config.mtu = MTU;
         let choice = reader.byte();
         let size = |choice: u8| [65_535, 4_096, 100, 1].get(usize::from(choice & 3)).copied().unwrap_or(1);

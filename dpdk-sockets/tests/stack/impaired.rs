@@ -8,7 +8,7 @@ use core::net::{Ipv4Addr, SocketAddr};
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Config, ConnectionId, Ended, Event, Stack};
+use dpdk_sockets::{Config, ConnectionId, Ended, Event, IpNet, Stack};
 use rand::distr::Bernoulli;
 use rand::{RngExt as _, SeedableRng as _, rngs::Xoshiro256PlusPlus};
 use std::env;
@@ -54,7 +54,8 @@ struct Path {
 impl Path {
     fn new(impairments: &Impairments, seed: u64) -> Self {
         let mut stacks = [0, 1].map(|number| {
-            let config = Config::new(MacAddr([2, 0, 0, 0, 0, number as u8]), IpNet::new_assert(HOSTS[number].into(), 24));
+            let config =
+                Config::new(MacAddr([2, 0, 0, 0, 0, number as u8]), IpNet::new_assert(HOSTS[number].into(), 24));
             Stack::new(Memory::default(), config).unwrap()
         });
         stacks[0].listen(PORT).unwrap();

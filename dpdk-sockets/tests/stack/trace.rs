@@ -139,7 +139,9 @@ fn hosts_that_are_not_there_and_short_paths_are_told_of() {
         peer.wait(Duration::from_secs(4));
     });
     let lines: Vec<_> = lines.iter().filter(|line| line.starts_with("INFO")).collect();
-    let told =
-        ["INFO packets to this host become shorter peer=192.0.2.2 mtu=1400", "INFO no answer to ARP or neighbor discovery host=192.0.2.9"];
+    let told = [
+        "INFO packets to this host become shorter peer=192.0.2.2 mtu=1400",
+        "INFO no answer to ARP or neighbor discovery host=192.0.2.9",
+    ];
     assert_eq!(lines, told);
 }

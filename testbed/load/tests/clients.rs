@@ -8,7 +8,7 @@
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
-use dpdk_sockets::{Config, ConnectionId, Event, Stack};
+use dpdk_sockets::{Config, ConnectionId, Event, IpNet, Stack};
 use testbed_load::{Clients, Latencies, Mode, PORT, PREFIX_LEN, Patience, SERVER, SERVER_MAC};
 
 /// A server in memory and its clients. The unit of time is a microsecond.
@@ -22,7 +22,7 @@ struct Race {
 
 impl Race {
     fn new(connections: u32, limit: usize) -> Self {
-        let config = Config::new(MacAddr(SERVER_MAC.0), SERVER, PREFIX_LEN);
+        let config = Config::new(MacAddr(SERVER_MAC.0), IpNet::new_assert(SERVER.into(), PREFIX_LEN));
         let mut stack = Stack::new(Memory::default(), config).unwrap();
         stack.listen(PORT).unwrap();
         let patience = Patience { resend: 500_000, acknowledge: 40_000 };
