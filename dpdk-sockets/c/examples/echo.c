@@ -86,8 +86,8 @@ start_port(uint16_t port, struct rte_mempool *pool)
 	check(rte_eth_tx_queue_setup(port, 0, NB_DESCRIPTORS, socket_id, NULL),
 		"cannot set up the TX queue");
 	check(rte_eth_dev_start(port), "cannot start the port");
-	/* Neighbor discovery asks a group for an IPv6 address. A device without a filter refuses, and
-	 * receives all frames.
+	/* Neighbor discovery asks a group for an IPv6 address. A device without a filter refuses,
+	 * and receives all frames.
 	 */
 	(void)rte_eth_allmulticast_enable(port);
 }

@@ -3,8 +3,7 @@
 
 //! What an IPv6 packet carries (RFC 8200). Packets with extension headers are ignored.
 
-use super::frame::{Datagram, Packet};
-use super::{Inbound, Segment, undelivered};
+use super::{Datagram, Inbound, Packet, Segment, undelivered};
 use crate::checksum;
 use crate::link::Routes;
 use crate::udp;

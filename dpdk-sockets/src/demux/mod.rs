@@ -5,12 +5,14 @@
 
 mod flow;
 mod frame;
+mod inbound;
 mod ipv4;
 mod ipv6;
 mod segment;
 mod undelivered;
 
 pub(crate) use flow::{Flow, Flows};
-pub(crate) use frame::{Inbound, Packet, inbound};
+pub(crate) use frame::inbound;
+pub(crate) use inbound::{Datagram, Inbound, Packet};
 pub(crate) use segment::{Segment, Terms};
 pub(crate) use undelivered::{Reason, Undelivered};
