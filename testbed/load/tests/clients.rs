@@ -116,6 +116,14 @@ fn connections_are_closed_after_an_answer_and_opened_again() {
 }
 
 #[test]
+fn the_same_ports_are_used_again_at_once() {
+    let mut race = Race::open(1, 1);
+    race.clients.set_mode(Mode::Churn, race.now);
+    race.run_until("answered", |clients| clients.counters().answers >= 20);
+    assert_eq!(race.clients.counters().resent, 0);
+}
+
+#[test]
 fn a_quiet_client_has_acknowledged_everything() {
     let mut race = Race::open(8, 4);
     race.clients.set_mode(Mode::Full, race.now);

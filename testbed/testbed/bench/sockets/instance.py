@@ -81,7 +81,7 @@ class RaceInstance:
         for role, prefix in prefixes.items():
             self._telemetry[role] = self._connect(socket_path(self._platform.runtime, prefix))
         self._rss_kb = self.memory().rss_kb
-        self.ask("/race/open")
+        self._wait(self._opens, _START_TIMEOUT_S, "took commands")
         self._wait(lambda: bool(self._counters()["quiet"]), _START_TIMEOUT_S, "opened all connections")
         self.start_s = time.monotonic() - begin
 
@@ -119,6 +119,13 @@ class RaceInstance:
 
         self._wait(tried, _START_TIMEOUT_S, "had telemetry")
         return found[0]
+
+    def _opens(self) -> bool:
+        """Whether the client has its commands already, and so has begun to open connections."""
+        with contextlib.suppress(TelemetryError):
+            self.ask("/race/open")
+            return True
+        return False
 
     def _wait(self, is_so: Callable[[], bool], timeout_s: float, what: str) -> None:
         deadline = time.monotonic() + timeout_s

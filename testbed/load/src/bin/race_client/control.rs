@@ -49,7 +49,6 @@ impl Control {
             eal.register_telemetry(name, help, move |text| asked(&sender, ask(text)))
         };
         let commands = vec![
-            command("/race/open", "Opens all connections", |_| Ask::Open)?,
             command("/race/churn", "Sends one request on each connection, and opens it again", |_| Ask::Churn)?,
             command("/race/run", "Sends as many requests as possible", |_| Ask::Run)?,
             command("/race/pace", "Sends RATE requests a second, and records latencies for MS milliseconds", |text| {
@@ -59,6 +58,8 @@ impl Control {
             command("/race/drain", "Sends no more requests", |_| Ask::Drain)?,
             command("/race/counters", "Returns what was counted since the start", |_| Ask::Counters)?,
             command("/race/latencies", "Returns what /race/pace has recorded, in ns", |_| Ask::Latencies)?,
+            // The last one: whoever is answered finds all others.
+            command("/race/open", "Opens all connections", |_| Ask::Open)?,
         ];
         let start = eal.clock().now().cycles();
         Ok(Self {
