@@ -15,7 +15,6 @@ from test_bench_statistics import blocks_of, measurement_of
 from testbed.bench.quoted import COUNTS, FOLDER, claim_table, claims_of, results_page
 from testbed.bench.record import OverloadRecord, write_record
 from testbed.bench.sockets.record import Churn, SocketsRecord
-from testbed.bench.sockets.record import write_record as write_races
 from testbed.comparison.pair_verdict import Verdict
 from testbed.run.environment import record_environment
 from testbed.run.programs import repository_root
@@ -94,7 +93,7 @@ def test_races_are_a_section_and_a_family_of_their_own(root: Callable[[str], Pat
     )
     for measurement in raced.measurements:
         measurement.condition = measurement.condition.model_copy(update={"connections": 1})
-    write_races(folder / "sockets.json.xz", raced)
+    write_record(folder / "sockets.json.xz", raced)
     page = results_page(folder.parents[2])
     before, _, after = page.partition("## Requests")
     assert "| machine/virtual | a | b | faster | 8 | 1.200 |" in before

@@ -2,14 +2,16 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! Clients that send requests to an echo server, without a device: the frames of many connections, and the check of what
-//! comes back. `race-client` joins them to a port, and a test to a stack in memory.
+//! comes back. `race-client` joins them to a port, and a test to a stack in memory. Also what the async servers have in common.
 #![forbid(unsafe_code)]
 
 mod addresses;
 mod clients;
+mod echo;
 mod latency;
 mod segment;
 
 pub use addresses::{PORT, PREFIX_LEN, SERVER, SERVER_MAC};
 pub use clients::{Clients, Counters, Mode, Outgoing, Patience};
+pub use echo::{accept, echo};
 pub use latency::Latencies;

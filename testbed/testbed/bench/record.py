@@ -43,8 +43,8 @@ class OverloadRecord(Record):
     measurements: list[Measurement] = Field(default_factory=list)
 
 
-def write_record(path: Path, record: OverloadRecord) -> None:
-    """Writes it; the raw samples make lines of their own too long to indent."""
+def write_record(path: Path, record: Record) -> None:
+    """Writes the record of a comparison; the raw samples make lines of their own too long to indent."""
     write_atomically(path, record.model_dump_json() + "\n")
 
 

@@ -9,7 +9,7 @@
 use core::net::Ipv4Addr;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
-use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
+use dpdk_sockets::runtime::Runtime;
 use dpdk_sockets::wire::{Verified, Wire};
 use dpdk_sockets::{Config, Counters, Event, IpNet, Stack};
 use smoltcp::phy::ChecksumCapabilities;
@@ -18,14 +18,12 @@ use smoltcp::wire::{
     Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber,
 };
 use std::error::Error;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use testbed_load::{PORT, SERVER, accept};
 
-const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const SERVER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 1]);
 const CLIENT_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 2]);
 /// The clients' ports and addresses.
 const PORTS: u32 = 50_000;
-const PORT: u16 = 80;
 
 /// One frame in and one out.
 struct OneFrame {
@@ -205,24 +203,6 @@ fn serve(server: &mut Server) {
             runtime.poll();
             runtime.poll();
         }
-    }
-}
-
-async fn accept() {
-    let Ok(listener) = TcpListener::bind((SERVER, PORT).into()).await else { return };
-    while let Ok((stream, _)) = listener.accept().await {
-        spawn(echo(stream));
-    }
-}
-
-async fn echo(mut stream: TcpStream) -> std::io::Result<()> {
-    let mut bytes = [0; 128];
-    loop {
-        let len = stream.read(&mut bytes).await?;
-        if len == 0 {
-            return Ok(());
-        }
-        stream.write_all(&bytes[..len]).await?;
     }
 }
 

@@ -8,15 +8,14 @@
 
 use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
 use dpdk_rs::{Clock, Eal, EalOptions, MacAddr, Mempool, PortConfig, Tsc};
-use dpdk_sockets::runtime::{Runtime, TcpListener, TcpStream, spawn};
+use dpdk_sockets::runtime::Runtime;
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
 use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use testbed_load::{PORT, PREFIX_LEN, SERVER, SERVER_MAC};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use testbed_load::{PORT, PREFIX_LEN, SERVER, SERVER_MAC, accept};
 
 /// For full queues, those of the device too.
 const MBUFS: u32 = 4_095;
@@ -94,24 +93,6 @@ fn tasks(stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Result<()
     println!("{:?}", runtime.with_stack(|stack| stack.counters()));
     runtime.abort();
     Ok(())
-}
-
-async fn accept() {
-    let Ok(listener) = TcpListener::bind((SERVER, PORT).into()).await else { return };
-    while let Ok((stream, _)) = listener.accept().await {
-        spawn(echo(stream));
-    }
-}
-
-async fn echo(mut stream: TcpStream) -> std::io::Result<()> {
-    let mut bytes = [0; 128];
-    loop {
-        let len = stream.read(&mut bytes).await?;
-        if len == 0 {
-            return Ok(());
-        }
-        stream.write_all(&bytes[..len]).await?;
-    }
 }
 
 /// How long polls last that find nothing, measured only while somebody asks.

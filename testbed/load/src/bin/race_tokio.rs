@@ -5,9 +5,8 @@
 #![forbid(unsafe_code)]
 
 use core::net::Ipv4Addr;
-use testbed_load::PORT;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use testbed_load::{PORT, echo};
+use tokio::net::TcpListener;
 
 fn main() -> std::io::Result<()> {
     tokio::runtime::Builder::new_current_thread().enable_io().build()?.block_on(async {
@@ -18,15 +17,4 @@ fn main() -> std::io::Result<()> {
             tokio::spawn(echo(stream));
         }
     })
-}
-
-async fn echo(mut stream: TcpStream) -> std::io::Result<()> {
-    let mut bytes = [0; 128];
-    loop {
-        let len = stream.read(&mut bytes).await?;
-        if len == 0 {
-            return Ok(());
-        }
-        stream.write_all(&bytes[..len]).await?;
-    }
 }

@@ -12,9 +12,10 @@ from pathlib import Path
 from rich.console import Console
 
 from testbed.bench.count.gate import versions
+from testbed.bench.record import write_record
 from testbed.bench.sockets.count import run_counts
 from testbed.bench.sockets.race import Race, compared
-from testbed.bench.sockets.record import Latency, SocketsRecord, write_record
+from testbed.bench.sockets.record import Latency, SocketsRecord
 from testbed.bench.sockets.servers import Server
 from testbed.bench.sockets.tables import churn_table, latency_table, rate_table, remarks
 from testbed.command_line.console import say, say_warning

@@ -13,7 +13,7 @@ from pydantic import Field
 from testbed.comparison.record import Measurement, Pair
 from testbed.run import results_folder
 from testbed.run.environment import Environment
-from testbed.run.results_folder import Record, Status, write_atomically
+from testbed.run.results_folder import Record, Status
 
 SCHEMA_VERSION = 1
 
@@ -80,11 +80,6 @@ class SocketsRecord(Record):
     measurements: list[Measurement] = Field(default_factory=list)
     latencies: list[Latency] = Field(default_factory=list)
     churn: list[Churn] = Field(default_factory=list)
-
-
-def write_record(path: Path, record: SocketsRecord) -> None:
-    """Writes it; the raw samples make lines of their own too long to indent."""
-    write_atomically(path, record.model_dump_json() + "\n")
 
 
 def read_record(path: Path) -> SocketsRecord:

@@ -14,7 +14,7 @@ from testbed.page.tables import ABSENT, Row, Table, figure
 
 # Who is idle for less than this share of the time is full: it sets the rate.
 FULL = 0.1
-# From so many connections on, the memory of each is told.
+# From so many connections on, the memory of each is shown.
 MANY = 10_000
 RATE_COLUMNS = [
     "Connections",

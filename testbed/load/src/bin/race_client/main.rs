@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The client of a race: as it is told on DPDK's telemetry socket, it opens connections to an echo server and sends requests.
+//! The client of a race: on commands by DPDK's telemetry socket, it opens connections to an echo server and sends requests.
 //! It checks the answers. Usage: race-client [EAL OPTIONS] -- CONNECTIONS IN_FLIGHT. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
