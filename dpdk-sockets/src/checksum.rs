@@ -3,9 +3,9 @@
 
 //! The checksums of IPv4, TCP and UDP (RFC 1071), eight bytes at a time.
 
-use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN};
+use crate::ip::{self, is_ipv6};
+use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol};
 
-const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 /// Where the sums are: in the header of IPv4, TCP and UDP.
@@ -32,14 +32,10 @@ pub(crate) fn is_content_right(packet: &[u8], header_len: usize) -> bool {
 /// Writes the sums of an IP packet without options and extension headers, and of the TCP segment or UDP datagram in it.
 #[inline]
 pub(crate) fn write(packet: &mut [u8]) {
-    if packet.len() < IPV4_HEADER_LEN || (is_ipv6(packet) && packet.len() < IPV6_HEADER_LEN) {
-        return;
-    }
-    let (header_len, protocol) =
-        if is_ipv6(packet) { (IPV6_HEADER_LEN, packet[6]) } else { (IPV4_HEADER_LEN, packet[9]) };
+    let Some((header_len, protocol)) = ip::header(packet) else { return };
     let place = match protocol {
-        TCP => Some(TCP_AT),
-        UDP => Some(UDP_AT),
+        IpProtocol::Tcp => Some(TCP_AT),
+        IpProtocol::Udp => Some(UDP_AT),
         _ => None,
     };
     if let Some(at) = place.map(|at| header_len + at).filter(|at| packet.len() >= at + 2) {
@@ -47,7 +43,7 @@ pub(crate) fn write(packet: &mut [u8]) {
         let content = &packet[header_len..];
         let sum = !fold(sum(content, pseudo_header(packet, content.len())));
         // A datagram's sum of 0 is written as its other form, since 0 means none.
-        let sum = if sum == 0 && protocol == UDP { u16::MAX } else { sum };
+        let sum = if sum == 0 && protocol == IpProtocol::Udp { u16::MAX } else { sum };
         packet[at..at + 2].copy_from_slice(&sum.to_ne_bytes());
     }
     if !is_ipv6(packet) {
@@ -55,10 +51,6 @@ pub(crate) fn write(packet: &mut [u8]) {
         let sum = !fold(sum(&packet[..IPV4_HEADER_LEN], 0));
         packet[IPV4_AT..IPV4_AT + 2].copy_from_slice(&sum.to_ne_bytes());
     }
-}
-
-const fn is_ipv6(packet: &[u8]) -> bool {
-    packet[0] >> 4 == 6
 }
 
 /// The sum of the pseudo-header of TCP and UDP: addresses, protocol, length (RFC 9293, section 3.1; RFC 8200, section 8.1).
@@ -104,7 +96,7 @@ fn fold(sum: u64) -> u16 {
 mod tests {
     use super::*;
     use smoltcp::phy::ChecksumCapabilities;
-    use smoltcp::wire::{IpAddress, IpProtocol, IpRepr, UdpPacket, UdpRepr};
+    use smoltcp::wire::{IpAddress, IpRepr, UdpPacket, UdpRepr};
 
     /// A UDP packet of IPv4 whose sums smoltcp has computed.
     fn packet(payload: &[u8]) -> Vec<u8> {

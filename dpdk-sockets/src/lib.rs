@@ -21,6 +21,7 @@ mod engine;
 mod error;
 mod event;
 mod icmp;
+mod ip;
 mod link;
 pub mod runtime;
 mod stack;

@@ -3,13 +3,12 @@
 
 //! Where the frames of a stack come from and go to: a queue pair of a port, or memory in tests.
 
+use crate::ip;
 use crate::link::Ethernet;
 use core::time::Duration;
 use dpdk_rs::port::{PortInfo, RxOffloads, TxOffloads};
 use dpdk_rs::{Burst, Checksum, Clock, Eal, Mempool, Packet, PortConfig, RxQueue, Tsc, TxQueue, TxRequest};
-use smoltcp::wire::{
-    EthernetProtocol, IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol, Ipv4Packet, Ipv6Packet, TcpPacket,
-};
+use smoltcp::wire::{EthernetProtocol, IpProtocol, TcpPacket};
 use std::collections::VecDeque;
 
 /// The maximum number of frames received at once, and of frames that wait for the device.
@@ -197,31 +196,25 @@ impl Wire for QueuePair {
     }
 }
 
-/// What the device has to write into a frame of the stack, which has no options of IPv4 and no extension headers of IPv6.
+/// What the device has to write into a frame of the stack.
 fn request(frame: &[u8]) -> TxRequest {
     let nothing = TxRequest::new();
-    let Some((len, ethertype)) = Ethernet::sent(frame) else { return nothing };
+    let Some((len, EthernetProtocol::Ipv4 | EthernetProtocol::Ipv6)) = Ethernet::sent(frame) else { return nothing };
     let packet = &frame[len..];
-    let (asked, protocol, header_len) = match (ethertype, packet.len()) {
-        (EthernetProtocol::Ipv4, IPV4_HEADER_LEN..) => {
-            let asked = TxRequest::ipv4(len as u8, IPV4_HEADER_LEN as u16).ip_checksum();
-            (asked, Ipv4Packet::new_unchecked(packet).next_header(), IPV4_HEADER_LEN)
-        }
-        (EthernetProtocol::Ipv6, IPV6_HEADER_LEN..) => {
-            let asked = TxRequest::ipv6(len as u8, IPV6_HEADER_LEN as u16);
-            (asked, Ipv6Packet::new_unchecked(packet).next_header(), IPV6_HEADER_LEN)
-        }
-        _ => return nothing,
+    let Some((header_len, protocol)) = ip::header(packet) else { return nothing };
+    let asked = if ip::is_ipv6(packet) {
+        TxRequest::ipv6(len as u8, header_len as u16)
+    } else {
+        TxRequest::ipv4(len as u8, header_len as u16).ip_checksum()
     };
-    let content = &packet[header_len..];
     match protocol {
-        IpProtocol::Tcp => match TcpPacket::new_checked(content) {
+        IpProtocol::Tcp => match TcpPacket::new_checked(&packet[header_len..]) {
             Ok(tcp) => asked.tcp_checksum(tcp.header_len()),
             Err(_) => nothing,
         },
         IpProtocol::Udp => asked.udp_checksum(),
-        _ if ethertype == EthernetProtocol::Ipv4 => asked,
-        _ => nothing,
+        _ if ip::is_ipv6(packet) => nothing,
+        _ => asked,
     }
 }
 

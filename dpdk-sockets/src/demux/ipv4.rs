@@ -3,13 +3,12 @@
 
 //! What an IPv4 packet carries (RFC 791).
 
-use super::{Datagram, Inbound, Packet, Segment, undelivered};
+use super::{Inbound, Packet, transport, undelivered};
 use crate::checksum;
 use crate::link::Routes;
-use crate::udp;
 use crate::wire::Verified;
 use core::net::IpAddr;
-use smoltcp::wire::{EthernetAddress, IpProtocol, Ipv4Packet, UdpPacket};
+use smoltcp::wire::{EthernetAddress, IpProtocol, Ipv4Packet};
 
 /// Looks at a packet, which begins after so many bytes of its frame.
 pub(super) fn inbound<'f>(
@@ -35,27 +34,13 @@ pub(super) fn inbound<'f>(
     }
     // The rest is padding of the frame.
     let bytes = &bytes[..usize::from(packet.total_len())];
-    let payload = &bytes[header_len..];
     let whole = Packet { bytes, to, from: mac };
     match packet.next_header() {
-        IpProtocol::Tcp => {
-            let Some(segment) = Segment::parse(bytes, header_len, to, from) else { return Inbound::Ignored };
-            if !verified.l4 && !checksum::is_content_right(bytes, header_len) {
-                return Inbound::Damaged;
-            }
-            Inbound::Tcp(segment, mac)
+        IpProtocol::Tcp => transport::tcp(whole, header_len, from, verified),
+        IpProtocol::Udp => transport::udp(whole, offset, header_len, from, verified),
+        IpProtocol::Icmp => {
+            undelivered::icmpv4(&bytes[header_len..], to).map_or(Inbound::Icmp(whole), Inbound::Undelivered)
         }
-        IpProtocol::Udp => {
-            let Ok(udp) = UdpPacket::new_checked(payload) else { return Inbound::Ignored };
-            // A datagram can be shorter than the content of its packet.
-            let datagram = &bytes[..header_len + usize::from(udp.len())];
-            if !verified.l4 && !checksum::is_content_right(datagram, header_len) {
-                return Inbound::Damaged;
-            }
-            let placed = udp::place(&udp, from, offset + header_len);
-            placed.map_or(Inbound::Ignored, |(port, place)| Inbound::Udp(Datagram { packet: whole, port, place }))
-        }
-        IpProtocol::Icmp => undelivered::icmpv4(payload, to).map_or(Inbound::Icmp(whole), Inbound::Undelivered),
         _ => Inbound::Unserved(whole),
     }
 }

@@ -3,13 +3,11 @@
 
 //! What an IPv6 packet carries (RFC 8200). Packets with extension headers are ignored.
 
-use super::{Datagram, Inbound, Packet, Segment, undelivered};
-use crate::checksum;
+use super::{Inbound, Packet, transport, undelivered};
 use crate::link::Routes;
-use crate::udp;
 use crate::wire::Verified;
 use core::net::IpAddr;
-use smoltcp::wire::{EthernetAddress, IPV6_HEADER_LEN, Icmpv6Packet, IpProtocol, Ipv6Packet, UdpPacket};
+use smoltcp::wire::{EthernetAddress, IPV6_HEADER_LEN, Icmpv6Packet, IpProtocol, Ipv6Packet};
 
 /// Looks at a packet, which begins after so many bytes of its frame.
 pub(super) fn inbound<'f>(
@@ -33,22 +31,8 @@ pub(super) fn inbound<'f>(
     }
     let whole = Packet { bytes, to, from: mac };
     match packet.next_header() {
-        IpProtocol::Tcp => {
-            let Some(segment) = Segment::parse(bytes, IPV6_HEADER_LEN, to, from) else { return Inbound::Ignored };
-            if !verified.l4 && !checksum::is_content_right(bytes, IPV6_HEADER_LEN) {
-                return Inbound::Damaged;
-            }
-            Inbound::Tcp(segment, mac)
-        }
-        IpProtocol::Udp => {
-            let Ok(udp) = UdpPacket::new_checked(packet.payload()) else { return Inbound::Ignored };
-            let datagram = &bytes[..IPV6_HEADER_LEN + usize::from(udp.len())];
-            if !verified.l4 && !checksum::is_content_right(datagram, IPV6_HEADER_LEN) {
-                return Inbound::Damaged;
-            }
-            let placed = udp::place(&udp, from, offset + IPV6_HEADER_LEN);
-            placed.map_or(Inbound::Ignored, |(port, place)| Inbound::Udp(Datagram { packet: whole, port, place }))
-        }
+        IpProtocol::Tcp => transport::tcp(whole, IPV6_HEADER_LEN, from, verified),
+        IpProtocol::Udp => transport::udp(whole, offset, IPV6_HEADER_LEN, from, verified),
         IpProtocol::Icmpv6 => undelivered::icmpv6(&packet).map_or(Inbound::Icmp(whole), Inbound::Undelivered),
         IpProtocol::Ipv6Frag => Inbound::Fragment,
         _ => Inbound::Ignored,

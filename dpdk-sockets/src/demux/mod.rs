@@ -9,6 +9,7 @@ mod inbound;
 mod ipv4;
 mod ipv6;
 mod segment;
+mod transport;
 mod undelivered;
 
 pub(crate) use flow::{Flow, Flows};

@@ -3,11 +3,12 @@
 
 //! A device of smoltcp that hands out one packet, and sends to the link.
 
+use crate::ip;
 use crate::link::{Hop, Link};
 use crate::wire::Wire;
 use smoltcp::phy::{Checksum, Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
-use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol, Ipv4Packet, Ipv6Packet, TcpPacket, TcpSeqNumber};
+use smoltcp::wire::{IpProtocol, TcpPacket, TcpSeqNumber};
 
 /// What a segment that was sent says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,15 +96,11 @@ impl<W: Wire> TxToken for Transmission<'_, W> {
     }
 }
 
-/// smoltcp writes no options of IPv4, no extension headers of IPv6, and nothing behind the packet. A reset has numbers of the
-/// segment that it answers.
+/// A reset has numbers of the segment that it answers. smoltcp writes nothing behind the packet.
 fn what_was_sent(packet: &[u8]) -> Option<Sent> {
-    let is_ipv6 = packet.first()? >> 4 == 6;
-    let (ip, tcp) = packet.split_at_checked(if is_ipv6 { IPV6_HEADER_LEN } else { IPV4_HEADER_LEN })?;
-    let protocol =
-        if is_ipv6 { Ipv6Packet::new_unchecked(ip).next_header() } else { Ipv4Packet::new_unchecked(ip).next_header() };
+    let (header_len, protocol) = ip::header(packet)?;
     let is_tcp = protocol == IpProtocol::Tcp;
-    let tcp = is_tcp.then(|| TcpPacket::new_unchecked(tcp)).filter(|tcp| !tcp.rst())?;
+    let tcp = is_tcp.then(|| TcpPacket::new_unchecked(&packet[header_len..])).filter(|tcp| !tcp.rst())?;
     let len = tcp.segment_len() as u16;
     Some(Sent { seq: tcp.seq_number(), len, ack: tcp.ack_number(), window: tcp.window_len() })
 }

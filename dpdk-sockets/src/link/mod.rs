@@ -11,6 +11,7 @@ mod routes;
 
 use crate::checksum;
 use crate::config::Config;
+use crate::ip;
 use crate::time::Time;
 use crate::watch::capture::{self, Capture};
 use crate::wire::Wire;
@@ -139,7 +140,7 @@ impl<W: Wire> Link<W> {
 
     fn send_to(&mut self, mut frame: W::Frame, mac: EthernetAddress) {
         let bytes = W::bytes_mut(&mut frame);
-        let is_ipv6 = bytes.get(Ethernet::len(self.vlan)).is_some_and(|first| first >> 4 == 6);
+        let is_ipv6 = ip::is_ipv6(&bytes[Ethernet::len(self.vlan)..]);
         let ethertype = if is_ipv6 { EthernetProtocol::Ipv6 } else { EthernetProtocol::Ipv4 };
         Ethernet { to: mac, from: self.mac, ethertype }.emit(bytes, self.vlan);
         self.send(frame);

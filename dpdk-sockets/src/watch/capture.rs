@@ -3,13 +3,14 @@
 
 //! The packets of one connection, as a file of the format pcap.
 
-use crate::demux::Flow;
+use crate::demux::{Flow, Segment};
 use crate::event::ConnectionId;
+use crate::ip;
 use crate::time::Time;
-use core::net::{IpAddr, SocketAddr};
+use core::net::IpAddr;
 use smoltcp::phy::{PcapLinkType, PcapSink};
 use smoltcp::time::Instant;
-use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol, Ipv4Packet, Ipv6Packet, TcpPacket};
+use smoltcp::wire::{IpProtocol, Ipv4Packet, Ipv6Packet};
 use std::io;
 use std::time::SystemTime;
 
@@ -72,17 +73,17 @@ impl PcapSink for File {
     }
 }
 
-/// The flow of a packet of the stack, which has no options of IPv4 and no extension headers of IPv6, if it is a segment.
+/// The flow of a packet of the stack, if it is a segment.
 fn flow(packet: &[u8]) -> Option<Flow> {
-    let is_ipv6 = packet.first()? >> 4 == 6;
-    let (ip, tcp) = packet.split_at_checked(if is_ipv6 { IPV6_HEADER_LEN } else { IPV4_HEADER_LEN })?;
-    let (protocol, from, to): (_, IpAddr, IpAddr) = if is_ipv6 {
-        let ip = Ipv6Packet::new_unchecked(ip);
-        (ip.next_header(), ip.src_addr().into(), ip.dst_addr().into())
+    let (header_len, protocol) = ip::header(packet)?;
+    let (from, to): (IpAddr, IpAddr) = if ip::is_ipv6(packet) {
+        let ip = Ipv6Packet::new_unchecked(packet);
+        (ip.src_addr().into(), ip.dst_addr().into())
     } else {
-        let ip = Ipv4Packet::new_unchecked(ip);
-        (ip.next_header(), ip.src_addr().into(), ip.dst_addr().into())
+        let ip = Ipv4Packet::new_unchecked(packet);
+        (ip.src_addr().into(), ip.dst_addr().into())
     };
-    let tcp = (protocol == IpProtocol::Tcp).then(|| TcpPacket::new_checked(tcp).ok())??;
-    Some(Flow::new(SocketAddr::new(from, tcp.src_port()), SocketAddr::new(to, tcp.dst_port())))
+    // As the peer gets it.
+    let segment = (protocol == IpProtocol::Tcp).then(|| Segment::parse(packet, header_len, to, from))??;
+    Some(segment.flow.reversed())
 }
