@@ -55,8 +55,8 @@ pub struct Stack<W: Wire> {
     cookies: SynCookies,
     /// Until when segments may have a cookie.
     cookies_until: Time,
-    /// Until when nobody is told that there are too many connections.
-    overflow_told_until: Time,
+    /// Before this time, too many connections are not reported again.
+    overflow_reported_until: Time,
     /// How many connections the program has asked for.
     connects: u64,
     timers: Wheel<ConnectionId>,
@@ -125,7 +125,7 @@ impl<W: Wire> Stack<W> {
             initial: InitialSequence::default(),
             cookies: SynCookies::default(),
             cookies_until: Time::ZERO,
-            overflow_told_until: Time::ZERO,
+            overflow_reported_until: Time::ZERO,
             connects: 0,
             timers: Wheel::new(),
             due: Vec::new(),

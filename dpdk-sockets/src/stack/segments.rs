@@ -14,8 +14,8 @@ use crate::watch::capture;
 use crate::wire::Wire;
 use smoltcp::wire::{TcpControl, TcpSeqNumber};
 
-/// So long nobody is told again that there are too many connections.
-const OVERFLOW_TOLD_FOR: Time = Time::from_secs(10);
+/// Too many connections are reported at most once in this time.
+const OVERFLOW_REPORT_EVERY: Time = Time::from_secs(10);
 
 /// Cookies are looked for so long after the last one was sent.
 const COOKIES_FOR: Time = Time::from_secs(128);
@@ -126,8 +126,8 @@ impl<W: Wire> Stack<W> {
     fn overflow(&mut self) {
         self.counters.overflows += 1;
         let now = self.link.now();
-        if now >= self.overflow_told_until {
-            self.overflow_told_until = now + OVERFLOW_TOLD_FOR;
+        if now >= self.overflow_reported_until {
+            self.overflow_reported_until = now + OVERFLOW_REPORT_EVERY;
             trace::overflow(self.config.connections, self.counters.overflows);
         }
     }

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Where the engine, smoltcp 0.14, does not do what RFC 9293 says: segments that it must not get, or gets otherwise, and what
-//! it is told otherwise. `docs/upstream` has the reports.
+//! Where the engine, smoltcp 0.14, does not do what RFC 9293 says: segments that it must not get, or gets changed, and
+//! segments that are made for it. `docs/upstream` has the reports.
 
-use super::{Connection, Reply, Stage};
+use super::{Connection, Reply, Stage, retransmission};
 use crate::demux::Segment;
 use crate::engine::{Next, State};
 use crate::time::Time;
 use smoltcp::wire::{TcpControl, TcpPacket, TcpSeqNumber};
-
-/// The timer for what is repeated, and for probes, is never longer (RFC 6298, section 2.5).
-const LONGEST_TIMER: Time = Time::from_secs(60);
 
 /// An acknowledgment number that is older than this was not overtaken on its way: a send buffer is not larger.
 const OLDEST: i32 = 65_535;
@@ -64,7 +61,7 @@ impl Connection {
     pub(crate) fn probes(&self, next: Next, now: Time) -> Option<Vec<u8>> {
         let waits = match next {
             Next::Now => false,
-            Next::At(at) => at > now + LONGEST_TIMER,
+            Next::At(at) => at > now + retransmission::LONGEST,
             Next::Never => true,
         };
         if !waits || self.socket.unacknowledged() == 0 || self.stage != Stage::Open {

@@ -8,8 +8,8 @@ use crate::time::Time;
 /// The wait after an acknowledgment of new data: the initial one of RFC 1122, section 4.2.3.1.
 const FIRST: Time = Time::from_secs(3);
 
-/// RFC 6298, section 2.5.
-const LONGEST: Time = Time::from_secs(60);
+/// The timer for what is repeated, and for probes, is never longer (RFC 6298, section 2.5).
+pub(super) const LONGEST: Time = Time::from_secs(60);
 
 /// A bound for the engine's retransmission time-out.
 ///
