@@ -7,7 +7,7 @@ use crate::time::Time;
 use ahash::RandomState;
 use core::net::IpAddr;
 use smoltcp::wire::EthernetAddress;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// An address that was not heard of for so long is asked for, at the host itself, when it is used.
 const CONFIRM_AFTER: Time = Time::from_secs(45);
@@ -21,19 +21,25 @@ const ASK_AGAIN_AFTER: Time = Time::from_secs(1);
 /// After so many requests without an answer, a host is not there (RFC 4861, section 10).
 const MOST_REQUESTS: u32 = 3;
 
-/// So many frames wait for an address. RFC 1122, section 2.3.2.2, wants one at least, the latest.
-const MOST_WAITING: usize = 8;
+/// At most so many frames wait for one address: as many connections can be opened at once with a host that is not known yet. RFC
+/// 1122, section 2.3.2.2, wants one at least, the latest.
+const MOST_WAITING: usize = 64;
+
+/// At most so many frames wait in all, so that made-up addresses do not take all mbufs.
+const MOST_WAITING_IN_ALL: usize = 512;
 
 #[derive(Debug)]
 pub(crate) struct Neighbors<F> {
     entries: HashMap<IpAddr, Entry<F>, RandomState>,
     /// Those without an address.
     unresolved: Vec<IpAddr>,
+    /// How many frames wait for them.
+    waiting: usize,
 }
 
 #[derive(Debug)]
 enum Entry<F> {
-    Unresolved { waiting: Vec<F>, asked: Time, requests: u32 },
+    Unresolved { waiting: VecDeque<F>, asked: Time, requests: u32 },
     Resolved { mac: EthernetAddress, heard: Time, asked: Option<Time> },
 }
 
@@ -51,13 +57,14 @@ pub(crate) enum Verdict<F> {
 
 impl<F> Default for Neighbors<F> {
     fn default() -> Self {
-        Self { entries: HashMap::default(), unresolved: Vec::new() }
+        Self { entries: HashMap::default(), unresolved: Vec::new(), waiting: 0 }
     }
 }
 
 impl<F> Neighbors<F> {
-    /// What to do with a frame for a host, and whether one that waited for it is dropped.
+    /// What to do with a frame for a host, and whether it, or one that waited for the host, is dropped.
     pub(crate) fn send(&mut self, address: IpAddr, frame: F, now: Time) -> (Verdict<F>, bool) {
+        let is_full = self.waiting == MOST_WAITING_IN_ALL;
         match self.entries.get_mut(&address) {
             Some(Entry::Resolved { mac, heard, asked }) if now < *heard + LIFETIME => {
                 let is_old = now >= *heard + CONFIRM_AFTER && asked.is_none_or(|asked| now >= asked + ASK_AGAIN_AFTER);
@@ -68,32 +75,37 @@ impl<F> Neighbors<F> {
                 (Verdict::Send(frame, *mac), false)
             }
             Some(Entry::Unresolved { waiting, .. }) => {
-                let is_full = waiting.len() == MOST_WAITING;
-                if is_full {
-                    waiting.remove(0);
+                let is_full = is_full || waiting.len() == MOST_WAITING;
+                if !is_full {
+                    self.waiting += 1;
+                } else if waiting.pop_front().is_none() {
+                    return (Verdict::Wait, true);
                 }
-                waiting.push(frame);
+                waiting.push_back(frame);
                 (Verdict::Wait, is_full)
             }
             Some(Entry::Resolved { .. }) | None => {
-                let entry = Entry::Unresolved { waiting: vec![frame], asked: now, requests: 1 };
+                let waiting: VecDeque<F> = (!is_full).then_some(frame).into_iter().collect();
+                self.waiting += waiting.len();
+                let entry = Entry::Unresolved { waiting, asked: now, requests: 1 };
                 self.entries.insert(address, entry);
                 self.unresolved.push(address);
-                (Verdict::Ask, false)
+                (Verdict::Ask, is_full)
             }
         }
     }
 
     /// A host has said which address it has. Only those are noted that were asked for. Returns the frames that waited.
-    pub(crate) fn heard(&mut self, address: IpAddr, mac: EthernetAddress, now: Time) -> Vec<F> {
-        let Some(entry) = self.entries.get_mut(&address) else { return Vec::new() };
+    pub(crate) fn heard(&mut self, address: IpAddr, mac: EthernetAddress, now: Time) -> VecDeque<F> {
+        let Some(entry) = self.entries.get_mut(&address) else { return VecDeque::new() };
         let resolved = Entry::Resolved { mac, heard: now, asked: None };
         match core::mem::replace(entry, resolved) {
             Entry::Unresolved { waiting, .. } => {
                 self.unresolved.retain(|other| *other != address);
+                self.waiting -= waiting.len();
                 waiting
             }
-            Entry::Resolved { .. } => Vec::new(),
+            Entry::Resolved { .. } => VecDeque::new(),
         }
     }
 
@@ -109,6 +121,7 @@ impl<F> Neighbors<F> {
             }
             if *requests == MOST_REQUESTS {
                 dropped += waiting.len() as u64;
+                self.waiting -= waiting.len();
                 self.entries.remove(address);
                 gone.push(*address);
                 return false;
@@ -144,8 +157,26 @@ mod tests {
     #[test]
     fn the_latest_frames_wait() {
         let mut neighbors = Neighbors::default();
-        let dropped = (0..10).filter(|frame| neighbors.send(HOST, *frame, at(0)).1).count();
-        assert_eq!((dropped, neighbors.heard(HOST, MAC, at(0))), (2, (2..10).collect()));
+        let dropped = (0..66).filter(|frame| neighbors.send(HOST, *frame, at(0)).1).count();
+        assert_eq!((dropped, neighbors.heard(HOST, MAC, at(0))), (2, (2..66).collect()));
+    }
+
+    #[test]
+    fn hosts_that_are_not_there_do_not_take_all_mbufs() {
+        let mut neighbors = Neighbors::default();
+        let host = |number: usize| IpAddr::V6(core::net::Ipv6Addr::from_bits(number as u128));
+        let dropped = (0..600).filter(|frame| neighbors.send(host(*frame), *frame, at(0)).1).count();
+        assert_eq!(dropped, 88);
+        assert!(matches!(neighbors.send(host(0), 1_000, at(0)), (Verdict::Wait, true)));
+        assert!(matches!(neighbors.send(host(599), 1_001, at(0)), (Verdict::Wait, true)));
+        assert_eq!(
+            (neighbors.heard(host(0), MAC, at(0)), neighbors.heard(host(599), MAC, at(0))),
+            ([1_000].into(), [].into())
+        );
+        assert!(matches!(neighbors.send(host(599), 1, at(0)), (Verdict::Send(1, MAC), false)));
+        assert!(matches!(neighbors.send(host(700), 2, at(0)), (Verdict::Ask, false)), "one has left");
+        let lost: u64 = (1..5).map(|second| neighbors.maintain(at(second)).2).sum();
+        assert_eq!((lost, neighbors.waiting), (512, 0));
     }
 
     #[test]
