@@ -34,6 +34,9 @@ pub enum ConfigError {
     /// A buffer is too large or empty.
     #[error("a buffer of {0} bytes is not supported: give 1 to 65535")]
     Buffer(usize),
+    /// There are more or fewer wires than stacks that get connections by the [`Steering`](crate::group::Steering).
+    #[error("the steering is for {0} stacks, but there are {1} wires: give one for each RX queue of the port")]
+    Steering(usize, usize),
 }
 
 /// Why a stack does not listen.

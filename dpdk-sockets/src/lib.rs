@@ -7,7 +7,7 @@
 //! The program polls: [`Stack::poll`] receives and sends frames, and [`Stack::next_event`] returns what happened. It never
 //! blocks and never waits for another thread.
 //!
-//! [`runtime`] has async sockets with tokio's names, and an executor that polls them together with the stack. [`watch`] says what
+//! [`group`] has stacks for several lcores that serve the same addresses. [`runtime`] has async sockets with tokio's names, and an executor that polls them together with the stack. [`watch`] says what
 //! can be seen of a stack while it runs.
 //!
 #![doc = include_str!("../docs/echo.md")]
@@ -20,6 +20,7 @@ mod demux;
 mod engine;
 mod error;
 mod event;
+pub mod group;
 mod icmp;
 mod ip;
 mod link;

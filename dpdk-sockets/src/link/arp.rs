@@ -3,15 +3,15 @@
 
 //! ARP (RFC 826): which IPv4 host has which MAC address.
 
-use super::{Ethernet, Link};
+use super::{Ethernet, Link, Neighbor};
 use crate::wire::Wire;
 use core::net::{IpAddr, Ipv4Addr};
 use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetProtocol};
 
 impl<W: Wire> Link<W> {
-    /// Handles a received packet.
-    pub(crate) fn arp(&mut self, bytes: &[u8]) {
-        let Ok(packet) = ArpPacket::new_checked(bytes) else { return };
+    /// Handles a received packet. Returns what its sender says of itself.
+    pub(crate) fn arp(&mut self, bytes: &[u8]) -> Option<Neighbor> {
+        let packet = ArpPacket::new_checked(bytes).ok()?;
         let Ok(ArpRepr::EthernetIpv4 {
             operation,
             source_hardware_addr: mac,
@@ -20,16 +20,18 @@ impl<W: Wire> Link<W> {
             ..
         }) = ArpRepr::parse(&packet)
         else {
-            return;
+            return None;
         };
         // Nobody else has an address of the stack, and a host that asks for its own address learns nothing of it.
         if !mac.is_unicast() || self.routes.is_own(address.into()) || matches!(operation, ArpOperation::Unknown(_)) {
-            return;
+            return None;
         }
-        self.heard(address.into(), mac);
+        let neighbor = (address.into(), mac);
+        self.heard(neighbor);
         if operation == ArpOperation::Request && self.routes.is_own(target.into()) {
             self.send_arp(ArpOperation::Reply, target, mac, (mac, address));
         }
+        Some(neighbor)
     }
 
     /// Asks a host, or all, who has an address.

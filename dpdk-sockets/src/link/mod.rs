@@ -32,6 +32,9 @@ pub(crate) enum Hop {
     Nowhere,
 }
 
+/// A host, and the MAC address that it says it has.
+pub(crate) type Neighbor = (IpAddr, EthernetAddress);
+
 /// What the link has counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkCounters {
@@ -153,7 +156,7 @@ impl<W: Wire> Link<W> {
     }
 
     /// A host has said which MAC address it has: what waits for it is sent.
-    fn heard(&mut self, address: IpAddr, mac: EthernetAddress) {
+    pub(crate) fn heard(&mut self, (address, mac): Neighbor) {
         let now = self.now;
         for frame in self.neighbors.heard(address, mac, now) {
             self.send_to(frame, mac);

@@ -3,7 +3,7 @@
 
 //! Neighbor discovery (RFC 4861): which IPv6 host has which MAC address.
 
-use super::{Ethernet, Link};
+use super::{Ethernet, Link, Neighbor};
 use crate::config::is_unicast;
 use crate::wire::Wire;
 use core::net::{IpAddr, Ipv6Addr};
@@ -20,18 +20,18 @@ const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
 const HOP_LIMIT: u8 = u8::MAX;
 
 impl<W: Wire> Link<W> {
-    /// Handles a received packet, whose hop limit is right.
-    pub(crate) fn neighbor_discovery(&mut self, bytes: &[u8], mac: EthernetAddress) {
-        let Ok(packet) = Ipv6Packet::new_checked(bytes) else { return };
+    /// Handles a received packet, whose hop limit is right. Returns what its sender says of itself.
+    pub(crate) fn neighbor_discovery(&mut self, bytes: &[u8], mac: EthernetAddress) -> Option<Neighbor> {
+        let packet = Ipv6Packet::new_checked(bytes).ok()?;
         let (from, to) = (packet.src_addr(), packet.dst_addr());
-        let Ok(message) = Icmpv6Packet::new_checked(packet.payload()) else { return };
+        let message = Icmpv6Packet::new_checked(packet.payload()).ok()?;
         let Ok(Icmpv6Repr::Ndisc(message)) = Icmpv6Repr::parse(&from, &to, &message, &ChecksumCapabilities::default())
         else {
-            return;
+            return None;
         };
         // Nobody else has an address of the stack.
         if self.routes.is_own(from.into()) {
-            return;
+            return None;
         }
         match message {
             NdiscRepr::NeighborSolicit { target_addr: target, .. } if self.routes.is_own(target.into()) => {
@@ -40,26 +40,31 @@ impl<W: Wire> Link<W> {
                 if is_nameless && to == solicited_node(target) {
                     self.advertise(target, ALL_NODES, group_mac(ALL_NODES));
                 } else if is_unicast(from.into()) {
-                    self.heard(from.into(), mac);
+                    let neighbor = (from.into(), mac);
+                    self.heard(neighbor);
                     self.advertise(target, from, mac);
+                    return Some(neighbor);
                 }
             }
             NdiscRepr::NeighborAdvert { target_addr: target, lladdr, flags } => {
                 let said = lladdr.map(|address| address.parse(Medium::Ethernet));
                 let mac = match said {
                     Some(Ok(HardwareAddress::Ethernet(mac))) => mac,
-                    Some(_) => return,
+                    Some(_) => return None,
                     // Who was asked directly may leave it out (section 4.4).
                     None => mac,
                 };
                 let is_solicited = flags.contains(NdiscNeighborFlags::SOLICITED) && !to.is_multicast();
                 let may_change = is_solicited || flags.contains(NdiscNeighborFlags::OVERRIDE);
                 if mac.is_unicast() && may_change && !self.routes.is_own(target.into()) {
-                    self.heard(target.into(), mac);
+                    let neighbor = (target.into(), mac);
+                    self.heard(neighbor);
+                    return Some(neighbor);
                 }
             }
             _ => (),
         }
+        None
     }
 
     /// Asks a host, or all that may have an address, who has it.

@@ -62,14 +62,16 @@ impl<W: Wire> Stack<W> {
         Ok(self.insert(Connection::new(socket, flow, way, None, initial, now)))
     }
 
-    /// A flow to a peer that no connection has (RFC 6056, algorithm 3).
+    /// A flow to a peer that no connection has, and whose segments come to this stack (RFC 6056, algorithm 3).
     fn free_flow(&mut self, own: IpAddr, remote: SocketAddr) -> Option<Flow> {
-        let first = self.initial.first_port(remote, self.connects);
-        self.connects += 1;
+        let first = self.initial.first_port(remote, self.ports_tried);
         let ports = (first..=u16::MAX).chain(FIRST_DYNAMIC_PORT..first);
-        ports
-            .map(|port| Flow::new(SocketAddr::new(own, port), remote))
-            .find(|flow| !self.flows.contains_key(flow) && !self.time_wait.contains(*flow))
+        let mut flows = ports.map(|port| Flow::new(SocketAddr::new(own, port), remote)).zip(1..);
+        let (flow, tried) = flows.find(|(flow, _)| {
+            !self.flows.contains_key(flow) && !self.time_wait.contains(*flow) && self.is_own(*flow)
+        })?;
+        self.ports_tried += tried;
+        Some(flow)
     }
 
     /// Copies received bytes into `bytes`, and returns how many; `Some(0)` if the peer has closed its direction and

@@ -6,6 +6,7 @@
 mod calls;
 mod connections;
 mod datagrams;
+mod grouped;
 mod runtime;
 mod segments;
 mod trace;
@@ -17,6 +18,7 @@ use crate::demux::{Flows, Inbound, Packet, inbound};
 use crate::engine::{Buffers, Engine, PathMtu};
 use crate::error::ConfigError;
 use crate::event::{ConnectionId, ListenerId, UdpId};
+use crate::group::Member;
 use crate::icmp;
 use crate::link::{Hop, Link};
 use crate::tcp::{Connection, InitialSequence, NOT_SCHEDULED, Patience, SynCookies, TimeWait};
@@ -57,8 +59,8 @@ pub struct Stack<W: Wire> {
     cookies_until: Time,
     /// Before this time, too many connections are not reported again.
     overflow_reported_until: Time,
-    /// How many connections the program has asked for.
-    connects: u64,
+    /// How many local ports were tried for connections that the program has asked for.
+    ports_tried: u64,
     timers: Wheel<ConnectionId>,
     due: Vec<ConnectionId>,
     /// Connections that may have something to send.
@@ -75,6 +77,18 @@ pub struct Stack<W: Wire> {
     counters: Counters,
     /// Who asks for counters and connections.
     watched: Option<Watched>,
+    /// Its place among other stacks of the same host.
+    member: Option<Member<W::Frame>>,
+}
+
+/// What becomes of a frame that was handled.
+enum Fate {
+    /// Nothing.
+    Done,
+    /// It waits for the program of a UDP socket.
+    Kept(UdpId, Place),
+    /// It goes to another stack of the group, which may pass it to so many others.
+    Passed(usize, usize),
 }
 
 /// Who waits for connections to a port.
@@ -126,7 +140,7 @@ impl<W: Wire> Stack<W> {
             cookies: SynCookies::default(),
             cookies_until: Time::ZERO,
             overflow_reported_until: Time::ZERO,
-            connects: 0,
+            ports_tried: 0,
             timers: Wheel::new(),
             due: Vec::new(),
             dirty: VecDeque::new(),
@@ -137,6 +151,7 @@ impl<W: Wire> Stack<W> {
             maintained: Time::ZERO,
             counters: Counters::default(),
             watched: None,
+            member: None,
             config,
         })
     }
@@ -147,22 +162,34 @@ impl<W: Wire> Stack<W> {
         let now = self.link.read_clock();
         self.run_timers(now);
         self.send_dirty();
+        let others = self.member.as_ref().map_or(0, Member::others);
         let mut frames = 0;
         // An answer to each frame must have room.
         while frames < W::BURST && self.link.wire.has_room() {
             let Some(frame) = self.link.wire.receive() else { break };
             frames += 1;
-            let Some(bytes) = W::bytes(&frame) else {
-                self.counters.ignored += 1;
-                continue;
-            };
-            if let Some((socket, at)) = self.handle(bytes, self.link.wire.verified(&frame)) {
-                self.datagram(socket, Datagram { frame, at });
-            }
+            self.frame(frame, others);
         }
         self.counters.frames += frames as u64;
+        if others > 0 {
+            frames += self.read_messages();
+        }
         self.link.wire.flush();
         frames
+    }
+
+    /// Handles a frame, which may be passed to so many other stacks.
+    #[inline]
+    fn frame(&mut self, frame: W::Frame, others: usize) {
+        let Some(bytes) = W::bytes(&frame) else {
+            self.counters.ignored += 1;
+            return;
+        };
+        match self.handle(bytes, self.link.wire.verified(&frame), others) {
+            Fate::Done => (),
+            Fate::Kept(socket, at) => self.datagram(socket, Datagram { frame, at }),
+            Fate::Passed(to, others) => self.pass_on(to, frame, others),
+        }
     }
 
     /// The wire, for what it counts.
@@ -187,24 +214,31 @@ impl<W: Wire> Stack<W> {
         self.connections.len()
     }
 
-    /// Handles a frame. Returns whose datagram it carries, if it does.
-    fn handle(&mut self, bytes: &[u8], verified: Verified) -> Option<(UdpId, Place)> {
+    /// Handles what is in a frame.
+    fn handle(&mut self, bytes: &[u8], verified: Verified, others: usize) -> Fate {
         match inbound(bytes, &self.link, verified) {
-            Inbound::Tcp(segment, from) => self.segment(&segment, Hop::Mac(from)),
-            Inbound::Arp(packet) => self.link.arp(packet),
-            Inbound::Neighbor(packet, from) => self.link.neighbor_discovery(packet, from),
-            Inbound::Udp(datagram) => match self.udp.bound(datagram.port) {
-                Some(socket) => return Some((socket, datagram.place)),
-                None => self.refuse(datagram.packet, Icmpv4DstUnreachable::PortUnreachable),
+            Inbound::Tcp(segment, from) => return self.segment(&segment, Hop::Mac(from), others),
+            Inbound::Arp(packet) => {
+                let neighbor = self.link.arp(packet);
+                self.share(neighbor);
+            }
+            Inbound::Neighbor(packet, from) => {
+                let neighbor = self.link.neighbor_discovery(packet, from);
+                self.share(neighbor);
+            }
+            Inbound::Udp(datagram) => match (self.udp.bound(datagram.port), &self.member) {
+                (Some(socket), _) => return Fate::Kept(socket, datagram.place),
+                (None, Some(member)) if others > 0 => return Fate::Passed(member.next(), others - 1),
+                (None, _) => self.refuse(datagram.packet, Icmpv4DstUnreachable::PortUnreachable),
             },
-            Inbound::Undelivered(segment) => self.undelivered(segment),
+            Inbound::Undelivered(segment) => self.undelivered(segment, others),
             Inbound::Icmp(packet) => self.engine.answer(packet, &mut self.link),
             Inbound::Unserved(packet) => self.refuse(packet, Icmpv4DstUnreachable::ProtoUnreachable),
             Inbound::Damaged => self.counters.damaged += 1,
             Inbound::Fragment => self.counters.fragments += 1,
             Inbound::Ignored => self.counters.ignored += 1,
         }
-        None
+        Fate::Done
     }
 
     /// Says that nobody serves a packet.

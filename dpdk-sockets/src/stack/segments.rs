@@ -3,7 +3,7 @@
 
 //! What happens to a received segment.
 
-use super::{Stack, trace};
+use super::{Fate, Stack, trace};
 use crate::demux::{Flow, Segment, Terms};
 use crate::engine::State;
 use crate::event::{ConnectionId, ListenerId};
@@ -21,21 +21,25 @@ const OVERFLOW_REPORT_EVERY: Time = Time::from_secs(10);
 const COOKIES_FOR: Time = Time::from_secs(128);
 
 impl<W: Wire> Stack<W> {
-    pub(super) fn segment(&mut self, segment: &Segment<'_>, from: Hop) {
+    pub(super) fn segment(&mut self, segment: &Segment<'_>, from: Hop, others: usize) -> Fate {
         if !self.link.captures.is_empty() {
             let now = self.link.now();
             capture::received(&mut self.link.captures, segment.flow, segment.packet, now);
         }
         if let Some(id) = self.flows.get(&segment.flow) {
             self.known(*id, segment);
-            return;
+            return Fate::Done;
         }
         match self.time_wait.arrived(segment, self.link.now()) {
             Some(Arrival::Answered(reply)) => reply.send(&mut self.link, from),
             Some(Arrival::Ignored) => (),
             Some(Arrival::Opens(first)) => self.unknown(segment, from, Some(first)),
-            None => self.unknown(segment, from, None),
+            None => match self.owner(segment.flow, others) {
+                Some(other) => return Fate::Passed(other, 0),
+                None => self.unknown(segment, from, None),
+            },
         }
+        Fate::Done
     }
 
     /// A segment of a connection.

@@ -15,8 +15,11 @@ use crate::wire::Wire;
 const TRY_LONGER_AFTER: Time = Time::from_secs(600);
 
 impl<W: Wire> Stack<W> {
-    pub(super) fn undelivered(&mut self, segment: Undelivered) {
+    pub(super) fn undelivered(&mut self, segment: Undelivered, others: usize) {
         let id = self.flows.get(&segment.flow).copied();
+        if id.is_none() && self.pass_undelivered(segment, others) {
+            return;
+        }
         let found = id.and_then(|id| Some((id, self.connections.get_mut(id)?)));
         // Whoever does not see the connection cannot know the number.
         let Some((id, connection)) = found.filter(|(_, connection)| connection.is_in_flight(segment.seq)) else {

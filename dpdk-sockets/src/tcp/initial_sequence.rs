@@ -27,10 +27,10 @@ impl InitialSequence {
         TcpSeqNumber(clock.wrapping_add(offset).cast_signed())
     }
 
-    /// RFC 6056, section 3.3.3: the port with which the search for a free one begins. `number` counts the connections.
-    pub(crate) fn first_port(&self, remote: SocketAddr, number: u64) -> u16 {
+    /// RFC 6056, section 3.3.3: the port with which the search for a free one begins. `tried` counts the ports that were tried.
+    pub(crate) fn first_port(&self, remote: SocketAddr, tried: u64) -> u16 {
         let ports = u64::from(u16::MAX - FIRST_DYNAMIC_PORT) + 1;
-        FIRST_DYNAMIC_PORT + (self.key.hash_one(remote).wrapping_add(number) % ports) as u16
+        FIRST_DYNAMIC_PORT + (self.key.hash_one(remote).wrapping_add(tried) % ports) as u16
     }
 }
 

@@ -84,6 +84,10 @@ counters! {
     damaged,
     /// Datagrams that were dropped, since too many waited for the program.
     datagrams_dropped,
+    /// Frames that came here and were passed to another stack of the group.
+    passed_on,
+    /// Frames that were dropped, since too many waited for the stack of the group that they are for.
+    not_passed_on,
     /// Parts of IPv4 packets, which are dropped.
     fragments,
     /// Packets that were dropped since nobody answered to ARP, or since too many waited for the answer.

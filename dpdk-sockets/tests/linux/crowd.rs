@@ -54,6 +54,23 @@ fn memory(server: &Server) -> String {
 /// The kernel connects to the stack.
 pub(crate) fn to_server(medium: Medium) {
     let server = start(medium, "echo", &[]);
+    exchange(&server);
+    assert_eq!(server.stop(), format!("echoed {} bytes", connections() * BYTES));
+}
+
+/// The kernel connects to two stacks. Its interface distributes the segments otherwise than the stacks wish.
+pub(crate) fn to_cores(medium: Medium) {
+    let server = start(medium, "cores", &[]);
+    exchange(&server);
+    let last = server.stop();
+    let accepted = last.strip_prefix("connections accepted by the stacks: [").and_then(|rest| rest.strip_suffix(']'));
+    let accepted: Vec<usize> = accepted.unwrap().split(", ").map(|number| number.parse().unwrap()).collect();
+    assert!(accepted.len() == 2 && accepted.iter().all(|number| *number > connections() / 10), "{last}");
+    assert_eq!(accepted.iter().sum::<usize>(), connections());
+}
+
+/// The kernel opens connections, and sends and receives on all of them.
+fn exchange(server: &Server) {
     let begin = Instant::now();
     let streams: Vec<_> = (0..connections()).map(|number| connect(number, "192.0.2.1:7")).collect();
     let opened = begin.elapsed();
@@ -63,10 +80,8 @@ pub(crate) fn to_server(medium: Medium) {
         "{} connections: open after {opened:?}, used after {:?}; {}",
         streams.len(),
         begin.elapsed(),
-        memory(&server)
+        memory(server)
     );
-    drop(streams);
-    assert_eq!(server.stop(), format!("echoed {} bytes", connections() * BYTES));
 }
 
 /// The kernel connects to the kernel through the stack, which has two connections for each.

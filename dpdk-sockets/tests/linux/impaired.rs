@@ -14,7 +14,7 @@ use std::time::Instant;
 use std::{env, fs, thread};
 
 /// Shared memory joins the stack to `impair`, which has the interface. Its socket is the namespace's.
-const IMPAIRED: Medium = Medium { device: "net_memif0,role=client,socket=impair", create: "", delete: "" };
+const IMPAIRED: Medium = Medium { device: "net_memif0,role=client,socket=impair", lcores: "0", create: "", delete: "" };
 
 /// The content repeats itself after so many bytes: a prime, and more than is ever on its way.
 const PERIOD: usize = 1_000_003;

@@ -20,6 +20,7 @@ use tap::{Medium, Server, TAP};
 /// have to finish: frames without checksums, and frames that are longer than the MTU.
 const AF_PACKET: Medium = Medium {
     device: "net_af_packet0,iface=stack0",
+    lcores: "0",
     create: "ip link add linux0 type veth peer name stack0; ip link set stack0 up
              ethtool -K linux0 tx off tso off gso off >/dev/null",
     delete: "ip link delete linux0",
@@ -87,6 +88,7 @@ fn linux_hosts_are_served() {
             web::https();
             web::grpc();
         }
+        crowd::to_cores(Medium { lcores: "0,1", ..TAP });
     }
 }
 

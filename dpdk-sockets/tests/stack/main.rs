@@ -16,6 +16,7 @@ mod edit;
 mod ending;
 mod flags;
 mod forged;
+mod group;
 mod hosts;
 mod impaired;
 mod ipv6;

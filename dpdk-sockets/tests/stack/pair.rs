@@ -14,7 +14,7 @@ use std::collections::HashMap;
 pub(crate) type Hosts = [&'static str; 2];
 
 pub(crate) const IPV4: Hosts = ["192.0.2.1/24", "192.0.2.2/24"];
-const IPV6: Hosts = ["2001:db8::1/64", "2001:db8::2/64"];
+pub(crate) const IPV6: Hosts = ["2001:db8::1/64", "2001:db8::2/64"];
 
 pub(crate) struct Pair {
     pub(crate) server: Stack<Memory>,

@@ -10,7 +10,7 @@ use dpdk_sockets::{Ended, Event};
 use smoltcp::wire::{Icmpv4Packet, IpProtocol, TcpControl, TcpSeqNumber};
 
 const NET_UNREACHABLE: u8 = 0;
-const PORT_UNREACHABLE: u8 = 3;
+pub(crate) const PORT_UNREACHABLE: u8 = 3;
 const TOO_BIG: u8 = 4;
 
 /// An ICMP message "destination unreachable" about a segment of the stack, from its port to the peer's.

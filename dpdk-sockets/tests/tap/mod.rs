@@ -30,13 +30,15 @@ const BYTES: usize = 20_000;
 pub(crate) struct Medium {
     /// The server's device.
     pub(crate) device: &'static str,
+    /// The server's lcores, for `-l`.
+    pub(crate) lcores: &'static str,
     /// Commands for the shell, before the server starts and after it has ended.
     pub(crate) create: &'static str,
     pub(crate) delete: &'static str,
 }
 
 /// A tap interface, which comes and goes with the device.
-pub(crate) const TAP: Medium = Medium { device: "net_tap0,iface=linux0", create: "", delete: "" };
+pub(crate) const TAP: Medium = Medium { device: "net_tap0,iface=linux0", lcores: "0", create: "", delete: "" };
 
 /// A program that runs on an interface of the kernel.
 pub(crate) struct Server {
@@ -54,7 +56,7 @@ impl Server {
         let runtime = env::temp_dir().join(format!("dpdk-sockets-{name}-{}", std::process::id()));
         std::fs::create_dir(&runtime).unwrap();
         let mut process = Command::new(program)
-            .args(["--no-huge", "-m", "128", "--no-pci", "-l", "0", "--vdev", medium.device, "--"])
+            .args(["--no-huge", "-m", "128", "--no-pci", "-l", medium.lcores, "--vdev", medium.device, "--"])
             .args(words)
             .env("RUNTIME_DIRECTORY", &runtime)
             .stdout(Stdio::piped())
