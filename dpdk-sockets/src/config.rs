@@ -39,6 +39,10 @@ pub struct Config {
     pub receive_buffer: usize,
     /// The send buffer of a connection, 1 to 65,535 bytes; 65,535.
     pub send_buffer: usize,
+    /// How much is sent at once at most, as long as the peer's window allows it: what the network between is thought to
+    /// take, which is 2,048 bytes at first; CUBIC. With `None`, the peer's window alone is the limit: for networks in which
+    /// nobody else's frames are lost by that.
+    pub congestion_control: Option<CongestionControl>,
     /// A handshake that is not complete after this time fails; 20 s.
     pub handshake_timeout: Duration,
     /// A connection ends if the peer was not heard for so long although it had to answer; 120 s (RFC 1122, section
@@ -55,6 +59,16 @@ pub struct Config {
     pub time_wait: Duration,
     /// The maximum number of connections in TIME-WAIT; 65,536. The oldest are forgotten first.
     pub time_waits: usize,
+}
+
+/// How a connection finds out what the network takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CongestionControl {
+    /// That of RFC 5681.
+    Reno,
+    /// CUBIC (RFC 9438), as in Linux.
+    Cubic,
 }
 
 /// A network that is reached by a gateway.
@@ -92,6 +106,7 @@ impl Config {
             backlog: 1_024,
             receive_buffer: LARGEST_BUFFER,
             send_buffer: LARGEST_BUFFER,
+            congestion_control: Some(CongestionControl::Cubic),
             handshake_timeout: Duration::from_secs(20),
             user_timeout: Duration::from_secs(120),
             connections_per_peer: None,

@@ -33,7 +33,7 @@ mod udp;
 pub mod watch;
 pub mod wire;
 
-pub use config::{Config, Route};
+pub use config::{Config, CongestionControl, Route};
 pub use error::{ConfigError, ConnectError, ConnectionError, ListenError, SendToError};
 pub use event::{ConnectionId, Ended, Event, ListenerId, UdpId};
 pub use ipnet::IpNet;

@@ -240,6 +240,10 @@ struct dpdk_sockets_config {
          */
         uint32_t send_buffer;
         /**
+         * If this is not 0, the peer's window alone limits what is sent at once. Default: CUBIC (RFC 9438) limits it too.
+         */
+        uint8_t no_congestion_control;
+        /**
          * A handshake that is not complete after this time fails, in milliseconds. Default: 20000.
          */
         uint32_t handshake_timeout_ms;

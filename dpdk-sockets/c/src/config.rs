@@ -41,6 +41,8 @@ pub struct Config {
     pub receive_buffer: u32,
     /// The send buffer of a connection, at most 65535 bytes. Default: 65535.
     pub send_buffer: u32,
+    /// If this is not 0, the peer's window alone limits what is sent at once. Default: CUBIC (RFC 9438) limits it too.
+    pub no_congestion_control: u8,
     /// A handshake that is not complete after this time fails, in milliseconds. Default: 20000.
     pub handshake_timeout_ms: u32,
     /// A connection ends if the peer was not heard for so long although it had to answer, in milliseconds. Default: 120000.
@@ -73,6 +75,9 @@ impl Config {
         }
         let mut config = dpdk_sockets::Config::new(mac, *addresses.first().ok_or(Error::Address)?);
         (config.addresses, config.routes) = (addresses, routes);
+        if self.no_congestion_control != 0 {
+            config.congestion_control = None;
+        }
         config.vlan = Some(self.vlan).filter(|vlan| *vlan != 0);
         config.connections_per_peer = usize::try_from(self.connections_per_peer).ok().filter(|most| *most != 0);
         let time = |ms: u32| (ms != 0).then_some(Duration::from_millis(ms.into()));
@@ -119,6 +124,7 @@ mod tests {
         backlog: 0,
         receive_buffer: 0,
         send_buffer: 0,
+        no_congestion_control: 0,
         handshake_timeout_ms: 0,
         user_timeout_ms: 0,
         keep_alive_ms: 0,
@@ -146,6 +152,7 @@ mod tests {
             backlog: 2,
             receive_buffer: 3,
             send_buffer: 4,
+            no_congestion_control: 1,
             handshake_timeout_ms: 5,
             user_timeout_ms: 6,
             time_wait_ms: 7,
@@ -162,7 +169,7 @@ mod tests {
         let gateways = ["192.0.2.9", "2000::9"].map(|gateway| Route::default_via(gateway.parse().unwrap()));
         assert_eq!(config.routes, gateways);
         assert_eq!((config.mtu, config.connections, config.backlog, config.time_waits), (600, 1, 2, 8));
-        assert_eq!((config.receive_buffer, config.send_buffer), (3, 4));
+        assert_eq!((config.receive_buffer, config.send_buffer, config.congestion_control), (3, 4, None));
         let times = [config.handshake_timeout, config.user_timeout, config.time_wait];
         assert_eq!(times, [5, 6, 7].map(Duration::from_millis));
         assert_eq!((config.vlan, config.connections_per_peer), (Some(9), Some(10)));

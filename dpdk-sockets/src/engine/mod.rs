@@ -9,6 +9,7 @@ mod path_mtu;
 mod seed;
 mod socket;
 
+use crate::config::CongestionControl;
 use crate::demux::Packet;
 use crate::link::{Hop, Link};
 use crate::time::Time;
@@ -41,14 +42,15 @@ pub(crate) struct Engine {
     interfaces: Vec<(IpAddr, PathMtu, Interface)>,
     mtu: usize,
     keep_alive: Option<Duration>,
+    congestion: Option<CongestionControl>,
     none: SocketSet<'static>,
 }
 
 impl Engine {
     /// `mtu` is the maximum length of an IP packet. Peers that are silent for `keep_alive` are asked for a sign.
-    pub(crate) fn new(mtu: usize, keep_alive: Option<Time>) -> Self {
+    pub(crate) fn new(mtu: usize, keep_alive: Option<Time>, congestion: Option<CongestionControl>) -> Self {
         let keep_alive = keep_alive.map(|time| Duration::from_micros(time.as_micros()));
-        Self { interfaces: Vec::new(), mtu, keep_alive, none: SocketSet::new(Vec::new()) }
+        Self { interfaces: Vec::new(), mtu, keep_alive, congestion, none: SocketSet::new(Vec::new()) }
     }
 
     /// The path from an address of the stack to hosts that packets of this length reach. There are as many as [`PathMtu`] has
@@ -80,7 +82,7 @@ impl Engine {
         buffers: Buffers,
         now: Time,
     ) -> Option<Socket> {
-        let mut socket = Socket::new(buffers, self.keep_alive);
+        let mut socket = Socket::new(buffers, self.keep_alive, self.congestion);
         let mut interface = interface(local.ip(), self.mtu, seed::seed(initial), now);
         socket.tcp_mut().connect(interface.context(), remote, local).ok()?;
         Some(socket)
@@ -98,7 +100,7 @@ impl Engine {
         hop: Hop,
     ) -> Option<Socket> {
         let now = link.now();
-        let mut socket = Socket::new(buffers, self.keep_alive);
+        let mut socket = Socket::new(buffers, self.keep_alive, self.congestion);
         let endpoint = IpListenEndpoint { addr: Some(local.ip().into()), port: local.port() };
         socket.tcp_mut().listen(endpoint).ok()?;
         let mut interface = interface(local.ip(), self.mtu, seed::seed(initial), now);

@@ -3,11 +3,12 @@
 
 //! The socket of one connection, and its buffers.
 
+use crate::config::CongestionControl;
 use crate::watch::TcpState;
 use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 /// The states of a connection (RFC 9293, section 3.3.2).
 pub(crate) use smoltcp::socket::tcp::State;
-use smoltcp::socket::tcp::{Socket as Tcp, SocketBuffer};
+use smoltcp::socket::tcp::{self, Socket as Tcp, SocketBuffer};
 use smoltcp::time::Duration;
 
 impl From<State> for TcpState {
@@ -44,12 +45,17 @@ pub(crate) struct Socket {
 
 impl Socket {
     /// A silent peer is asked for a sign after `keep_alive`.
-    pub(super) fn new(buffers: Buffers, keep_alive: Option<Duration>) -> Self {
+    pub(super) fn new(buffers: Buffers, keep_alive: Option<Duration>, congestion: Option<CongestionControl>) -> Self {
         let mut tcp = Tcp::new(SocketBuffer::new(vec![0; buffers.receive]), SocketBuffer::new(vec![0; buffers.send]));
         // Segments are sent when the stack is polled next, with all that the program has written until then.
         tcp.set_nagle_enabled(false);
         tcp.set_ack_delay(None);
         tcp.set_keep_alive(keep_alive);
+        tcp.set_congestion_control(match congestion {
+            None => tcp::CongestionControl::None,
+            Some(CongestionControl::Reno) => tcp::CongestionControl::Reno,
+            Some(CongestionControl::Cubic) => tcp::CongestionControl::Cubic,
+        });
         let mut set = SocketSet::new(vec![SocketStorage::EMPTY]);
         let handle = set.add(tcp);
         Self { set, handle }

@@ -76,7 +76,7 @@ impl<W: Wire> Stack<W> {
                 break Next::At(now + RETRANSMISSION_AFTER);
             }
             let next = self.engine.next(&connection.socket, connection.path, now);
-            if next != Next::Now || !self.link.wire.has_room() {
+            if next != Next::Now || sent.is_none() || !self.link.wire.has_room() {
                 break next;
             }
         };

@@ -121,7 +121,7 @@ impl<W: Wire> Stack<W> {
         config.check()?;
         let keep_alive = config.keep_alive.map(Time::from);
         Ok(Self {
-            engine: Engine::new(config.mtu, keep_alive),
+            engine: Engine::new(config.mtu, keep_alive, config.congestion_control),
             link: Link::new(wire, &config),
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
             patience: Patience {

@@ -15,6 +15,8 @@ use std::env;
 use testbed_impair::{Counters, Decisions, Direction, Frame, GilbertElliott, Impairments, Reorder};
 
 const STEP: Duration = Duration::from_micros(100);
+/// As long is a step while nothing is sent: the stacks wait for each other's time-outs.
+const LONGEST_STEP: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(3_600);
 const HOSTS: [Ipv4Addr; 2] = [Ipv4Addr::new(192, 0, 2, 1), Ipv4Addr::new(192, 0, 2, 2)];
 const PORT: u16 = 80;
@@ -50,6 +52,7 @@ struct Path {
     /// From each to the other.
     ways: [Direction<Bytes>; 2],
     now: Duration,
+    step: Duration,
 }
 
 impl Path {
@@ -64,12 +67,13 @@ impl Path {
         stacks[0].listen(PORT).unwrap();
         let both = [impairments.clone(), impairments.clone()];
         let ways = Decisions::of_both(seed, &both).map(|decisions| Direction::new(impairments, decisions));
-        Self { stacks, ways, now: Duration::ZERO }
+        Self { stacks, ways, now: Duration::ZERO, step: STEP }
     }
 
     /// Moves frames, and the time.
     fn step(&mut self) {
-        self.now += STEP;
+        self.now += self.step;
+        self.step = LONGEST_STEP.min(self.step * 2);
         for stack in &mut self.stacks {
             stack.wire_mut().now = self.now;
             stack.poll();
@@ -79,6 +83,7 @@ impl Path {
             let received = &mut self.stacks[1 - from].wire_mut().to_stack;
             let due = |way: &mut Direction<Bytes>| core::iter::from_fn(|| way.next_due(self.now)).collect::<Vec<_>>();
             for frame in sent {
+                self.step = STEP;
                 way.accept(Bytes(frame), &(), self.now);
                 received.extend(due(way).into_iter().map(|frame| frame.0));
             }

@@ -11,6 +11,7 @@ mod arp;
 mod capture;
 mod checksums;
 mod clauses;
+mod congestion;
 mod crowd;
 mod edit;
 mod ending;

@@ -23,8 +23,11 @@ pub(crate) const PORT: u16 = 80;
 /// A window so large that it limits nothing.
 pub(crate) const WINDOW: u16 = 50_000;
 
+/// The window that the peer announces is the only one.
 pub(crate) fn config() -> Config {
-    Config::new(MacAddr(STACK_MAC.0), IpNet::new_assert(STACK.into(), 24))
+    let mut config = Config::new(MacAddr(STACK_MAC.0), IpNet::new_assert(STACK.into(), 24));
+    config.congestion_control = None;
+    config
 }
 
 /// A stack, and the peer's side of one connection.
