@@ -12,7 +12,7 @@ use smoltcp::wire::{EthernetProtocol, IpProtocol, TcpPacket};
 use std::collections::VecDeque;
 
 /// The maximum number of frames received at once, and of frames that wait for the device.
-const BURST: usize = 32;
+pub(crate) const BURST: usize = 32;
 
 /// Moves Ethernet frames without their check sequence, and tells the time.
 pub trait Wire {

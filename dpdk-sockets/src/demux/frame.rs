@@ -3,10 +3,29 @@
 
 //! Looks at received frames.
 
-use super::{Inbound, ipv4, ipv6};
+use super::{Flow, Inbound, ipv4, ipv6};
+use crate::ip;
 use crate::link::{Ethernet, Link};
 use crate::wire::{Verified, Wire};
-use smoltcp::wire::EthernetProtocol;
+use core::net::{IpAddr, SocketAddr};
+use smoltcp::wire::{EthernetProtocol, IpProtocol, Ipv4Packet, Ipv6Packet};
+
+/// The flow of a frame, if it looks like a TCP segment. Nothing is checked.
+pub(crate) fn flow(bytes: &[u8], vlan: Option<u16>) -> Option<Flow> {
+    let packet = bytes.get(Ethernet::len(vlan)..)?;
+    let (header_len, protocol) = ip::header(packet)?;
+    let (from, to): (IpAddr, IpAddr) = if ip::is_ipv6(packet) {
+        let ip = Ipv6Packet::new_unchecked(packet);
+        (ip.src_addr().into(), ip.dst_addr().into())
+    } else {
+        let ip = Ipv4Packet::new_unchecked(packet);
+        (ip.src_addr().into(), ip.dst_addr().into())
+    };
+    let [a, b, c, d] = *packet.get(header_len..)?.first_chunk()?;
+    let (from, to) =
+        (SocketAddr::new(from, u16::from_be_bytes([a, b])), SocketAddr::new(to, u16::from_be_bytes([c, d])));
+    (protocol == IpProtocol::Tcp).then(|| Flow::new(to, from))
+}
 
 /// Looks at a frame for the host at this end of a link.
 pub(crate) fn inbound<'f, W: Wire>(bytes: &'f [u8], link: &Link<W>, verified: Verified) -> Inbound<'f> {
@@ -19,5 +38,37 @@ pub(crate) fn inbound<'f, W: Wire>(bytes: &'f [u8], link: &Link<W>, verified: Ve
         EthernetProtocol::Ipv6 if to.is_multicast() => ipv6::to_a_group(&bytes[header..], from),
         EthernetProtocol::Arp if to == mac || to.is_broadcast() => Inbound::Arp(&bytes[header..]),
         _ => Inbound::Ignored,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An Ethernet header, and an IP packet with ports 1000 and 80 after its header.
+    fn frame(vlan: Option<u16>, header: &[u8]) -> Vec<u8> {
+        [&vec![0; Ethernet::len(vlan)][..], header, &[3, 232, 0, 80, 0, 0, 0, 0]].concat()
+    }
+
+    #[test]
+    fn the_flow_of_a_segment_is_found() {
+        let ipv4 = [0x45, 0, 0, 28, 0, 0, 0, 0, 64, 6, 0, 0, 192, 0, 2, 2, 192, 0, 2, 1];
+        let ipv6 = [&[0x60, 0, 0, 0, 0, 8, 6, 64][..], &[1; 16], &[2; 16]].concat();
+        for vlan in [None, Some(7)] {
+            for (header, local, remote) in [
+                (&ipv4[..], IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2])),
+                (&ipv6, [2; 16].into(), [1; 16].into()),
+            ] {
+                let bytes = frame(vlan, header);
+                let expected = Flow::new((local, 80).into(), (remote, 1_000).into());
+                assert_eq!(flow(&bytes, vlan), Some(expected));
+                for len in 0..bytes.len() - 4 {
+                    assert_eq!(flow(&bytes[..len], vlan), None, "{len} bytes");
+                }
+            }
+        }
+        let mut udp = ipv4;
+        udp[9] = 17;
+        assert_eq!(flow(&frame(None, &udp), None), None);
     }
 }

@@ -13,7 +13,7 @@ mod transport;
 mod undelivered;
 
 pub(crate) use flow::{Flow, Flows};
-pub(crate) use frame::inbound;
+pub(crate) use frame::{flow, inbound};
 pub(crate) use inbound::{Datagram, Inbound, Packet};
 pub(crate) use segment::{Segment, Terms};
 pub(crate) use undelivered::{Reason, Undelivered};

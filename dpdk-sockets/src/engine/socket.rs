@@ -69,6 +69,15 @@ impl Socket {
         self.set.get_mut(self.handle)
     }
 
+    /// Reads something here and there.
+    pub(crate) fn fetch(&self) -> usize {
+        let tcp = self.tcp();
+        usize::from(tcp.state() == State::Closed)
+            + tcp.recv_queue()
+            + tcp.send_queue()
+            + usize::from(tcp.remote_endpoint().is_some())
+    }
+
     pub(crate) fn state(&self) -> State {
         self.tcp().state()
     }

@@ -6,6 +6,7 @@
 mod calls;
 mod connections;
 mod datagrams;
+mod fetch;
 mod grouped;
 mod runtime;
 mod segments;
@@ -77,6 +78,8 @@ pub struct Stack<W: Wire> {
     counters: Counters,
     /// Who asks for counters and connections.
     watched: Option<Watched>,
+    /// Received frames that are not handled yet.
+    arrived: VecDeque<W::Frame>,
     /// Its place among other stacks of the same host.
     member: Option<Member<W::Frame>>,
 }
@@ -151,6 +154,7 @@ impl<W: Wire> Stack<W> {
             maintained: Time::ZERO,
             counters: Counters::default(),
             watched: None,
+            arrived: VecDeque::new(),
             member: None,
             config,
         })
@@ -166,7 +170,7 @@ impl<W: Wire> Stack<W> {
         let mut frames = 0;
         // An answer to each frame must have room.
         while frames < W::BURST && self.link.wire.has_room() {
-            let Some(frame) = self.link.wire.receive() else { break };
+            let Some(frame) = self.next_frame() else { break };
             frames += 1;
             self.frame(frame, others);
         }
