@@ -7,7 +7,7 @@
 
 use smoltcp::iface::{Config, Interface, PollResult, SocketHandle, SocketSet};
 use smoltcp::phy::{ChecksumCapabilities, Device, DeviceCapabilities, Medium, RxToken, TxToken};
-use smoltcp::socket::tcp::{Socket, SocketBuffer, State};
+use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
 use smoltcp::time::Instant;
 use smoltcp::wire::{
     HardwareAddress, IpAddress, IpCidr, IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr,
@@ -85,6 +85,8 @@ impl Connection {
         let mut interface = Interface::new(Config::new(HardwareAddress::Ip), &mut wire, Instant::ZERO);
         interface.update_ip_addrs(|addresses| addresses.push(IpCidr::new(IpAddress::Ipv4(HOST), 24)).unwrap());
         let mut socket = Socket::new(SocketBuffer::new(vec![0; bytes]), SocketBuffer::new(vec![0; bytes]));
+        // The windows of the peer alone limit what is sent.
+        socket.set_congestion_control(CongestionControl::None);
         socket.listen(80).unwrap();
         let mut sockets = SocketSet::new(Vec::new());
         let handle = sockets.add(socket);
