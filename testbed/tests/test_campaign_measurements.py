@@ -23,7 +23,7 @@ from testbed.campaign.measurements.throughput import measure_throughput
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.traffic_generator import NotCapable, Pauses
 from testbed.campaign.trial import Place, ResetKind, Stream, line_rate_fps
-from testbed.campaign.validity import NotMeasured, Trials
+from testbed.campaign.validity import NothingToMeasure, NotMeasured, Trials
 
 MODELS = range(60)
 SMALL = Stream(size=64)
@@ -205,9 +205,9 @@ def test_fifty_repetitions_take_two_trials_each_after_the_first():
 def test_a_device_at_line_rate_has_no_longest_burst():
     line = line_rate_fps(64, 25e9)
     trials = Trials(SimulatedGenerator(DeviceModel(throughput_fps={64: line})))
-    found = measure_back_to_back(trials, SMALL, line)
-    assert (found.frames, found.trials, found.below_line_rate) == (None, 0, False)
-    assert found.graded.grade is Grade.UNCONDITIONAL
+    with pytest.raises(NothingToMeasure, match="loses nothing at the highest rate that is offered"):
+        measure_back_to_back(trials, SMALL, line)
+    assert trials.valid == 0
 
 
 def test_a_burst_as_long_as_the_limit_is_no_result_of_the_rfc():

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 
 import pytest
@@ -25,7 +26,7 @@ from testbed.campaign.sizes import RFC_SIZES
 from testbed.campaign.timeplan import print_plan
 from testbed.campaign.traffic_generator import Capabilities, GeneratorError
 from testbed.campaign.trial import Stream, line_rate_fps
-from testbed.campaign.validity import Trials
+from testbed.campaign.validity import NothingToMeasure, Trials
 
 SMALL = Stream(size=64)
 MODEL = DeviceModel(throughput_fps={64: 9e6}, recovery_s=0.5)
@@ -125,7 +126,8 @@ def test_the_full_campaign_takes_a_tenth_longer_than_the_rfc_s_own_trials_at_mos
             rate = measure_throughput(Trials(tape), stream).throughput_fps
             measure_latency(Trials(tape), stream, rate)
             measure_frame_loss(Trials(tape), stream)
-            measure_back_to_back(Trials(tape), stream, rate)
+            with contextlib.suppress(NothingToMeasure):
+                measure_back_to_back(Trials(tape), stream, rate)
             measure_recovery(Trials(tape), stream, rate)
         ran_s += generator.clock_s
         trials += len(tape.results)

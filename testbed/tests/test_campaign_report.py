@@ -319,6 +319,28 @@ def test_a_device_that_does_all_that_was_tried_may_do_more(tmp_path: Path) -> No
     assert "No difference between devices is drawn: at no size do two devices have a limit that is not" in page
 
 
+@pytest.fixture(scope="module")
+def capped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two devices that lose nothing at the highest rate that the generator offers."""
+    text = TEXT.replace("tests: [", "tests: [throughput, latency, back_to_back] #")
+    able = {"line_rate_bps": None, "max_fps_by_size": {64: 9e6, 512: 4e6, 1518: 1.5e6}}
+    folder = run_campaign(tmp_path_factory.mktemp("capped"), text, able)
+    write_report(folder)
+    return folder
+
+
+def test_bursts_that_fill_no_buffer_are_not_measured_and_that_is_said(capped: Path) -> None:
+    found = [one for one in read_campaign_summary(capped).findings if one.measurement is Measurement.BACK_TO_BACK]
+    assert {(one.status, one.grade, one.result) for one in found} == {("skipped", None, None)}
+    assert (capped / "junit.xml").read_text().count("<skipped message=") == len(found) == 6
+    text = (capped / "report.md").read_text()
+    assert text.count("no burst fills its buffer") == 1
+    assert text.index("## Not measured") < text.index("no burst fills its buffer") < text.index("## Topology")
+    assert "## Back-to-back frames" not in text
+    assert "back to back" not in text[text.index("## Grades") :].casefold()
+    assert "medium's rate" not in text
+
+
 def test_loss_curves_go_from_0_to_100_percent(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """RFC 2544, section 26.3: both axes, of the theoretical rate and of loss."""
     limits = {}

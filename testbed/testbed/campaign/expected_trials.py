@@ -47,7 +47,7 @@ from testbed.campaign.trial import (
     TrialPlan,
     TrialResult,
 )
-from testbed.campaign.validity import NotMeasured, Trials
+from testbed.campaign.validity import NothingToMeasure, NotMeasured, Trials
 
 # Of the highest rate: the throughputs of the devices that searches are rehearsed with.
 _SHARES = (1.0, 0.997, 0.99, 0.95, 0.9, 0.8, 0.71, 0.6, 0.5, 0.41, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -224,6 +224,8 @@ def _estimate(
                 result = _MEASURES[measurement](Trials(rehearsal), stream, share, settings)
             except NotCapable as error:
                 return NOTHING.model_copy(update={"why_not": (str(error),)})
+            except NothingToMeasure:
+                result = None
             except NotMeasured:
                 return NOTHING
             trials.append(rehearsal.trials)
@@ -303,7 +305,7 @@ _ALWAYS_THE_SAME = frozenset(
 )
 
 
-def _rfc_s(result: Measured, rehearsal: _Rehearsal) -> float:
+def _rfc_s(result: Measured | None, rehearsal: _Rehearsal) -> float:
     """What the RFC's own trials take, without any that a search or this tool adds."""
     if isinstance(result, Throughput):
         # One full trial without loss, and one above it with loss.
@@ -313,8 +315,6 @@ def _rfc_s(result: Measured, rehearsal: _Rehearsal) -> float:
     if isinstance(result, FrameLoss):
         return len(result.points) * (TRIAL_S + _RFC_PAUSES_S)
     if isinstance(result, BackToBack):
-        if result.frames is None:
-            return 0.0
         # Each repetition finds a burst that passes and one that does not. The wait for residual frames is part of it.
         trial_s = max(_RFC_BURST_TRIAL_S, result.frames.mean / result.rate_fps + Pauses().residual_s)
         return 2 * len(result.frames.values) * (trial_s + Pauses().before_s + Pauses().settle_s)

@@ -20,7 +20,7 @@ from testbed.campaign.summary import Finding
 from testbed.campaign.traffic_generator import Capabilities, Generator, NotCapable
 from testbed.campaign.trial import AnyResult
 from testbed.campaign.turns import in_turns
-from testbed.campaign.validity import NotMeasured
+from testbed.campaign.validity import NothingToMeasure, NotMeasured
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def measure(
         return finding
     try:
         result = method.measure(Task(generator, point, settings, earlier, of_all))
-    except NotCapable as error:
+    except (NotCapable, NothingToMeasure) as error:
         finding.status, finding.reason = "skipped", str(error)
     except NotMeasured as error:
         finding.status, finding.reason = "failed", str(error)

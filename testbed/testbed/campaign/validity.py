@@ -56,6 +56,10 @@ class NotMeasured(Exception):  # noqa: N818 (it is no fault of the tool)
     """A measurement has no result; the message gives the reason."""
 
 
+class NothingToMeasure(NotMeasured):
+    """The device gives no occasion for the measurement, which is skipped."""
+
+
 class NotOffered(NotMeasured):
     """The generator kept this load in no attempt. It may keep a lower one."""
 

@@ -30,7 +30,7 @@ from testbed.campaign.measurements.result import Account, Measured, Sample, Sett
 from testbed.campaign.sizes import is_mixture
 from testbed.campaign.traffic_generator import NotCapable, Pauses
 from testbed.campaign.trial import Stream
-from testbed.campaign.validity import Trials
+from testbed.campaign.validity import NothingToMeasure, Trials
 
 SHORTEST_GAP = Clause(
     document="RFC 2544", section="26.4", level=Level.MUST, text="the frames have the medium's shortest gap"
@@ -78,6 +78,8 @@ _LEAST_EXCESS_STEPS = 20
 _LEAST_TRIAL_S = 2.0
 _LEAST_IDLE_S = 2.0
 _REPEATS = 50
+# RFC 9004, section 6.1.
+NOTHING_LOST = "the device loses nothing at the highest rate that is offered, so no burst fills its buffer"
 
 
 class BackToBackSettings(Settings):
@@ -99,10 +101,10 @@ class BackToBack(Measured):
     rate_fps: float = Field(description="of the bursts")
     step_frames: int
     limit_frames: int
-    # False if it is the medium's rate at which the device loses nothing: then there are no bursts to search for.
+    # False only in results of earlier versions, where nothing was searched for.
     below_line_rate: bool
     at_limit: bool = False
-    # None where there was nothing to search for.
+    # As above: None.
     frames: Sample | None = None
     implied_buffer_s: float | None = None
     corrected_buffer_s: float | None = Field(None, description="absent if the bounds are too far apart")
@@ -118,7 +120,7 @@ class BackToBack(Measured):
     def headline(self) -> str:
         """The average and the buffer."""
         if self.frames is None:
-            return "the throughput is the medium's rate"
+            return NOTHING_LOST
         more = "at least " if self.at_limit else ""
         return f"{more}{self.frames.mean:.0f} frames, {self.buffer_in_words}"
 
@@ -225,7 +227,7 @@ def measure_back_to_back(
 
     `above_fps` is the lowest rate that is known to be above the throughput.
 
-    Raises `NotMeasured`, `NotCapable`.
+    Raises `NotMeasured`, `NothingToMeasure`, `NotCapable`.
     """
     settings = settings or BackToBackSettings()
     account, capabilities = Account(trials), trials.capabilities()
@@ -236,22 +238,13 @@ def measure_back_to_back(
     rate, line = capabilities.max_fps(stream.size), capabilities.line_rate_fps(stream.size)
     limit, most = (max(1, int(seconds * rate)) for seconds in (settings.limit_s, settings.most_limit_s))
     # The search for the throughput begins with the highest rate.
-    below = throughput_fps < rate
+    if throughput_fps >= rate:
+        raise NothingToMeasure(NOTHING_LOST)
     common = [
         *grade.of_every_result(capabilities, settings.survey, stream.size),
         SHORTEST_GAP.found(line is not None and rate >= line, f"{rate:.0f} frames/s"),
         BELOW_LINE_RATE.found(True, f"the throughput is {100 * throughput_fps / rate:.1f} % of it"),
     ]
-    if not below:
-        return BackToBack(
-            stream=stream,
-            **account.counts(),
-            graded=grade.grade(common),
-            rate_fps=rate,
-            step_frames=1,
-            limit_frames=limit,
-            below_line_rate=False,
-        )
     verification = LossVerification(trials.run, settings.loss_verification)
     bursts = _Bursts(verification, stream, rate, limit)
     on_step(f"the first search, up to {limit} frames")

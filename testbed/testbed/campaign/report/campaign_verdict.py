@@ -10,6 +10,7 @@ from testbed.campaign.diff.outcome import Outcome, outcome
 from testbed.campaign.diff.values import Unit, Value, drift_of
 from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.grade import Grade
+from testbed.campaign.measurements.back_to_back import NOTHING_LOST
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement
@@ -184,8 +185,11 @@ def absent(summary: CampaignSummary, asked: Sequence[Measurement]) -> list[str]:
         lines.append(f"Not among the tests of this campaign: {', '.join(map(_test_words, not_asked))}.")
     reasons: dict[tuple[Measurement, str, str], list[str]] = {}
     for finding in summary.findings:
-        if finding.status != "done":
-            key = (finding.measurement, finding.status, finding.reason or "reason unknown")
+        # So earlier versions recorded what is skipped now.
+        nothing_lost = (finding.result or {}).get("below_line_rate") is False
+        if finding.status != "done" or nothing_lost:
+            status, reason = ("skipped", NOTHING_LOST) if nothing_lost else (finding.status, finding.reason)
+            key = (finding.measurement, status, reason or "reason unknown")
             reasons.setdefault(key, []).append(finding.place.rpartition("/")[0])
     for (test, status, reason), places in reasons.items():
         where = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")

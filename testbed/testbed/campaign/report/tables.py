@@ -173,7 +173,6 @@ def back_to_back_table(record: CampaignFolder) -> Table:
         head = [frames_in_words(finding), finding.device]
         sample = result.frames
         if sample is None:
-            table.rows.append(_spanning(f"{head[0]}, {head[1]}", result.headline, len(columns)))
             continue
         least = "≥ " if result.at_limit else ""
         cells = [f"{least}{sample.mean:,.0f}", f"{sample.least:,.0f}", f"{sample.most:,.0f}"]
