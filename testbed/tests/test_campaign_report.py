@@ -114,7 +114,7 @@ def test_the_verdict_is_one_sentence_and_its_figures_are_the_results(campaign: P
     small = [f"{rates[device, 64] / 1e6:.4f}" for device in ("l2fwd-rs", "l2fwd-c")]
     assert verdict.startswith(
         f"Without loss, l2fwd-rs forwards {min(ratios):.3f} to {max(ratios):.3f} times as many frames as l2fwd-c "
-        f"in this run at 3 kinds of frames, 1 of which do not distinguish them: at 64 bytes {small[0]} against "
+        f"in this run at 64, 512, 1518 bytes, 1 of which do not distinguish them: at 64 bytes {small[0]} against "
         f"{small[1]} Mpps"
     )
     assert "quick look, never to be called RFC 2544" in page
@@ -313,10 +313,13 @@ def test_no_ratio_is_told_of_a_machine_that_changed_nor_of_devices_that_the_run_
 def test_a_device_that_does_all_that_was_tried_may_do_more(tmp_path: Path) -> None:
     text = TEXT.replace("tests: [", "tests: [throughput] #").replace("sizes: [64, 512, 1518]", "sizes: [64]")
     page = report_of(run_campaign(tmp_path, text, {"max_fps_by_size": {64: 9e6}}))
-    assert "(2 of 2 figures are the highest rate tried, so the device may be faster)" in page
-    assert is_cell(page, "none: highest rate tried")
+    assert is_cell(page, "≥ 9.0000")
+    assert is_cell(page, "none: highest rate offered")
     assert not any(caption.startswith("Difference") for caption in captions(page))
-    assert "No difference between devices is drawn: at no size do two devices have a limit that is not" in page
+    assert (
+        "No difference between devices is drawn: at no size do two devices have a limit below the highest rate offered"
+        in page
+    )
 
 
 @pytest.fixture(scope="module")
@@ -339,6 +342,17 @@ def test_bursts_that_fill_no_buffer_are_not_measured_and_that_is_said(capped: Pa
     assert "## Back-to-back frames" not in text
     assert "back to back" not in text[text.index("## Grades") :].casefold()
     assert "medium's rate" not in text
+
+
+def test_what_only_the_offer_limited_is_not_compared(capped: Path) -> None:
+    text = (capped / "report.md").read_text()
+    verdict = text.partition("**")[2].partition("**")[0]
+    assert verdict == (
+        "Throughput could not be compared: at 64, 512, 1518 bytes both devices passed every frame at the highest rate "
+        "offered (9.0000, 4.0000, 1.5000 Mpps). Their limits lie above and were not found."
+    )
+    assert text.count("| ≥ 9.0000 |") == 4
+    assert "generator's limit" not in text
 
 
 def test_loss_curves_go_from_0_to_100_percent(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from testbed.campaign.measurements.back_to_back import NOTHING_LOST
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement
-from testbed.campaign.sizes import Size, size_in_words, size_order
+from testbed.campaign.sizes import Size, size_in_words, size_order, sizes_in_words
 from testbed.campaign.summary import CampaignSummary, kind_in_words
 from testbed.run.results_folder import Status
 
@@ -42,9 +42,12 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
     """The verdict by throughput, or else by forwarding rate."""
     drift = drift_of(record)
     rates: dict[str, _Rates] = {}
+    # The highest that was offered: the device may be faster.
+    capped: set[tuple[str, _Key]] = set()
     loss = _least_loss(record)
     for finding, result in record.found(Throughput):
         key = (finding.directions, finding.flows, finding.size)
+        capped |= {(finding.device, key)} if result.generator_was_limit else set()
         for goal in result.goals:
             if goal.goal.loss_ratio == loss and goal.pauses is None:
                 rates.setdefault(finding.device, {})[key] = Value(
@@ -54,25 +57,26 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
                     high=goal.upper.load_fps if goal.upper else None,
                     noise=drift,
                 )
-    limits = sum(result.generator_was_limit for _, result in record.found(Throughput))
-    how, limited = f"with at most {100 * loss:g} % of loss" if loss else "without loss", "the highest rate tried"
+    how, limited = f"with at most {100 * loss:g} % of loss" if loss else "without loss", "the highest rate offered"
     if not rates:
         for finding, rate in record.found(ForwardingRate):
             key = (finding.directions, finding.flows, finding.size)
+            capped |= {(finding.device, key)} if rate.generator_was_limit else set()
             sample = rate.forwarded_fps
             rates.setdefault(finding.device, {})[key] = Value(
                 value=sample.median, unit=Unit.FRAMES_PER_SECOND, low=sample.least, high=sample.most, noise=drift
             )
-        limits = sum(rate.generator_was_limit for _, rate in record.found(ForwardingRate))
         how, limited = "under the highest load", "everything that was offered"
     if not rates:
         return _bound_by_pauses(record).strip() or None
     count = sum(len(one) for one in rates.values())
-    doubt = f" ({limits} of {count} figures are {limited}, so the device may be faster)" if limits else ""
+    doubt = f" ({len(capped)} of {count} figures are {limited}, so the device may be faster)" if capped else ""
     if len(rates) > 1 and (why := why_not_compared(record)):
         # The text below reports this too, but readers stop at a ratio.
         return f"{_listed(rates, how)}{doubt}; {why}, so they are not compared.{_bound_by_pauses(record)}"
-    return f"{_compared(record, rates, how) or _listed(rates, how)}{doubt}.{_bound_by_pauses(record)}"
+    if untold := _not_compared(rates, capped):
+        return f"{untold}{_bound_by_pauses(record)}"
+    return f"{_compared(record, rates, how, capped) or _listed(rates, how)}{doubt}.{_bound_by_pauses(record)}"
 
 
 def _least_loss(record: CampaignFolder) -> float:
@@ -101,14 +105,28 @@ def why_not_compared(record: CampaignFolder) -> str | None:
     return f"the machine changed meanwhile ({changed.in_words().partition(':')[0]})"
 
 
-def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str) -> str | None:
-    """The ratio of two devices, if this run can distinguish them."""
+def _not_compared(rates: dict[str, _Rates], capped: set[tuple[str, _Key]]) -> str | None:
+    """Where no device lost a frame at the highest rate offered, a ratio would be that of the offers."""
+    keys = sorted({key for mine in rates.values() for key in mine}, key=_order)
+    figures = [(device, key) for device, mine in rates.items() for key in mine]
+    if len(rates) < 2 or not capped.issuperset(figures):
+        return None
+    offered = ", ".join(f"{max(mine[key].value for mine in rates.values() if key in mine) / 1e6:.4f}" for key in keys)
+    all_of_them = "both devices" if len(rates) == 2 else f"all {len(rates)} devices"
+    return (
+        f"Throughput could not be compared: at {_all_words(keys)} {all_of_them} passed every frame at the highest rate "
+        f"offered ({offered} Mpps). Their limits lie above and were not found."
+    )
+
+
+def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str, capped: set[tuple[str, _Key]]) -> str | None:
+    """The ratio of two devices, if this run can distinguish them; of frames of which one showed its limit."""
     if len(rates) != 2:
         return None
     reference = record.reference
     other = next(name for name in rates if name != reference)
     common = [key for key in sorted(rates[other], key=_order) if key in rates.get(reference, {})]
-    common = [key for key in common if rates[reference][key].value]
+    common = [key for key in common if rates[reference][key].value and not {(reference, key), (other, key)} <= capped]
     if not common:
         return None
     ratios = [rates[other][key].value / rates[reference][key].value for key in common]
@@ -117,7 +135,7 @@ def _compared(record: CampaignFolder, rates: dict[str, _Rates], how: str) -> str
     first = common[0]
     figures = f"{rates[other][first].value / 1e6:.4f} against {rates[reference][first].value / 1e6:.4f} Mpps"
     where = f"at {_words(first)} {figures}" if len(common) > 1 else figures
-    kinds = f"at {len(common)} kinds of frames" if len(common) > 1 else f"at {_words(first)}"
+    kinds = f"at {_all_words(common)}"
     apart = sum(outcome(rates[other][key], rates[reference][key]) is Outcome.APART for key in common)
     if not apart:
         return (
@@ -144,6 +162,14 @@ def _listed(rates: dict[str, _Rates], how: str) -> str:
 def _order(key: _Key) -> tuple[int, int, float, str]:
     directions, flows, size = key
     return directions, flows, *size_order(size)
+
+
+def _all_words(keys: Sequence[_Key]) -> str:
+    """'64, 512, 1518 bytes', or each kind of frames by itself where they differ in more than the size."""
+    kinds = {key[:2] for key in keys}
+    if len(kinds) > 1:
+        return "; ".join(map(_words, keys))
+    return ", ".join([sizes_in_words(size for _, _, size in keys), *kind_in_words(*kinds.pop())])
 
 
 def _words(key: _Key) -> str:

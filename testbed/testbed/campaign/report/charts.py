@@ -93,7 +93,7 @@ def _why_no_difference(record: CampaignFolder, kind: Kind) -> str:
         return "it needs the throughput of two devices"
     if all(result.pauses is not None for _, _, result in _throughputs(record, kind)):
         return "pauses of the machine allow no throughput"
-    return why_not_compared(record) or "at no size do two devices have a limit that is not the generator's"
+    return why_not_compared(record) or "at no size do two devices have a limit below the highest rate offered"
 
 
 def _throughputs(record: CampaignFolder, kind: Kind) -> list[tuple[str, Size, Throughput]]:

@@ -53,6 +53,7 @@ def _throughput(result: Throughput) -> list[str]:
         return ["not told", result.partial_drop or "pauses of the machine"]
     low, high = f"{result.throughput_fps / 1e6:.4f}", result.above_fps
     if high is None or result.generator_was_limit:
-        limit = result.generator_was_limit
-        return [low, f"≥ {low}, the generator's limit" if limit else f"{low}, the line's rate"]
+        if result.generator_was_limit:
+            return [f"≥ {low}", "none: highest rate offered"]
+        return [low, f"{low}, the line's rate"]
     return [low, f"{low} to {high / 1e6:.4f}"]

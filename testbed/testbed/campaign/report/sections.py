@@ -60,8 +60,8 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         drawn = charts.size_charts(record, kind)
         words = ", ".join(kind_in_words(*kind))
         text = [
-            "Rates are per direction. A hollow mark is the highest rate tried: the device may be faster. Bars span the "
-            f"repetitions. Figures 2 to 6 of the article “{charts.ARTICLE}” show the same of its forwarders."
+            "Rates are per direction. A hollow mark is the highest rate offered: the device may be faster. Bars span "
+            f"the repetitions. Figures 2 to 6 of the article “{charts.ARTICLE}” show the same of its forwarders."
         ]
         text += [*pauses_in_words(record, kind), *loads_in_words(record, kind)]
         if drawn:

@@ -43,9 +43,10 @@ def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[
     lower, line = goal.lower, result.line_rate_fps
     load = lower.load_fps if lower else None
     none = "0 (the lowest rate loses frames)" if goal.pauses is None else f"not told: {goal.pauses.pauses_in_words}"
+    at_least = "≥ " if goal.upper is None and result.generator_was_limit else ""
     return [
         goal.loss,
-        _mega(load) if load else none,
+        (at_least + _mega(load)) if load else none,
         figure(result.bps(load) / 1e9 if load else None, ".3f"),
         figure(result.wire_bps(load) / 1e9 if load and line else None, ".3f"),
         figure(100 * load / line if load and line else None, ".2f"),
@@ -60,7 +61,7 @@ def _upper_in_words(goal: GoalFound) -> str:
         return ABSENT
     if goal.not_offered_fps is not None:
         return f"none: the generator did not keep {_mega(goal.not_offered_fps)}"
-    return _mega(goal.upper.load_fps) if goal.upper else "none: highest rate tried"
+    return _mega(goal.upper.load_fps) if goal.upper else "none: highest rate offered"
 
 
 def losses_verified(record: CampaignFolder, kind: type[Throughput] | type[BackToBack]) -> list[str]:
