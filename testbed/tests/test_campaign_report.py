@@ -355,6 +355,13 @@ def test_what_only_the_offer_limited_is_not_compared(capped: Path) -> None:
     assert "generator's limit" not in text
 
 
+def test_no_drift_is_told_of_a_rate_that_only_the_offer_limited(capped: Path) -> None:
+    for name in ("report.md", "summary.md"):
+        line = next(line for line in (capped / name).read_text().splitlines() if line.startswith("Drift ("))
+        assert "not told: both times no frame was lost at the highest rate offered" in line
+        assert "0.0 %" not in line
+
+
 def test_loss_curves_go_from_0_to_100_percent(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """RFC 2544, section 26.3: both axes, of the theoretical rate and of loss."""
     limits = {}

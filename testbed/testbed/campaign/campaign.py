@@ -264,7 +264,7 @@ class Campaign:
             self.summary.drift = drift
         else:
             self.summary.other_drifts.append(drift)
-        view.tell(f"{place}: {drift.in_words()}")
+        view.tell(f"{place}: {self.summary.drift_in_words(drift)}")
 
     def _setups_for(self, points: Sequence[Point], view: View) -> dict[Point, RecordedSetup]:
         """The devices that the points are about, in the set-ups that they need; others are ended first."""

@@ -94,7 +94,9 @@ def _of_campaign(record: CampaignFolder) -> Report:
         cautions.append("Preset quick: a quick look, never to be called RFC 2544.")
     if words := record.settings.scenario.frames.ports_in_words:
         cautions.append(f"{', '.join(words)}: rates are those of one direction with the whole load.")
-    cautions += [f"Drift ({one.of_what()}, measured again at the end): {one.in_words()}." for one in summary.drifts]
+    cautions += [
+        f"Drift ({one.of_what()}, measured again at the end): {summary.drift_in_words(one)}." for one in summary.drifts
+    ]
     return Report(
         title=f"{kind} campaign: {', '.join(summary.devices)}",
         started=summary.started,
