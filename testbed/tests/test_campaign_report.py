@@ -362,6 +362,15 @@ def test_no_drift_is_told_of_a_rate_that_only_the_offer_limited(capped: Path) ->
         assert "0.0 %" not in line
 
 
+def test_what_was_only_a_quick_look_is_neither_passed_nor_rfc_2544(capped: Path) -> None:
+    assert (capped / "report.md").read_text().startswith("# Quick campaign: l2fwd-c, l2fwd-rs\n")
+    lines = (capped / "summary.md").read_text().splitlines()
+    assert "passed" not in lines
+    assert lines[2:5] == ["complete", "", "Preset quick: a quick look, never to be called RFC 2544."]
+    # Of each measurement but the six that were skipped.
+    assert (capped / "junit.xml").read_text().count("Grade: non-compliant</system-out>") == 12
+
+
 def test_loss_curves_go_from_0_to_100_percent(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """RFC 2544, section 26.3: both axes, of the theoretical rate and of loss."""
     limits = {}

@@ -23,6 +23,7 @@ SCHEMA_VERSION = 1
 SUMMARY = "summary.json"
 # A rate that differs by more than this share has drifted: searches end with bounds that are up to 2 % apart.
 _DRIFT = 0.02
+QUICK_CAUTION = "Preset quick: a quick look, never to be called RFC 2544."
 _FIGURES = re.compile(r"\d[\d.]*")
 
 
@@ -217,7 +218,10 @@ def as_markdown(summary: CampaignSummary) -> str:
     """The summary for people: one table a measurement, a row for each kind of frames, a column for each device."""
     lines = [f"# {summary.kind}: {summary.scenario}, preset {summary.preset}", ""]
     # A paragraph of its own: it may end in a command, to be copied, and quote a program's output.
-    lines += [f"{summary.status}: {summary.reason}" if summary.reason else str(summary.status), ""]
+    # That all was measured is no verdict on the devices.
+    word = "complete" if summary.status is Status.PASSED else str(summary.status)
+    lines += [f"{word}: {summary.reason}" if summary.reason else word, ""]
+    lines += [QUICK_CAUTION, ""] if summary.preset is Preset.QUICK else []
     lines += [
         f"{len(summary.findings)} of {summary.planned} measurements, {summary.trials.total} trials, "
         f"{summary.trials.invalid} of them invalid, {summary.seconds:.0f} s.",

@@ -33,7 +33,10 @@ def as_junit(summary: CampaignSummary) -> str:
         reason = None if finding.status == "done" else finding.reason or finding.status
         kind = "skipped" if finding.status == "skipped" else "error"
         name = finding.measurement.replace("_", " ")
-        _case(measurements, f"{finding.device}, {frames_in_words(finding)}", name, kind, reason)
+        case = _case(measurements, f"{finding.device}, {frames_in_words(finding)}", name, kind, reason)
+        if finding.grade is not None:
+            # A case without a complaint says that it was measured, not how.
+            ElementTree.SubElement(case, "system-out").text = _clean(f"{finding.headline}\nGrade: {finding.grade}")
     for suite in top:
         suite.set("tests", str(len(suite)))
         for kind, count in (("failure", "failures"), ("error", "errors"), ("skipped", "skipped")):
@@ -46,10 +49,11 @@ def _suite(top: ElementTree.Element, name: str, summary: CampaignSummary) -> Ele
     return ElementTree.SubElement(top, "testsuite", name=name, timestamp=summary.started.isoformat(timespec="seconds"))
 
 
-def _case(suite: ElementTree.Element, what: str, name: str, kind: str, reason: str | None) -> None:
+def _case(suite: ElementTree.Element, what: str, name: str, kind: str, reason: str | None) -> ElementTree.Element:
     case = ElementTree.SubElement(suite, "testcase", classname=_clean(what), name=_clean(name))
     if reason is not None:
         ElementTree.SubElement(case, kind, message=_clean(reason.partition("\n")[0])).text = _clean(reason)
+    return case
 
 
 def _clean(text: str) -> str:

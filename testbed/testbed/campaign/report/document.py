@@ -22,6 +22,7 @@ from testbed.campaign.report.evidence import waiting_caution
 from testbed.campaign.report.overview import overview_table
 from testbed.campaign.report.sections import Section, campaign_sections, comparison_sections
 from testbed.campaign.scenario import Preset, Simulated
+from testbed.campaign.summary import QUICK_CAUTION
 from testbed.page.skeleton import page_templates
 from testbed.page.tables import Row, Table, csv_table, markdown_table, markdown_text
 from testbed.run.environment import Environment
@@ -91,7 +92,8 @@ def _of_campaign(record: CampaignFolder) -> Report:
     kind = "Overload" if summary.kind == "overload" else "RFC 2544"
     cautions = []
     if summary.preset is Preset.QUICK:
-        cautions.append("Preset quick: a quick look, never to be called RFC 2544.")
+        kind = "Quick"
+        cautions.append(QUICK_CAUTION)
     if words := record.settings.scenario.frames.ports_in_words:
         cautions.append(f"{', '.join(words)}: rates are those of one direction with the whole load.")
     cautions += [
