@@ -82,6 +82,11 @@ def test_it_says_who_measured_what(folder: Path) -> None:
     assert "Not accepted: 1 of 2 thresholds have passed." in head
 
 
+# Figures in more than one line: a reader takes '2.761 / 3' for two of them.
+BROKEN = """[...document.querySelectorAll('table.sheet td.figure')].filter(cell => {
+    const range = document.createRange(); range.selectNodeContents(cell);
+    return new Set([...range.getClientRects()].map(line => Math.round(line.top))).size > 1;
+    }).map(cell => cell.textContent)"""
 # Tables that hide columns until they are scrolled.
 HIDDEN = """[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth)
     .map(box => box.querySelector('th').textContent + ': ' + box.scrollWidth + ' in ' + box.clientWidth)"""
@@ -100,6 +105,7 @@ def test_no_column_is_hidden(folder: Path, tmp_path: Path) -> None:
         # A4 between the margins of Chromium.
         browser.open(folder / REPORT, 717, medium="print")
         assert browser.evaluate(HIDDEN) == []
+        assert browser.evaluate(BROKEN) == []
     finally:
         browser.close()
 

@@ -89,7 +89,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
             "Latency",
             fewer,
             [*curves.percentile_curves(record), *curves.load_curves(record)],
-            [tables.latency_table(record)],
+            [tables.latency_table(record), tables.percentile_table(record)],
             _latency_note(record),
             tables.latency_remarks(record),
         ),
