@@ -18,10 +18,12 @@ from testbed.campaign.devices.l2fwd import L2fwd, gaps_since
 from testbed.campaign.devices.program_host import LocalHost
 from testbed.campaign.embedded.account import account, latency, reset_account, step_account
 from testbed.campaign.embedded.baseline import baseline_load
+from testbed.campaign.embedded.calibration import Calibration
 from testbed.campaign.embedded.generator import EmbeddedGenerator
 from testbed.campaign.embedded.rings import Rings, adjustable, frames_needed
 from testbed.campaign.embedded.setup import EmbeddedSetup
 from testbed.campaign.headers import Headers
+from testbed.campaign.sizes import Size
 from testbed.campaign.traffic_generator import Generator, GeneratorError, NotCapable, Pauses
 from testbed.campaign.trial import (
     GAP_LIMITS_S,
@@ -316,10 +318,18 @@ def test_rings_hold_what_comes_in_a_pause_at_the_highest_load() -> None:
 
 
 def test_the_rings_are_as_deep_as_the_pauses_at_calibration_need(
-    stand_ins: Callable[..., EmbeddedGenerator], tmp_path: Path
+    stand_ins: Callable[..., EmbeddedGenerator], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For all devices of a campaign, and when it is resumed. A user who gives numbers of descriptors has these."""
     rings = Rings()
+    calibrated_before: list[bool] = []
+    calibrate = Calibration.run
+
+    def run(calibration: Calibration, before: dict[Size, float] | None = None) -> tuple[dict[Size, float], float]:
+        calibrated_before.append(before is not None)
+        return calibrate(calibration, before)
+
+    monkeypatch.setattr(Calibration, "run", run)
 
     def started(number: int) -> list[str]:
         """The rings of a device's last start."""
@@ -338,6 +348,8 @@ def test_the_rings_are_as_deep_as_the_pauses_at_calibration_need(
     first.close()
     assert second.capabilities().ring_frames == found.ring_frames
     assert started(2) == deep
+    # Both alike, whichever came first: with short queues, then from these rates with deep ones.
+    assert calibrated_before == [False, True, False, True]
     second.close()
     resumed = stand_ins(**slow)
     resumed.rejoin(found)

@@ -90,8 +90,7 @@ class EmbeddedGenerator:
         self._device_side: Side | None = None
         self._told: Callable[[Window], None] = lambda _: None
         try:
-            rings = setup.rings.frames if self._adjustable else None
-            wire = setup.wire or VirtualWire(setup.ports, setup.queues, rings or VirtualWire.RING_SIZE)
+            wire = setup.wire or VirtualWire(setup.ports, setup.queues)
             self._wire = self._cleanup.enter_context(wire)
             self._cleanup.enter_context(setup.kind.host)
             self._cleanup.callback(self._leave_device)
@@ -103,11 +102,11 @@ class EmbeddedGenerator:
     def capabilities(self) -> Capabilities:
         """What it can do with this device; takes a while the first time, since it tries how fast it can send."""
         if self._capabilities is None:
-            rings = self._setup.rings
-            if self._adjustable and rings.frames is not None:
-                self._use_rings(rings.frames)
+            # Each device first with shorter queues, also where another one has decided: the search depends on them.
+            if self._adjustable:
+                self._use_rings(VirtualWire.RING_SIZE)
             rates, overhead_s = self._calibration.run()
-            if self._adjustable and rings.frames is None and self._use_rings(self._decided(max(rates.values()))):
+            if self._adjustable and self._use_rings(self._setup.rings.frames or self._decided(max(rates.values()))):
                 # It is another device now, whose buffers do not fit into the caches.
                 rates, overhead_s = self._calibration.run(rates)
             self._capabilities = Capabilities(
