@@ -35,6 +35,7 @@ from testbed.campaign.report.charts import labelled
 from testbed.campaign.report.curves import left_out, time_unit
 from testbed.campaign.report.document import MARKDOWN, REPORT, as_page, make_report, write_report
 from testbed.campaign.report.evidence import validity_lines, waiting_caution
+from testbed.campaign.report.loads import ceilings_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.scenario_file import parse_scenario
@@ -244,12 +245,12 @@ def test_the_report_has_the_distribution_of_the_gaps(campaign: Path) -> None:
     held = "A queue between generator and device holds 1,024 frames."
     assert rings_words(found) == [
         held,
-        "The longest pause at calibration took 4 ms. At the highest load, 0.2 Mpps, 800 frames are due in it: the "
-        "queues hold them.",
+        "The longest pause at calibration took 4 ms. At the highest load of a trial, 0.1 Mpps, 400 frames are due in "
+        "it: the queues hold them.",
     ]
-    slow = able.model_copy(update={"pause_s": 0.01})
+    slow = able.model_copy(update={"pause_s": 0.02})
     assert (
-        "2,000 frames are due in it: more than the queues hold: above 0.102 Mpps a trial"
+        "2,000 frames are due in it: more than the queues hold: above 0.0512 Mpps a trial"
         in (rings_words(dataclasses.replace(found, joined={"a": slow}))[1])
     )
     # A device that says nothing has no section.
@@ -369,6 +370,21 @@ def test_what_was_only_a_quick_look_is_neither_passed_nor_rfc_2544(capped: Path)
     assert lines[2:5] == ["complete", "", "Preset quick: a quick look, never to be called RFC 2544."]
     # Of each measurement but the six that were skipped.
     assert (capped / "junit.xml").read_text().count("Grade: non-compliant</system-out>") == 12
+
+
+def test_ceilings_that_differ_stand_at_the_top_with_the_one_that_counted(capped: Path) -> None:
+    record = read_folder(capped)
+    assert ceilings_in_words(record) == []
+    joined = dict(record.evidence.joined)
+    joined["l2fwd-c/1way"] = joined["l2fwd-c/1way"].model_copy(
+        update={"max_fps_by_size": {64: 12e6, 512: 4e6, 1518: 2e6}}
+    )
+    unlike = dataclasses.replace(record, evidence=dataclasses.replace(record.evidence, joined=joined))
+    told = (
+        "Ceiling of the set-up at 64, 512, 1518 bytes: 12.0000, 4.0000, 2.0000 Mpps with l2fwd-c; 9.0000, 4.0000, "
+        "1.5000 Mpps with l2fwd-rs. All devices were tested up to the lowest of each."
+    )
+    assert make_report(unlike).cautions[0] == told
 
 
 def test_loss_curves_go_from_0_to_100_percent(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from testbed.campaign.remote.host import THIS_MACHINE
 from testbed.campaign.report.acceptance import accepted
 from testbed.campaign.report.campaign_verdict import gravest, overall_grade, sentence
 from testbed.campaign.report.evidence import waiting_caution
+from testbed.campaign.report.loads import ceilings_in_words
 from testbed.campaign.report.overview import overview_table
 from testbed.campaign.report.sections import Section, campaign_sections, comparison_sections
 from testbed.campaign.scenario import Preset, Simulated
@@ -108,7 +109,7 @@ def _of_campaign(record: CampaignFolder) -> Report:
         accepted=accepted(record),
         grade=grade,
         shortcoming=gravest(summary),
-        cautions=[*cautions, *_cautions(record)],
+        cautions=[*ceilings_in_words(record), *cautions, *_cautions(record)],
         sections=campaign_sections(record),
         identity=_identity(record, summary.campaign),
         command=summary.command,

@@ -6,10 +6,32 @@ from __future__ import annotations
 
 from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.sizes import Size, size_in_words, size_order, sizes_in_words
 
 # (directions, flows)
 Kind = tuple[int, int]
+
+
+def ceilings_in_words(record: CampaignFolder) -> list[str]:
+    """What the set-up offers with each device, where one was offered less, so that all have the same."""
+    able: dict[int, dict[str, list[str]]] = {}
+    sizes: dict[int, dict[Size, None]] = {}
+    lowered = set()
+    for finding, result in record.found(Throughput):
+        setup = record.evidence.joined.get(f"{finding.device}/{finding.directions}way")
+        fps = setup.max_fps_by_size.get(finding.size) if setup is not None else None
+        if fps is not None and finding.flows == record.frame_kinds[0][1]:
+            able.setdefault(finding.directions, {}).setdefault(finding.device, []).append(f"{fps / 1e6:.4f}")
+            sizes.setdefault(finding.directions, {})[finding.size] = None
+            if result.max_fps < fps:
+                lowered.add(finding.directions)
+    return [
+        f"Ceiling of the set-up at {sizes_in_words(sizes[ways])}: "
+        + "; ".join(f"{', '.join(rates)} Mpps with {device}" for device, rates in able[ways].items())
+        + ". All devices were tested up to the lowest of each."
+        for ways in sorted(lowered)
+    ]
 
 
 def _loads(record: CampaignFolder, kind: Kind) -> dict[Size, dict[str, LatencyFound]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from statistics import median
 
 from testbed.campaign.folder import Evidence
-from testbed.campaign.trial import GAP_LIMITS_S, Gaps
+from testbed.campaign.trial import GAP_LIMITS_S, Gaps, TrialResult
 from testbed.page.tables import Row, Table
 
 
@@ -43,10 +43,11 @@ def rings_words(evidence: Evidence) -> list[str]:
     if not depths:
         return []
     lines = [f"A queue between generator and device holds {' or '.join(f'{depth:,}' for depth in depths)} frames."]
-    seen = [one for one in evidence.joined.values() if one.pause_s is not None and one.max_fps_by_size]
-    if seen:
+    seen = [one for one in evidence.joined.values() if one.pause_s is not None]
+    loads = [one.plan.load_fps for _, one in evidence.trials if isinstance(one, TrialResult)]
+    if seen and loads:
         longest_s = max(one.pause_s or 0.0 for one in seen)
-        load = max(fps for one in seen for fps in one.max_fps_by_size.values())
+        load = max(loads)
         due = round(longest_s * load)
         enough = (
             "the queues hold them"
@@ -55,7 +56,7 @@ def rings_words(evidence: Evidence) -> list[str]:
             "is disturbed, and repeated"
         )
         lines.append(
-            f"The longest pause at calibration took {1000 * longest_s:.3g} ms. At the highest load, {load / 1e6:.3g} "
-            f"Mpps, {due:,} frames are due in it: {enough}."
+            f"The longest pause at calibration took {1000 * longest_s:.3g} ms. At the highest load of a trial, "
+            f"{load / 1e6:.3g} Mpps, {due:,} frames are due in it: {enough}."
         )
     return lines
