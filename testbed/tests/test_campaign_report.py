@@ -356,6 +356,21 @@ def test_what_only_the_offer_limited_is_not_compared(capped: Path) -> None:
     assert "generator's limit" not in text
 
 
+def test_nor_is_a_rate_with_some_loss_that_only_the_offer_limited(capped: Path) -> None:
+    """As where pauses of the machine allow no rate without loss, but one with some."""
+    record = read_folder(capped)
+    findings = {one.place for one, _ in record.found(Throughput)}
+    lossy = {place: result for place, result in record.results.items() if place in findings}
+    for place, result in lossy.items():
+        goal = result.goals[0].model_copy(
+            update={"goal": result.goals[0].goal.model_copy(update={"loss_ratio": 0.001})}
+        )
+        lossy[place] = result.model_copy(update={"goals": [goal], "throughput_fps": None})
+    verdict = make_report(dataclasses.replace(record, results=record.results | lossy)).verdict
+    assert "both devices lost at most 0.1 % of the frames at the highest rate offered (9.0000, " in verdict
+    assert "times" not in verdict
+
+
 def test_no_drift_is_told_of_a_rate_that_only_the_offer_limited(capped: Path) -> None:
     for name in ("report.md", "summary.md"):
         line = next(line for line in (capped / name).read_text().splitlines() if line.startswith("Drift ("))

@@ -188,6 +188,11 @@ class Throughput(Measured):
             return False
         return self.at_max and not is_line_rate(self.throughput_fps, self.line_rate_fps)
 
+    def only_offered(self, goal: GoalFound) -> bool:
+        """Whether the device may be faster at a goal, with loss too: no rate was offered that misses it."""
+        lower = goal.lower
+        return goal.upper is None and lower is not None and not is_line_rate(lower.load_fps, self.line_rate_fps)
+
     @property
     def partial_drop(self) -> str:
         """'4.9 Mpps with at most 0.5 % lost', of each goal that has a rate."""

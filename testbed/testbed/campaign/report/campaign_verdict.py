@@ -47,9 +47,9 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
     loss = _least_loss(record)
     for finding, result in record.found(Throughput):
         key = (finding.directions, finding.flows, finding.size)
-        capped |= {(finding.device, key)} if result.generator_was_limit else set()
         for goal in result.goals:
             if goal.goal.loss_ratio == loss and goal.pauses is None:
+                capped |= {(finding.device, key)} if result.only_offered(goal) else set()
                 rates.setdefault(finding.device, {})[key] = Value(
                     value=goal.lower.load_fps if goal.lower else 0.0,
                     unit=Unit.FRAMES_PER_SECOND,
@@ -74,7 +74,7 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
     if len(rates) > 1 and (why := why_not_compared(record)):
         # The text below reports this too, but readers stop at a ratio.
         return f"{_listed(rates, how)}{doubt}; {why}, so they are not compared.{_bound_by_pauses(record)}"
-    if untold := _not_compared(rates, capped):
+    if untold := _not_compared(rates, capped, loss):
         return f"{untold}{_bound_by_pauses(record)}"
     return f"{_compared(record, rates, how, capped) or _listed(rates, how)}{doubt}.{_bound_by_pauses(record)}"
 
@@ -105,7 +105,7 @@ def why_not_compared(record: CampaignFolder) -> str | None:
     return f"the machine changed meanwhile ({changed.in_words().partition(':')[0]})"
 
 
-def _not_compared(rates: dict[str, _Rates], capped: set[tuple[str, _Key]]) -> str | None:
+def _not_compared(rates: dict[str, _Rates], capped: set[tuple[str, _Key]], loss: float) -> str | None:
     """Where no device lost a frame at the highest rate offered, a ratio would be that of the offers."""
     keys = sorted({key for mine in rates.values() for key in mine}, key=_order)
     figures = [(device, key) for device, mine in rates.items() for key in mine]
@@ -113,8 +113,9 @@ def _not_compared(rates: dict[str, _Rates], capped: set[tuple[str, _Key]]) -> st
         return None
     offered = ", ".join(f"{max(mine[key].value for mine in rates.values() if key in mine) / 1e6:.4f}" for key in keys)
     all_of_them = "both devices" if len(rates) == 2 else f"all {len(rates)} devices"
+    passed = f"lost at most {100 * loss:g} % of the frames" if loss else "passed every frame"
     return (
-        f"Throughput could not be compared: at {_all_words(keys)} {all_of_them} passed every frame at the highest rate "
+        f"Throughput could not be compared: at {_all_words(keys)} {all_of_them} {passed} at the highest rate "
         f"offered ({offered} Mpps). Their limits lie above and were not found."
     )
 

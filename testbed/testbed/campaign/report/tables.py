@@ -43,7 +43,7 @@ def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[
     lower, line = goal.lower, result.line_rate_fps
     load = lower.load_fps if lower else None
     none = "0 (the lowest rate loses frames)" if goal.pauses is None else f"not told: {goal.pauses.pauses_in_words}"
-    at_least = "≥ " if goal.upper is None and result.generator_was_limit else ""
+    at_least = "≥ " if result.only_offered(goal) else ""
     return [
         goal.loss,
         (at_least + _mega(load)) if load else none,
