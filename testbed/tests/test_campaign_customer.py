@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from pathlib import Path
 
@@ -36,26 +37,59 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_first_table_has_throughput_latency_and_loss_with_their_intervals(folder: Path) -> None:
     text = (folder / MARKDOWN).read_text()
     assert text.index("## Overview") == text.index("\n## ") + 1
-    rows = list(csv.DictReader(io.StringIO((folder / TABLE).read_text())))
+    found = {
+        (one.size, one.device, one.measurement.value): one.result for one in read_campaign_summary(folder).findings
+    }
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    for size in (64, 512, 1518):
+        for device in ("l2fwd-c", "l2fwd-rs"):
+            throughput, latency, loss = (found[size, device, test] for test in ("throughput", "latency", "frame_loss"))
+            # The first table is the overview.
+            line = next(line for line in lines if line.startswith(f"| {size} bytes | {device} |"))
+            rate, bounds, average, span, streams, lost = (cell.strip() for cell in line.strip("|").split("|")[2:8])
+            low, high = (float(part) for part in bounds.split(" to "))
+            assert float(rate) == low == pytest.approx(throughput["throughput_fps"] / 1e6, abs=1e-4)
+            assert high == pytest.approx(throughput["goals"][0]["upper"]["load_fps"] / 1e6, abs=1e-4)
+            values = [value / 1e3 for value in latency["average_ns"]["values"]]
+            least, most = (float(part) for part in span.split(" to "))
+            assert (least, most) == (pytest.approx(min(values), abs=0.01), pytest.approx(max(values), abs=0.01))
+            assert float(average) == pytest.approx(sum(values) / len(values), abs=0.01)
+            assert int(streams) == len(values)
+            assert float(lost.partition(" at ")[0]) == pytest.approx(loss["points"][0]["loss_percent"], rel=1e-3)
+
+
+WORDS = {"campaign", "started", "campaign_grade", "device", "mixture", "throughput_is"}
+
+
+def test_the_overview_for_spreadsheets_has_numbers_and_says_of_which_campaign(folder: Path) -> None:
     summary = read_campaign_summary(folder)
-    assert [(row["Frames"], row["Device"]) for row in rows] == [
-        (f"{size} bytes", device) for size in (64, 512, 1518) for device in ("l2fwd-c", "l2fwd-rs")
-    ]
-    found = {(f"{one.size} bytes", one.device, one.measurement.value): one.result for one in summary.findings}
+    rows = list(csv.DictReader(io.StringIO((folder / TABLE).read_text()), strict=True))
+    assert len(rows) == 6
     for row in rows:
-        key = row["Frames"], row["Device"]
-        throughput, latency, loss = (found[*key, test] for test in ("throughput", "latency", "frame_loss"))
-        low, high = (float(part) for part in row["Its bounds [Mpps]"].split(" to "))
-        assert float(row["Throughput [Mpps]"]) == low == pytest.approx(throughput["throughput_fps"] / 1e6, abs=1e-4)
-        assert high == pytest.approx(throughput["goals"][0]["upper"]["load_fps"] / 1e6, abs=1e-4)
-        values = [value / 1e3 for value in latency["average_ns"]["values"]]
-        least, most = (float(part) for part in row["Its range [µs]"].split(" to "))
-        assert (least, most) == (pytest.approx(min(values), abs=0.01), pytest.approx(max(values), abs=0.01))
-        assert float(row["Loss [%]"].partition(" at ")[0]) == pytest.approx(loss["points"][0]["loss_percent"], rel=1e-3)
-        # As on the page.
-        assert (
-            f"| {row['Frames']} | {row['Device']} | {row['Throughput [Mpps]']} | {row['Its bounds [Mpps]']} |" in text
-        )
+        assert [row[name] for name in ("campaign", "started", "campaign_grade", "throughput_is")] == [
+            summary.campaign,
+            summary.started.isoformat(),
+            "non-compliant",
+            "found",
+        ]
+        assert all(value == "" or math.isfinite(float(value)) for name, value in row.items() if name not in WORDS)
+        mine = {
+            one.measurement.value: one.result
+            for one in summary.findings
+            if (one.device, str(one.size)) == (row["device"], row["size_bytes"])
+        }
+        assert float(row["throughput_mpps"]) == mine["throughput"]["throughput_fps"] / 1e6
+        assert float(row["upper_bound_mpps"]) == mine["throughput"]["goals"][0]["upper"]["load_fps"] / 1e6
+        assert float(row["latency_us"]) == mine["latency"]["average_ns"]["mean"] / 1e3
+        assert int(row["latency_streams"]) == len(mine["latency"]["average_ns"]["values"])
+        assert float(row["loss_percent"]) == mine["frame_loss"]["points"][0]["loss_percent"]
+
+
+def test_the_report_names_the_files_beside_it(folder: Path) -> None:
+    beside = (folder / REPORT).read_text().partition("Beside this page:")[2].partition("</p>")[0]
+    named = re.findall(r"<code>([\w.-]+\.\w+)</code>", beside)
+    assert {"report.md", "summary.md", "junit.xml", "overview.csv", "summary.csv"} <= set(named)
+    assert [name for name in named if not (folder / name).exists()] == []
 
 
 def test_the_contents_lead_to_every_section(folder: Path) -> None:

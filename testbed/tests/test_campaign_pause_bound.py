@@ -156,7 +156,7 @@ def test_the_report_has_a_sentence_and_the_rates_with_some_loss(folder: Path) ->
     assert [line for line in by_size.text if re.fullmatch(f"At 64 bytes no throughput is drawn: {SENTENCE}.", line)]
     text = write_report(folder).with_name("report.md").read_text()
     assert "Not measured: throughput" not in text
-    assert re.search(r"\| 64 bytes \| l2fwd-c \| not told \| [45]\.\d+ Mpps with at most 0\.5 % lost \|", text)
+    assert re.search(r"\| 64 bytes \| l2fwd-c \| unknown \| [45]\.\d+ Mpps with at most 0\.5 % lost \|", text)
 
 
 def test_a_comparison_by_throughput_is_not_told(tmp_path: Path) -> None:

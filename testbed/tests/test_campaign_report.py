@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import json
 import re
@@ -354,6 +355,20 @@ def test_what_only_the_offer_limited_is_not_compared(capped: Path) -> None:
     )
     assert text.count("| ≥ 9.0000 |") == 4
     assert "generator's limit" not in text
+    # A spreadsheet reads a number, and that it is a bound.
+    rows = list(csv.DictReader((capped / "overview.csv").read_text().splitlines()))
+    assert {(row["size_bytes"], row["throughput_mpps"]) for row in rows} == {
+        ("64", "9.0"),
+        ("512", "4.0"),
+        ("1518", "1.5"),
+    }
+    assert {(row["throughput_is"], row["upper_bound_mpps"]) for row in rows} == {
+        ("lower bound: the highest rate offered", "")
+    }
+    # Nothing is explained that the table does not have.
+    note = make_report(read_folder(capped)).sections[0].note
+    assert "how many streams" in note
+    assert "Loss" not in note
 
 
 def test_nor_is_a_rate_with_some_loss_that_only_the_offer_limited(capped: Path) -> None:

@@ -44,12 +44,12 @@ def campaign_csv(summary: CampaignSummary) -> str:
     """Each figure of each finding in a row of its own."""
     rows: list[Sequence[object]] = []
     for finding in summary.findings:
-        head = [finding.device, *_frames(finding.size), finding.directions, finding.flows]
+        head = [finding.device, *frame_cells(finding.size), finding.directions, finding.flows]
         head += [finding.measurement, finding.status, finding.grade]
         figures = {name: value for name, value in (finding.result or {}).items() if name not in _IN_THE_HEAD}
         leaves = _leaves(figures) if finding.result else [("reason", finding.reason)]
         rows += [[*head, field, *_cells(field, value), finding.testbed] for field, value in leaves]
-    return _as_text((*_CAMPAIGN_COLUMNS, "field", "value", "unit", "text", "testbed"), rows)
+    return csv_text((*_CAMPAIGN_COLUMNS, "field", "value", "unit", "text", "testbed"), rows)
 
 
 def comparison_csv(comparison: Comparison | None, testbeds: Mapping[Size, str]) -> str:
@@ -60,14 +60,14 @@ def comparison_csv(comparison: Comparison | None, testbeds: Mapping[Size, str]) 
         edges = ratio.ci95 if ratio is not None and ratio.ci95 is not None else (None, None)
         rows.append(
             [
-                *(found.figure, *_frames(found.size), testbeds.get(found.size), told.a, told.b, found.a, found.b),
+                *(found.figure, *frame_cells(found.size), testbeds.get(found.size), told.a, told.b, found.a, found.b),
                 "ns" if found.figure is Figure.LATENCY else "frames/s",
                 *(ratio.median if ratio is not None else None, *edges, found.corrected_p),
                 100 * found.noise if found.noise is not None else None,
                 *(len(ratio.samples) if ratio is not None else 0, found.verdict),
             ]
         )
-    return _as_text(_COMPARISON_COLUMNS, rows)
+    return csv_text(_COMPARISON_COLUMNS, rows)
 
 
 def unit_of(field: str) -> str:
@@ -82,7 +82,7 @@ def unit_of(field: str) -> str:
     return ""
 
 
-def _frames(size: Size) -> tuple[float, object]:
+def frame_cells(size: Size) -> tuple[float, object]:
     """Bytes, and the name of a mixture, whose bytes are those of its average frame."""
     return mean_bytes(size), size if is_mixture(size) else ""
 
@@ -105,7 +105,8 @@ def _leaves(value: Any, name: str = "") -> list[tuple[str, Any]]:
     return [leaf for key, inner in pairs for leaf in _leaves(inner, f"{name}.{key}" if name else key)]
 
 
-def _as_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def csv_text(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A file of these rows; what is None is an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 import textwrap
 from dataclasses import dataclass, field
@@ -124,15 +122,6 @@ def without_empty_columns(table: Table) -> Table:
         text_columns=sum(index < table.text_columns for index in kept),
         ends_in_text=table.ends_in_text and bool(kept) and kept[-1] == len(table.columns) - 1,
     )
-
-
-def csv_table(table: Table) -> str:
-    """A table as CSV, as it reads."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(["" if cell == ABSENT else cell for cell in row.cells] for row in table.rows)
-    return text.getvalue()
 
 
 def markdown_table(table: Table) -> str:

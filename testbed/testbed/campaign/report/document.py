@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from testbed import __version__
+from testbed.campaign.acceptance.junit import JUNIT
 from testbed.campaign.diff.surroundings import Difference, between, flat
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence, read_folder
 from testbed.campaign.remote.host import THIS_MACHINE
@@ -20,12 +21,12 @@ from testbed.campaign.report.acceptance import accepted
 from testbed.campaign.report.campaign_verdict import gravest, overall_grade, sentence
 from testbed.campaign.report.evidence import waiting_caution
 from testbed.campaign.report.loads import ceilings_in_words
-from testbed.campaign.report.overview import overview_table
+from testbed.campaign.report.overview import overview_csv
 from testbed.campaign.report.sections import Section, campaign_sections, comparison_sections
 from testbed.campaign.scenario import Preset, Simulated
 from testbed.campaign.summary import QUICK_CAUTION
 from testbed.page.skeleton import page_templates
-from testbed.page.tables import Row, Table, csv_table, markdown_table, markdown_text
+from testbed.page.tables import Row, Table, markdown_table, markdown_text
 from testbed.run.environment import Environment
 from testbed.run.results_folder import Status, write_atomically
 
@@ -73,7 +74,7 @@ def write_report(folder: Path) -> Path:
     record = read_folder(folder)
     if isinstance(record, CampaignFolder):
         # The report lists it.
-        write_atomically(folder / TABLE, csv_table(overview_table(record)))
+        write_atomically(folder / TABLE, overview_csv(record))
     report = make_report(record)
     # Both are made before either is written.
     page, text = as_page(report), as_markdown(report)
@@ -185,10 +186,10 @@ def _identity(record: CampaignFolder | ComparisonFolder, number: str) -> list[tu
 
 def _files(folder: Path) -> list[str]:
     """What lies beside the report, for whoever wants to reckon again."""
-    known = (TABLE, "summary.json", "summary.csv", "verdict.json", "verdict.csv", "journal.jsonl", "campaign.json")
-    return [
-        name for name in (*known, "comparison.json", "scenario.yaml", "environment.json") if (folder / name).exists()
-    ]
+    known = (TABLE, "summary.json", "summary.csv", "summary.md", JUNIT, "verdict.json", "verdict.csv", "verdict.md")
+    settings = ("journal.jsonl", "campaign.json", "comparison.json", "scenario.yaml", "environment.json")
+    # Written together with the page.
+    return [MARKDOWN, *(name for name in (*known, *settings) if (folder / name).exists())]
 
 
 def as_page(report: Report) -> str:

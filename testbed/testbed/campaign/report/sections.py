@@ -18,7 +18,7 @@ from testbed.campaign.report.acceptance import acceptance_table
 from testbed.campaign.report.campaign_verdict import absent
 from testbed.campaign.report.loads import loads_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
-from testbed.campaign.report.overview import OVERVIEW_NOTE, overview_table
+from testbed.campaign.report.overview import overview_note, overview_table
 from testbed.campaign.report.pauses import pauses_in_words
 from testbed.campaign.report.testbeds import lacking_testbeds, testbeds_table, use_of_testbeds
 from testbed.campaign.scenario import Simulated
@@ -52,8 +52,9 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
     # Importing matplotlib takes a second, which errors of the command line avoid.
     from testbed.campaign.report import charts, curves
 
+    overview = overview_table(record)
     sections = [
-        Section("Overview", tables=[overview_table(record)], note=OVERVIEW_NOTE),
+        Section("Overview", tables=[overview], note=overview_note(overview)),
         Section("Acceptance", tables=[acceptance_table(record)]),
     ]
     for kind in record.frame_kinds:

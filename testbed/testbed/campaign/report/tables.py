@@ -42,7 +42,7 @@ def throughput_table(record: CampaignFolder) -> Table:
 def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[str]:
     lower, line = goal.lower, result.line_rate_fps
     load = lower.load_fps if lower else None
-    none = "0 (the lowest rate loses frames)" if goal.pauses is None else f"not told: {goal.pauses.pauses_in_words}"
+    none = "0 (the lowest rate loses frames)" if goal.pauses is None else f"unknown: {goal.pauses.pauses_in_words}"
     at_least = "≥ " if result.only_offered(goal) else ""
     return [
         goal.loss,
