@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import math
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -16,13 +19,15 @@ from campaign_folders import TEXT, run_campaign
 from typer.testing import CliRunner
 
 from testbed.campaign.campaign_settings import read_campaign_settings
-from testbed.campaign.report.document import MARKDOWN, REPORT, TABLE, write_report
+from testbed.campaign.folder import read_folder
+from testbed.campaign.report.document import MARKDOWN, REPORT, TABLE, make_report, write_report
 from testbed.campaign.summary import read_campaign_summary
 from testbed.cli import app
+from testbed.run.environment import Binary
 
-SCENARIO = TEXT.replace("name: folders\n", "name: folders\noperator: Ada of Lab 3\n", 1).replace(
-    "  - name: l2fwd-rs\n", "  - name: l2fwd-rs\n    description: release 0.1, card 7\n"
-)
+SCENARIO = TEXT.replace(
+    "name: folders\n", "name: folders\noperator: Ada of Lab 3\ndescription: Two forwarders on a bench\n", 1
+).replace("  - name: l2fwd-rs\n", "  - name: l2fwd-rs\n    description: release 0.1, card 7\n")
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +102,8 @@ def test_the_contents_lead_to_every_section(folder: Path) -> None:
     contents = re.search(r'<nav class="contents".*?</nav>', page, flags=re.DOTALL)[0]
     targets = re.findall(r'href="#([^"]+)"', contents)
     anchors = re.findall(r'<section id="([^"]+)"', page)
+    assert len(anchors) == page.count("<section")
+    assert "environment" in anchors
     assert len(set(anchors)) == len(anchors)
     assert [anchor for anchor in anchors if anchor not in targets] == []
     assert [target for target in targets if target not in anchors] == []
@@ -106,7 +113,12 @@ def test_the_contents_lead_to_every_section(folder: Path) -> None:
 def test_it_says_who_measured_what(folder: Path) -> None:
     page, text = (folder / REPORT).read_text(), (folder / MARKDOWN).read_text()
     identity = re.search(r'<section id="identity">.*?</section>', page, flags=re.DOTALL)[0]
-    for words in ("Ada of Lab 3", "release 0.1, card 7", read_campaign_settings(folder).campaign):
+    for words in (
+        "Ada of Lab 3",
+        "Two forwarders on a bench",
+        "release 0.1, card 7",
+        read_campaign_settings(folder).campaign,
+    ):
         assert words in identity
         assert words in text
     # A campaign that reached its end is complete: that is no verdict on the device.
@@ -114,6 +126,22 @@ def test_it_says_who_measured_what(folder: Path) -> None:
     assert ">passed<" not in head
     assert ">complete<" in head
     assert "Not accepted: 1 of 2 thresholds have passed." in head
+
+
+def test_a_device_is_named_once_with_its_program_and_nobody_as_operator(folder: Path) -> None:
+    record = read_folder(folder)
+    found = record.evidence.environment
+    binary = Binary(name="l2fwd-c", path="l2fwd-c", sha256="00ff", version="l2fwd-c 0.1.0", dpdk_linking="shared")
+    other = binary.model_copy(update={"name": "l2fwd-rs", "version": "unknown"})
+    evidence = dataclasses.replace(record.evidence, environment=found.model_copy(update={"binaries": [binary, other]}))
+    scenario = record.settings.scenario.model_copy(update={"operator": ""})
+    settings = record.settings.model_copy(update={"scenario": scenario})
+    identity = dict(make_report(dataclasses.replace(record, evidence=evidence, settings=settings)).identity)
+    assert identity["Device l2fwd-c"] == "l2fwd-c 0.1.0; SHA-256 00ff; simulated"
+    assert "; l2fwd-rs, version unknown; SHA-256 00ff; " in identity["Device l2fwd-rs"]
+    assert identity["Operator"] == "not given"
+    page = (folder / REPORT).read_text()
+    assert re.search("<footer>Made with testbed [^<]*, a program of the l2fwd-rs project</footer>", page)
 
 
 # Figures in more than one line: a reader takes '2.761 / 3' for two of them.
@@ -152,6 +180,11 @@ def test_one_command_prints_it(folder: Path) -> None:
     assert done.output.split() == [str(folder / REPORT), str(pdf)]
     assert pdf.read_bytes().startswith(b"%PDF")
     assert pdf.stat().st_size > 50_000
+    if reader := shutil.which("pdftotext"):
+        text = subprocess.run([reader, pdf, "-"], capture_output=True, text=True, check=True).stdout
+        # A form feed ends each page.
+        pages = text.split("\f")[:-1]
+        assert [f"page {number} of {len(pages)}" in one for number, one in enumerate(pages, 1)] == [True] * len(pages)
 
 
 def test_without_a_browser_the_page_is_made_and_the_message_says_what_is_missing(

@@ -130,7 +130,11 @@ def test_every_chart_is_there(campaign: Path, page: str) -> None:
     for what in named:
         assert sum(caption.startswith(what) for caption in drawn) == 1, what
     assert [caption for caption in drawn if "Figure" in caption] == []
-    assert "Figures 2 to 6 of the article “Rust vs C: safety and performance in low-level network" in page
+    article = "The article “Rust vs C: safety and performance in low-level network programming” has the same"
+    assert f"{article} of other forwarders in its Figures 2, 3, 4, 5 and 6." in page
+    # Nothing was limited by the offer.
+    assert "A hollow mark" not in page
+    assert "Bars span the repetitions." in page
     for what in ("Latency percentiles", "Soak: average latency"):
         assert sum(caption.startswith(what) for caption in drawn) == len(SIZES)
     found = results(campaign)
@@ -276,6 +280,8 @@ def test_what_was_not_measured_is_absent_and_said(tmp_path: Path) -> None:
     drawn = [caption.partition(",")[0] for caption in captions(page)]
     assert drawn == ["Throughput in bit/s", "Throughput in frames/s"]
     assert "of frames, with FCS" in captions(page)[0]
+    assert "in its Figures 2 and 3." in page
+    assert "Bars span" not in page
     assert "Not measured: average latency; jitter." in page
     assert "No difference between devices is drawn: it needs the throughput of two devices." in page
     assert "Of the theoretical" not in page
@@ -317,6 +323,7 @@ def test_a_device_that_does_all_that_was_tried_may_do_more(tmp_path: Path) -> No
     page = report_of(run_campaign(tmp_path, text, {"max_fps_by_size": {64: 9e6}}))
     assert is_cell(page, "≥ 9.0000")
     assert is_cell(page, "none: highest rate offered")
+    assert "A hollow mark is the highest rate offered" in page
     assert not any(caption.startswith("Difference") for caption in captions(page))
     assert (
         "No difference between devices is drawn: at no size do two devices have a limit below the highest rate offered"
@@ -446,6 +453,9 @@ def test_the_format_of_the_frames_is_told(tmp_path: Path) -> None:
     text = "name: s\ngenerator: {kind: embedded}\ndevices: [{name: l2fwd-c}]\n"
     told = frame_format(parse_scenario(text + "frames: {sizes: [64, imix], flows: [1, 300]}\n", "s.yaml"))
     assert any("to 198.19.0.0 to 198.19.1.43, one after another" in line for line in told)
+    assert told[0].startswith("Ethernet: from the generator's address to 02:00:00:00:01:00, type 0x0800;")
+    both = frame_format(parse_scenario(text + "frames: {directions: [1, 2]}\n", "s.yaml"))
+    assert " to 02:00:00:00:01:00 to 02:00:00:00:01:01, one for each port, type" in both[0]
     assert any("imix the frames have, in this order again and again, 64, 594, 64, 64, 594," in line for line in told)
     trex = text.replace("kind: embedded", "kind: trex") + "frames: {flows: [10]}\n"
     assert any("one of 10" in line for line in frame_format(parse_scenario(trex, "s.yaml")))

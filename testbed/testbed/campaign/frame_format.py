@@ -12,7 +12,7 @@ from testbed.campaign.scenario import Frames, Scenario
 from testbed.campaign.sizes import frames_of, is_mixture
 from testbed.campaign.trex.settings import Trex
 
-_FCS = "FCS of 4 bytes, which sizes count."
+_FCS = "FCS: 4 bytes, which the frame sizes include."
 _MIXED = "Of the mixture {name} the frames have, in this order again and again, {sizes} bytes{proof}."
 _UNPROVEN = "; so they are due, each from a stream of its own, and the order in which they left is not proven"
 _MOST_LISTED = 24
@@ -46,6 +46,12 @@ def _ethernet(frames: Frames) -> str:
     return f"{tags}, priority 0, {kind}; sizes count the tags, 4 bytes each"
 
 
+def _destination(ports: int) -> str:
+    """As `generator/src/run.rs` has it."""
+    first = "02:00:00:00:01:00"
+    return first if ports == 1 else f"{first} to 02:00:00:00:01:{ports - 1:02x}, one for each port"
+
+
 def _tunnel(frames: Frames) -> list[str]:
     if frames.vxlan is None:
         return []
@@ -69,13 +75,13 @@ def _embedded(frames: Frames) -> list[str]:
         else "IPv4: 20 bytes, no options, not to be fragmented, time to live 64,"
     )
     return [
-        f"Ethernet: from the generator's address to 02:00:00:00:01:<port>, {_ethernet(frames)}.",
+        f"Ethernet: from the generator's address to {_destination(frames.most_ports)}, {_ethernet(frames)}.",
         *_tunnel(frames),
         f"{ip} from {frames.source} to {to}.",
         f"UDP: from port {ports} to 10000, with checksum.",
         "Payload: magic number 0x6c32, session, stream, sequence number of 48 bits, time stamp of 64 bits; then up to "
         "the frame's size the bytes (n modulo 251) XOR 0x5a, counted from 0.",
-        "Questions of the device for these addresses, by ARP or neighbour discovery, are answered and not counted.",
+        "ARP requests and neighbour solicitations of the device for these addresses are answered and not counted.",
     ]
 
 

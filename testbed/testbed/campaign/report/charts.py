@@ -43,11 +43,12 @@ _MARGIN = 1.25
 _LABELS_APART = 0.08
 # Letters of a mixture's name below the axis.
 _LONGEST_LABEL = 12
-# What the article's Figures 2 to 6 show, in their order.
-ARTICLE = "Rust vs C: safety and performance in low-level network programming"
+_ARTICLE = "Rust vs C: safety and performance in low-level network programming"
 _BITS, _PACKETS, _LATENCY, _JITTER = "Throughput in bit/s", "Throughput in frames/s", "Average latency", "Jitter"
 _DIFFERENCE = "Difference of the frames received"
 _MEASURED = (_BITS, _PACKETS, _LATENCY, _JITTER)
+# What the article shows, by the numbers of its figures.
+_FIGURES = {2: _BITS, 3: _PACKETS, 4: _LATENCY, 5: _JITTER, 6: _DIFFERENCE}
 
 
 @dataclass
@@ -68,6 +69,20 @@ def size_charts(record: CampaignFolder, kind: Kind) -> list[Chart]:
     found = [_bits_chart, _packets_chart, _latency_chart, _jitter_chart, _difference_chart]
     charts = [chart for draw_one in found if (chart := draw_one(record, kind))]
     return [*_partial_charts(record, kind), *charts]
+
+
+def legend_in_words(record: CampaignFolder, kind: Kind, charts: Sequence[Chart]) -> str:
+    """What the marks of these charts mean, and which figures of the article show the same."""
+    drawn = {caption.partition(",")[0] for caption, _ in charts}
+    offered = any(result.generator_was_limit for _, _, result in _throughputs(record, kind))
+    numbers = [str(number) for number, title in _FIGURES.items() if title in drawn]
+    sentences = ["Rates are per direction."]
+    sentences += ["A hollow mark is the highest rate offered: the device may be faster."] if offered else []
+    sentences += ["Bars span the repetitions."] if drawn & {_LATENCY, _JITTER} else []
+    if numbers:
+        which = f"Figure {numbers[0]}" if len(numbers) == 1 else f"Figures {', '.join(numbers[:-1])} and {numbers[-1]}"
+        sentences.append(f"The article “{_ARTICLE}” has the same of other forwarders in its {which}.")
+    return " ".join(sentences)
 
 
 def missing_charts(record: CampaignFolder, kind: Kind, charts: Sequence[Chart]) -> list[str]:

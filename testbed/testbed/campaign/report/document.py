@@ -169,18 +169,22 @@ def _identity(record: CampaignFolder | ComparisonFolder, number: str) -> list[tu
     scenario = record.settings.scenario
     binaries = {binary.name: binary for binary in record.evidence.environment.binaries}
     lines = [("Campaign", number), ("Scenario", scenario.name)]
-    lines += [("Operator", scenario.operator or "not named: operator in the scenario")]
+    lines += [("Description", scenario.description)] if scenario.description else []
+    lines += [("Operator", scenario.operator or "not given")]
     for device in scenario.devices:
         words = [device.description] if device.description else []
         program = device.program or device.name
         if device.command is not None:
             words.append(shlex.join(device.command))
         elif program in binaries:
-            words.append(f"{program} {binaries[program].version}, SHA-256 {binaries[program].sha256}")
+            version = binaries[program].version
+            # Most programs begin with their name.
+            words.append(version if version.startswith(program) else f"{program}, version {version}")
+            words.append(f"SHA-256 {binaries[program].sha256}")
         words += [f"options {shlex.join(device.options)}"] if device.options else []
         words += [f"on {device.host.name}"] if device.host is not None else []
         words += ["simulated"] if device.model is not None else []
-        lines.append((f"Device {device.name}", "; ".join(words) or "somebody else runs it"))
+        lines.append((f"Device {device.name}", "; ".join(words) or "not started by this tool"))
     return [*lines, ("Tool", f"testbed {__version__}, commit {record.evidence.environment.commit}")]
 
 

@@ -60,10 +60,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
     for kind in record.frame_kinds:
         drawn = charts.size_charts(record, kind)
         words = ", ".join(kind_in_words(*kind))
-        text = [
-            "Rates are per direction. A hollow mark is the highest rate offered: the device may be faster. Bars span "
-            f"the repetitions. Figures 2 to 6 of the article “{charts.ARTICLE}” show the same of its forwarders."
-        ]
+        text = [charts.legend_in_words(record, kind, drawn)]
         text += [*pauses_in_words(record, kind), *loads_in_words(record, kind)]
         if drawn:
             text += charts.missing_charts(record, kind, drawn)
