@@ -52,7 +52,7 @@ def test_the_word_follows_from_the_levels(must, should, word):
 
 
 def test_a_finding_says_where_what_and_what_was_seen():
-    assert str(SHOULD.found(False, "3 s")) == "RFC 1, section 2: should (SHOULD): 3 s"
+    assert str(SHOULD.found(False, "3 s")) == "RFC 1, section 2 (SHOULD): required: should; done here: 3 s"
 
 
 def capabilities(**fields) -> Capabilities:

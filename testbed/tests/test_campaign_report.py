@@ -28,6 +28,7 @@ from matplotlib.figure import Figure
 from test_report import EVIL, Structure, assert_self_contained
 from typer.testing import CliRunner
 
+from testbed.campaign import grade
 from testbed.campaign.folder import read_folder
 from testbed.campaign.frame_format import frame_format
 from testbed.campaign.measurements.throughput import Throughput
@@ -120,7 +121,8 @@ def test_the_verdict_is_one_sentence_and_its_figures_are_the_results(campaign: P
         f"{small[1]} Mpps"
     )
     assert "quick look, never to be called RFC 2544" in page
-    assert "the settings are meant for RFC 2544 (MUST)" in page
+    shortcoming = "required: the settings are meant for RFC 2544; done here: a quick look."
+    assert f"The first clause that is not met: this tool, presets (MUST): {shortcoming}" in page
 
 
 def test_every_chart_is_there(campaign: Path, page: str) -> None:
@@ -169,6 +171,28 @@ def test_every_figure_is_there_in_both_forms(campaign: Path, page: str) -> None:
     assert [figure for figure in expected if f"| {figure} |" not in text] == []
     assert f"```sh\n{COMMAND}\n```" in text
     assert text.index("Without loss, l2fwd-rs") < text.index("Grade: **non-compliant**") < text.index("## ")
+
+
+def test_grades_are_explained_and_say_what_was_required_and_what_was_done(campaign: Path) -> None:
+    record = read_folder(campaign)
+    section = next(one for one in make_report(record).sections if one.title == "Grades")
+    assert "Non-compliant: a clause with MUST is not met." in section.text[0]
+    shown = {table.title: table for table in section.tables}
+    # RFC 8219 grades the percentiles.
+    assert {"Choice of frames: conditional", "Throughput: non-compliant", "Latency percentiles: non-compliant"} <= set(
+        shown
+    )
+    for table in section.tables:
+        assert table.columns == ["Clause", "Required", "Done here"]
+    throughput = shown["Throughput: non-compliant"].rows[0].cells
+    assert throughput == ["this tool, presets (MUST)", "the settings are meant for RFC 2544", "a quick look"]
+    assert "RFC 2544, section 9.1 (SHOULD)" in {row.cells[0] for row in shown["Choice of frames: conditional"].rows}
+    assert "| RFC 8219, section 7.2 (MUST) |" in (campaign / MARKDOWN).read_text()
+    whole = {place: result.model_copy(update={"graded": grade.grade([])}) for place, result in record.results.items()}
+    section = next(
+        one for one in make_report(dataclasses.replace(record, results=whole)).sections if one.title == "Grades"
+    )
+    assert "Throughput: unconditional." in section.remarks
 
 
 def test_trials_are_counted_with_their_reasons(campaign: Path, page: str) -> None:
@@ -537,7 +561,9 @@ def test_a_mixture_has_rows_and_points_of_its_own(tmp_path: Path) -> None:
     assert line in page
     assert of_mixture["back_to_back"].status == "skipped"
     assert "a burst has frames of one size" in page
-    assert "not RFC 2544" in " ".join(of_mixture["throughput"].missing)
+    assert "section 18 (SHOULD): required: a mixture has frames of all the sizes" in " ".join(
+        of_mixture["throughput"].missing
+    )
     # Between its neighbours by the average frame, wherever it stands in the scenario.
     markdown = (folder / "report.md").read_text()
     assert markdown.index("| 64 bytes |") < markdown.index("| imix (361.8") < markdown.index("| 512 bytes |")

@@ -106,7 +106,7 @@ def test_a_medium_without_a_known_rate_is_told():
     tape = Tape(device, max_fps_by_size={64: 5e6}, line_rate_bps=None)
     found = measure_throughput(Trials(tape), Stream(size=64))
     assert [str(finding) for finding in found.graded.missing] == [
-        "RFC 2544, section 20: the highest rate is the theoretical one of the medium (SHOULD): "
+        "RFC 2544, section 20 (SHOULD): required: the highest rate is the theoretical one of the medium; done here: "
         "the medium has no known rate"
     ]
 

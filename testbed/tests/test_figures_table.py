@@ -50,8 +50,8 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     return {table.title: [column for column in table.columns if column not in HEADS] for table in made}
 
 
-# Grades are words; Markdown's is a function of the page.
-OTHERS = {"grade_table", "markdown_table"}
+# A function of the page.
+OTHERS = {"markdown_table"}
 
 
 def test_every_figure_of_a_report_has_a_row(monkeypatch: pytest.MonkeyPatch):

@@ -12,6 +12,7 @@ from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.grade import Grade
 from testbed.campaign.measurements.back_to_back import NOTHING_LOST
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
+from testbed.campaign.measurements.result import Measured
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.scenario import RFC_MEASUREMENTS, Measurement
 from testbed.campaign.sizes import Size, size_in_words, size_order, sizes_in_words
@@ -195,13 +196,13 @@ def overall_grade(summary: CampaignSummary) -> Grade | None:
     return max(grades, key=_GRADES.index)
 
 
-def gravest(summary: CampaignSummary) -> str | None:
-    """The first unmet clause of the measurements with the worst grade."""
-    worst = overall_grade(summary)
-    clauses = [clause for finding in summary.findings if finding.grade is worst for clause in finding.missing]
-    if summary.frames and summary.frames.grade is worst:
-        clauses += map(str, summary.frames.missing)
-    return clauses[0] if clauses else None
+def gravest(record: CampaignFolder) -> str | None:
+    """The first unmet clause of what has the worst grade."""
+    worst = overall_grade(record.summary)
+    graded = [result.graded for _, result in record.found(Measured)]
+    graded += [record.summary.frames] if record.summary.frames else []
+    unmet = [finding for one in graded if one.grade is worst for finding in one.missing]
+    return f"The first clause that is not met: {unmet[0]}." if unmet else None
 
 
 def absent(summary: CampaignSummary, asked: Sequence[Measurement]) -> list[str]:

@@ -109,7 +109,7 @@ def _of_campaign(record: CampaignFolder) -> Report:
         verdict=sentence(record),
         accepted=accepted(record),
         grade=grade,
-        shortcoming=gravest(summary),
+        shortcoming=gravest(record),
         cautions=[*ceilings_in_words(record), *cautions, *_cautions(record)],
         sections=campaign_sections(record),
         identity=_identity(record, summary.campaign),

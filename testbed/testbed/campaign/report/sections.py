@@ -16,6 +16,7 @@ from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import evidence, tables
 from testbed.campaign.report.acceptance import acceptance_table
 from testbed.campaign.report.campaign_verdict import absent
+from testbed.campaign.report.grades import GRADES_IN_WORDS, grade_tables, wholly_met
 from testbed.campaign.report.loads import loads_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.report.overview import overview_note, overview_table
@@ -103,7 +104,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
         *_setup_sections(record),
         Section("Frame format", record.summary.frame_format, text_alone=bool(record.summary.frame_format)),
-        Section("Grades", tables=[tables.grade_table(record)]),
+        Section("Grades", [GRADES_IN_WORDS], tables=grade_tables(record), remarks=wholly_met(record)),
         Section("Testbeds", [*lacking_testbeds(record), *use_of_testbeds(record)], tables=[testbeds_table(record)]),
         *_trial_sections(record.evidence, record.summary.trials, record.summary.devices, record.summary.seconds),
     ]

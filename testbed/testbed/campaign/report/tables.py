@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from testbed.campaign.folder import CampaignFolder
-from testbed.campaign.grade import Clause, Finding, Graded
 from testbed.campaign.measurements.back_to_back import BackToBack
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.frame_loss import FrameLoss
@@ -279,35 +278,6 @@ def soak_losses(record: CampaignFolder) -> list[str]:
         rates = [part.least_fps for part in result.slices if part.least_fps is not None]
         slowest = f" In the slowest of {windows:,} seconds {_mega(min(rates))} Mpps came back." if rates else ""
         lines.append(f"{one.device}, {frames_in_words(one)}: {result.headline}.{slowest}")
-    return lines
-
-
-def grade_table(record: CampaignFolder) -> Table:
-    """The grade of each test, and the clauses that it does not meet, one row each."""
-    table = Table("Grades", ["Test", "Grade", "Clauses not met"], text_columns=2, ends_in_text=True)
-    grades: dict[str, list[Graded]] = {}
-    if record.summary.frames is not None:
-        grades["the choice of frames"] = [record.summary.frames]
-    for finding in record.summary.findings:
-        if finding.place in record.results:
-            grades.setdefault(finding.measurement.replace("_", " "), []).append(record.results[finding.place].graded)
-    for test, graded in grades.items():
-        words = ", ".join(dict.fromkeys(str(one.grade) for one in graded))
-        for number, clause in enumerate(_missing_in_words(graded) or ["none"]):
-            table.rows.append(Row([test, words, clause] if number == 0 else ["", "", clause]))
-    return table
-
-
-def _missing_in_words(graded: list[Graded]) -> list[str]:
-    """Each clause once, with what was observed; for several results, with the first."""
-    seen: dict[Clause, list[str]] = {}
-    for finding in (finding for one in graded for finding in one.missing):
-        seen.setdefault(finding.clause, []).append(finding.seen)
-    lines = []
-    for clause, all_seen in seen.items():
-        different = list(dict.fromkeys(all_seen))
-        more = f", and {len(different) - 1} more" if len(different) > 1 else ""
-        lines.append(f"{Finding(clause=clause, met=False, seen=different[0])}{more}")
     return lines
 
 
