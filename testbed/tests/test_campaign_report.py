@@ -31,6 +31,7 @@ from typer.testing import CliRunner
 from testbed.campaign import grade
 from testbed.campaign.folder import read_folder
 from testbed.campaign.frame_format import frame_format
+from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import curves as report_curves
 from testbed.campaign.report.charts import labelled
@@ -166,11 +167,46 @@ def test_every_figure_is_there_in_both_forms(campaign: Path, page: str) -> None:
             burst = found[Measurement.BACK_TO_BACK, device, size]
             expected += [f"{1e6 * burst['corrected_buffer_s']:,.1f}"] if burst["corrected_buffer_s"] is not None else []
         expected.append(f"{found[Measurement.RECOVERY, device, 64]['recovery_s']['mean']:.4g}")
-        expected.append(f"{found[Measurement.RESET, device, 64]['times'][0]['gap_s']['mean']:.4g}")
+        expected.append(f"{found[Measurement.RESET, device, 64]['times'][0]['gap_s']['mean'] * 1e3:,.3f}")
     assert [figure for figure in expected if not is_cell(page, figure)] == []
     assert [figure for figure in expected if f"| {figure} |" not in text] == []
     assert f"```sh\n{COMMAND}\n```" in text
     assert text.index("Without loss, l2fwd-rs") < text.index("Grade: **non-compliant**") < text.index("## ")
+
+
+# Columns of numbers without a unit: they count.
+COUNTS = {"Repetitions", "Trials", "Trials there", "Streams", "Streams with loss", "of these invalid", "p", "Drifts"}
+# Columns of words, or of numbers with their units.
+WORDS = {"Loss of at most", "Lost at", "Loss in all trials there", "Frames lost under overload", "Traffic"}
+TRENDS = {"At first", "At last"}
+
+
+def test_every_column_of_numbers_has_its_unit(campaign: Path) -> None:
+    tables = [table for section in make_report(read_folder(campaign)).sections for table in section.tables]
+    columns = {
+        column
+        for table in tables
+        if not table.title.startswith("Invalid trials")
+        for column in table.columns[table.text_columns :]
+    }
+    assert {"Gap [ms]", "50th percentile [µs]", "99.99th percentile [µs]", "Deviation [frames]"} <= columns
+    assert {name for name in columns if not name.endswith("]")} - COUNTS - WORDS - TRENDS == set()
+
+
+def test_notes_explain_only_what_is_there(campaign: Path, capped: Path) -> None:
+    notes = {one.title: one.note or "" for one in make_report(read_folder(campaign)).sections}
+    assert "on the wire: with 20 bytes" in notes["Throughput"]
+    assert "mean |IPDV|" in notes["Latency"]
+    assert "TRex" not in notes["Latency"]
+    assert "The baseline is that of the generator connected to itself" in notes["Latency"]
+    without_rate = {one.title: one.note or "" for one in make_report(read_folder(capped)).sections}
+    assert "on the wire" not in without_rate["Throughput"]
+    record = read_folder(campaign)
+    alone = {one.place: result.model_copy(update={"baseline": None}) for one, result in record.found(LatencyFound)}
+    results = record.results | alone
+    notes = {one.title: one.note or "" for one in make_report(dataclasses.replace(record, results=results)).sections}
+    assert "baseline" not in notes["Latency"]
+    assert "What the generator adds to it is not known." in notes["Latency"]
 
 
 def test_grades_are_explained_and_say_what_was_required_and_what_was_done(campaign: Path) -> None:

@@ -53,7 +53,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
     # Importing matplotlib takes a second, which errors of the command line avoid.
     from testbed.campaign.report import charts, curves
 
-    overview = overview_table(record)
+    overview, throughput = overview_table(record), tables.throughput_table(record)
     sections = [
         Section("Overview", tables=[overview], note=overview_note(overview)),
         Section("Acceptance", tables=[acceptance_table(record)]),
@@ -73,8 +73,8 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
     sections += [
         Section(
             "Throughput",
-            tables=[tables.throughput_table(record)],
-            note=_THROUGHPUT_NOTE,
+            tables=[throughput],
+            note=_throughput_note(throughput),
             remarks=tables.losses_verified(record, Throughput),
         ),
         Section("Forwarding rate under overload", charts=overload, tables=[tables.forwarding_table(record)]),
@@ -111,24 +111,37 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
     return _kept(sections)
 
 
-_THROUGHPUT_NOTE = (
-    "The highest rate at which every frame came back, found by FD.io's MLRsearch: the bounds are the highest rate that "
-    "meets the goal and the lowest that does not. Frames: bits of frames with FCS; on the wire: with 20 bytes of "
-    "preamble and gap for each."
-)
+def _throughput_note(table: Table) -> str:
+    wire = "; on the wire: with 20 bytes of preamble and gap for each" if tables.ON_THE_WIRE in table.columns else ""
+    return (
+        "The highest rate at which every frame came back, found by FD.io's MLRsearch: the bounds are the highest rate "
+        f"that meets the goal and the lowest that does not. Frames: bits of frames with FCS{wire}."
+    )
+
+
 _BURST_NOTE = "The corrected buffer is that of RFC 9004, without the part of the burst that was forwarded meanwhile."
 
 
 def _latency_note(record: CampaignFolder) -> str:
-    definitions = sorted({_definition(result) for _, result in record.found(LatencyFound)})
-    return (
-        "Load [%] is of the throughput. The average and the jitter are means over the repetitions; percentiles and "
-        "PDV, the packet delay variation of RFC 8219, are medians. Jitter is the mean |IPDV| of RFC 5481, the "
-        "difference between frames that came one after the other; from TRex, the running estimate of RFC 3550. "
-        f"Latency is {'; and '.join(definitions)}. It is not RFC 1242's, from bit to bit at the device. The baseline "
-        "is that of the generator connected to itself, without wire and device, at the same load: each figure includes "
-        "it. Without these columns it is not known."
+    found = [result for _, result in record.found(LatencyFound)]
+    definitions = sorted({_definition(result) for result in found})
+    sentences = ["Load [%] is of the throughput. The average and the jitter are means over the repetitions."]
+    if any(result.pdv_ns for result in found):
+        sentences.append("Percentiles and PDV, the packet delay variation of RFC 8219, are medians over them.")
+    if any(result.ipdv_ns for result in found):
+        sentences.append(
+            "Jitter is the mean |IPDV| of RFC 5481, the difference between frames that came one after the other."
+        )
+    if any(result.jitter_ns for result in found):
+        sentences.append("TRex's jitter is the running estimate of RFC 3550.")
+    sentences.append(f"Latency is {'; and '.join(definitions)}. It is not RFC 1242's, from bit to bit at the device.")
+    sentences.append(
+        "The baseline is that of the generator connected to itself, without wire and device, at the same load: each "
+        "figure includes it."
+        if any(result.baseline for result in found)
+        else "What the generator adds to it is not known."
     )
+    return " ".join(sentences)
 
 
 def _definition(result: LatencyFound) -> str:

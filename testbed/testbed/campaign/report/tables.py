@@ -24,11 +24,12 @@ from testbed.page.tables import ABSENT, Row, Table, figure, without_empty_column
 
 M = TypeVar("M", bound=Measured)
 _HEAD = ["Frames", "Device"]
+ON_THE_WIRE = "On the wire [Gbit/s]"
 
 
 def throughput_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.1, with the final bounds of the search."""
-    columns = [*_HEAD, "Loss of at most", "Throughput [Mpps]", "Frames [Gbit/s]", "On the wire [Gbit/s]"]
+    columns = [*_HEAD, "Loss of at most", "Throughput [Mpps]", "Frames [Gbit/s]", ON_THE_WIRE]
     columns += ["Of the theoretical [%]", "Upper bound [Mpps]", "Trials there", "Longest without loss [s]"]
     table = Table("Throughput", columns, text_columns=2)
     for finding, result in record.found(Throughput):
@@ -96,8 +97,8 @@ def latency_table(record: CampaignFolder) -> Table:
 
 def percentile_table(record: CampaignFolder) -> Table:
     """The percentiles of RFC 8219: medians over the repetitions. A row for each load."""
-    columns = [*_HEAD, "Load [Mpps]", *(f"{share:g} % [µs]" for share in PERCENTILES.values())]
-    table = Table("Latency percentiles", [*columns, "Baseline: 99.9 % [µs]"], text_columns=2)
+    columns = [*_HEAD, "Load [Mpps]", *(f"{share:g}th percentile [µs]" for share in PERCENTILES.values())]
+    table = Table("Latency percentiles", [*columns, "Baseline: 99.9th percentile [µs]"], text_columns=2)
     for finding, result in ((finding, at) for finding, found in record.found(LatencyFound) for at in found.loads):
         cells = [_micro(median_of(result.repetitions, name)) for name in PERCENTILES]
         if any(cell != ABSENT for cell in cells):
@@ -153,7 +154,7 @@ def loss_table(record: CampaignFolder) -> Table:
         "Highest load [Mpps]",
         "Of the theoretical [%]",
         "Loss there [%]",
-        "In all trials there",
+        "Loss in all trials there",
         "Lost at",
     ]
     columns += ["Highest load without loss [Mpps]", "Trials"]
@@ -176,7 +177,8 @@ def loss_table(record: CampaignFolder) -> Table:
 
 def back_to_back_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.4, with the figures that RFC 9004 requires."""
-    columns = [*_HEAD, "Average [frames]", "Least", "Most", "Deviation", "Repetitions", "Step", "Limit"]
+    columns = [*_HEAD, "Average [frames]", "Least [frames]", "Most [frames]", "Deviation [frames]"]
+    columns += ["Repetitions", "Step [frames]", "Limit [frames]"]
     columns += ["Implied buffer [µs]", "Corrected buffer [µs]", "Its bounds [µs]"]
     table = Table("Back-to-back frames", columns, text_columns=2)
     for finding, result in record.found(BackToBack):
@@ -198,8 +200,12 @@ def back_to_back_table(record: CampaignFolder) -> Table:
 
 def recovery_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.5."""
-    columns = [*_HEAD, "Overload [Mpps]", "Of the throughput [%]", "Then [Mpps]", "Recovery [s]", "Least", "Most"]
-    table = Table("System recovery", [*columns, "Repetitions", "Frames lost under overload"], text_columns=2)
+    columns = [*_HEAD, "Overload [Mpps]", "Of the throughput [%]", "Then [Mpps]", "Recovery [s]"]
+    table = Table(
+        "System recovery",
+        [*columns, "Least [s]", "Most [s]", "Repetitions", "Frames lost under overload"],
+        text_columns=2,
+    )
     for finding, result in record.found(Recovery):
         sample = result.recovery_s
         cells = [_mega(result.overload_fps), f"{100 * result.overload_share:.1f}", _mega(result.relief_fps)]
@@ -211,14 +217,15 @@ def recovery_table(record: CampaignFolder) -> Table:
 
 def reset_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.6, and RFC 6201: the time by both methods."""
-    columns = ["Frames", "Device", "Reset of the", "Load [Mpps]", "Gap [s]", "Least", "Most", "By lost frames [s]"]
-    table = Table("Reset", [*columns, "Repetitions"], text_columns=3)
+    columns = ["Frames", "Device", "Reset of the", "Load [Mpps]", "Gap [ms]", "Least [ms]", "Most [ms]"]
+    table = Table("Reset", [*columns, "By lost frames [ms]", "Repetitions"], text_columns=3)
     for finding, result in record.found(Reset):
         head = [frames_in_words(finding), finding.device]
         for time in result.times:
             gap = time.gap_s
-            cells = [str(time.kind), _mega(result.load_fps), f"{gap.mean:.4g}", f"{gap.least:.4g}", f"{gap.most:.4g}"]
-            table.rows.append(Row([*head, *cells, f"{time.by_loss_s.mean:.4g}", str(len(gap.values))]))
+            seconds = (gap.mean, gap.least, gap.most, time.by_loss_s.mean)
+            cells = [str(time.kind), _mega(result.load_fps), *(f"{1e3 * one:,.3f}" for one in seconds)]
+            table.rows.append(Row([*head, *cells, str(len(gap.values))]))
     return table
 
 
@@ -234,7 +241,8 @@ def resets_left_out(record: CampaignFolder) -> list[str]:
 
 def forwarding_table(record: CampaignFolder) -> Table:
     """RFC 2889, section 5.3, and where frames were lost."""
-    columns = [*_HEAD, "Offered [Mpps]", "Forwarded [Mpps]", "Least", "Most", "Sent [M]", "Received [M]", "Lost [%]"]
+    columns = [*_HEAD, "Offered [Mpps]", "Forwarded [Mpps]", "Least [Mpps]", "Most [Mpps]"]
+    columns += ["Sent [M]", "Received [M]", "Lost [%]"]
     table = Table("Forwarding rate", [*columns, "Lost at", "Repetitions"], text_columns=2)
     for finding, result in record.found(ForwardingRate):
         rate = result.forwarded_fps
@@ -250,7 +258,7 @@ def forwarding_table(record: CampaignFolder) -> Table:
 _TRENDS = {
     "forwarded_fps": ("forwarded [Mpps]", 1e6),
     "latency_avg_ns": ("average latency [µs]", 1e3),
-    "latency_p99_9_ns": ("latency of 99.9 % [µs]", 1e3),
+    "latency_p99_9_ns": ("99.9th percentile of latency [µs]", 1e3),
 }
 
 
