@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import NAMES, Browser, find_browser
 from campaign_folders import TEXT, change_json, run_campaign, run_comparison
 
 from testbed.campaign.folder import read_folder
@@ -68,6 +69,7 @@ def measured(
     *,
     hosts: dict[str, Any] | None = None,
     devices: list[dict[str, Any]] | None = None,
+    version: str | None = None,
     **frames: Any,
 ) -> Path:
     """The folder of a campaign as if its devices had been joined in this way."""
@@ -84,6 +86,7 @@ def measured(
         entry = json.loads(line)
         if entry["type"] == "joined" and sides is not None:
             entry["capabilities"] |= {"generator_side": sides[0], "device_side": sides[1]}
+            entry["capabilities"] |= {"version": version} if version is not None else {}
             # Each device is one of the two twins.
             entry["capabilities"]["device_side"] = {**sides[1], "program": entry["rig"].partition("/")[0]}
         lines.append(json.dumps(entry))
@@ -112,7 +115,8 @@ def this_machine(**nics: Any) -> dict[str, Any]:
 
 
 def test_a_virtual_wire_joins_the_devices_that_take_turns(campaign: Path, tmp_path: Path) -> None:
-    sides = side("generator 0.1.0", 1, port("net_vhost0")), side("l2fwd-c", 3, port("net_virtio_user0"))
+    rings = {"driver": "net_vhost", "rx_descriptors": 1024, "tx_descriptors": 1024}
+    sides = side("generator 0.1.0", 1, port("net_vhost0", **rings)), side("l2fwd-c", 3, port("net_virtio_user0"))
     folder = measured(
         campaign, tmp_path, {"kind": "embedded"}, sides, hosts=this_machine(), vlan=[100, 200], sizes=[72]
     )
@@ -130,10 +134,16 @@ def test_a_virtual_wire_joins_the_devices_that_take_turns(campaign: Path, tmp_pa
         assert part in words, words
     assert {"Devices: l2fwd-c and l2fwd-rs", "Ethernet, QinQ 100, 200, IPv4, UDP"} <= set(words)
     assert "Between net\\_vhost0 and net\\_virtio\\_user0: virtual wire" in text
+    assert "load in one direction" in found.title
+    assert ", frames to the device and back." in text
     told = facts(found)
     assert told["Frequency at the start"] == ("2,601 MHz", "unknown")
     assert told["Frequency range"] == ("800 to 3,900 MHz", "800 to 3,900 MHz")
     assert told["Frequency governor"] == ("performance", "unknown")
+    assert told["Port 0: Descriptors of a queue"] == (
+        "1,024 RX, 1,024 TX, without effect: the queues are those of the other end",
+        "unknown",
+    )
     assert told["Program"] == ("generator 0.1.0", "l2fwd-c and l2fwd-rs")
     # The rest of the environment does not list it again.
     assert "hosts.(this machine)" not in text
@@ -146,7 +156,35 @@ def test_both_directions_have_two_wires_and_share_the_evidence_of_one(campaign: 
     assert "net_vhost1" in words[1]
     # No port was reported: those of the scenario are all that is known, and those of one direction are among them.
     (table,) = evidence_tables(found)
-    assert table.title == "l2fwd-c and l2fwd-rs, both directions"
+    assert table.title == "l2fwd-c and l2fwd-rs, load in both directions"
+
+
+# Words of the drawings that end beyond the box that they stand in, or beyond the drawing.
+CUT_OFF = """[...document.querySelectorAll('svg[aria-label^="Topology"]')].flatMap(picture => {
+    const boxes = [...picture.querySelectorAll('path')].map(path => path.getBBox()).filter(box => box.width > 40);
+    return [...picture.querySelectorAll('text')].filter(text => {
+        const mine = text.getBBox(), x = mine.x + 1, y = mine.y + mine.height / 2;
+        const around = boxes.filter(box =>
+            box.x <= x && x <= box.x + box.width && box.y <= y && y <= box.y + box.height);
+        const ends = [picture.viewBox.baseVal.width, ...around.map(box => box.x + box.width)];
+        return mine.x + mine.width > Math.min(...ends);
+    }).map(text => text.textContent)})"""
+
+
+@pytest.mark.skipif(find_browser() is None, reason=f"none of {', '.join(NAMES)} is installed")
+def test_no_word_leaves_its_box(campaign: Path, tmp_path: Path) -> None:
+    program = find_browser()
+    assert program is not None
+    name = "embedded generator with a long name 0.1.0 (DPDK 22.11.11)"
+    sides = side(name, 1, port("net_vhost0")), side("l2fwd-c", 3, port("net_virtio_user0"))
+    folder = measured(campaign, tmp_path, {"kind": "embedded"}, sides, hosts=this_machine(), version=name)
+    write_report(folder)
+    browser = Browser(program, tmp_path / "profile")
+    try:
+        browser.open(folder / REPORT, 1280)
+        assert browser.evaluate(CUT_OFF) == []
+    finally:
+        browser.close()
 
 
 def test_veth_pairs(campaign: Path, tmp_path: Path) -> None:
@@ -267,7 +305,7 @@ def test_a_comparison_has_both(tmp_path: Path) -> None:
     folder = run_comparison(tmp_path, SMALL, sizes=(64,), blocks=7)
     write_report(folder)
     page = (folder / REPORT).read_text()
-    assert "<figcaption>Topology: l2fwd-c and l2fwd-rs, one direction</figcaption>" in page
+    assert "<figcaption>Topology: l2fwd-c and l2fwd-rs, load in one direction</figcaption>" in page
     assert '<section id="evidence">' in page
 
 

@@ -20,8 +20,8 @@ from testbed.page.charts import CARD, MUTED, SERIES, TEXT, draw
 # In points, as the width of the charts has them.
 _WIDTH, _LINE, _PAD, _PORT, _POINTS = 345.0, 14.0, 9.0, 18.0, 72.0
 _TITLE_SIZE, _TEXT_SIZE = 11.5, 10.5
-# Letters in a line of a box, and of what is said of the wires, for one wire and for two.
-_LETTERS, _WIRE_LETTERS = 54, {1: 40, 2: 24}
+# Letters in a line of a box, in its title, and in what is said of the wires, for one wire and for two.
+_LETTERS, _TITLE_LETTERS, _WIRE_LETTERS = 52, 38, {1: 38, 2: 24}
 # Ports that are drawn.
 _MOST = 2
 # Where the wires are, as shares of the width; what is said of them is beside the one, or between the two.
@@ -32,13 +32,14 @@ _THERE, _BACK = SERIES[1], SERIES[0]
 
 @dataclass(frozen=True)
 class _Box:
-    """The lines of an end: its title first."""
+    """The lines of an end."""
 
+    title: list[str]
     lines: list[str]
 
     @property
     def height(self) -> float:
-        return _LINE * len(self.lines) + 2 * _PAD + _PORT
+        return _LINE * (len(self.title) + len(self.lines)) + 2 * _PAD + _PORT
 
 
 def topology_chart(topology: Topology, name: str) -> tuple[str, str]:
@@ -54,13 +55,17 @@ def topology_chart(topology: Topology, name: str) -> tuple[str, str]:
         _paint_end(axes, above, topology.generator, height - above.height, ports_at_top=False)
         _paint_end(axes, below, topology.device, 0.0, ports_at_top=True)
         _paint_wires(axes, topology, said, below.height, gap)
+        # The page has another font than matplotlib, which would make room for its own.
+        for text in axes.texts:
+            text.set_in_layout(False)
 
     label = html.escape(f"Topology, {topology.in_words}", quote=True)
     return f"Topology: {topology.title}", draw(name, height / _POINTS, paint, label)
 
 
 def _box(end: End) -> _Box:
-    return _Box([part for line in (end.name, *end.lines) for part in textwrap.wrap(line, _LETTERS)])
+    lines = [part for line in end.lines for part in textwrap.wrap(line, _LETTERS)]
+    return _Box(textwrap.wrap(end.name, _TITLE_LETTERS), lines)
 
 
 def _said(topology: Topology) -> list[tuple[str, str]]:
@@ -75,8 +80,9 @@ def _said(topology: Topology) -> list[tuple[str, str]]:
 def _paint_end(axes: Axes, box: _Box, end: End, bottom: float, *, ports_at_top: bool) -> None:
     axes.add_patch(Rectangle((1, bottom + 1), _WIDTH - 2, box.height - 2, facecolor=CARD, edgecolor=MUTED))
     top = bottom + box.height - _PAD - (_PORT if ports_at_top else 0)
-    for number, line in enumerate(box.lines):
-        words = {"fontsize": _TEXT_SIZE, "color": MUTED} if number else {"fontsize": _TITLE_SIZE, "weight": "bold"}
+    for number, line in enumerate([*box.title, *box.lines]):
+        of_title = number < len(box.title)
+        words = {"fontsize": _TITLE_SIZE, "weight": "bold"} if of_title else {"fontsize": _TEXT_SIZE, "color": MUTED}
         axes.text(_PAD, top - _LINE * number, line, va="top", **words)
     place = bottom + box.height - _PORT if ports_at_top else bottom
     ports = end.ports[:_MOST]

@@ -93,7 +93,9 @@ def _link(mbps: int | None, kernel_mbps: str) -> str:
 def _descriptors(port: SidePort) -> str:
     if port.rx_descriptors is None or port.tx_descriptors is None:
         return UNKNOWN
-    return f"{port.rx_descriptors:,} RX, {port.tx_descriptors:,} TX"
+    # `rte_eth_vhost.c` does not use the numbers that a program asks for.
+    unused = ", without effect: the queues are those of the other end" if port.driver == "net_vhost" else ""
+    return f"{port.rx_descriptors:,} RX, {port.tx_descriptors:,} TX{unused}"
 
 
 def _offloads(names: Sequence[str] | None) -> str:

@@ -73,7 +73,7 @@ class Topology:
     @property
     def title(self) -> str:
         """Its caption."""
-        ways = "both directions" if self.directions == 2 else "one direction"
+        ways = "load in both directions" if self.directions == 2 else "load in one direction"
         return ", ".join([" and ".join(self.devices), ways, *([self.testbed] if self.testbed else [])])
 
     @property

@@ -35,7 +35,13 @@ class Wire:
     @property
     def directions(self) -> str:
         """In words."""
-        return "both ways" if self.there and self.back else "to the device" if self.there else "to the generator"
+        return (
+            "to the device and back"
+            if self.there and self.back
+            else "to the device"
+            if self.there
+            else "to the generator"
+        )
 
 
 def port_names(scenario: Scenario, directions: int) -> tuple[list[str], list[str]]:
