@@ -45,7 +45,7 @@ from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
 from testbed.campaign.traffic_generator import Capabilities
-from testbed.campaign.trial import Gaps, Pacing, ResetKind, TrialPlan, TrialResult
+from testbed.campaign.trial import Gaps, Pacing, ResetKind, ResetPlan, ResetResult, TrialPlan, TrialResult
 from testbed.cli import app
 from testbed.run.results_folder import ResultsError, Status
 
@@ -296,6 +296,8 @@ def test_the_report_has_the_distribution_of_the_gaps(campaign: Path) -> None:
             ring_frames=1024,
             generator_gaps=Gaps(longest_s=0.001 * number, above_100us=2, above_1ms=1),
             device_gaps=Gaps(longest_s=0.02, above_100us=3) if number <= 2 else None,
+            valid=number < 201,
+            reasons=[] if number < 201 else ["disturbed"],
         )
         for number in range(1, 202)
     ]
@@ -312,7 +314,15 @@ def test_the_report_has_the_distribution_of_the_gaps(campaign: Path) -> None:
         held,
         "The longest pause at calibration took 4 ms. At the highest load of a trial, 0.1 Mpps, 400 frames are due in "
         "it: the queues hold them.",
+        # The trial with the longest pause was not valid.
+        "The valid trial that came closest to a full queue had a load of 0.1 Mpps and a pause of 200 ms, in which "
+        "20,000 frames were due.",
     ]
+    reset = ResetResult(
+        plan=ResetPlan(size=64, kind=ResetKind.PORT, load_fps=1e5, patience_s=1.0), sent=9, lost=1, gap_s=0.1
+    )
+    (*_, recorded) = rings_words(dataclasses.replace(found, trials=[*found.trials, ("l2fwd-c/64/reset", reset)]))
+    assert recorded == "The pauses of 201 of 202 trials are recorded. Without them: 1 of reset."
     slow = able.model_copy(update={"pause_s": 0.02})
     assert (
         "2,000 frames are due in it: more than the queues hold: above 0.0512 Mpps a trial"

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import median
 
@@ -59,4 +60,31 @@ def rings_words(evidence: Evidence) -> list[str]:
             f"The longest pause at calibration took {1000 * longest_s:.3g} ms. At the highest load of a trial, "
             f"{load / 1e6:.3g} Mpps, {due:,} frames are due in it: {enough}."
         )
-    return lines
+    return [*lines, *_longest_in_words(evidence), *_without_words(evidence)]
+
+
+def _longest_in_words(evidence: Evidence) -> list[str]:
+    """The pause of a valid trial in which most of what its queue holds was due."""
+    most, words = 0.0, []
+    for _, result in evidence.trials:
+        if isinstance(result, TrialResult) and result.valid and result.ring_frames is not None:
+            gaps = [one.longest_s for one in (result.generator_gaps, result.device_gaps) if one is not None]
+            longest_s, load_fps = max(gaps, default=0.0), result.plan.load_fps
+            share = longest_s * load_fps / result.ring_frames
+            if share > most:
+                most = share
+                words = [
+                    f"The valid trial that came closest to a full queue had a load of {load_fps / 1e6:.3g} Mpps and a "
+                    f"pause of {1000 * longest_s:.3g} ms, in which {round(longest_s * load_fps):,} frames were due."
+                ]
+    return words
+
+
+def _without_words(evidence: Evidence) -> list[str]:
+    """The trials whose pauses are not known."""
+    unknown = Counter(place.rpartition("/")[2] for place, one in evidence.trials if one.generator_gaps is None)
+    if not unknown:
+        return []
+    total = len(evidence.trials)
+    tests = ", ".join(f"{count:,} of {test.replace('_', ' ')}" for test, count in unknown.items())
+    return [f"The pauses of {total - sum(unknown.values()):,} of {total:,} trials are recorded. Without them: {tests}."]

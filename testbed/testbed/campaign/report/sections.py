@@ -155,8 +155,9 @@ _LABELS = ("store-and-forward", "bit-forwarding")
 
 _PAUSES_NOTE = (
     "Times in which a program did not look at its queues while there was load, by the TSC in its own loop: counts "
-    "over all trials, then the longest one of each trial. Mostly, others had the CPU. A trial with a gap in which more "
-    "frames were due than a queue holds is disturbed: invalid whatever it lost, and repeated."
+    "over all trials, then the longest one of each trial. They do not show why: another program may have had the CPU, "
+    "or the program itself was busy for so long. A trial with a gap in which more frames were due than a queue holds "
+    "is disturbed: invalid whatever it lost, and repeated."
 )
 
 

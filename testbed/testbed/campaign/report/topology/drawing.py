@@ -21,7 +21,7 @@ from testbed.page.charts import CARD, MUTED, SERIES, TEXT, draw
 _WIDTH, _LINE, _PAD, _PORT, _POINTS = 345.0, 14.0, 9.0, 18.0, 72.0
 _TITLE_SIZE, _TEXT_SIZE = 11.5, 10.5
 # Letters in a line of a box, in its title, and in what is said of the wires, for one wire and for two.
-_LETTERS, _TITLE_LETTERS, _WIRE_LETTERS = 52, 38, {1: 38, 2: 24}
+_LETTERS, _TITLE_LETTERS, _WIRE_LETTERS = 52, 38, {1: 40, 2: 24}
 # Ports that are drawn.
 _MOST = 2
 # Where the wires are, as shares of the width; what is said of them is beside the one, or between the two.
