@@ -29,9 +29,11 @@ from test_report import EVIL, Structure, assert_self_contained
 from typer.testing import CliRunner
 
 from testbed.campaign import grade
-from testbed.campaign.folder import read_folder
+from testbed.campaign.folder import CampaignFolder, read_folder
 from testbed.campaign.frame_format import frame_format
 from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.measurements.reset import Reset
+from testbed.campaign.measurements.result import Sample
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import curves as report_curves
 from testbed.campaign.report.charts import labelled
@@ -40,6 +42,7 @@ from testbed.campaign.report.document import MARKDOWN, REPORT, as_page, make_rep
 from testbed.campaign.report.evidence import validity_lines, waiting_caution
 from testbed.campaign.report.loads import ceilings_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
+from testbed.campaign.report.ranges import averages_explained, latencies_compared
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
@@ -209,6 +212,57 @@ def test_notes_explain_only_what_is_there(campaign: Path, capped: Path) -> None:
     assert "What the generator adds to it is not known." in notes["Latency"]
 
 
+def with_samples(folder: Path, c: list[float], rust: list[float]) -> CampaignFolder:
+    """The campaign as if these had been the average latencies in µs, and the gaps of all resets in ms."""
+    record, results = read_folder(folder), {}
+    for finding, result in record.found(LatencyFound):
+        values = {"l2fwd-c": c, "l2fwd-rs": rust}[finding.device]
+        results[finding.place] = result.model_copy(update={"average_ns": Sample.of([1e3 * one for one in values])})
+    for finding, result in record.found(Reset):
+        gap = Sample.of([one / 1e3 for one in {"l2fwd-c": c, "l2fwd-rs": rust}[finding.device]])
+        times = [time.model_copy(update={"gap_s": gap}) for time in result.times]
+        results[finding.place] = result.model_copy(update={"times": times})
+    return dataclasses.replace(record, results=record.results | results)
+
+
+def test_latencies_and_resets_of_two_devices_are_compared_by_their_ranges(campaign: Path) -> None:
+    texts = {one.title: one.text for one in make_report(with_samples(campaign, [7, 8], [7.5, 9])).sections}
+    assert texts["Latency"][0] == (
+        "Average latency at 64 bytes; 512 bytes; 1518 bytes: the ranges of l2fwd-rs and l2fwd-c overlap in 2 streams "
+        "of 2 s with each device, so no difference is shown."
+    )
+    assert texts["Reset"][0] == (
+        "Gap after a reset of the process at 64 bytes: the ranges of l2fwd-rs and l2fwd-c overlap in 2 resets with "
+        "each device, so no difference is shown."
+    )
+    texts = {one.title: one.text for one in make_report(with_samples(campaign, [7, 8], [8.5, 9])).sections}
+    assert texts["Latency"][0] == (
+        "Average latency at 64 bytes; 512 bytes; 1518 bytes: the ranges of l2fwd-rs and l2fwd-c do not overlap in 2 "
+        "streams of 2 s with each device; that of l2fwd-c is lower. So few repetitions are no proof: './x testbed "
+        "compare' tests it."
+    )
+    assert "2 resets with each device; that of l2fwd-c is lower." in texts["Reset"][0]
+    assert "that of l2fwd-rs is lower." in latencies_compared(with_samples(campaign, [7, 8], [5, 6]))[0]
+    assert latencies_compared(with_samples(campaign, [7], [8])) == [
+        "Average latency: l2fwd-rs and l2fwd-c are not compared: one repetition has no range."
+    ]
+    record = with_samples(campaign, [7, 8], [8.5, 9])
+    drift = record.summary.drift.model_copy(update={"again_fps": 0.9 * record.summary.drift.first_fps})
+    changed = record.summary.model_copy(update={"drift": drift})
+    assert (
+        "are not compared: the machine changed" in latencies_compared(dataclasses.replace(record, summary=changed))[0]
+    )
+
+
+def test_an_average_far_above_the_median_is_explained(campaign: Path) -> None:
+    assert averages_explained(read_folder(campaign)) == []
+    (line,) = averages_explained(with_samples(campaign, [60, 70], [7, 8]))
+    assert re.match(r"The average is up to \d+\.\d times the median \(l2fwd-c, \d+ bytes\), since a few frames", line)
+    assert re.search(r" 1 in 100 took \d+\.\d\d µs or longer\. ", line)
+    # The models have no pauses.
+    assert "Pauses of the machine" not in line
+
+
 def test_grades_are_explained_and_say_what_was_required_and_what_was_done(campaign: Path) -> None:
     record = read_folder(campaign)
     section = next(one for one in make_report(record).sections if one.title == "Grades")
@@ -353,6 +407,7 @@ def test_what_was_not_measured_is_absent_and_said(tmp_path: Path) -> None:
     assert "in its Figures 2 and 3." in page
     assert "Bars span" not in page
     assert "Not measured: average latency; jitter." in page
+    assert "no difference is shown" not in page
     assert "No difference between devices is drawn: it needs the throughput of two devices." in page
     assert "Of the theoretical" not in page
     assert "theoretical" not in "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))

@@ -21,6 +21,7 @@ from testbed.campaign.report.loads import loads_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.report.overview import overview_note, overview_table
 from testbed.campaign.report.pauses import pauses_in_words
+from testbed.campaign.report.ranges import averages_explained, latencies_compared, resets_compared
 from testbed.campaign.report.testbeds import lacking_testbeds, testbeds_table, use_of_testbeds
 from testbed.campaign.scenario import Simulated
 from testbed.campaign.sizes import size_in_words, sizes_in_words
@@ -86,7 +87,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         ),
         Section(
             "Latency",
-            fewer,
+            [*latencies_compared(record), *averages_explained(record), *fewer],
             [*curves.percentile_curves(record), *curves.load_curves(record)],
             [tables.latency_table(record), tables.percentile_table(record)],
             _latency_note(record),
@@ -99,7 +100,12 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
             remarks=tables.losses_verified(record, BackToBack),
         ),
         Section("System recovery", tables=[tables.recovery_table(record)]),
-        Section("Reset", tables=[tables.reset_table(record)], remarks=tables.resets_left_out(record)),
+        Section(
+            "Reset",
+            resets_compared(record),
+            tables=[tables.reset_table(record)],
+            remarks=tables.resets_left_out(record),
+        ),
         Section("Soak", tables.soak_losses(record), curves.soak_curves(record), [tables.soak_table(record)]),
         Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
         *_setup_sections(record),
