@@ -75,17 +75,20 @@ def _rates_sentence(record: CampaignFolder) -> str | None:
     if len(rates) > 1 and (why := why_not_compared(record)):
         # The text below reports this too, but readers stop at a ratio.
         return f"{_listed(rates, how)}{doubt}; {why}, so they are not compared.{_bound_by_pauses(record)}"
-    if untold := _not_compared(rates, capped, loss):
-        return f"{untold}{_bound_by_pauses(record)}"
+    if words := _not_compared(rates, capped, loss):
+        return f"{words}{_bound_by_pauses(record)}"
     return f"{_compared(record, rates, how, capped) or _listed(rates, how)}{doubt}.{_bound_by_pauses(record)}"
 
 
 def _least_loss(record: CampaignFolder) -> float:
-    """The first goal of the search; where pauses of the machine allow no such rate anywhere, the next that is told."""
+    """The first goal of the search; where pauses of the machine allow no such rate anywhere, the next with a rate."""
     goals = [goal for _, result in record.found(Throughput) for goal in result.goals]
-    first = next((result.goals[0].goal.loss_ratio for _, result in record.found(Throughput)), 0.0)
-    told = sorted({goal.goal.loss_ratio for goal in goals if goal.pauses is None})
-    return first if first in told or not told else told[0]
+    first, known = _first_loss(record), sorted({goal.goal.loss_ratio for goal in goals if goal.pauses is None})
+    return first if first in known or not known else known[0]
+
+
+def _first_loss(record: CampaignFolder) -> float:
+    return next((result.goals[0].goal.loss_ratio for _, result in record.found(Throughput)), 0.0)
 
 
 def _bound_by_pauses(record: CampaignFolder) -> str:
@@ -95,7 +98,9 @@ def _bound_by_pauses(record: CampaignFolder) -> str:
         return ""
     count = len(list(record.found(Throughput)))
     where = "" if len(bounds) == count else f" in {len(bounds)} of {count} searches"
-    return f" No rate without loss is told{where}: {min(bounds, key=lambda one: one.limit_fps)}."
+    stands_in = _least_loss(record) != _first_loss(record)
+    instead = " This goal of MLRsearch (RFC 9971) stands in place of RFC 2544's throughput." if stands_in else ""
+    return f"{instead} No rate without loss is known{where}: {min(bounds, key=lambda one: one.limit_fps)}."
 
 
 def why_not_compared(record: CampaignFolder) -> str | None:
