@@ -471,6 +471,7 @@ def test_bursts_that_fill_no_buffer_are_not_measured_and_that_is_said(capped: Pa
     assert {(one.status, one.grade, one.result) for one in found} == {("skipped", None, None)}
     assert (capped / "junit.xml").read_text().count("<skipped message=") == len(found) == 6
     text = (capped / "report.md").read_text()
+    assert text.count("- Back to back, with all devices and frames: skipped: the device loses nothing") == 1
     assert text.count("no burst fills its buffer") == 1
     assert text.index("## Not measured") < text.index("no burst fills its buffer") < text.index("## Topology")
     assert "## Back-to-back frames" not in text
@@ -520,8 +521,9 @@ def test_nor_is_a_rate_with_some_loss_that_only_the_offer_limited(capped: Path) 
 
 def test_no_drift_is_told_of_a_rate_that_only_the_offer_limited(capped: Path) -> None:
     for name in ("report.md", "summary.md"):
-        line = next(line for line in (capped / name).read_text().splitlines() if line.startswith("Drift ("))
-        assert "not told: both times no frame was lost at the highest rate offered" in line
+        line = next(line for line in (capped / name).read_text().splitlines() if line.startswith("Drift "))
+        assert line.startswith("Drift of the throughput of l2fwd-c at 64 bytes, measured again at the end: unknown: ")
+        assert "both times no frame was lost at the highest rate offered" in line
         assert "0.0 %" not in line
 
 
@@ -662,6 +664,7 @@ def test_a_mixture_has_rows_and_points_of_its_own(tmp_path: Path) -> None:
     assert line in page
     assert of_mixture["back_to_back"].status == "skipped"
     assert "a burst has frames of one size" in page
+    assert re.search(r"Back to back, (l2fwd-(c|rs) at imix \(361.8 bytes on average\)(, |: )){2}skipped: a burst", page)
     assert "section 18 (SHOULD): required: a mixture has frames of all the sizes" in " ".join(
         of_mixture["throughput"].missing
     )

@@ -54,6 +54,11 @@ class Finding(SummaryRecord):
     result: dict[str, Any] | None = None
 
     @property
+    def in_words(self) -> str:
+        """'l2fwd-c at 64 bytes'."""
+        return f"{self.device} at {frames_in_words(self)}"
+
+    @property
     def stream(self) -> Stream:
         """The frames."""
         return Stream(**{name: getattr(self, name) for name in Stream.model_fields})
@@ -84,10 +89,6 @@ class Drift(SummaryRecord):
     def matters(self) -> bool:
         """Whether it is more than a search's bounds may differ by: then the machine changed."""
         return self.change is None or abs(self.change) > _DRIFT
-
-    def of_what(self) -> str:
-        """The measurement, and where there are several its testbed."""
-        return self.place if self.testbed is None else f"{self.place} on {self.testbed}"
 
     def in_words(self) -> str:
         """For the user."""
@@ -180,12 +181,18 @@ class CampaignSummary(SummaryRecord):
         """Of each testbed; of a campaign without several at most one."""
         return [self.drift, *self.other_drifts] if self.drift is not None else []
 
+    def drift_of_what(self, drift: Drift) -> str:
+        """'throughput of l2fwd-c at 64 bytes', and where there are several its testbed."""
+        found = next((one for one in self.findings if one.place == drift.place), None)
+        what = drift.place if found is None else f"{found.measurement.replace('_', ' ')} of {found.in_words}"
+        return what if drift.testbed is None else f"{what} on {drift.testbed}"
+
     def drift_in_words(self, drift: Drift) -> str:
         """For the user: unknown where both rates are the highest that was offered."""
         found = next((one.result for one in self.findings if one.place == drift.place), None) or {}
         highest = found.get("max_fps")
         if highest is not None and min(drift.first_fps, drift.again_fps) >= highest:
-            return "not told: both times no frame was lost at the highest rate offered, so a change does not show"
+            return "unknown: both times no frame was lost at the highest rate offered, so a change does not show"
         return drift.in_words()
 
     @property
@@ -233,7 +240,8 @@ def as_markdown(summary: CampaignSummary) -> str:
         missing = [f"- not met: {finding}" for finding in summary.frames.missing]
         lines += [*missing, ""] if missing else []
     for drift in summary.drifts:
-        lines += [f"Drift ({drift.of_what()}, measured again at the end): {summary.drift_in_words(drift)}", ""]
+        what = summary.drift_of_what(drift)
+        lines += [f"Drift of the {what}, measured again at the end: {summary.drift_in_words(drift)}", ""]
     if summary.acceptance:
         lines += ["## thresholds", "", "| threshold | device | frames | verdict |", "|---|---|---|---|"]
         for one in summary.acceptance:

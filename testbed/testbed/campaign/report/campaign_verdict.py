@@ -223,9 +223,11 @@ def absent(summary: CampaignSummary, asked: Sequence[Measurement]) -> list[str]:
         if finding.status != "done" or nothing_lost:
             status, reason = ("skipped", NOTHING_LOST) if nothing_lost else (finding.status, finding.reason)
             key = (finding.measurement, status, reason or "reason unknown")
-            reasons.setdefault(key, []).append(finding.place.rpartition("/")[0])
+            reasons.setdefault(key, []).append(finding.in_words)
     for (test, status, reason), places in reasons.items():
         where = ", ".join(places[:3]) + (f" and {len(places) - 3} more" if len(places) > 3 else "")
+        if len(places) == sum(finding.measurement is test for finding in summary.findings) > 1:
+            where = "with all devices and frames"
         lines.append(f"{_test_words(test).capitalize()}, {where}: {status}: {reason}")
     if waiting := summary.planned - len(summary.findings):
         lines.append(f"Not reached: {waiting} of {summary.planned} measurements.")

@@ -99,7 +99,8 @@ def _of_campaign(record: CampaignFolder) -> Report:
     if words := record.settings.scenario.frames.ports_in_words:
         cautions.append(f"{', '.join(words)}: rates are those of one direction with the whole load.")
     cautions += [
-        f"Drift ({one.of_what()}, measured again at the end): {summary.drift_in_words(one)}." for one in summary.drifts
+        f"Drift of the {summary.drift_of_what(one)}, measured again at the end: {summary.drift_in_words(one)}."
+        for one in summary.drifts
     ]
     return Report(
         title=f"{kind} campaign: {', '.join(summary.devices)}",
