@@ -29,6 +29,7 @@ from test_report import EVIL, Structure, assert_self_contained
 from typer.testing import CliRunner
 
 from testbed.campaign import grade
+from testbed.campaign.embedded import calibration
 from testbed.campaign.folder import CampaignFolder, read_folder
 from testbed.campaign.frame_format import frame_format
 from testbed.campaign.measurements.latency import LatencyFound
@@ -549,6 +550,20 @@ def test_ceilings_that_differ_stand_at_the_top_with_the_one_that_counted(capped:
         "1.5000 Mpps with l2fwd-rs. All devices were tested up to the lowest of each."
     )
     assert make_report(unlike).cautions[0] == told
+
+
+def test_the_reserve_of_the_highest_rate_is_described_where_it_was_the_limit(campaign: Path, capped: Path) -> None:
+    def note(folder: Path, generator: str) -> str:
+        record = read_folder(folder)
+        joined = {name: one.model_copy(update={"generator": generator}) for name, one in record.evidence.joined.items()}
+        changed = dataclasses.replace(record, evidence=dataclasses.replace(record.evidence, joined=joined))
+        return next(one.note or "" for one in make_report(changed).sections if one.title == "Throughput")
+
+    reserve = f"The highest rate offered is {100 * calibration._ASKED:g} % of a rate that the generator kept"
+    assert reserve in note(capped, "embedded")
+    assert f"for {calibration._CALIBRATION_S:g} s before the first trial (calibration)" in note(capped, "embedded")
+    assert reserve not in note(capped, "trex")
+    assert reserve not in note(campaign, "embedded")
 
 
 def test_loss_curves_go_from_0_to_100_percent(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,18 @@ def ceilings_in_words(record: CampaignFolder) -> list[str]:
     ]
 
 
+def ceiling_in_words(record: CampaignFolder) -> list[str]:
+    """How the embedded generator's highest rate is found, where it was the limit."""
+    embedded = any(setup.generator == "embedded" for setup in record.evidence.joined.values())
+    if not embedded or not any(result.generator_was_limit for _, result in record.found(Throughput)):
+        return []
+    # The numbers are those of `embedded/calibration.py`.
+    return [
+        "The highest rate offered is 80 % of a rate that the generator kept with the device for 0.5 s before the first "
+        "trial (calibration), or less where bursts did not keep that: the rest is a reserve to catch up after pauses."
+    ]
+
+
 def _loads(record: CampaignFolder, kind: Kind) -> dict[Size, dict[str, LatencyFound]]:
     """By size and device."""
     found: dict[Size, dict[str, LatencyFound]] = {}

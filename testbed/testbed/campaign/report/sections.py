@@ -17,7 +17,7 @@ from testbed.campaign.report import evidence, tables
 from testbed.campaign.report.acceptance import acceptance_table
 from testbed.campaign.report.campaign_verdict import absent
 from testbed.campaign.report.grades import GRADES_IN_WORDS, grade_tables, wholly_met
-from testbed.campaign.report.loads import loads_in_words
+from testbed.campaign.report.loads import ceiling_in_words, loads_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
 from testbed.campaign.report.overview import overview_note, overview_table
 from testbed.campaign.report.pauses import pauses_in_words
@@ -75,7 +75,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section(
             "Throughput",
             tables=[throughput],
-            note=_throughput_note(throughput),
+            note=" ".join([_throughput_note(throughput), *ceiling_in_words(record)]),
             remarks=tables.losses_verified(record, Throughput),
         ),
         Section("Forwarding rate under overload", charts=overload, tables=[tables.forwarding_table(record)]),
@@ -161,9 +161,8 @@ _LABELS = ("store-and-forward", "bit-forwarding")
 
 _PAUSES_NOTE = (
     "Times in which a program did not look at its queues while there was load, by the TSC in its own loop: counts "
-    "over all trials, then the longest one of each trial. They do not show why: another program may have had the CPU, "
-    "or the program itself was busy for so long. A trial with a gap in which more frames were due than a queue holds "
-    "is disturbed: invalid whatever it lost, and repeated."
+    "over all trials, then the longest one of each trial. Mostly, others had the CPU. A trial with a gap in which more "
+    "frames were due than a queue holds is disturbed: invalid whatever it lost, and repeated."
 )
 
 
