@@ -126,8 +126,9 @@ def test_the_verdict_is_one_sentence_and_its_figures_are_the_results(campaign: P
         f"{small[1]} Mpps"
     )
     assert "quick look, never to be called RFC 2544" in page
-    shortcoming = "required: the settings are meant for RFC 2544; done here: a quick look."
-    assert f"The first clause that is not met: this tool, presets (MUST): {shortcoming}" in page
+    shortcoming = "Required: the settings are meant for RFC 2544. Done here: a quick look."
+    assert f"The first clause that is not met is of this tool, presets (MUST). {shortcoming}" in page
+    assert "≥" not in page
 
 
 def test_every_chart_is_there(campaign: Path, page: str) -> None:
@@ -502,6 +503,7 @@ def test_what_only_the_offer_limited_is_not_compared(capped: Path) -> None:
     # Nothing is explained that the table does not have.
     note = make_report(read_folder(capped)).sections[0].note
     assert "how many streams" in note
+    assert note.endswith("≥: a lower bound, since no higher rate was offered.")
     assert "Loss" not in note
 
 

@@ -157,7 +157,7 @@ def of_the_campaign(sizes: Sequence[Size], directions: Sequence[int], flows: Seq
         [
             FRAME_FORMAT.found(False, "UDP with the generator's own ports and payload"),
             SIZES.found(not lacking, f"without {', '.join(map(str, lacking))}" if lacking else "all of them"),
-            MODIFIERS.found(False, "without them only"),
+            MODIFIERS.found(False, "only without them"),
             ONE_PAIR.found(1 in flows, streams),
             RANDOM_ADDRESSES.found(False, f"{streams}; their addresses follow each other"),
             BOTH_DIRECTIONS.found(2 in directions, "yes" if 2 in directions else "only one direction"),

@@ -207,7 +207,13 @@ def gravest(record: CampaignFolder) -> str | None:
     graded = [result.graded for _, result in record.found(Measured)]
     graded += [record.summary.frames] if record.summary.frames else []
     unmet = [finding for one in graded if one.grade is worst for finding in one.missing]
-    return f"The first clause that is not met: {unmet[0]}." if unmet else None
+    if not unmet:
+        return None
+    first = unmet[0]
+    return (
+        f"The first clause that is not met is of {first.clause.source}. Required: {first.clause.text}. Done here: "
+        f"{first.seen}."
+    )
 
 
 def absent(summary: CampaignSummary, asked: Sequence[Measurement]) -> list[str]:

@@ -68,9 +68,10 @@ def overview_note(table: Table) -> str:
         "Loss [%]": "Loss: at the highest load.",
         _ALL_LOSSES: "Loss in all trials there: the range over all trials at that load.",
     }
-    return " ".join(
-        ["Rates are per direction.", *(words for name, words in sentences.items() if name in table.columns)]
-    )
+    found = [words for name, words in sentences.items() if name in table.columns]
+    if any(cell.startswith("≥") for row in table.rows for cell in row.cells):
+        found.append("≥: a lower bound, since no higher rate was offered.")
+    return " ".join(["Rates are per direction.", *found])
 
 
 def _throughput(result: Throughput) -> list[str]:

@@ -131,7 +131,7 @@ _BURST_NOTE = "The corrected buffer is that of RFC 9004, without the part of the
 def _latency_note(record: CampaignFolder) -> str:
     found = [result for _, result in record.found(LatencyFound)]
     definitions = sorted({_definition(result) for result in found})
-    sentences = ["Load [%] is of the throughput. The average and the jitter are means over the repetitions."]
+    sentences = ["Load [%] is relative to the throughput. The average and the jitter are means over the repetitions."]
     if any(result.pdv_ns for result in found):
         sentences.append("Percentiles and PDV, the packet delay variation of RFC 8219, are medians over them.")
     if any(result.ipdv_ns for result in found):
@@ -167,8 +167,8 @@ _PAUSES_NOTE = (
 
 
 _EVIDENCE_NOTE = (
-    "As the programs and the kernels reported it when the campaign began, of a resumed one the first time. Unknown: "
-    "neither the program nor the kernel reports it, or an earlier version of the testbed did not record it."
+    "As the programs and the kernels reported it when the campaign began; of a resumed campaign, at its first start. "
+    "Unknown: neither the program nor the kernel reports it, or an earlier version of the testbed did not record it."
 )
 _NO_EVIDENCE = "The devices are models: no NIC, no CPU and no link took part."
 

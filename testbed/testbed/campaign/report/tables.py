@@ -144,7 +144,7 @@ def lossless_curves(record: CampaignFolder) -> list[str]:
     lossy = {frames_in_words(one) for one, result in record.found(FrameLoss) if any(p.lost for p in result.points)}
     frames = dict.fromkeys(frames_in_words(one) for one, _ in record.found(FrameLoss))
     whole = [words for words in frames if words not in lossy]
-    return [f"No load lost a frame, so there is no curve: {'; '.join(whole)}."] if whole else []
+    return [f"No curve is drawn where no load lost a frame: {'; '.join(whole)}."] if whole else []
 
 
 def loss_table(record: CampaignFolder) -> Table:
