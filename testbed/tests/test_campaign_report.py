@@ -39,7 +39,7 @@ from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import curves as report_curves
 from testbed.campaign.report.charts import labelled
 from testbed.campaign.report.curves import left_out, time_unit
-from testbed.campaign.report.document import MARKDOWN, REPORT, as_page, make_report, write_report
+from testbed.campaign.report.document import MARKDOWN, REPORT, as_markdown, as_page, make_report, write_report
 from testbed.campaign.report.evidence import validity_lines, waiting_caution
 from testbed.campaign.report.loads import ceilings_in_words
 from testbed.campaign.report.machine_pauses import pauses_table, rings_words
@@ -285,6 +285,11 @@ def test_grades_are_explained_and_say_what_was_required_and_what_was_done(campai
         one for one in make_report(dataclasses.replace(record, results=whole)).sections if one.title == "Grades"
     )
     assert "Throughput: unconditional." in section.remarks
+    # The only table of a campaign whose measurements meet all has its title.
+    found = {place: result for place, result in whole.items() if not isinstance(result, LatencyFound)}
+    report = make_report(dataclasses.replace(record, results=found))
+    assert "<h3>Choice of frames: conditional</h3>" in as_page(report)
+    assert "### Choice of frames: conditional\n" in as_markdown(report)
 
 
 def test_trials_are_counted_with_their_reasons(campaign: Path, page: str) -> None:

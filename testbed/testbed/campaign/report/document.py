@@ -218,7 +218,7 @@ def as_markdown(report: Report) -> str:
         blocks += [markdown_text(line) for line in section.text]
         if section.charts:
             blocks.append(f"Charts in {REPORT}: {markdown_text('; '.join(caption for caption, _ in section.charts))}.")
-        blocks += [_titled(table, len(section.tables) > 1) for table in section.tables]
+        blocks += [_with_title(table, section.titled or len(section.tables) > 1) for table in section.tables]
         blocks += [markdown_text(section.note)] if section.note else []
         if section.remarks:
             blocks.append("\n".join(f"- {markdown_text(remark)}" for remark in section.remarks))
@@ -228,8 +228,8 @@ def as_markdown(report: Report) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def _titled(table: Table, several: bool) -> str:
-    return f"### {table.title}\n\n{markdown_table(table)}" if several else markdown_table(table)
+def _with_title(table: Table, wanted: bool) -> str:
+    return f"### {table.title}\n\n{markdown_table(table)}" if wanted else markdown_table(table)
 
 
 def _environment_blocks(report: Report) -> list[str]:

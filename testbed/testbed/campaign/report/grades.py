@@ -20,10 +20,9 @@ def grade_tables(record: CampaignFolder) -> list[Table]:
     """A table for each test: the clauses that it does not meet, a row each."""
     tables = []
     for test, graded in _graded(record).items():
-        table = Table(f"{test}: {_grades_in_words(graded)}", ["Clause", "Required", "Done here"], text_columns=3)
-        table.ends_in_text = True
-        table.rows = [Row([clause.source, clause.text, seen]) for clause, seen in _not_met(graded).items()]
-        tables.append(table)
+        rows = [Row([clause.source, clause.text, seen]) for clause, seen in _not_met(graded).items()]
+        title = f"{test}: {_grades_in_words(graded)}"
+        tables.append(Table(title, ["Clause", "Required", "Done here"], rows, text_columns=3, ends_in_text=True))
     return tables
 
 

@@ -40,6 +40,8 @@ class Section:
     # What to know when reading the tables.
     note: str | None = None
     remarks: list[str] = field(default_factory=list)
+    # Whether a single table has its title too.
+    titled: bool = False
     # Whether its text alone justifies the section.
     text_alone: bool = False
 
@@ -110,7 +112,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
         Section("Not measured", remarks=absent(record.summary, record.settings.scenario.tests)),
         *_setup_sections(record),
         Section("Frame format", record.summary.frame_format, text_alone=bool(record.summary.frame_format)),
-        Section("Grades", [GRADES_IN_WORDS], tables=grade_tables(record), remarks=wholly_met(record)),
+        Section("Grades", [GRADES_IN_WORDS], tables=grade_tables(record), remarks=wholly_met(record), titled=True),
         Section("Testbeds", [*lacking_testbeds(record), *use_of_testbeds(record)], tables=[testbeds_table(record)]),
         *_trial_sections(record.evidence, record.summary.trials, record.summary.devices, record.summary.seconds),
     ]
