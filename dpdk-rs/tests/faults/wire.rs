@@ -116,11 +116,13 @@ pub(crate) fn over_wire(setup: &Setup, vhost: impl FnOnce(&mut End), virtio: imp
     });
     let mut end = vhost_end(setup, here);
     let here = panic::catch_unwind(AssertUnwindSafe(|| vhost(&mut end)));
-    drop(end);
     if let Err(panic) = here {
         // What happened over there may be the reason.
         other.kill();
         panic::resume_unwind(panic);
     }
-    other.wait()
+    // DPDK's virtio driver does not survive in all cases that its peer leaves while it closes the device (guarantees.md).
+    let ended = other.wait();
+    drop(end);
+    ended
 }
