@@ -25,7 +25,7 @@ from testbed.campaign.embedded.baseline import LATENCY_DEFINITION, VDEV, baselin
 from testbed.campaign.embedded.calibration import Calibration
 from testbed.campaign.embedded.disturbance import disturbance, held_up
 from testbed.campaign.embedded.load import trial_load
-from testbed.campaign.embedded.rings import adjustable, frames_needed
+from testbed.campaign.embedded.rings import adjustable, descriptors, frames_needed
 from testbed.campaign.embedded.setup import EmbeddedSetup, free_folder
 from testbed.campaign.embedded.windows import Windows
 from testbed.campaign.sides import Side, reported_ports
@@ -401,7 +401,7 @@ class EmbeddedGenerator:
         """Of the device's queues, which hold no more than it asks for; None if its default is as many."""
         frames = self._ring_frames
         deep = frames is not None and frames > VirtualWire.RING_SIZE and self._adjustable
-        return (frames, frames) if deep and frames is not None else None
+        return descriptors(frames) if deep and frames is not None else None
 
     def _restart_device(self, patience_s: float | None, generator: Generator | None = None) -> None:
         """Ends it and starts it again; with a patience, returns when it forwards what the generator sends."""
