@@ -206,6 +206,7 @@ def generate(wish: dict) -> int:
         "tx_pps": sent / seconds,
         "rx_pps": received / seconds,
     }
+    outage = {"outage_s": wish["outage_s"]} if "outage_s" in wish else {}
     latency = {"min": 1000, "avg": 2000.5, "max": 9000, "ipdv": 10.5, "p50": 1900, "p90": 3000, "p99": 4000}
     latency |= {"p99_9": 5000, "p99_99": 6000, "count": received}
     say(
@@ -221,7 +222,7 @@ def generate(wish: dict) -> int:
             "duration_s": wish.get("duration", seconds),
             "cpu_share": wish.get("share", 1.0),
             "interrupted": bool(stopped),
-            "streams": [{"stream": 0, "tx_port": 0, "rx_port": 0, **stream, "latency_ns": latency}],
+            "streams": [{"stream": 0, "tx_port": 0, "rx_port": 0, **stream, **outage, "latency_ns": latency}],
             "foreign": wish.get("foreign", 0),
             "probes": {"sent": 0, "received": 0},
             "total": stream,

@@ -876,3 +876,14 @@ def test_a_browser_shows_it_all(tmp_path: Path, campaign: Path, comparison: Path
 @pytest.mark.parametrize(("seconds", "unit"), [(60, "seconds"), (300, "minutes"), (7200, "minutes"), (18_000, "hours")])
 def test_a_soak_is_drawn_over_a_time_that_can_be_read(seconds: float, unit: str) -> None:
     assert time_unit(seconds)[1] == unit
+
+
+@pytest.mark.parametrize(("wire", "quantum"), [("virtual", True), ("veth", False)])
+def test_a_reset_on_the_virtual_wire_has_the_second_in_which_the_device_is_looked_for(
+    campaign: Path, wire: str, quantum: bool
+) -> None:
+    record = read_folder(campaign)
+    text = f"name: x\ngenerator: {{kind: embedded, wire: {wire}}}\ndevices: [{{name: l2fwd-c}}]\n"
+    scenario = parse_scenario(text + "frames: {sizes: [64]}\ntests: [reset]\n", "x.yaml")
+    record = dataclasses.replace(record, settings=record.settings.model_copy(update={"scenario": scenario}))
+    assert ("looks once a second" in as_page(make_report(record))) is quantum

@@ -214,10 +214,11 @@ def test_a_gap_longer_than_the_rings_hold_disturbs_a_trial_whatever_it_lost(who)
     assert judged(result(**{**gaps, "ring_frames": 4096})).valid
     assert judged(result(continuous(STREAM, 5e5, 10), **gaps)).valid
     assert judged(result(burst(STREAM, 1e6, 2000), **gaps)).valid
-    # A queue of unknown length tells nothing, and a reset takes the device away for much longer.
+    # A queue of unknown length tells nothing.
     assert judged(result(**{**gaps, "ring_frames": None})).valid
+    # The rule is that of resets too.
     plan = ResetPlan(size=64, kind=ResetKind.PORT, load_fps=1e6, patience_s=10)
-    assert judged(ResetResult(plan=plan, sent=1000, lost=100, gap_s=1.0, **gaps)).valid
+    assert judged(ResetResult(plan=plan, sent=1000, lost=100, gap_s=1.0, **gaps)).reasons == [reason]
 
 
 def test_a_late_generator_may_have_as_many_frames_due_as_its_rings_hold():

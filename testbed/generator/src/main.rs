@@ -15,6 +15,7 @@ mod gaps;
 mod latency;
 mod live;
 mod neighbours;
+mod outage;
 mod output;
 mod pacing;
 mod ports;

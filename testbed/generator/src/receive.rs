@@ -8,6 +8,7 @@ use crate::{
     frame::{ExpectedMacs, HEAD_LEN, LEAST_LEN_MAX, Mixture, Series, Stamp, Template},
     latency::LatencyRecorder,
     neighbours::Neighbour,
+    outage::OutageWatch,
     queues::Queues,
     sequence::SequenceTracker,
     transmit::BURST_MAX,
@@ -26,14 +27,15 @@ pub(crate) struct Receiver {
     pub(crate) neighbour: Neighbour,
     /// When the last frame of the stream arrived.
     pub(crate) last: Option<Tsc>,
+    pub(crate) outage: OutageWatch,
 }
 
 impl Receiver {
-    /// Receives one burst; `sent` frames have been sent so far.
+    /// Receives one burst; `sent` frames have been sent so far, and `failed` refused.
     ///
     /// Returns the number of frames received.
     #[inline]
-    pub(crate) fn poll(&mut self, clock: Clock, sent: u64) -> usize {
+    pub(crate) fn poll(&mut self, clock: Clock, sent: u64, failed: u64) -> usize {
         let Some(queue) = self.queues.take_turn() else { return 0 };
         let count = queue.rx_up_to(&mut self.burst, self.most);
         if count == 0 {
@@ -45,6 +47,7 @@ impl Receiver {
         let new = self.judge.received() - before;
         if new > 0 {
             self.last = Some(now);
+            self.outage.arrived(now, failed + self.judge.tracker.passed_over());
         }
         if new < count as u64 {
             // A question is no foreign frame.

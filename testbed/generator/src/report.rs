@@ -89,6 +89,9 @@ struct StreamReport {
     rx_port: u16,
     #[serde(flatten)]
     counters: Counters,
+    /// The longest time in which no frame came back and frames were lost; `None` if there was none, or
+    /// without a rate.
+    outage_s: Option<f64>,
     latency_ns: LatencySummary,
 }
 
@@ -212,6 +215,7 @@ impl Report {
                         tx_pps: rate_pps(sender.sent, duration_s),
                         rx_pps: rate_pps(judge.received(), receiving_s),
                     },
+                    outage_s: receiver.outage.longest.filter(|_| options.rate_pps.is_some()).map(seconds),
                     latency_ns: judge.latency.summary(clock),
                 }
             })
@@ -272,7 +276,7 @@ impl Report {
             (size, _) => write!(out, "{} bytes", size.unwrap_or_default())?,
         }
         writeln!(out, ", {:.3} s{ended}", self.duration_s)?;
-        for StreamReport { stream, tx_port, rx_port, counters, latency_ns } in &self.streams {
+        for StreamReport { stream, tx_port, rx_port, counters, latency_ns, .. } in &self.streams {
             writeln!(out, "stream {stream}: port {tx_port} to port {rx_port}")?;
             counters.write_text(out)?;
             if let LatencySummary {

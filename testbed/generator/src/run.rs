@@ -12,6 +12,7 @@ use crate::{
     latency::LatencyRecorder,
     live::Live,
     neighbours::{Hosts, Neighbour},
+    outage::OutageWatch,
     pacing::{Lateness, Pacer},
     ports::GeneratorPort,
     queues::Queues,
@@ -121,7 +122,15 @@ pub(crate) fn make_streams(options: &Options, ports: &mut [GeneratorPort], clock
             probes: 0,
         };
         let most = options.burst.max(RX_BURST_MIN);
-        let receiver = Receiver { queues: rx_queues, burst: Burst::new(), most, judge, neighbour, last: None };
+        let receiver = Receiver {
+            queues: rx_queues,
+            burst: Burst::new(),
+            most,
+            judge,
+            neighbour,
+            last: None,
+            outage: OutageWatch::default(),
+        };
         streams.push(Stream { tx_port, rx_port, share, sender, receiver, before_then: (0, 0) });
     }
     Ok(streams)
@@ -281,7 +290,7 @@ impl End {
 fn receive(streams: &mut [Stream], clock: Clock) {
     for Stream { sender, receiver, .. } in &mut *streams {
         for _ in 0..RX_POLLS {
-            if receiver.poll(clock, sender.sent) < receiver.most {
+            if receiver.poll(clock, sender.sent, sender.failed) < receiver.most {
                 break;
             }
         }

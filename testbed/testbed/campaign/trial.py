@@ -264,9 +264,9 @@ class ResetResult(Outcome):
     """What came of a `ResetPlan`."""
 
     plan: ResetPlan
-    sent: Frames
+    sent: Frames = Field(description="those included that the generator's queue did not take, which are lost")
     lost: int
-    # Between the last frame before and the first after the reset.
+    # Between the last frame before and the first after the reset; from TRex lost frames / load.
     gap_s: float | None
 
 

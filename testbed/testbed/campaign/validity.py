@@ -182,7 +182,7 @@ def _reset_reasons(result: ResetResult) -> list[str]:
 def _pacing_reasons(result: AnyResult, rules: Rules) -> list[str]:
     """Whether the generator was so late that the device had to take more than was asked for, whatever it lost.
 
-    A reset takes the device away for much longer.
+    Of a reset, its gaps tell that.
     """
     plan, pacing = result.plan, result.pacing
     if pacing.worst_lag_s is None or isinstance(plan, ResetPlan):
@@ -202,7 +202,7 @@ def _gap_reasons(result: AnyResult) -> list[str]:
     Else those trials would count that happen to lose nothing, and those would be repeated that lose frames.
     """
     plan, room = result.plan, result.ring_frames
-    if room is None or isinstance(plan, ResetPlan):
+    if room is None:
         return []
     told: dict[str, Gaps | None] = {"generator": result.generator_gaps, "device": result.device_gaps}
     found = []
@@ -232,12 +232,12 @@ def _seconds(plan: TrialPlan | StepPlan) -> float:
     return plan.duration_s if isinstance(plan, TrialPlan) else sum(plan.durations_s)
 
 
-def _frames_in(plan: TrialPlan | StepPlan, seconds: float) -> int:
+def _frames_in(plan: AnyPlan, seconds: float) -> int:
     """How many frames are due in each direction in this time, at the highest load."""
     if isinstance(plan, StepPlan):
         return round(seconds * max(plan.loads_fps))
     due = round(seconds * plan.load_fps)
-    return due if plan.burst_frames is None else min(due, plan.burst_frames)
+    return min(due, plan.burst_frames) if isinstance(plan, TrialPlan) and plan.burst_frames is not None else due
 
 
 def _generator_failed(result: AnyResult, rules: Rules) -> bool:

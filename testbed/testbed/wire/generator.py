@@ -61,6 +61,8 @@ class Stream(StreamCounters):
     stream: int
     tx_port: int
     rx_port: int
+    # The longest time between two frames that came back with others lost between them; None without loss.
+    outage_s: float | None = Field(None, ge=0)
     latency_ns: Latency | None = None
 
 

@@ -171,6 +171,7 @@ fn of_two_loads_each_has_its_own_account() -> Result {
     assert_eq!(Some(sent(first) + sent(second)), result["total"]["sent"].as_u64());
     assert_eq!((&first["lost"], &second["lost"], &result["steps"]["last_loss_s"]), (&json!(0), &json!(0), &json!(0.0)));
     assert_eq!((&result["rate_ok"], &result["total"]["lost"]), (&Value::Null, &json!(0)));
+    assert_eq!(result["streams"][0]["outage_s"], Value::Null);
     assert!(result["lateness"]["worst_lag_s"].is_number(), "{result}");
     assert!(second["duration_s"].as_f64().is_some_and(|seconds| seconds >= 0.05), "{result}");
     Ok(())

@@ -158,9 +158,15 @@ def step_account(
 
 
 def reset_account(
-    plan: ResetPlan, result: Result, before: Counts | None, after: Counts | None, down_s: float | None
+    plan: ResetPlan,
+    result: Result,
+    before: Counts | None,
+    after: Counts | None,
+    down_s: float | None,
+    ring_frames: int | None = VirtualWire.RING_SIZE,
 ) -> ResetResult:
-    """What came of a reset under load; what the queue did not take is lost, as in `account`.
+    """What came of a reset under load; what the queue did not take is lost, as in `account`. The device's gaps are not
+    known: its loop ends in a reset.
 
     `down_s` is how long the device says that its ports were down. Over a reset of its ports it goes on counting, and no
     frame comes back that it has not sent; a process that was started anew has forgotten what was before.
@@ -180,8 +186,9 @@ def reset_account(
         plan=plan,
         sent=total.sent + total.tx_failed,
         lost=lost,
-        gap_s=lost / plan.ways / plan.load_fps,
+        gap_s=max((one.outage_s for one in result.streams if one.outage_s is not None), default=None if lost else 0.0),
         pacing=_pacing(result),
+        **_gaps(result, None, ring_frames),
         raw=raw,
     ).invalidated(reasons)
 

@@ -191,8 +191,8 @@ class EmbeddedGenerator:
         return _undisturbed(step_account(plan, result, raw, counts[1], self._ring_frames), result, raw)
 
     def reset(self, plan: ResetPlan) -> ResetResult:
-        """Ends the device under load and starts it again, or has it reset its ports; the gap is that of the lost frames
-        (RFC 6201, section 1.3).
+        """Ends the device under load and starts it again, or has it reset its ports; the gap is between the last frame
+        before and the first after it (RFC 6201, section 1.3).
 
         Raises `NotCapable`.
         """
@@ -221,7 +221,7 @@ class EmbeddedGenerator:
             return ResetResult(plan=plan, sent=0, lost=0, gap_s=None, valid=False, reasons=[*reasons, str(error)])
         self._counts = self._settled()
         time.sleep(self._setup.pauses.settle_s)
-        return reset_account(plan, result, before, self._counts, down_s).invalidated(reasons)
+        return reset_account(plan, result, before, self._counts, down_s, self._ring_frames).invalidated(reasons)
 
     def watch(self, told: Callable[[Window], None]) -> None:
         """From now on each second of a trial with windows goes to `told`."""

@@ -48,9 +48,9 @@ def frames_needed(pause_s: float, load_fps: float, queues: int, memory_bytes: fl
 def descriptors(frames: int) -> tuple[int, int]:
     """Those of the device's RX and TX queues, of rings with so many entries.
 
-    The driver of virtio frees sent frames when fewer than 32 entries of the ring are free: the whole ring at once, which
-    takes 0.6 ms with 32,768. Of a queue with fewer descriptors than entries it frees as many as it needs. Half of them
-    are enough: while the device makes up for a pause, the generator takes more than half of what it sends.
+    The driver of virtio frees sent frames when fewer than 32 entries of the ring are free: the whole ring at once,
+    which takes 0.6 ms with 32,768. Of a queue with fewer descriptors than entries it frees as many as it needs. Half
+    of them are enough: while the device makes up for a pause, the generator takes more than half of what it sends.
     """
     return frames, frames // 2
 

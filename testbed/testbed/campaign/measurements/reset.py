@@ -4,7 +4,7 @@
 
 RFC 6201, section 1.3, knows two ways to take the time: from how many frames were lost at a known rate, for a generator
 that counts them and goes on sending whatever the link does; or from the last frame before the gap to the first behind
-it. `gap_s` is the generator's own way, by loss with the embedded one; `by_loss_s` stands beside it. Of its tests
+it. `gap_s` is the second, or from TRex, which stamps no frame, the first; `by_loss_s` stands beside it. Of its tests
 (section 4), the reset of a process is the optional one of 4.2.2. That of the ports, which the running process stops and
 starts again (`rte_eth_dev_stop`, `rte_eth_dev_start`), has no test of its own there: it is what software can do of a
 line card that is taken out and put in (4.1). Those of the operating system (4.2.1) and of a power interruption of at

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from testbed.campaign.compare.schedule import Figure
 from testbed.campaign.compare.size_verdict import Comparison
+from testbed.campaign.embedded.settings import Embedded
 from testbed.campaign.folder import CampaignFolder, ComparisonFolder, Evidence
 from testbed.campaign.measurements.back_to_back import BackToBack
 from testbed.campaign.measurements.latency import LatencyFound
@@ -18,7 +19,12 @@ from testbed.campaign.report.acceptance import acceptance_table
 from testbed.campaign.report.campaign_verdict import absent
 from testbed.campaign.report.grades import GRADES_IN_WORDS, grade_tables, wholly_met
 from testbed.campaign.report.loads import ceiling_in_words, loads_in_words
-from testbed.campaign.report.machine_pauses import pauses_table, rings_words
+from testbed.campaign.report.machine_pauses import (
+    causes_in_words,
+    pauses_table,
+    rings_words,
+    slowest_frames_words,
+)
 from testbed.campaign.report.overview import overview_note, overview_table
 from testbed.campaign.report.pauses import pauses_in_words
 from testbed.campaign.report.ranges import averages_explained, latencies_compared, resets_compared
@@ -93,7 +99,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
             [*curves.percentile_curves(record), *curves.load_curves(record)],
             [tables.latency_table(record), tables.percentile_table(record)],
             _latency_note(record),
-            tables.latency_remarks(record),
+            [*tables.latency_remarks(record), *slowest_frames_words(record)],
         ),
         Section(
             "Back-to-back frames",
@@ -106,6 +112,7 @@ def campaign_sections(record: CampaignFolder) -> list[Section]:
             "Reset",
             resets_compared(record),
             tables=[tables.reset_table(record)],
+            note=_reset_note(record),
             remarks=tables.resets_left_out(record),
         ),
         Section("Soak", tables.soak_losses(record), curves.soak_curves(record), [tables.soak_table(record)]),
@@ -128,6 +135,21 @@ def _throughput_note(table: Table) -> str:
 
 
 _BURST_NOTE = "The corrected buffer is that of RFC 9004, without the part of the burst that was forwarded meanwhile."
+
+
+def _reset_note(record: CampaignFolder) -> str:
+    settings = record.settings.scenario.generator
+    note = (
+        "Gap is the time between the last frame before a reset and the first after it, as they came back; from TRex, "
+        "which stamps no frame, it is that by lost frames. A pause of the generator for longer than a queue holds "
+        "makes a reset invalid too. Pauses of the device are not recorded there: its loop ends in the reset."
+    )
+    if isinstance(settings, Embedded) and settings.wire == "virtual" and settings.guest is None:
+        note += (
+            " On the virtual wire, DPDK's vhost library looks once a second for a device that was started again: a gap "
+            "of the process has up to 1 s of this."
+        )
+    return note
 
 
 def _latency_note(record: CampaignFolder) -> str:
@@ -163,8 +185,9 @@ _LABELS = ("store-and-forward", "bit-forwarding")
 
 _PAUSES_NOTE = (
     "Times in which a program did not look at its queues while there was load, by the TSC in its own loop: counts "
-    "over all trials, then the longest one of each trial. Mostly, others had the CPU. A trial with a gap in which more "
-    "frames were due than a queue holds is disturbed: invalid whatever it lost, and repeated."
+    "over all trials, then the longest one of each trial. A trial with a gap in which more frames were due than a "
+    "queue holds is disturbed: invalid whatever it lost, and repeated. That is not so if the device's gap was longer "
+    "than others had its CPU in that trial, by more than a queue holds: then it stalled by itself."
 )
 
 
@@ -210,7 +233,12 @@ def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds
             tables=[reasons, lost],
             text_alone=True,
         ),
-        Section("Pauses of the machine", rings_words(found), tables=[pauses_table(found, devices)], note=_PAUSES_NOTE),
+        Section(
+            "Pauses of the machine",
+            [*rings_words(found), *causes_in_words(found, devices)],
+            tables=[pauses_table(found, devices)],
+            note=_PAUSES_NOTE,
+        ),
         Section("Time", ran, tables=[evidence.time_table(found)]),
     ]
 
