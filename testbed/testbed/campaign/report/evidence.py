@@ -48,7 +48,7 @@ def validity_lines(evidence: Evidence) -> list[str]:
 def _pacing_words(evidence: Evidence) -> str | None:
     """How late the generator was in valid trials; None if it does not say."""
     told = [
-        (result.pacing, result.sent if isinstance(result.sent, int) else sum(result.sent))
+        (result.pacing, _left(result))
         for _, result in evidence.trials
         if result.valid and result.pacing.worst_lag_s is not None
     ]
@@ -57,9 +57,16 @@ def _pacing_words(evidence: Evidence) -> str | None:
     worst = max(pacing.worst_lag_s or 0.0 for pacing, _ in told)
     caught_up, sent = sum(pacing.caught_up or 0 for pacing, _ in told), sum(frames for _, frames in told)
     return (
-        f"In valid trials the generator was at most {1000 * worst:.3g} ms late, and sent {caught_up:,} of {sent:,} "
-        "frames faster than asked for, to catch up."
+        f"In valid trials the generator was at most {1000 * worst:.3g} ms late. {sent:,} frames left it, and "
+        f"{caught_up:,} were offered faster than asked for, to catch up."
     )
+
+
+def _left(result: AnyResult) -> int:
+    """The frames that left the generator: trials count those that its queue did not take as sent, and as lost."""
+    offered = result.sent if isinstance(result.sent, int) else sum(result.sent)
+    total = result.raw.get("generator", {}).get("total", {})
+    return offered - total.get("tx_failed", 0)
 
 
 def _uncertainty_words(evidence: Evidence) -> str | None:
@@ -127,7 +134,7 @@ def loss_places_table(evidence: Evidence, devices: Sequence[str]) -> Table:
             sent[device] += result.sent
             lost[device].update(result.lost_at)
     places = [place for place in _ORDER if any(counts[place] for counts in lost.values())]
-    table = Table("Where frames were lost", ["Device", "Sent [M]", *(f"{place} [M]" for place in places)])
+    table = Table("Where frames were lost", ["Device", "Offered [M]", *(f"{place} [M]" for place in places)])
     for device in devices:
         if sent[device]:
             cells = [f"{lost[device][place] / 1e6:,.3f}" for place in places]
