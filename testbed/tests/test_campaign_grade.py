@@ -7,9 +7,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from campaign_models import Tape
 
 from testbed.campaign import grade, methods
-from testbed.campaign.grade import Clause, Grade, Graded, Level
+from testbed.campaign.grade import Clause, Finding, Grade, Graded, Level
 from testbed.campaign.measurements import (
     back_to_back,
     forwarding_rate,
@@ -125,6 +126,30 @@ def test_a_result_is_no_better_than_the_throughput_that_it_stands_on(measurement
     assert bad.grade is Grade.NON_COMPLIANT
     finding = next(finding for finding in bad.missing if finding.clause == clause)
     assert finding.seen == f"the throughput does not meet: {throughput.NO_LOSS.text}"
+
+
+@pytest.mark.parametrize(
+    ("measurement", "clause"),
+    [
+        (Measurement.LATENCY, latency.AT_THROUGHPUT),
+        (Measurement.LATENCY, latency.LONG_STREAM),
+        (Measurement.RESET, reset.AT_THROUGHPUT),
+        (Measurement.RECOVERY, recovery.OVERLOAD),
+    ],
+)
+def test_a_clause_on_the_throughput_is_not_met_by_a_lower_bound_of_it(measurement, clause):
+    def found(most_fps: float) -> Finding:
+        device = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}))
+        rate = throughput.measure_throughput(Trials(Tape(device, max_fps_by_size={64: most_fps})), Stream(size=64))
+        # Recovery has its 110 % in any case.
+        given = Task(device, Point("one", Stream(size=64)), MeasurementSettings(), {Measurement.THROUGHPUT: rate})
+        result = METHODS[measurement].measure(given)
+        of_all = [*result.graded.findings, *(result.percentiles.findings if measurement is Measurement.LATENCY else [])]
+        return next(finding for finding in of_all if finding.clause == clause)
+
+    assert found(10e6).met
+    capped = found(4e6)
+    assert (capped.met, capped.seen.endswith(", of which only a lower bound is known")) == (False, True)
 
 
 def test_what_needs_no_throughput_says_nothing_of_it():

@@ -41,15 +41,22 @@ from testbed.campaign.report.charts import labelled
 from testbed.campaign.report.curves import left_out, time_unit
 from testbed.campaign.report.document import MARKDOWN, REPORT, as_markdown, as_page, make_report, write_report
 from testbed.campaign.report.evidence import validity_lines, waiting_caution
+from testbed.campaign.report.grades import grade_tables
 from testbed.campaign.report.loads import ceilings_in_words
-from testbed.campaign.report.machine_pauses import pauses_table, rings_words
+from testbed.campaign.report.machine_pauses import (
+    causes_in_words,
+    pauses_table,
+    rings_words,
+    slowest_frames_words,
+)
 from testbed.campaign.report.ranges import averages_explained, latencies_compared
+from testbed.campaign.report.tables import percentile_table
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
 from testbed.campaign.summary import read_campaign_summary
 from testbed.campaign.traffic_generator import Capabilities
-from testbed.campaign.trial import Gaps, Pacing, ResetKind, ResetPlan, ResetResult, TrialPlan, TrialResult
+from testbed.campaign.trial import Gaps, Latency, Pacing, ResetKind, ResetPlan, ResetResult, TrialPlan, TrialResult
 from testbed.cli import app
 from testbed.run.results_folder import ResultsError, Status
 
@@ -395,6 +402,57 @@ def test_the_report_has_the_distribution_of_the_gaps(campaign: Path) -> None:
     assert "Pauses of the machine" not in (campaign / REPORT).read_text()
     paused = dataclasses.replace(record, evidence=found)
     assert "<h2>Pauses of the machine" in as_page(make_report(paused))
+
+
+def test_the_report_says_who_had_the_cpu_in_the_gaps(campaign: Path) -> None:
+    plan = TrialPlan(size=64, load_fps=1e6, duration_s=2.0)
+    fields = {"plan": plan, "sent": 2_000_000, "received": 2_000_000, "lost": 0, "offered_fps": 1e6, "duration_s": 2.0}
+    # At least 0.1, 1 and 5 ms.
+    gaps = Gaps(longest_s=0.005, above_100us=3, above_1ms=2, above_3ms=1)
+    found = read_folder(campaign).evidence
+
+    def told(*taken_s: float | None) -> list[str]:
+        trials = [TrialResult(**fields, ring_frames=1024, device_gaps=gaps, device_taken_s=one) for one in taken_s]
+        one = dataclasses.replace(found, trials=[("l2fwd-c/64", trial) for trial in trials])
+        return causes_in_words(one, ["l2fwd-c", "l2fwd-rs"])
+
+    begin = (
+        "The gaps of l2fwd-c took at least 0.012 s in 2 trials; others (programs, interrupts, the hypervisor) had its"
+    )
+    assert told(0.01, 0.01) == [f"{begin} CPU for at most 0.02 s of these."]
+    busy, stalled = told(0.001, 0.002)
+    assert busy == f"{begin} CPU for at most 0.003 s of these: 0.0092 s or more were its own."
+    assert stalled.startswith("In 2 trials l2fwd-c stalled by itself for longer than a queue holds frames.")
+    assert told(None) == []
+    # The generator counts its own CPU time.
+    raw = {"generator": {"cpu_share": 0.999, "duration_s": 2.0}}
+    one = dataclasses.replace(found, trials=[("x/64", TrialResult(**fields, generator_gaps=gaps, raw=raw))])
+    assert causes_in_words(one, [])[0].endswith(
+        "had its CPU for at most 0.002 s of these: 0.0041 s or more were its own."
+    )
+
+
+def test_the_report_says_whether_pauses_explain_the_slowest_frame(campaign: Path) -> None:
+    record = read_folder(campaign)
+
+    def told(paused_s: float | None) -> list[str]:
+        """Where the generator pauses for so long in each stream, and the device for 1 ms."""
+        ours = None if paused_s is None else Gaps(longest_s=paused_s)
+        changes = {"generator_gaps": ours, "device_gaps": ours and Gaps(longest_s=0.001)}
+        trials = [
+            (place, one.model_copy(update={**changes, "latency": one.latency.model_copy(update={"max": 5e6})}))
+            for place, one in record.evidence.trials
+            if isinstance(one, TrialResult) and one.latency is not None
+        ]
+        evidence = dataclasses.replace(record.evidence, trials=trials)
+        return slowest_frames_words(dataclasses.replace(record, evidence=evidence))
+
+    (explained,) = told(0.004)
+    assert explained.startswith("The longest pauses recorded in a stream explain its slowest frame")
+    assert "l2fwd-c, 64 bytes: 5 ms, 5 ms; " in explained
+    (other,) = told(0.0038)
+    assert other.startswith("Pauses do not explain the slowest frame")
+    assert told(None) == []
 
 
 def test_the_report_says_how_exactly_a_load_is_known(campaign: Path) -> None:
@@ -889,3 +947,30 @@ def test_a_reset_on_the_virtual_wire_has_the_second_in_which_the_device_is_looke
     scenario = parse_scenario(text + "frames: {sizes: [64]}\ntests: [reset]\n", "x.yaml")
     record = dataclasses.replace(record, settings=record.settings.model_copy(update={"scenario": scenario}))
     assert ("looks once a second" in as_page(make_report(record))) is quantum
+
+
+def test_the_grades_have_that_of_rfc_8219(campaign: Path) -> None:
+    record = read_folder(campaign)
+    graded = [result.percentiles.grade for result in record.results.values() if isinstance(result, LatencyFound)]
+    title = f"Latency percentiles: {', '.join(dict.fromkeys(map(str, graded)))}"
+    assert title in {table.title for table in grade_tables(record)}
+
+
+def test_high_percentiles_have_a_range_and_need_frames_above_them(campaign: Path) -> None:
+    record = read_folder(campaign)
+    place, found = next((place, one) for place, one in record.results.items() if isinstance(one, LatencyFound))
+
+    def cells(count: int) -> tuple[list[str], list[str]]:
+        """The percentiles from 99 % on, and the ranges, of three streams with so many frames."""
+        each = [
+            Latency(count=count, p50=1e3, p90=2e3, p99=3e3, p99_9=4e3 + number, p99_99=5e3 * number)
+            for number in (1, 2, 30)
+        ]
+        one = found.model_copy(update={"repetitions": each, "ladder": []})
+        (row,) = percentile_table(dataclasses.replace(record, results={place: one})).rows
+        return row.cells[5:8], [cell for cell in row.cells if " to " in cell]
+
+    assert cells(100_000) == (["3.00", "4.00", "10.00"], ["4.00 to 4.03", "5.00 to 150.00"])
+    # 10 frames of 10,000 are above the 99.9th percentile, and one above the next.
+    assert cells(10_000) == (["3.00", "4.00", "4.00 to 4.03"], ["4.00 to 4.03"])
+    assert cells(9_000)[1] == []

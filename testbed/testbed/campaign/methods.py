@@ -2,7 +2,8 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """How each thing is measured: the measurements of `measurements/`, with the settings of the campaign's scenario.
 
-What relates to a throughput is no better than it: a result that stands on one without every MUST lacks one itself.
+What relates to a throughput is no better than it: a result that stands on one without every MUST lacks one itself, and
+clauses on the throughput are not met by a lower bound of it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from dataclasses import replace
 from typing import Any
 
 from testbed.campaign.confirmation import compared, confirmed
-from testbed.campaign.grade import Clause, Level, grade
+from testbed.campaign.grade import Clause, Graded, Level, grade
+from testbed.campaign.measurements import back_to_back, latency, recovery, reset
 from testbed.campaign.measurements.back_to_back import measure_back_to_back
 from testbed.campaign.measurements.forwarding_rate import measure_forwarding_rate
 from testbed.campaign.measurements.frame_loss import measure_frame_loss
-from testbed.campaign.measurements.latency import measure_latency
+from testbed.campaign.measurements.latency import LatencyFound, measure_latency
 from testbed.campaign.measurements.recovery import measure_recovery
 from testbed.campaign.measurements.reset import measure_reset
 from testbed.campaign.measurements.result import Measured
@@ -43,6 +45,14 @@ THROUGHPUT_FIRST = {
     Measurement.RESET: _first("RFC 2544", "26.6"),
 }
 CLAUSES = tuple(THROUGHPUT_FIRST.values())
+# That name the throughput.
+_ON_THE_THROUGHPUT = (
+    latency.AT_THROUGHPUT,
+    latency.LONG_STREAM,
+    back_to_back.BELOW_LINE_RATE,
+    recovery.OVERLOAD,
+    reset.AT_THROUGHPUT,
+)
 
 
 def _method(
@@ -76,10 +86,27 @@ def _judged(name: Measurement, result: Measured, task: Task) -> Measured:
     """The result, with what is to say of the throughput that it stands on."""
     if name not in THROUGHPUT_FIRST:
         return result
-    lacking = [finding for finding in task.earlier[Measurement.THROUGHPUT].graded.missing if finding.clause.must]
+    throughput: Throughput = task.earlier[Measurement.THROUGHPUT]
+    lacking = [finding for finding in throughput.graded.missing if finding.clause.must]
     seen = f"the throughput does not meet: {lacking[0].clause.text}" if lacking else "yes"
     finding = THROUGHPUT_FIRST[name].found(not lacking, seen)
-    return result.model_copy(update={"graded": grade([*result.graded.findings, finding])})
+    graded = grade([*result.graded.findings, finding])
+    if not throughput.only_lower_bound:
+        return result.model_copy(update={"graded": graded})
+    changes = {"graded": _by_lower_bound(graded)}
+    if isinstance(result, LatencyFound):
+        changes["percentiles"] = _by_lower_bound(result.percentiles)
+    return result.model_copy(update=changes)
+
+
+def _by_lower_bound(graded: Graded) -> Graded:
+    """The grade where the throughput is known by a lower bound only."""
+    return grade(
+        finding.clause.found(False, f"{finding.seen}, of which only a lower bound is known")
+        if finding.met and finding.clause in _ON_THE_THROUGHPUT
+        else finding
+        for finding in graded.findings
+    )
 
 
 def _headline(result: Any) -> str:

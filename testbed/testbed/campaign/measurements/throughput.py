@@ -194,6 +194,11 @@ class Throughput(Measured):
         return goal.upper is None and lower is not None and not is_line_rate(lower.load_fps, self.line_rate_fps)
 
     @property
+    def only_lower_bound(self) -> bool:
+        """Whether the device's own throughput was not found: it is higher, or pauses of the machine allow no figure."""
+        return any(finding.clause == FASTEST and not finding.met for finding in self.graded.findings)
+
+    @property
     def partial_drop(self) -> str:
         """'4.9 Mpps with at most 0.5 % lost', of each goal that has a rate."""
         told = [(goal.lower.load_fps, goal.loss) for goal in self.goals[1:] if goal.lower is not None]

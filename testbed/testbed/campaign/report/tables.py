@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import median
 from typing import TypeVar
 
 from testbed.campaign.folder import CampaignFolder
@@ -19,7 +20,6 @@ from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.measurements.throughput import GoalFound, Throughput
 from testbed.campaign.summary import frames_in_words
 from testbed.campaign.trial import Latency, Place
-from testbed.comparison.statistics import spread
 from testbed.page.tables import ABSENT, Row, Table, figure, without_empty_columns
 
 M = TypeVar("M", bound=Measured)
@@ -96,11 +96,15 @@ def latency_table(record: CampaignFolder) -> Table:
 
 
 def percentile_table(record: CampaignFolder) -> Table:
-    """The percentiles of RFC 8219: medians over the repetitions. A row for each load."""
+    """The percentiles of RFC 8219: medians over the repetitions, of the high ones with their range. A row for each
+    load."""
     columns = [*_HEAD, "Load [Mpps]", *(f"{share:g}th percentile [µs]" for share in PERCENTILES.values())]
+    columns += [f"{PERCENTILES[name]:g}th percentile: range [µs]" for name in _HIGH]
     table = Table("Latency percentiles", [*columns, "Baseline: 99.9th percentile [µs]"], text_columns=2)
     for finding, result in ((finding, at) for finding, found in record.found(LatencyFound) for at in found.loads):
-        cells = [_micro(median_of(result.repetitions, name)) for name in PERCENTILES]
+        each = result.repetitions
+        cells = [_micro(median_of(each, name)) for name in PERCENTILES]
+        cells += [_range(each, name) for name in _HIGH]
         if any(cell != ABSENT for cell in cells):
             head = [frames_in_words(finding), finding.device, _mega(result.load_fps)]
             table.rows.append(Row([*head, *cells, _micro(result.baseline.p99_9 if result.baseline else None)]))
@@ -109,12 +113,29 @@ def percentile_table(record: CampaignFolder) -> Table:
 
 # The fields of `Latency`, and the share of frames below them.
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
+# Those that few frames decide.
+_HIGH = ("p99_9", "p99_99")
+# So many frames of each stream must be above a percentile.
+_LEAST_ABOVE = 10
 
 
 def median_of(repetitions: list[Latency], name: str) -> float | None:
-    """Over the repetitions that have the figure; in nanoseconds."""
-    found = spread([value for one in repetitions if (value := getattr(one, name)) is not None])
-    return found.median if found else None
+    """Over the repetitions that have the figure; in nanoseconds. None if too few frames are above it."""
+    found = _known(repetitions, name)
+    return median(found) if found else None
+
+
+def _range(repetitions: list[Latency], name: str) -> str:
+    """From the least to the most of them."""
+    found = _known(repetitions, name)
+    return f"{_micro(min(found))} to {_micro(max(found))}" if found else ABSENT
+
+
+def _known(repetitions: list[Latency], name: str) -> list[float]:
+    above = 1 - PERCENTILES[name] / 100
+    if any(round(above * one.count) < _LEAST_ABOVE for one in repetitions):
+        return []
+    return [value for one in repetitions if (value := getattr(one, name)) is not None]
 
 
 def _over(
