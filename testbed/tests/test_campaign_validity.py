@@ -23,7 +23,7 @@ from testbed.campaign.trial import (
     TrialPlan,
     TrialResult,
 )
-from testbed.campaign.validity import CHECKS, Disturbed, NotMeasured, Rules, Trials, judged
+from testbed.campaign.validity import CHECKS, Disturbed, NotMeasured, Rules, Trials, judged, own_stall
 
 STREAM = Stream(size=64)
 PLAN = continuous(STREAM, 1e6, 10)
@@ -219,6 +219,38 @@ def test_a_gap_longer_than_the_rings_hold_disturbs_a_trial_whatever_it_lost(who)
     # The rule is that of resets too.
     plan = ResetPlan(size=64, kind=ResetKind.PORT, load_fps=1e6, patience_s=10)
     assert judged(ResetResult(plan=plan, sent=1000, lost=100, gap_s=1.0, **gaps)).reasons == [reason]
+
+
+@pytest.mark.parametrize(
+    ("taken_s", "own"),
+    [
+        # Of 3 ms, more than the 1,024 frames of a queue were due without what others took.
+        (0.0, True),
+        (0.0019, True),
+        (0.002, False),
+        (0.1, False),
+        # The kernel does not count it.
+        (None, False),
+    ],
+)
+def test_a_stall_of_the_device_itself_disturbs_no_trial(taken_s, own):
+    gaps = {"device_gaps": PAUSED, "ring_frames": 1024, "device_taken_s": taken_s}
+    found = judged(result(**gaps))
+    assert found.valid is own
+    assert own_stall(found, found.ring_frames) is own
+    # A pause of the generator is none of it.
+    assert "the generator paused" in judged(result(**gaps, generator_gaps=PAUSED)).reasons[0]
+
+
+def test_a_device_that_stalls_has_the_throughput_that_its_queue_allows():
+    """It stalls for 3 ms 50 times a second, and nobody else has its CPU: it loses frames above 0.34 Mpps."""
+    stalling = {"buffer_frames": 1024, "pauses_per_s": 50.0, "pause_s": 3e-3}
+    model = DeviceModel(throughput_fps={64: 5e6}, line_rate_bps=7e9, **stalling)
+    tape = Tape(SimulatedGenerator(model), change=lambda found: found.model_copy(update={"device_taken_s": 0.0}))
+    trials = Trials(tape)
+    found = measure_throughput(trials, STREAM, ONE_SECOND)
+    assert (found.pauses, trials.invalid) == (None, 0)
+    assert found.throughput_fps == pytest.approx(1024 / 3e-3, rel=0.2)
 
 
 def test_a_late_generator_may_have_as_many_frames_due_as_its_rings_hold():

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.run import cpu_share, environment
 from testbed.run.process import Process, ProcessError, describe_status
 
 PATIENCE_S = 30.0
@@ -195,6 +196,38 @@ def test_the_time_that_others_had_its_cpu_is_told_until_the_end(tmp_path: Path):
             time.sleep(0.01)
         process.stop()
         assert process.waited_seconds() is None
+
+
+@pytest.mark.parametrize(
+    ("waited_s", "taken_s", "most_s"),
+    [((1.0, 1.5), (7.0, 7.25), 0.75), ((1.0, None), (7.0, 7.25), None), ((1.0, 1.5), (None, None), None)],
+)
+def test_what_others_had_of_its_cpu_is_known_to_a_tick(
+    waited_s: tuple[float, ...], taken_s: tuple[float, ...], most_s: float | None, monkeypatch: pytest.MonkeyPatch
+):
+    class Told:
+        waited = iter(waited_s)
+
+        def waited_seconds(self) -> float | None:
+            return next(self.waited)
+
+    counted = iter(taken_s)
+    monkeypatch.setattr(cpu_share, "taken_seconds", lambda: next(counted))
+    found = cpu_share.Waiting(Told()).taken_s()
+    assert found == (None if most_s is None else pytest.approx(most_s + 1 / os.sysconf("SC_CLK_TCK")))
+
+
+def test_what_interrupts_and_the_hypervisor_took_is_unknown_where_no_steal_is_reported(monkeypatch: pytest.MonkeyPatch):
+    def taken(stat: str, flags: str) -> float | None:
+        files = {"/proc/stat": stat, "/proc/cpuinfo": f"flags : {flags}"}
+        monkeypatch.setattr(environment, "_text", lambda path, **_: files[str(path)])
+        return environment.taken_seconds()
+
+    tick = 1 / os.sysconf("SC_CLK_TCK")
+    assert taken("cpu 1 2 3 4 5 6 7 8 9 10", "fpu hypervisor") == pytest.approx(21 * tick)
+    assert taken("cpu 1 2 3 4 5 6 7 0 9 10", "fpu hypervisor") is None
+    assert taken("cpu 1 2 3 4 5 6 7 0 9 10", "fpu") == pytest.approx(13 * tick)
+    assert taken("unknown", "fpu") is None
 
 
 def _runs(pid: int) -> bool:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! How long the loop did not poll its queues while it sent: mostly, others had its CPU.
+//! How long the loop did not poll its queues while it sent: others had its CPU, or a turn took long.
 //!
 //! The loop reads the clock once a turn. A turn of more than 100 µs is a gap.
 

@@ -131,7 +131,7 @@ class Pacing(Record):
 
 
 class Gaps(Record):
-    """Times in which a program did not look at its queues while there was load: mostly, others had its CPU.
+    """Times in which a program did not look at its queues while there was load: others had its CPU, or it stalled.
 
     Measured by the TSC, in the program's own loop.
     """
@@ -167,6 +167,9 @@ class Outcome(Record):
     pacing: Pacing = Pacing()
     generator_gaps: Gaps | None = Field(None, description="between two polls of the generator; None if it does not say")
     device_gaps: Gaps | None = Field(None, description="between two polls of the device; None if it does not say")
+    device_taken_s: Seconds | None = Field(
+        None, description="for how long others had the device's CPUs at most, by the kernel's counts; None if not known"
+    )
     ring_frames: int | None = Field(
         None, ge=1, description="frames that a queue between generator and device holds; None where it is not known"
     )

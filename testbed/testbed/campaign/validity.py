@@ -18,7 +18,6 @@ from testbed.campaign.traffic_generator import Capabilities, Generator
 from testbed.campaign.trial import (
     AnyPlan,
     AnyResult,
-    Gaps,
     Place,
     Record,
     ResetPlan,
@@ -201,30 +200,44 @@ def _gap_reasons(result: AnyResult) -> list[str]:
 
     Else those trials would count that happen to lose nothing, and those would be repeated that lose frames.
     """
-    plan, room = result.plan, result.ring_frames
-    if room is None:
-        return []
-    told: dict[str, Gaps | None] = {"generator": result.generator_gaps, "device": result.device_gaps}
-    found = []
-    for who, gaps in told.items():
-        came = 0 if gaps is None else _frames_in(plan, gaps.longest_s)
-        if gaps is not None and came > room:
+    room, found = result.ring_frames, []
+    for who, pause_s in _machine_pauses_s(result, room).items():
+        came = _frames_in(result.plan, pause_s)
+        if room is not None and came > room:
             found.append(
-                f"disturbed: the {who} paused for {1000 * gaps.longest_s:.3g} ms, in which {came} frames were due, "
+                f"disturbed: the {who} paused for {1000 * pause_s:.3g} ms, in which {came} frames were due, "
                 f"more than the {room} that a queue holds"
             )
     return found
+
+
+def _machine_pauses_s(result: AnyResult, room: int | None) -> dict[str, float]:
+    """The longest gap of each program, but for one of the device that is its own."""
+    told = {"generator": result.generator_gaps, "device": result.device_gaps}
+    found = {who: gaps.longest_s for who, gaps in told.items() if gaps is not None}
+    if own_stall(result, room):
+        del found["device"]
+    return found
+
+
+def own_stall(result: AnyResult, room: int | None) -> bool:
+    """Whether the device's longest gap is its own: without the time that others had its CPU, more frames were due in it
+    than a queue holds. What it lost then counts."""
+    gaps, taken_s = result.device_gaps, result.device_taken_s
+    if gaps is None or taken_s is None or room is None:
+        return False
+    return _frames_in(result.plan, max(0.0, gaps.longest_s - taken_s)) > room
 
 
 def _pause_s(result: AnyResult, rules: Rules) -> float | None:
     """The longest pause in which more frames were due than a queue holds; None if there was none."""
     if isinstance(result.plan, ResetPlan):
         return None
-    gaps = [one.longest_s for one in (result.generator_gaps, result.device_gaps) if one is not None]
+    room = result.ring_frames or rules.most_due
     lag_s = result.pacing.worst_lag_s or 0.0
     # Later than that is no pause: the generator is too slow.
-    longest_s = max([*gaps, lag_s if lag_s < _MOST_LAG * _seconds(result.plan) else 0.0])
-    room = result.ring_frames or rules.most_due
+    pauses_s = _machine_pauses_s(result, room).values()
+    longest_s = max([*pauses_s, lag_s if lag_s < _MOST_LAG * _seconds(result.plan) else 0.0])
     return longest_s if _frames_in(result.plan, longest_s) > room else None
 
 

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 
+from testbed.run.environment import taken_seconds
 from testbed.run.process import Process
 
 # With less than this share of its CPU, a program that never sleeps was held up by others.
@@ -37,6 +39,7 @@ class Waiting:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._before = process.waited_seconds()
+        self._taken = taken_seconds()
         self._begin = time.monotonic()
 
     def share(self) -> float | None:
@@ -44,3 +47,13 @@ class Waiting:
         elapsed = time.monotonic() - self._begin
         after = self._process.waited_seconds()
         return None if self._before is None or after is None or elapsed <= 0 else (after - self._before) / elapsed
+
+    def taken_s(self) -> float | None:
+        """For how long others had its CPUs at most: programs, interrupts and the hypervisor; None if it is not known.
+
+        The kernel counts programs in nanoseconds and the rest in ticks.
+        """
+        waited, taken = self._process.waited_seconds(), taken_seconds()
+        if self._before is None or waited is None or self._taken is None or taken is None:
+            return None
+        return waited - self._before + taken - self._taken + 1 / os.sysconf("SC_CLK_TCK")

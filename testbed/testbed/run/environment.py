@@ -154,6 +154,16 @@ def steal_ticks() -> tuple[int, int]:
     return (fields[7], sum(fields)) if len(fields) == 8 else (0, 0)
 
 
+def taken_seconds() -> float | None:
+    """CPU time since boot that interrupts and the hypervisor took, of all CPUs, in steps of a tick; None in a virtual
+    machine whose hypervisor reports no steal."""
+    fields = [int(value) for value in _text(Path("/proc/stat"), first_line=True).split()[1:9]]
+    virtual = "hypervisor" in _key_values(Path("/proc/cpuinfo")).get("flags", "").split()
+    if len(fields) < 8 or (virtual and not fields[7]):
+        return None
+    return sum(fields[5:8]) / os.sysconf("SC_CLK_TCK")
+
+
 def steal_percent(before: tuple[int, int], after: tuple[int, int]) -> float | None:
     """The share stolen between two readings; None if no time went by."""
     elapsed = after[1] - before[1]

@@ -350,7 +350,7 @@ class EmbeddedGenerator:
             waiting = Waiting(device.process)
             generator.wait_for_result(each_second)
             cpu_share = usage.shares()
-            waited = waiting.share()
+            waited, taken_s = waiting.share(), waiting.taken_s()
             # The result comes after the last frame; what the device says from now on has counted it.
             before, self._counts = self._counts, self._settled()
             result = generator.result()
@@ -370,6 +370,7 @@ class EmbeddedGenerator:
             {
                 "cpu_share": cpu_share,
                 "device_waited_share": waited,
+                "device_taken_s": taken_s,
                 "steal_percent": stolen,
             },
         )
@@ -451,6 +452,7 @@ def _undisturbed(outcome: R, result: Result, raw: dict[str, Any]) -> R:
     """The outcome, invalid if the device lacked its CPU, whatever it lost: else losses would be repeated until they are
     none. Why the generator did not do what was asked is added.
     """
+    outcome = outcome.model_copy(update={"device_taken_s": raw["device_taken_s"]})
     reasons = [
         None if judged(outcome).valid else disturbance(result, raw["steal_percent"]),
         held_up(raw["device_waited_share"]),

@@ -10,6 +10,7 @@ some loss is allowed, as long as the pauses alone cost less than that.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from pydantic import Field
 
@@ -60,11 +61,12 @@ def share_in_pauses(results: Sequence[TrialResult]) -> float:
     cost = 0.0
     for result in results:
         room_s = (result.ring_frames or 0) / result.plan.load_fps
-        told = [gaps for gaps in (result.generator_gaps, result.device_gaps) if gaps is not None]
-        lengths = [length for gaps in told for length in _lengths_s(gaps)]
-        if not told and result.pacing.worst_lag_s is not None:
-            lengths = [result.pacing.worst_lag_s]
-        cost += result.plan.load_fps * sum(max(0.0, length - room_s) for length in lengths)
+        ours, theirs = result.generator_gaps, result.device_gaps
+        lag_s = result.pacing.worst_lag_s if ours is None and theirs is None else None
+        # Longer than others had its CPU, the device paused by itself.
+        of_device_s = min(_beyond_s(theirs, room_s), inf if result.device_taken_s is None else result.device_taken_s)
+        beyond_s = _beyond_s(ours, room_s) + of_device_s + max(0.0, (lag_s or 0.0) - room_s)
+        cost += result.plan.load_fps * beyond_s
     return cost / frames if frames else 0.0
 
 
@@ -76,6 +78,11 @@ def _as_long(gaps: Gaps, pause_s: float) -> int:
     """How many gaps were about as long, by the longest limit below it."""
     name = max((name for name, limit in _LIMITS_S.items() if limit < pause_s), key=_LIMITS_S.__getitem__, default=None)
     return getattr(gaps, name) if name else 0
+
+
+def _beyond_s(gaps: Gaps | None, room_s: float) -> float:
+    """How much longer than that the gaps lasted, all together, at most."""
+    return 0.0 if gaps is None else sum(max(0.0, length - room_s) for length in _lengths_s(gaps))
 
 
 def _lengths_s(gaps: Gaps) -> list[float]:

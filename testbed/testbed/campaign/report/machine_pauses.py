@@ -10,6 +10,7 @@ from statistics import median
 
 from testbed.campaign.folder import Evidence
 from testbed.campaign.trial import GAP_LIMITS_S, Gaps, TrialResult
+from testbed.campaign.validity import own_stall
 from testbed.page.tables import Row, Table
 
 
@@ -36,6 +37,39 @@ def _gaps(evidence: Evidence, device: str | None) -> Iterator[Gaps]:
         gaps = result.generator_gaps if device is None else result.device_gaps
         if gaps is not None and device in (None, place.partition("/")[0]):
             yield gaps
+
+
+def causes_in_words(evidence: Evidence, devices: Sequence[str]) -> list[str]:
+    """How long the gaps of each device took, and for how long others had its CPU; which trials it stalled in."""
+    lines = []
+    for device in devices:
+        mine = [result for place, result in evidence.trials if place.partition("/")[0] == device]
+        told = [(one.device_gaps, one.device_taken_s) for one in mine]
+        known = [(gaps, taken_s) for gaps, taken_s in told if gaps is not None and taken_s is not None]
+        if known:
+            least_s, taken_s = sum(_least_s(gaps) for gaps, _ in known), sum(taken for _, taken in known)
+            own_s = f": {least_s - taken_s:.2g} s or more were its own" if least_s > taken_s else ""
+            lines.append(
+                f"The gaps of {device} took at least {least_s:.2g} s in {len(known):,} trials; others (programs, "
+                f"interrupts, the hypervisor) had its CPU for at most {taken_s:.2g} s of these{own_s}."
+            )
+        if stalled := sum(own_stall(one, one.ring_frames) for one in mine):
+            lines.append(
+                f"In {stalled:,} trials {device} stalled by itself for longer than a queue holds frames. That makes no "
+                "trial invalid: what was lost is its loss."
+            )
+    return lines
+
+
+def _least_s(gaps: Gaps) -> float:
+    """How long all gaps took at least: each the limit that it exceeded, but the longest itself."""
+    limits = list(zip(GAP_LIMITS_S, GAP_LIMITS_S.values(), strict=True))
+    reached = sum(
+        (limit_s - below_s) * getattr(gaps, name)
+        for (name, limit_s), below_s in zip(limits, [0.0, *GAP_LIMITS_S.values()], strict=False)
+    )
+    longest_limit_s = max((limit_s for _, limit_s in limits if limit_s < gaps.longest_s), default=0.0)
+    return reached + gaps.longest_s - longest_limit_s
 
 
 def rings_words(evidence: Evidence) -> list[str]:
