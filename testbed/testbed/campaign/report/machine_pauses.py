@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from testbed.campaign.folder import Evidence
+from testbed.campaign.folder import CampaignFolder, Evidence
+from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.summary import frames_in_words
 from testbed.campaign.trial import GAP_LIMITS_S, Gaps, TrialResult
 from testbed.campaign.validity import own_stall
 from testbed.page.tables import Row, Table
@@ -59,6 +61,31 @@ def causes_in_words(evidence: Evidence, devices: Sequence[str]) -> list[str]:
                 "trial invalid: what was lost is its loss."
             )
     return lines
+
+
+def slowest_frames_words(record: CampaignFolder) -> list[str]:
+    """Of each measurement of latency, whether pauses that were recorded in its streams explain the slowest frame."""
+    words: dict[bool, list[str]] = {True: [], False: []}
+    for finding, _ in record.found(LatencyFound):
+        slowest: tuple[float, float] | None = None
+        for place, result in record.evidence.trials:
+            if place == finding.place and isinstance(result, TrialResult) and result.valid and result.latency:
+                gaps = [one for one in (result.generator_gaps, result.device_gaps) if one is not None]
+                if gaps and result.latency.max is not None:
+                    paused_s = sum(one.longest_s for one in gaps)
+                    slowest = max(slowest or (0.0, 0.0), (result.latency.max / 1e9, paused_s))
+        if slowest is not None:
+            most_s, paused_s = slowest
+            # A gap of the device is given up to 0.1 ms too short.
+            words[most_s <= paused_s + GAP_LIMITS_S["above_100us"]].append(
+                f"{finding.device}, {frames_in_words(finding)}: {1000 * most_s:.3g} ms, {1000 * paused_s:.3g} ms"
+            )
+    begin = {
+        True: "The longest pauses recorded in a stream explain its slowest frame (the frame, generator's and device's "
+        "longest pause together):",
+        False: "Pauses do not explain the slowest frame (the frame, generator's and device's longest pause together):",
+    }
+    return [f"{begin[explained]} {'; '.join(found)}." for explained, found in words.items() if found]
 
 
 def _least_s(gaps: Gaps) -> float:
