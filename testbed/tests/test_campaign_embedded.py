@@ -327,9 +327,11 @@ def test_the_rings_are_as_deep_as_the_pauses_at_calibration_need(
     calibrated_before: list[bool] = []
     calibrate = Calibration.run
 
-    def run(calibration: Calibration, before: dict[Size, float] | None = None) -> tuple[dict[Size, float], float]:
+    def run(
+        calibration: Calibration, ring_frames: int | None, before: dict[Size, float] | None = None
+    ) -> tuple[dict[Size, float], float]:
         calibrated_before.append(before is not None)
-        return calibrate(calibration, before)
+        return calibrate(calibration, ring_frames, before)
 
     monkeypatch.setattr(Calibration, "run", run)
 
@@ -377,12 +379,23 @@ def test_a_burst_keeps_the_highest_rate_too(stand_ins: Callable[..., EmbeddedGen
     generator.close()
 
 
+def test_the_tries_of_the_calibration_are_recorded(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
+    generator = stand_ins(bursts=False)
+    found = generator.capabilities()
+    generator.close()
+    beyond, kept = found.calibration
+    offered_fps = (stand_in.SENT + 12345) / 0.5
+    assert (beyond.size, beyond.burst_frames, beyond.ring_frames, beyond.kept) == (64, None, 1024, False)
+    assert (beyond.asked_fps, beyond.offered_fps) == (1e9, pytest.approx(offered_fps))
+    assert (kept.asked_fps, kept.kept) == (pytest.approx(0.95 * offered_fps), True)
+
+
 def test_without_bursts_that_keep_a_rate_all_else_is_measured(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
     generator = stand_ins(generator={"slowest_burst_fps": 1.0})
     # As if there were no bursts to come.
     assert generator.capabilities().max_fps(64) == pytest.approx(0.8 * 0.95 * (stand_in.SENT + 12345) / 0.5)
     burst = PLAN.model_copy(update={"kind": "burst", "burst_frames": 300})
-    with pytest.raises(NotCapable, match="bursts of 300 frames of 64 bytes kept no rate in 12 tries: with hugepages"):
+    with pytest.raises(NotCapable, match="bursts of 300 frames of 64 bytes kept none of 12 rates: with hugepages"):
         generator.run(burst)
     generator.run(PLAN)
     generator.close()

@@ -51,6 +51,19 @@ class Pauses(Record):
         return self.before_s + self.residual_s + self.settle_s
 
 
+class CalibrationTry(Record):
+    """What a generator was asked for before the first trial, and what it offered, in each direction."""
+
+    size: Size
+    # Of a burst; None of a continuous load.
+    burst_frames: int | None = None
+    # Of the queues; None where they are not known.
+    ring_frames: int | None = None
+    asked_fps: float
+    offered_fps: float
+    kept: bool
+
+
 class Capabilities(Record):
     """What a generator can do with the device that it is joined to."""
 
@@ -79,6 +92,8 @@ class Capabilities(Record):
     # where it is not known.
     ring_frames: int | None = Field(None, ge=1)
     pause_s: Seconds | None = None
+    # How the highest rates were found, in the order of the tries; empty where it is not known.
+    calibration: list[CalibrationTry] = Field(default_factory=list)
     # How both sides are set up; None where that is not known.
     generator_side: Side | None = None
     device_side: Side | None = None

@@ -12,7 +12,7 @@ from testbed.campaign.embedded.account import burst_seconds
 from testbed.campaign.embedded.disturbance import disturbance
 from testbed.campaign.embedded.setup import EmbeddedSetup
 from testbed.campaign.sizes import Size, size_in_words
-from testbed.campaign.traffic_generator import GeneratorError
+from testbed.campaign.traffic_generator import CalibrationTry, GeneratorError
 from testbed.campaign.trial import Stream
 from testbed.wire.generator import Result
 
@@ -30,6 +30,8 @@ _ASKED = 0.8
 _BURSTS = (300, 1000, 3000)
 _BURST_CALIBRATIONS = 12
 _BURST_STEP = 0.9
+# A pause of the machine spoils a burst, and not the next.
+_BURST_TRIES = 3
 
 
 class Generate(Protocol):
@@ -48,12 +50,18 @@ class Calibration:
         self._generate = generate
         # Why there are no bursts of a size.
         self.no_bursts: dict[Size, str] = {}
+        # All that were made so far.
+        self.tries: list[CalibrationTry] = []
+        self._ring_frames: int | None = None
 
-    def run(self, before: Mapping[Size, float] | None = None) -> tuple[dict[Size, float], float]:
+    def run(
+        self, ring_frames: int | None, before: Mapping[Size, float] | None = None
+    ) -> tuple[dict[Size, float], float]:
         """The highest rate at each size, and what a trial takes beside its load and its pauses.
 
         `before` has the rates with shorter queues, which are no lower.
         """
+        self._ring_frames = ring_frames
         overheads: list[float] = []
         rates = {size: self._highest_rate(size, overheads, before and before[size]) for size in self._setup.sizes}
         return rates, max(0.0, sum(overheads) / len(overheads))
@@ -72,7 +80,7 @@ class Calibration:
             result = self._generate(stream, rate_fps, _CALIBRATION_S, None)
             overheads.append(time.monotonic() - begin - result.duration_s - pauses.before_s - pauses.residual_s)
             offered_fps = (result.total.sent + result.total.tx_failed) / result.duration_s / stream.ways
-            if offered_fps >= (1 - _KEPT) * rate_fps:
+            if self._tried(size, None, rate_fps, offered_fps, kept=offered_fps >= (1 - _KEPT) * rate_fps):
                 return self._kept_by_bursts(stream, _ASKED * rate_fps)
             rate_fps = _SUSTAINED * offered_fps
         raise self._keeps_none(size, _CALIBRATIONS, result)
@@ -86,8 +94,8 @@ class Calibration:
                 # Its memory is made as it is touched, which takes longer than a burst.
                 remedy = "see what else the machine does" if self._setup.hugepages else "with hugepages it may keep one"
                 self.no_bursts[stream.size] = (
-                    f"bursts of {frames} frames of {size_in_words(stream.size)} kept no rate in {_BURST_CALIBRATIONS} "
-                    f"tries: {remedy}"
+                    f"bursts of {frames} frames of {size_in_words(stream.size)} kept none of {_BURST_CALIBRATIONS} "
+                    f"rates: {remedy}"
                 )
                 return rate_fps
             kept_fps = found
@@ -96,11 +104,27 @@ class Calibration:
     def _kept_by_burst(self, stream: Stream, rate_fps: float, frames: int) -> float | None:
         for _ in range(_BURST_CALIBRATIONS):
             seconds = frames / rate_fps
-            result = self._generate(stream, rate_fps, seconds, frames)
-            if burst_seconds(result.duration_s, seconds) <= seconds * (1 + _KEPT):
-                return rate_fps
+            for _ in range(_BURST_TRIES):
+                took_s = burst_seconds(self._generate(stream, rate_fps, seconds, frames).duration_s, seconds)
+                kept = took_s <= seconds * (1 + _KEPT)
+                if self._tried(stream.size, frames, rate_fps, frames / took_s, kept=kept):
+                    return rate_fps
             rate_fps *= _BURST_STEP
         return None
+
+    def _tried(self, size: Size, frames: int | None, asked_fps: float, offered_fps: float, *, kept: bool) -> bool:
+        """Takes note of a try; returns whether it kept the rate."""
+        self.tries.append(
+            CalibrationTry(
+                size=size,
+                burst_frames=frames,
+                ring_frames=self._ring_frames,
+                asked_fps=asked_fps,
+                offered_fps=offered_fps,
+                kept=kept,
+            )
+        )
+        return kept
 
     @staticmethod
     def _keeps_none(size: Size, tries: int, last: Result | None) -> GeneratorError:

@@ -105,10 +105,10 @@ class EmbeddedGenerator:
             # Each device first with shorter queues, also where another one has decided: the search depends on them.
             if self._adjustable:
                 self._use_rings(VirtualWire.RING_SIZE)
-            rates, overhead_s = self._calibration.run()
+            rates, overhead_s = self._calibration.run(self._ring_frames)
             if self._adjustable and self._use_rings(self._setup.rings.frames or self._decided(max(rates.values()))):
                 # It is another device now, whose buffers do not fit into the caches.
-                rates, overhead_s = self._calibration.run(rates)
+                rates, overhead_s = self._calibration.run(self._ring_frames, rates)
             self._capabilities = Capabilities(
                 generator="embedded",
                 version=environment.describe_binary(self._setup.generator).version,
@@ -125,6 +125,7 @@ class EmbeddedGenerator:
                 pauses=self._setup.pauses,
                 ring_frames=self._ring_frames,
                 pause_s=self._longest_pause_s,
+                calibration=self._calibration.tries,
                 generator_side=self._generator_side,
                 device_side=self._device_side,
                 overhead_s=overhead_s,

@@ -42,25 +42,37 @@ def _gaps(evidence: Evidence, device: str | None) -> Iterator[Gaps]:
 
 
 def causes_in_words(evidence: Evidence, devices: Sequence[str]) -> list[str]:
-    """How long the gaps of each device took, and for how long others had its CPU; which trials it stalled in."""
+    """How long the gaps of each program took, and for how long others had its CPU; which trials a device stalled in."""
     lines = []
-    for device in devices:
-        mine = [result for place, result in evidence.trials if place.partition("/")[0] == device]
-        told = [(one.device_gaps, one.device_taken_s) for one in mine]
+    for program in ("generator", *devices):
+        told = list(_taken(evidence, None if program == "generator" else program))
         known = [(gaps, taken_s) for gaps, taken_s in told if gaps is not None and taken_s is not None]
         if known:
             least_s, taken_s = sum(_least_s(gaps) for gaps, _ in known), sum(taken for _, taken in known)
             own_s = f": {least_s - taken_s:.2g} s or more were its own" if least_s > taken_s else ""
+            who = "the generator" if program == "generator" else program
             lines.append(
-                f"The gaps of {device} took at least {least_s:.2g} s in {len(known):,} trials; others (programs, "
+                f"The gaps of {who} took at least {least_s:.2g} s in {len(known):,} trials; others (programs, "
                 f"interrupts, the hypervisor) had its CPU for at most {taken_s:.2g} s of these{own_s}."
             )
+        mine = [result for place, result in evidence.trials if place.partition("/")[0] == program]
         if stalled := sum(own_stall(one, one.ring_frames) for one in mine):
             lines.append(
-                f"In {stalled:,} trials {device} stalled by itself for longer than a queue holds frames. That makes no "
-                "trial invalid: what was lost is its loss."
+                f"In {stalled:,} trials {program} stalled by itself for longer than a queue holds frames. That makes "
+                "no trial invalid: what was lost is its loss."
             )
     return lines
+
+
+def _taken(evidence: Evidence, device: str | None) -> Iterator[tuple[Gaps | None, float | None]]:
+    """The gaps of each trial and for how long others had the CPU, of a device, or of the generator."""
+    for place, result in evidence.trials:
+        if device is None:
+            told = result.raw.get("generator", {})
+            known = "cpu_share" in told and "duration_s" in told
+            yield result.generator_gaps, (1 - told["cpu_share"]) * told["duration_s"] if known else None
+        elif place.partition("/")[0] == device:
+            yield result.device_gaps, result.device_taken_s
 
 
 def slowest_frames_words(record: CampaignFolder) -> list[str]:
