@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright(c) 2026 The l2fwd-rs authors
  *
- * How long an lcore did not poll its queues although frames came: others had its CPU, or a round took long.
+ * How long an lcore did not poll its queues although frames came: others had its CPU, or a round
+ * took long.
  *
  * Seen only where the loop reads the clock anyway, at the drain: a gap is how much later than due
  * that came. So it lasted up to a drain interval (100 us) longer than reported, a shorter one is

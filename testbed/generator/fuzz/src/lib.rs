@@ -33,6 +33,9 @@ mod latency;
 #[path = "../../src/neighbours.rs"]
 mod neighbours;
 #[allow(dead_code)]
+#[path = "../../src/outage.rs"]
+mod outage;
+#[allow(dead_code)]
 #[path = "../../src/pacing.rs"]
 mod pacing;
 #[allow(dead_code)]
