@@ -74,6 +74,8 @@ def test_a_rate_that_was_not_offered_is_not_proven(unsent, found_fps):
     device = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}))
     found = measure_throughput(Trials(Tape(device, change=short)), Stream(size=64))
     assert found.throughput_fps == pytest.approx(found_fps, rel=0.006)
+    # No trial there lost a frame: it is no bound of the device.
+    assert (found.goals[0].upper is None, found.generator_was_limit) == (found_fps == 2e6, found_fps == 2e6)
 
 
 def test_a_rate_that_the_generator_does_not_keep_is_no_bound_of_the_device():

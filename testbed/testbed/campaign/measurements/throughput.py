@@ -259,13 +259,18 @@ class _Search(AbstractMeasurer):
         self.results += tried
         result = least_lossy(tried)
         intended = result.plan.intended_frames
-        unsent = intended - result.sent
+        short = intended - result.sent > max(len(self._stream.shares), _CLOCK * intended)
+        if any(one.lost for one in self.at(intended_load)):
+            self._refused.discard(intended_load)
+        elif short:
+            # The generator's bound, and not the device's.
+            self._refused.add(intended_load)
         return MeasurementResult(
             intended_duration=intended_duration,
             intended_load=intended_load,
             offered_count=result.sent,
             loss_count=result.lost,
-            intended_count=intended if unsent > max(len(self._stream.shares), _CLOCK * intended) else result.sent,
+            intended_count=intended if short else result.sent,
         )
 
     def _not_offered(self, intended_duration: float, intended_load: float) -> MeasurementResult:
