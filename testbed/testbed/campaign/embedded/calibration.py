@@ -31,7 +31,7 @@ _BURSTS = (300, 1000, 3000)
 _BURST_CALIBRATIONS = 12
 _BURST_STEP = 0.9
 # A pause of the machine spoils a burst, and not the next.
-_BURST_TRIES = 3
+_BURST_TRIES = 2
 
 
 class Generate(Protocol):

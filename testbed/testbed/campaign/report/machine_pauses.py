@@ -117,11 +117,12 @@ def rings_words(evidence: Evidence) -> list[str]:
     if not depths:
         return []
     lines = [f"A queue between generator and device holds {' or '.join(f'{depth:,}' for depth in depths)} frames."]
-    seen = [one for one in evidence.joined.values() if one.pause_s is not None]
+    pauses_s = [one.pause_s for one in evidence.joined.values() if one.pause_s is not None]
+    told = [gaps for _, one in evidence.trials for gaps in (one.generator_gaps, one.device_gaps)]
+    pauses_s += [gaps.longest_s for gaps in told if gaps is not None]
     loads = [one.plan.load_fps for _, one in evidence.trials if isinstance(one, TrialResult)]
-    if seen and loads:
-        longest_s = max(one.pause_s or 0.0 for one in seen)
-        load = max(loads)
+    if pauses_s and loads:
+        longest_s, load = max(pauses_s), max(loads)
         due = round(longest_s * load)
         enough = (
             "the queues hold them"
@@ -130,8 +131,8 @@ def rings_words(evidence: Evidence) -> list[str]:
             "is disturbed, and repeated"
         )
         lines.append(
-            f"The longest pause at calibration took {1000 * longest_s:.3g} ms. At the highest load of a trial, "
-            f"{load / 1e6:.3g} Mpps, {due:,} frames are due in it: {enough}."
+            f"The longest pause, at calibration or in a trial, took {1000 * longest_s:.3g} ms. At the highest load of "
+            f"a trial, {load / 1e6:.3g} Mpps, {due:,} frames are due in it: {enough}."
         )
     return [*lines, *_longest_in_words(evidence), *_without_words(evidence)]
 
