@@ -179,6 +179,10 @@ enum dpdk_sockets_error {
          * The library has a bug. The stack can only be freed.
          */
         DPDK_SOCKETS_ERROR_INTERNAL = -31,
+        /**
+         * There is no counter with this name.
+         */
+        DPDK_SOCKETS_ERROR_NO_SUCH_COUNTER = -32,
 };
 
 /**
@@ -407,6 +411,19 @@ int dpdk_sockets_free(struct dpdk_sockets_stack stack);
 int dpdk_sockets_poll(struct dpdk_sockets_stack stack,
                       struct dpdk_sockets_event *events,
                       int max_events);
+
+/**
+ * Write what a stack has counted since it was made, by the name of the counter, such as "retransmits" or "overflows";
+ * "connections" and "time_waits" are how many there are now. struct Counters of the Rust crate describes them all.
+ *
+ * Returns 0, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_SUCH_COUNTER, _NO_SUCH_STACK or _INTERNAL.
+ *
+ * The caller promises:
+ * name is NULL or points to a string; value is NULL or points to room for a number.
+ */
+int dpdk_sockets_counter(struct dpdk_sockets_stack stack,
+                         const char *name,
+                         uint64_t *value);
 
 /**
  * Accept connections to a TCP port. They are reported by DPDK_SOCKETS_EVENT_ACCEPTED.

@@ -72,10 +72,12 @@ pub enum Error {
     Idle = -30,
     /// The library has a bug. The stack can only be freed.
     Internal = -31,
+    /// There is no counter with this name.
+    NoSuchCounter = -32,
 }
 
 impl Error {
-    const ALL: [Self; 31] = [
+    const ALL: [Self; 32] = [
         Self::Again,
         Self::NullPointer,
         Self::NoEvents,
@@ -107,6 +109,7 @@ impl Error {
         Self::Vlan,
         Self::Idle,
         Self::Internal,
+        Self::NoSuchCounter,
     ];
 
     const fn text(self) -> &'static CStr {
@@ -147,6 +150,7 @@ impl Error {
             Self::TooLong => c"the datagram does not fit into one packet: send less, or raise the MTU",
             Self::Vlan => c"no VLAN has this number: give 1 to 4094, or 0 for frames without a tag",
             Self::Idle => c"no data came or went on the connection for too long",
+            Self::NoSuchCounter => c"no such counter: docs/watch.md has the names",
             Self::Internal => c"a bug in dpdk-sockets, reported on stderr: the stack can only be freed",
         }
     }
@@ -242,7 +246,7 @@ mod tests {
     #[test]
     fn each_error_has_a_number_and_a_text() {
         let numbers: Vec<_> = Error::ALL.iter().map(|error| -(*error as i32)).collect();
-        assert_eq!(numbers, (1..=31).collect::<Vec<_>>());
+        assert_eq!(numbers, (1..=32).collect::<Vec<_>>());
         assert_eq!(Error::ALL.iter().map(|error| error.text()).collect::<HashSet<_>>().len(), Error::ALL.len());
     }
 }

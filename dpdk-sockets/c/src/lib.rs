@@ -25,7 +25,7 @@ pub use event::{
     DPDK_SOCKETS_EVENT_READABLE, DPDK_SOCKETS_EVENT_WRITABLE, Event,
 };
 pub use handles::{Address, Connection, Listener, Stack, UdpSocket};
-pub use stack::{dpdk_sockets_free, dpdk_sockets_new, dpdk_sockets_poll};
+pub use stack::{dpdk_sockets_counter, dpdk_sockets_free, dpdk_sockets_new, dpdk_sockets_poll};
 pub use tcp::{
     dpdk_sockets_abort, dpdk_sockets_close, dpdk_sockets_close_listener, dpdk_sockets_connect, dpdk_sockets_listen,
     dpdk_sockets_peer, dpdk_sockets_recv, dpdk_sockets_send, dpdk_sockets_set_user, dpdk_sockets_shutdown,

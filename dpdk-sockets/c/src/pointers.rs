@@ -4,7 +4,7 @@
 //! The caller's memory: null pointers are errors, the rest is on trust.
 
 use crate::error::Error;
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::MaybeUninit;
 use core::slice;
 
@@ -41,6 +41,18 @@ pub(crate) unsafe fn outputs<'a, T>(pointer: *mut T, len: usize) -> Result<&'a m
     // SAFETY: the pointer is not null, the caller promises room for `len` of `T` that nobody else uses, and that is at most
     // half of the address space.
     Ok(unsafe { slice::from_raw_parts_mut(pointer.cast(), len) })
+}
+
+/// A string to read, without its end.
+///
+/// # Safety
+/// `pointer` is null, or points to a string that nobody changes for `'a`.
+pub(crate) unsafe fn text<'a>(pointer: *const c_char) -> Result<&'a [u8], Error> {
+    if pointer.is_null() {
+        return Err(Error::NullPointer);
+    }
+    // SAFETY: the pointer is not null, and the caller promises a string that nobody changes.
+    Ok(unsafe { CStr::from_ptr(pointer) }.to_bytes())
 }
 
 /// Bytes to read.

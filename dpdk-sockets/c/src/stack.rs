@@ -7,10 +7,10 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::event::{Event, collect};
 use crate::handles::Stack;
-use crate::pointers::{input, output, outputs};
+use crate::pointers::{input, output, outputs, text};
 use crate::queues::{Queues, mac_of};
 use crate::stacks::{Polled, guarded, insert, remove, with};
-use core::ffi::c_int;
+use core::ffi::{c_char, c_int};
 use core::ptr::NonNull;
 use dpdk_sys::rte_mempool;
 use slotmap::SecondaryMap;
@@ -77,5 +77,29 @@ pub unsafe extern "C" fn dpdk_sockets_poll(stack: Stack, events: *mut Event, max
         let events = unsafe { outputs(events, most) }?;
         polled.stack.poll();
         Ok(collect(polled, events) as c_int)
+    })
+}
+
+// SAFETY: nothing else has this name: the prefix is this library's.
+#[unsafe(no_mangle)]
+/// Write what a stack has counted since it was made, by the name of the counter, such as "retransmits" or "overflows";
+/// "connections" and "time_waits" are how many there are now. struct Counters of the Rust crate describes them all.
+///
+/// Returns 0, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_SUCH_COUNTER, _NO_SUCH_STACK or _INTERNAL.
+///
+/// # Safety
+/// name is NULL or points to a string; value is NULL or points to room for a number.
+pub unsafe extern "C" fn dpdk_sockets_counter(stack: Stack, name: *const c_char, value: *mut u64) -> c_int {
+    with(stack, |polled| {
+        // SAFETY: the caller promises a string.
+        let name = unsafe { text(name) }?;
+        // SAFETY: the caller promises room for a number.
+        let value = unsafe { output(value) }?;
+        let stack = &polled.stack;
+        let now = [("connections", stack.connections() as u64), ("time_waits", stack.time_waits() as u64)];
+        let counters = stack.counters();
+        let found = counters.iter().chain(now).find(|(other, _)| other.as_bytes() == name);
+        value.write(found.ok_or(Error::NoSuchCounter)?.1);
+        Ok(0)
     })
 }

@@ -17,6 +17,7 @@ null_pointers(void)
 	struct dpdk_sockets_stack stack;
 	struct dpdk_sockets_udp udp;
 	struct pair pair;
+	uint64_t count;
 	char byte = 0;
 
 	init(&pair);
@@ -37,6 +38,8 @@ null_pointers(void)
 		DPDK_SOCKETS_ERROR_NULL_POINTER);
 	EXPECT(dpdk_sockets_send(pair.server, connection, NULL, 1),
 		DPDK_SOCKETS_ERROR_NULL_POINTER);
+	EXPECT(dpdk_sockets_counter(pair.server, NULL, &count), DPDK_SOCKETS_ERROR_NULL_POINTER);
+	EXPECT(dpdk_sockets_counter(pair.server, "frames", NULL), DPDK_SOCKETS_ERROR_NULL_POINTER);
 	EXPECT(dpdk_sockets_bind_udp(pair.server, 10, NULL), DPDK_SOCKETS_ERROR_NULL_POINTER);
 	EXPECT(dpdk_sockets_recv_from(pair.server, udp, NULL, 1, &address),
 		DPDK_SOCKETS_ERROR_NULL_POINTER);
@@ -250,9 +253,9 @@ wrong_stages(void)
 static void
 texts(void)
 {
-	const char *unknown = dpdk_sockets_strerror(DPDK_SOCKETS_ERROR_INTERNAL - 1);
+	const char *unknown = dpdk_sockets_strerror(DPDK_SOCKETS_ERROR_NO_SUCH_COUNTER - 1);
 
-	for (int error = DPDK_SOCKETS_ERROR_INTERNAL; error < 0; error++)
+	for (int error = DPDK_SOCKETS_ERROR_NO_SUCH_COUNTER; error < 0; error++)
 		EXPECT(strlen(dpdk_sockets_strerror(error)) > 10 &&
 				strcmp(dpdk_sockets_strerror(error), unknown) != 0,
 			1);

@@ -45,7 +45,7 @@ macro_rules! tests {
 
 tests! { BAD_INPUT: texts null_pointers bad_configs old_handles ports_in_use bad_peers wrong_stages }
 tests! { CONNECTIONS: few_events merged_events large_buffers refused unreachable timed_out reset closed }
-tests! { CONNECTIONS: user_pointers datagrams mbufs_return no_allocation }
+tests! { CONNECTIONS: counters user_pointers datagrams mbufs_return no_allocation }
 
 #[test]
 fn no_eal() {

@@ -187,6 +187,42 @@ closed(void)
 	ends(&pair, &pair.server, 0);
 }
 
+/* The value of a counter. */
+static uint64_t
+count(struct dpdk_sockets_stack stack, const char *name)
+{
+	uint64_t value = UINT64_MAX;
+
+	EXPECT(dpdk_sockets_counter(stack, name, &value), 0);
+	return value;
+}
+
+static void
+counters(void)
+{
+	struct dpdk_sockets_connection accepted, client;
+	struct dpdk_sockets_event event;
+	uint64_t value = 7;
+	struct pair pair;
+
+	init(&pair);
+	accepted = connect_pair(&pair, &client);
+	EXPECT(count(pair.server, "accepted"), 1);
+	EXPECT(count(pair.client, "accepted"), 0);
+	EXPECT(count(pair.client, "connected"), 1);
+	EXPECT(count(pair.server, "connections"), 1);
+	EXPECT(dpdk_sockets_close(pair.server, accepted), 0);
+	EXPECT(dpdk_sockets_close(pair.client, client), 0);
+	while (count(pair.server, "connections") + count(pair.client, "connections") > 0)
+		EXPECT(dpdk_sockets_poll(pair.server, &event, 1) +
+				dpdk_sockets_poll(pair.client, &event, 1),
+			0);
+	EXPECT(count(pair.server, "time_waits") + count(pair.client, "time_waits") > 0, 1);
+	EXPECT(dpdk_sockets_counter(pair.server, "frame", &value),
+		DPDK_SOCKETS_ERROR_NO_SUCH_COUNTER);
+	EXPECT(value, 7);
+}
+
 static void
 user_pointers(void)
 {
@@ -348,6 +384,7 @@ main(int argc, char *argv[])
 		TEST(timed_out),
 		TEST(reset),
 		TEST(closed),
+		TEST(counters),
 		TEST(user_pointers),
 		TEST(datagrams),
 		TEST(mbufs_return),
