@@ -45,6 +45,12 @@ pub trait Wire {
         false
     }
 
+    /// Has the device cut TCP segments in longer IPv4 packets into packets of `mtu` bytes. Returns the maximum length of a packet
+    /// that can be sent then: `mtu`, if the device does not.
+    fn cut(&mut self, mtu: usize) -> usize {
+        mtu
+    }
+
     /// The bytes of a frame, or `None` if it is in several pieces.
     fn bytes(frame: &Self::Frame) -> Option<&[u8]>;
 
@@ -65,6 +71,15 @@ pub struct Verified {
     pub ip: bool,
     /// That of TCP or UDP.
     pub l4: bool,
+}
+
+/// As [`checksum_offloads`], and the device cuts long TCP segments into packets, if it can do all of that (TSO). The segments are as long as
+/// the mbufs: give the pool a data room of 16 KB or more.
+pub fn segmentation_offloads(info: &PortInfo) -> PortConfig {
+    let cuts = writes(info.offers_tx) && info.offers_tx.contains(TxOffloads::TCP_SEGMENTS);
+    let written = WRITTEN.into_iter().chain([TxOffloads::TCP_SEGMENTS]).filter(|_| cuts);
+    let config = checksum_offloads(info);
+    if cuts { config.tx_offloads(written.fold(TxOffloads::NONE, |all, one| all | one)) } else { config }
 }
 
 /// Whether a device writes all checksums.
@@ -98,6 +113,8 @@ pub struct QueuePair {
     tx: TxQueue,
     /// Whether the device writes checksums.
     writes: bool,
+    /// The device cuts longer IPv4 packets with TCP into packets of so many bytes.
+    mtu: usize,
     pool: Mempool<()>,
     clock: Clock,
     start: Tsc,
@@ -111,7 +128,7 @@ impl QueuePair {
         let clock = Clock::new(eal);
         let spare = pool.alloc();
         let (received, waiting, writes) = (Burst::new(), Burst::new(), writes(tx.offloads()));
-        Self { received, waiting, spare, rx, tx, writes, pool, clock, start: clock.now() }
+        Self { received, waiting, spare, rx, tx, writes, mtu: usize::MAX, pool, clock, start: clock.now() }
     }
 
     /// Returns the queues. Frames that wait are dropped.
@@ -165,6 +182,18 @@ impl Wire for QueuePair {
         self.writes
     }
 
+    fn cut(&mut self, mtu: usize) -> usize {
+        if !self.writes || !self.tx.offloads().contains(TxOffloads::TCP_SEGMENTS) {
+            return mtu;
+        }
+        let Some(spare) = self.spare.take().or_else(|| self.pool.alloc()) else { return mtu };
+        self.mtu = mtu;
+        // With the longest Ethernet header. The length of an IP packet has 16 bits.
+        let room = spare.tailroom().saturating_sub(Ethernet::len(Some(0))).min(usize::from(u16::MAX));
+        self.spare = Some(spare);
+        room.max(mtu)
+    }
+
     fn bytes(frame: &Packet<()>) -> Option<&[u8]> {
         frame.is_contiguous().then(|| frame.data())
     }
@@ -187,7 +216,7 @@ impl Wire for QueuePair {
         }
         let mut asking = self.tx.prepare::<(), BURST>();
         for packet in self.waiting.drain() {
-            let request = request(packet.data());
+            let request = request(packet.data(), self.mtu);
             // The port has the offloads, and the frame is the stack's own.
             let _ = asking.push(packet, &request);
         }
@@ -196,8 +225,8 @@ impl Wire for QueuePair {
     }
 }
 
-/// What the device has to write into a frame of the stack.
-fn request(frame: &[u8]) -> TxRequest {
+/// What the device has to write into a frame of the stack. It cuts TCP segments in longer packets than `mtu`.
+fn request(frame: &[u8], mtu: usize) -> TxRequest {
     let nothing = TxRequest::new();
     let Some((len, EthernetProtocol::Ipv4 | EthernetProtocol::Ipv6)) = Ethernet::sent(frame) else { return nothing };
     let packet = &frame[len..];
@@ -209,6 +238,12 @@ fn request(frame: &[u8]) -> TxRequest {
     };
     match protocol {
         IpProtocol::Tcp => match TcpPacket::new_checked(&packet[header_len..]) {
+            Ok(tcp) if packet.len() > mtu => {
+                // net_tap counts the Ethernet header as a part of the MTU, and never takes what would be longer.
+                let headers = Ethernet::len(Some(0)) + header_len + usize::from(tcp.header_len());
+                let segment_len = mtu - headers;
+                asked.tcp_segments(tcp.header_len(), segment_len as u16)
+            }
             Ok(tcp) => asked.tcp_checksum(tcp.header_len()),
             Err(_) => nothing,
         },

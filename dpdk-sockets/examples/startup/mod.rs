@@ -8,7 +8,7 @@ use core::time::Duration;
 use dpdk_rs::{Eal, EalOptions, Mempool};
 use dpdk_sockets::runtime::Runtime;
 use dpdk_sockets::watch::Telemetry;
-use dpdk_sockets::wire::{QueuePair, checksum_offloads};
+use dpdk_sockets::wire::{QueuePair, segmentation_offloads};
 use dpdk_sockets::{Config, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
@@ -39,9 +39,10 @@ pub(crate) fn run<F: Future<Output = std::io::Result<()>> + 'static>(
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
 
-    let pool: Mempool = Mempool::builder("pool").build(&eal)?;
+    // Mbufs for long segments, which the device cuts, if it can.
+    let pool: Mempool = Mempool::builder("pool").size(2047).data_room(16_384).build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
-    let offloads = checksum_offloads(&port.info()?);
+    let offloads = segmentation_offloads(&port.info()?);
     let (port, mut rx, mut tx) = port.configure(&offloads, &pool)?.start()?;
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
     // Neighbor discovery asks a group for an IPv6 address. A device without a filter refuses, and receives all frames.

@@ -6,6 +6,7 @@
 use crate::ip;
 use crate::link::{Hop, Link};
 use crate::wire::Wire;
+use core::num::NonZeroUsize;
 use smoltcp::phy::{Checksum, Device, DeviceCapabilities, Medium, RxToken, TxToken};
 use smoltcp::time::Instant;
 use smoltcp::wire::{IpProtocol, TcpPacket, TcpSeqNumber};
@@ -108,6 +109,8 @@ fn what_was_sent(packet: &[u8]) -> Option<Sent> {
 /// Says what packets may be like, and carries none.
 pub(super) struct Silent {
     pub(super) mtu: usize,
+    /// The maximum length of an IPv4 packet with a TCP segment that the device cuts into packets of the MTU.
+    pub(super) uncut: Option<NonZeroUsize>,
 }
 
 /// No packet can be sent.
@@ -132,7 +135,10 @@ impl Device for Silent {
     }
 
     fn capabilities(&self) -> DeviceCapabilities {
-        capabilities(self.mtu)
+        let mut capabilities = capabilities(self.mtu);
+        // smoltcp 0.14 drops packets of IPv6 that are longer than the MTU.
+        capabilities.segmentation.tcpv4 = self.uncut;
+        capabilities
     }
 }
 

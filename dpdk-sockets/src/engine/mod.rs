@@ -15,6 +15,7 @@ use crate::link::{Hop, Link};
 use crate::time::Time;
 use crate::wire::Wire;
 use core::net::{IpAddr, SocketAddr};
+use core::num::NonZeroUsize;
 pub(crate) use device::Sent;
 use device::{OneFrame, Silent};
 pub(crate) use path_mtu::PathMtu;
@@ -39,26 +40,37 @@ pub(crate) struct Path(usize);
 /// What all connections of a stack share.
 pub(crate) struct Engine {
     /// Of each [`Path`].
-    interfaces: Vec<(IpAddr, PathMtu, Interface)>,
+    interfaces: Vec<(IpAddr, PathMtu, Option<NonZeroUsize>, Interface)>,
     mtu: usize,
+    /// The maximum length of an IPv4 packet with a TCP segment that the device cuts into packets of the MTU.
+    uncut: Option<NonZeroUsize>,
     keep_alive: Option<Duration>,
     congestion: Option<CongestionControl>,
     none: SocketSet<'static>,
 }
 
 impl Engine {
-    /// `mtu` is the maximum length of an IP packet. Peers that are silent for `keep_alive` are asked for a sign.
-    pub(crate) fn new(mtu: usize, keep_alive: Option<Time>, congestion: Option<CongestionControl>) -> Self {
+    /// `mtu` is the maximum length of an IP packet, and `uncut` that of a packet that the device cuts. Peers that are silent for
+    /// `keep_alive` are asked for a sign.
+    pub(crate) fn new(
+        mtu: usize,
+        uncut: usize,
+        keep_alive: Option<Time>,
+        congestion: Option<CongestionControl>,
+    ) -> Self {
+        let uncut = NonZeroUsize::new(uncut).filter(|uncut| uncut.get() > mtu);
         let keep_alive = keep_alive.map(|time| Duration::from_micros(time.as_micros()));
-        Self { interfaces: Vec::new(), mtu, keep_alive, congestion, none: SocketSet::new(Vec::new()) }
+        Self { interfaces: Vec::new(), mtu, uncut, keep_alive, congestion, none: SocketSet::new(Vec::new()) }
     }
 
     /// The path from an address of the stack to hosts that packets of this length reach. There are as many as [`PathMtu`] has
-    /// values.
-    pub(crate) fn path(&mut self, from: IpAddr, mtu: PathMtu) -> Path {
-        let found = self.interfaces.iter().position(|(address, other, _)| (*address, *other) == (from, mtu));
+    /// values, and one more for hosts that take segments as long as the device cuts them, if it does.
+    pub(crate) fn path(&mut self, from: IpAddr, mtu: PathMtu, takes_cut: bool) -> Path {
+        let uncut = self.uncut.filter(|_| takes_cut && from.is_ipv4() && mtu == self.longest());
+        let found =
+            self.interfaces.iter().position(|(address, other, cut, _)| (*address, *other, *cut) == (from, mtu, uncut));
         Path(found.unwrap_or_else(|| {
-            self.interfaces.push((from, mtu, interface(from, mtu.0, 1, Time::ZERO)));
+            self.interfaces.push((from, mtu, uncut, interface(from, mtu.0, uncut, 1, Time::ZERO)));
             self.interfaces.len() - 1
         }))
     }
@@ -83,7 +95,7 @@ impl Engine {
         now: Time,
     ) -> Option<Socket> {
         let mut socket = Socket::new(buffers, self.keep_alive, self.congestion);
-        let mut interface = interface(local.ip(), self.mtu, seed::seed(initial), now);
+        let mut interface = interface(local.ip(), self.mtu, None, seed::seed(initial), now);
         socket.tcp_mut().connect(interface.context(), remote, local).ok()?;
         Some(socket)
     }
@@ -103,7 +115,7 @@ impl Engine {
         let mut socket = Socket::new(buffers, self.keep_alive, self.congestion);
         let endpoint = IpListenEndpoint { addr: Some(local.ip().into()), port: local.port() };
         socket.tcp_mut().listen(endpoint).ok()?;
-        let mut interface = interface(local.ip(), self.mtu, seed::seed(initial), now);
+        let mut interface = interface(local.ip(), self.mtu, None, seed::seed(initial), now);
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
         interface.poll_ingress_single(instant(now), &mut device, &mut socket.set);
         (socket.state() == State::SynReceived).then_some(socket)
@@ -120,7 +132,7 @@ impl Engine {
     ) -> Option<Sent> {
         let now = instant(link.now());
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
-        self.interfaces[path.0].2.poll_ingress_single(now, &mut device, &mut socket.set);
+        self.interfaces[path.0].3.poll_ingress_single(now, &mut device, &mut socket.set);
         device.sent
     }
 
@@ -148,13 +160,13 @@ impl Engine {
     ) -> Option<Sent> {
         let now = instant(now);
         let mut device = OneFrame::new(None, link, hop, self.mtu);
-        self.interfaces[path.0].2.poll_egress(now, &mut device, &mut socket.set);
+        self.interfaces[path.0].3.poll_egress(now, &mut device, &mut socket.set);
         device.sent
     }
 
     /// When a socket has something to send next.
     pub(crate) fn next(&mut self, socket: &Socket, path: Path, now: Time) -> Next {
-        match self.interfaces[path.0].2.poll_at(instant(now), &socket.set) {
+        match self.interfaces[path.0].3.poll_at(instant(now), &socket.set) {
             None => Next::Never,
             Some(at) if at <= instant(now) => Next::Now,
             Some(at) => Next::At(Time::from_micros(at.total_micros().cast_unsigned())),
@@ -164,17 +176,17 @@ impl Engine {
     /// Answers a packet that is not TCP: echo requests (RFC 792, RFC 4443), and in IPv6 datagrams that nobody serves.
     pub(crate) fn answer<W: Wire>(&mut self, packet: Packet<'_>, link: &mut Link<W>) {
         let now = instant(link.now());
-        let path = self.path(packet.to, PathMtu(self.mtu));
+        let path = self.path(packet.to, PathMtu(self.mtu), false);
         let mut device = OneFrame::new(Some(packet.bytes), link, Hop::Mac(packet.from), self.mtu);
-        self.interfaces[path.0].2.poll_ingress_single(now, &mut device, &mut self.none);
+        self.interfaces[path.0].3.poll_ingress_single(now, &mut device, &mut self.none);
     }
 }
 
 /// The numbers that an interface draws depend on its seed.
-fn interface(address: IpAddr, mtu: usize, seed: u64, now: Time) -> Interface {
+fn interface(address: IpAddr, mtu: usize, uncut: Option<NonZeroUsize>, seed: u64, now: Time) -> Interface {
     let mut config = Config::new(HardwareAddress::Ip);
     config.random_seed = seed;
-    let mut interface = Interface::new(config, &mut Silent { mtu }, instant(now));
+    let mut interface = Interface::new(config, &mut Silent { mtu, uncut }, instant(now));
     // Which host is reached how is the link's business: for the engine, all are on one network.
     interface.update_ip_addrs(|addresses| addresses.extend([IpCidr::new(address.into(), 0)]));
     interface

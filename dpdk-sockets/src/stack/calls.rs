@@ -57,7 +57,8 @@ impl<W: Wire> Stack<W> {
         let initial = self.initial.number(flow, now);
         let socket = self.engine.connect(flow.local(), flow.remote(), initial, self.buffers, now);
         let socket = socket.ok_or(ConnectError::NoPeer(remote))?;
-        let way = (Hop::Host(hop), self.path(flow));
+        // How long segments the peer takes is not known yet.
+        let way = (Hop::Host(hop), self.path(flow, 0));
         self.counters.connects += 1;
         Ok(self.insert(Connection::new(socket, flow, way, None, initial, now)))
     }

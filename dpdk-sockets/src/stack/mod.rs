@@ -123,8 +123,10 @@ impl<W: Wire> Stack<W> {
     pub fn new(wire: W, config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         let keep_alive = config.keep_alive.map(Time::from);
+        let mut wire = wire;
+        let uncut = wire.cut(config.mtu);
         Ok(Self {
-            engine: Engine::new(config.mtu, keep_alive, config.congestion_control),
+            engine: Engine::new(config.mtu, uncut, keep_alive, config.congestion_control),
             link: Link::new(wire, &config),
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
             patience: Patience {

@@ -58,7 +58,12 @@ impl<W: Wire> Stack<W> {
                 connection.sent(sent, self.link.now(), &mut self.counters);
                 // A SYN that the engine has refused says nothing.
                 if segment.syn && connection.socket.state() != State::SynSent {
-                    connection.synchronize(segment.seq, segment.terms());
+                    let terms = segment.terms();
+                    connection.synchronize(segment.seq, terms);
+                    let path = self.path(segment.flow, terms.segment_size);
+                    if let Some(connection) = self.connections.get_mut(id) {
+                        connection.path = path;
+                    }
                 }
                 self.mark_dirty(id);
                 self.refresh(id, segment.rst);
@@ -177,7 +182,7 @@ impl<W: Wire> Stack<W> {
         let hop = Hop::Host(self.link.routes().hop(peer)?);
         let socket = self.engine.accept(packet, flow.local(), initial, self.buffers, &mut self.link, hop)?;
         self.listeners.get_mut(listener)?.half_open += 1;
-        let way = (hop, self.path(flow));
+        let way = (hop, self.path(flow, terms.segment_size));
         let mut connection = Connection::new(socket, flow, way, Some(listener), initial, self.link.now());
         connection.synchronize(syn, terms);
         if self.config.connections_per_peer.is_some() {

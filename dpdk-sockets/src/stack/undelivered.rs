@@ -32,7 +32,7 @@ impl<W: Wire> Stack<W> {
                 let flow = connection.flow;
                 if let Some(mtu) = self.engine.path_mtu(connection.path).shorter(most, flow.is_ipv4()) {
                     // The engine repeats the segment, and makes it shorter.
-                    connection.path = self.engine.path(flow.local().ip(), mtu);
+                    connection.path = self.engine.path(flow.local().ip(), mtu, false);
                     trace::path_mtu_lowered(flow.remote().ip(), mtu);
                     self.paths.insert(flow.remote().ip(), (mtu, self.link.now() + TRY_LONGER_AFTER));
                 }
@@ -44,10 +44,11 @@ impl<W: Wire> Stack<W> {
         }
     }
 
-    /// The path of a flow, as far as it is known.
-    pub(super) fn path(&mut self, flow: Flow) -> Path {
+    /// The path of a flow, as far as it is known, to a peer that takes segments with so many bytes.
+    pub(super) fn path(&mut self, flow: Flow, segment_size: u16) -> Path {
         let known = self.paths.get(&flow.remote().ip());
         let mtu = known.map_or(self.engine.longest(), |(mtu, _)| *mtu);
-        self.engine.path(flow.local().ip(), mtu)
+        let takes_cut = usize::from(segment_size) >= self.config.mtu - flow.headers_len();
+        self.engine.path(flow.local().ip(), mtu, takes_cut)
     }
 }

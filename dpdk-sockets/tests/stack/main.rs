@@ -13,6 +13,7 @@ mod checksums;
 mod clauses;
 mod congestion;
 mod crowd;
+mod cutting;
 mod edit;
 mod ending;
 mod flags;
