@@ -24,7 +24,8 @@ pub(crate) enum Arrival {
 #[derive(Debug)]
 pub(crate) struct TimeWait {
     flows: Flows<Ended>,
-    /// In the order of their deadlines. A flow whose deadline was moved is in here several times.
+    /// In the order of their deadlines. A flow whose deadline was moved is in here several times, until there are twice as many
+    /// entries as there may be flows.
     deadlines: VecDeque<(Time, Flow)>,
     duration: Time,
     most: usize,
@@ -54,10 +55,18 @@ impl TimeWait {
     pub(crate) fn insert(&mut self, flow: Flow, next_to_send: TcpSeqNumber, next_expected: TcpSeqNumber, now: Time) {
         let deadline = now + self.duration;
         self.flows.insert(flow, Ended { next_to_send, next_expected, deadline });
-        self.deadlines.push_back((deadline, flow));
+        self.push(deadline, flow);
         while self.flows.len() > self.most {
             self.forget_first();
         }
+    }
+
+    fn push(&mut self, deadline: Time, flow: Flow) {
+        if self.deadlines.len() >= 2 * self.most {
+            self.deadlines
+                .retain(|(deadline, flow)| self.flows.get(flow).is_some_and(|ended| ended.deadline == *deadline));
+        }
+        self.deadlines.push_back((deadline, flow));
     }
 
     /// Forgets the flows whose time is over.
@@ -76,6 +85,7 @@ impl TimeWait {
 
     /// What a segment leads to, or `None` if its flow is not in TIME-WAIT.
     pub(crate) fn arrived(&mut self, segment: &Segment<'_>, now: Time) -> Option<Arrival> {
+        let deadline = now + self.duration;
         let ended = self.flows.get_mut(&segment.flow)?;
         // RFC 1337: a reset does not end TIME-WAIT.
         if segment.rst {
@@ -87,14 +97,16 @@ impl TimeWait {
             self.flows.remove(&segment.flow);
             return Some(Arrival::Opens(first));
         }
-        // RFC 9293, section 3.10.7.4: the peer's FIN again restarts the time.
-        if segment.fin {
-            ended.deadline = now + self.duration;
-            self.deadlines.push_back((ended.deadline, segment.flow));
-        } else if segment.len() == 0 && segment.seq == ended.next_expected {
+        if !segment.fin && segment.len() == 0 && segment.seq == ended.next_expected {
             return Some(Arrival::Ignored);
         }
-        Some(Arrival::Answered(Reply::acknowledge(segment.flow, ended.next_to_send, ended.next_expected, 0)))
+        let reply = Reply::acknowledge(segment.flow, ended.next_to_send, ended.next_expected, 0);
+        // RFC 9293, section 3.10.7.4: the peer's FIN again restarts the time.
+        if segment.fin && deadline > ended.deadline {
+            ended.deadline = deadline;
+            self.push(deadline, segment.flow);
+        }
+        Some(Arrival::Answered(reply))
     }
 }
 
@@ -144,6 +156,21 @@ mod tests {
         waiting.expire(at(119));
         assert_eq!(waiting.len(), 0);
         assert_eq!(waiting.arrived(&segment(NUMBER), at(119)), None);
+    }
+
+    #[test]
+    fn repeated_fins_take_no_more_memory() {
+        let mut waiting = one_flow();
+        let fin = Segment { fin: true, ..segment(NUMBER - 1) };
+        for micros in 0..10_000 {
+            waiting.arrived(&fin, Time::from_micros(micros / 2));
+            assert!(waiting.deadlines.len() <= 6, "{} entries of 3 flows", waiting.deadlines.len());
+        }
+        waiting.insert(flow(2), TcpSeqNumber(7), NUMBER, at(1));
+        waiting.expire(Time::from_micros(60_004_998));
+        assert_eq!(waiting.len(), 2);
+        waiting.expire(Time::from_micros(60_004_999));
+        assert_eq!((waiting.len(), waiting.contains(flow(1))), (1, false));
     }
 
     #[test]
