@@ -28,6 +28,9 @@ const MOST_WAITING: usize = 64;
 /// At most so many frames wait in all, so that made-up addresses do not take all mbufs.
 const MOST_WAITING_IN_ALL: usize = 512;
 
+/// At most so many hosts are asked for at a time, so that made-up addresses do not take all memory (RFC 6583).
+const MOST_ASKED: usize = 1_024;
+
 #[derive(Debug)]
 pub(crate) struct Neighbors<F> {
     entries: HashMap<IpAddr, Entry<F>, RandomState>,
@@ -84,6 +87,7 @@ impl<F> Neighbors<F> {
                 waiting.push_back(frame);
                 (Verdict::Wait, is_full)
             }
+            Some(Entry::Resolved { .. }) | None if self.unresolved.len() >= MOST_ASKED => (Verdict::Wait, true),
             Some(Entry::Resolved { .. }) | None => {
                 let waiting: VecDeque<F> = (!is_full).then_some(frame).into_iter().collect();
                 self.waiting += waiting.len();
@@ -177,6 +181,21 @@ mod tests {
         assert!(matches!(neighbors.send(host(700), 2, at(0)), (Verdict::Ask, false)), "one has left");
         let lost: u64 = (1..5).map(|second| neighbors.maintain(at(second)).2).sum();
         assert_eq!((lost, neighbors.waiting), (512, 0));
+    }
+
+    #[test]
+    fn hosts_that_are_not_there_do_not_take_all_memory() {
+        let mut neighbors = Neighbors::default();
+        let host = |number: usize| IpAddr::V6(core::net::Ipv6Addr::from_bits(number as u128));
+        neighbors.send(HOST, 0, at(0));
+        neighbors.heard(HOST, MAC, at(0));
+        let asked = (0..5_000).filter(|frame| matches!(neighbors.send(host(*frame), *frame, at(1)).0, Verdict::Ask));
+        assert_eq!((asked.count(), neighbors.entries.len()), (1_024, 1_025));
+        assert!(matches!(neighbors.send(HOST, 1, at(2)), (Verdict::Send(1, MAC), false)), "others are reached");
+        assert!(matches!(neighbors.send(host(4_999), 2, at(2)), (Verdict::Wait, true)));
+        let gone: usize = (2..5).map(|second| neighbors.maintain(at(second)).1.len()).sum();
+        assert_eq!((gone, neighbors.entries.len()), (1_024, 1));
+        assert!(matches!(neighbors.send(host(4_999), 3, at(5)), (Verdict::Ask, false)));
     }
 
     #[test]
