@@ -193,7 +193,8 @@ impl Peer {
         self.poll()
     }
 
-    fn receive(&mut self, bytes: &[u8]) -> Option<Got> {
+    /// A frame from the stack. ARP is answered, segments are returned.
+    pub(crate) fn receive(&mut self, bytes: &[u8]) -> Option<Got> {
         let frame = EthernetFrame::new_checked(bytes).unwrap();
         match frame.ethertype() {
             EthernetProtocol::Arp => {
