@@ -33,17 +33,25 @@ impl<W: Wire> Stack<W> {
         {
             self.arrived.push_back(frame);
         }
+        // A single one has nothing to wait together with.
+        if self.arrived.len() > 1 {
+            self.fetch();
+        }
+    }
+
+    fn fetch(&self) {
         let vlan = self.link.vlan();
         let mut ids = [None; BURST];
         for (frame, id) in self.arrived.iter().zip(&mut ids) {
             let flow = W::bytes(frame).and_then(|bytes| demux::flow(bytes, vlan));
-            *id = flow.and_then(|flow| self.flows.get(&flow));
+            *id = flow.and_then(|flow| self.flows.get(&flow)).copied();
         }
-        let connections = ids.map(|id| id.and_then(|id| self.connections.get(*id)));
-        for connection in connections.iter().flatten() {
+        let ids = &ids[..self.arrived.len().min(BURST)];
+        let connections = || ids.iter().flatten().filter_map(|id| self.connections.get(*id));
+        for connection in connections() {
             black_box(connection.fetch());
         }
-        for connection in connections.iter().flatten() {
+        for connection in connections() {
             black_box(connection.socket.fetch());
         }
     }
