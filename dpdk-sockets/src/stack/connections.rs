@@ -110,12 +110,12 @@ impl<W: Wire> Stack<W> {
         }
     }
 
-    /// Nobody answers to ARP or neighbor discovery at an address: connections that begin there fail.
-    pub(super) fn unreachable(&mut self, host: IpAddr) {
-        trace::unreachable(host);
-        let begins_there = |connection: &Connection| {
-            connection.stage == Stage::Opening && matches!(connection.hop, Hop::Host(hop) if hop == host)
-        };
+    /// Nobody answers to ARP or neighbor discovery at these addresses: connections that begin there fail.
+    pub(super) fn unreachable(&mut self, mut hosts: Vec<IpAddr>) {
+        hosts.iter().copied().for_each(trace::unreachable);
+        hosts.sort_unstable();
+        let is_gone = |hop| matches!(hop, Hop::Host(hop) if hosts.binary_search(&hop).is_ok());
+        let begins_there = |connection: &Connection| connection.stage == Stage::Opening && is_gone(connection.hop);
         let failed: Vec<_> =
             self.connections.iter().filter(|(_, connection)| begins_there(connection)).map(|(id, _)| id).collect();
         for id in failed {

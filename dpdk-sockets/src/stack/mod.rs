@@ -278,8 +278,9 @@ impl<W: Wire> Stack<W> {
             self.maintained = now;
             self.time_wait.expire(now);
             self.paths.retain(|_, (_, end)| *end > now);
-            for host in self.link.maintain(now) {
-                self.unreachable(host);
+            let gone = self.link.maintain(now);
+            if !gone.is_empty() {
+                self.unreachable(gone);
             }
             self.answer();
         }
