@@ -38,7 +38,7 @@ from testbed.campaign.measurements.result import Sample
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import curves as report_curves
 from testbed.campaign.report.charts import labelled
-from testbed.campaign.report.curves import left_out, time_unit
+from testbed.campaign.report.curves import left_out, microseconds_axis, time_unit
 from testbed.campaign.report.document import MARKDOWN, REPORT, as_markdown, as_page, make_report, write_report
 from testbed.campaign.report.evidence import validity_lines, waiting_caution
 from testbed.campaign.report.grades import grade_tables
@@ -58,6 +58,7 @@ from testbed.campaign.summary import read_campaign_summary
 from testbed.campaign.traffic_generator import Capabilities
 from testbed.campaign.trial import Gaps, Latency, Pacing, ResetKind, ResetPlan, ResetResult, TrialPlan, TrialResult
 from testbed.cli import app
+from testbed.page.charts import draw
 from testbed.run.results_folder import ResultsError, Status
 
 SIZES = (64, 512, 1518)
@@ -870,6 +871,22 @@ def test_labels_of_sizes_do_not_overlap() -> None:
     assert len(many) < 10
     assert left_out(RFC_SIZES) == []
     assert not set(left_out(ARTICLE_SIZES)) & set(RFC_SIZES)
+
+
+@pytest.mark.parametrize(
+    ("most_us", "labels"), [(300.0, ["20", "50", "200"]), (30_000.0, ["10", "100", "1,000", "10,000"])]
+)
+def test_a_logarithmic_axis_has_plain_numbers(most_us: float, labels: list[str]) -> None:
+    """Also where it spans little more than a decade, and matplotlib would label what is between as powers of ten."""
+
+    def paint(axes: Axes) -> None:
+        axes.plot([0, 1], [12.0, most_us], label="device")
+        microseconds_axis(axes, [12.0, most_us])
+
+    svg = draw("latency", 3.0, paint, "latency")
+    texts = re.findall(r"<text[^>]*>([^<]*)</text>", svg)
+    assert "mathdefault" not in svg
+    assert set(labels) <= set(texts)
 
 
 CHARTS = """[...document.querySelectorAll('figure svg')].map(svg => {

@@ -146,7 +146,7 @@ def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None
             _line(axes, lines[device], [(places[share], value) for share, value in points])
         axes.set_xticks(list(places.values()), [f"{share:g}" for share in shares])
         axes.set_xlabel("frames that are as fast or faster, %")
-        _microseconds_axis(axes, [value for points in known.values() for _, value in points])
+        microseconds_axis(axes, [value for points in known.values() for _, value in points])
 
     return caption, draw(_name("percentiles", found), HEIGHT, paint, f"{caption}, in microseconds")
 
@@ -184,17 +184,19 @@ def _by_load(
             _line(axes, Line("generator alone", MUTED, "."), sorted(alone.items()))
         axes.set_xlim(0, 1.04 * max(load for points in known.values() for load, _ in points))
         axes.set_xlabel("offered load, million frames/s each way")
-        _microseconds_axis(axes, [value for points in known.values() for _, value in points] + list(alone.values()))
+        microseconds_axis(axes, [value for points in known.values() for _, value in points] + list(alone.values()))
 
     svg = f"{name}-by-load-{finding.size}-{finding.directions}-{finding.flows}"
     return caption, draw(svg, HEIGHT, paint, f"{caption}, in microseconds")
 
 
-def _microseconds_axis(axes: Axes, values: Sequence[float]) -> None:
+def microseconds_axis(axes: Axes, values: Sequence[float]) -> None:
     """Logarithmic if the values differ by much, else from zero."""
     if max(values) > 20 * min(values) > 0:
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
+        axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
     else:
         axes.set_ylim(0, 1.08 * max(values))
     axes.set_ylabel("µs" + (", logarithmic" if axes.get_yscale() == "log" else ""))
