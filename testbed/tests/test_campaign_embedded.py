@@ -16,6 +16,7 @@ import stand_in
 from testbed.campaign.devices.device import Counts
 from testbed.campaign.devices.l2fwd import L2fwd, gaps_since
 from testbed.campaign.devices.program_host import LocalHost
+from testbed.campaign.embedded import calibration
 from testbed.campaign.embedded.account import account, latency, reset_account, step_account
 from testbed.campaign.embedded.baseline import baseline_load
 from testbed.campaign.embedded.calibration import Calibration
@@ -388,6 +389,18 @@ def test_the_tries_of_the_calibration_are_recorded(stand_ins: Callable[..., Embe
     assert (beyond.size, beyond.burst_frames, beyond.ring_frames, beyond.kept) == (64, None, 1024, False)
     assert (beyond.asked_fps, beyond.offered_fps) == (1e9, pytest.approx(offered_fps))
     assert (kept.asked_fps, kept.kept) == (pytest.approx(0.95 * offered_fps), True)
+
+
+def test_tries_that_others_disturb_do_not_lower_the_rate(
+    stand_ins: Callable[..., EmbeddedGenerator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as 20 are repeated; then the machine is as it is."""
+    monkeypatch.setattr(calibration, "disturbance", lambda *_: "other programs took the generator's CPU")
+    generator = stand_ins(bursts=False)
+    found = generator.capabilities()
+    generator.close()
+    assert [one.asked_fps for one in found.calibration[:-1]] == [1e9] * 21
+    assert found.calibration[-1].kept
 
 
 def test_without_bursts_that_keep_a_rate_all_else_is_measured(stand_ins: Callable[..., EmbeddedGenerator]) -> None:

@@ -212,14 +212,21 @@ def test_a_device_at_line_rate_has_no_longest_burst():
 
 def test_a_burst_as_long_as_the_limit_is_no_result_of_the_rfc():
     model = DeviceModel(throughput_fps={64: 8e6}, buffer_frames=10_000_000)
-    found = measure_back_to_back(
-        Trials(SimulatedGenerator(model)), SMALL, 8e6, BackToBackSettings(limit_s=0.01, most_limit_s=0.04)
-    )
+    settings = BackToBackSettings(limit_s=0.01, most_limit_s=0.04)
+    found = measure_back_to_back(Trials(SimulatedGenerator(model)), SMALL, 8e6, settings, above_fps=8.1e6)
     assert found.at_limit
     # Raised until it is the highest, and not repeated.
     assert found.trials == 4
     assert found.headline.startswith("at least 1488095 frames")
     assert missing(found) == [back_to_back.WITHIN_LIMIT, back_to_back.REPEATED]
+
+
+def test_no_burst_is_long_enough_where_the_throughput_is_only_a_lower_bound():
+    """The search refused the highest rate, since the generator once sent too few frames; the device loses none."""
+    model = DeviceModel(throughput_fps={64: 8e6}, buffer_frames=10_000_000)
+    settings = BackToBackSettings(limit_s=0.01, most_limit_s=0.04)
+    with pytest.raises(NothingToMeasure, match="loses nothing at the highest rate"):
+        measure_back_to_back(Trials(SimulatedGenerator(model)), SMALL, 8e6, settings, above_fps=None)
 
 
 def test_a_limit_that_is_too_low_is_raised():
