@@ -78,6 +78,22 @@ def test_a_rate_that_was_not_offered_is_not_proven(unsent, found_fps):
     assert (found.goals[0].upper is None, found.generator_was_limit) == (found_fps == 2e6, found_fps == 2e6)
 
 
+def test_a_trial_that_is_short_of_frames_once_is_made_again():
+    """The first trial at each rate, as after a pause."""
+    seen: set[float] = set()
+
+    def short(result):
+        if result.plan.load_fps in seen:
+            return result
+        seen.add(result.plan.load_fps)
+        missing = round(0.0005 * result.sent)
+        return result.model_copy(update={"sent": result.sent - missing, "received": result.received - missing})
+
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}))
+    found = measure_throughput(Trials(Tape(device, change=short)), Stream(size=64))
+    assert found.throughput_fps == pytest.approx(5e6, rel=0.006)
+
+
 def test_a_rate_that_the_generator_does_not_keep_is_no_bound_of_the_device():
     """Above 1.024 Mpps it offers 2 % less."""
 
