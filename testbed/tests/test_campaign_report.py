@@ -625,9 +625,11 @@ def test_the_reserve_of_the_highest_rate_is_described_where_it_was_the_limit(cam
         changed = dataclasses.replace(record, evidence=dataclasses.replace(record.evidence, joined=joined))
         return next(one.note or "" for one in make_report(changed).sections if one.title == "Throughput")
 
-    reserve = f"The highest rate offered is {100 * calibration._ASKED:g} % of a rate that the generator kept"
+    reserve = f"at most {100 * calibration._ASKED:g} % of a rate that the generator kept"
     assert reserve in note(capped, "embedded")
-    assert f"for {calibration._CALIBRATION_S:g} s before the first trial (calibration)" in note(capped, "embedded")
+    assert f"with the device for {calibration._CALIBRATION_S:g} s, as a reserve" in note(capped, "embedded")
+    bursts = calibration._BURSTS
+    assert f"bursts of {min(bursts)} to {max(bursts):,} frames did not keep" in note(capped, "embedded")
     assert reserve not in note(capped, "trex")
     assert reserve not in note(campaign, "embedded")
 

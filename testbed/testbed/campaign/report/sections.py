@@ -165,6 +165,7 @@ def _latency_note(record: CampaignFolder) -> str:
     if any(result.jitter_ns for result in found):
         sentences.append("TRex's jitter is the running estimate of RFC 3550.")
     sentences.append(f"Latency is {'; and '.join(definitions)}. It is not RFC 1242's, from bit to bit at the device.")
+    sentences.append("A frame is stamped when it leaves: what it was late by is not in its latency.")
     sentences.append(
         "The baseline is that of the generator connected to itself, without wire and device, at the same load: each "
         "figure includes it."
