@@ -19,6 +19,7 @@ mod config;
 mod demux;
 mod engine;
 mod error;
+mod ethernet;
 mod event;
 pub mod group;
 mod icmp;

@@ -3,8 +3,8 @@
 
 //! Where the frames of a stack come from and go to: a queue pair of a port, or memory in tests.
 
+use crate::ethernet::Ethernet;
 use crate::ip;
-use crate::link::Ethernet;
 use core::time::Duration;
 use dpdk_rs::port::{PortInfo, RxOffloads, TxOffloads};
 use dpdk_rs::{Burst, Checksum, Clock, Eal, Mempool, Packet, PortConfig, RxQueue, Tsc, TxQueue, TxRequest};

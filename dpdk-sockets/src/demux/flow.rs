@@ -3,8 +3,10 @@
 
 //! The two ends of a connection, and the table of all.
 
+use crate::ip;
 use ahash::RandomState;
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
+use smoltcp::wire::{IpProtocol, Ipv4Packet, Ipv6Packet};
 use std::collections::HashMap;
 
 /// The two ends of a connection. An IPv4 address is kept as IPv6 writes it (RFC 4291, section 2.5.5.2).
@@ -23,6 +25,21 @@ impl Flow {
     pub(crate) fn new(local: SocketAddr, remote: SocketAddr) -> Self {
         let ports = u32::from(local.port()) << 16 | u32::from(remote.port());
         Self { local: bits(local.ip()), remote: bits(remote.ip()), ports }
+    }
+
+    /// The flow of an IP packet at the host that gets it, if the packet looks like a TCP segment. Nothing is checked.
+    pub(crate) fn of(packet: &[u8]) -> Option<Self> {
+        let (header_len, protocol) = ip::header(packet)?;
+        let (from, to): (IpAddr, IpAddr) = if ip::is_ipv6(packet) {
+            let ip = Ipv6Packet::new_unchecked(packet);
+            (ip.src_addr().into(), ip.dst_addr().into())
+        } else {
+            let ip = Ipv4Packet::new_unchecked(packet);
+            (ip.src_addr().into(), ip.dst_addr().into())
+        };
+        let [a, b, c, d] = *packet.get(header_len..)?.first_chunk()?;
+        let (from, to) = ((from, u16::from_be_bytes([a, b])).into(), (to, u16::from_be_bytes([c, d])).into());
+        (protocol == IpProtocol::Tcp).then(|| Self::new(to, from))
     }
 
     /// As the peer sees it.

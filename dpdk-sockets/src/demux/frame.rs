@@ -4,27 +4,14 @@
 //! Looks at received frames.
 
 use super::{Flow, Inbound, ipv4, ipv6};
-use crate::ip;
-use crate::link::{Ethernet, Link};
+use crate::ethernet::Ethernet;
+use crate::link::Link;
 use crate::wire::{Verified, Wire};
-use core::net::{IpAddr, SocketAddr};
-use smoltcp::wire::{EthernetProtocol, IpProtocol, Ipv4Packet, Ipv6Packet};
+use smoltcp::wire::EthernetProtocol;
 
 /// The flow of a frame, if it looks like a TCP segment. Nothing is checked.
 pub(crate) fn flow(bytes: &[u8], vlan: Option<u16>) -> Option<Flow> {
-    let packet = bytes.get(Ethernet::len(vlan)..)?;
-    let (header_len, protocol) = ip::header(packet)?;
-    let (from, to): (IpAddr, IpAddr) = if ip::is_ipv6(packet) {
-        let ip = Ipv6Packet::new_unchecked(packet);
-        (ip.src_addr().into(), ip.dst_addr().into())
-    } else {
-        let ip = Ipv4Packet::new_unchecked(packet);
-        (ip.src_addr().into(), ip.dst_addr().into())
-    };
-    let [a, b, c, d] = *packet.get(header_len..)?.first_chunk()?;
-    let (from, to) =
-        (SocketAddr::new(from, u16::from_be_bytes([a, b])), SocketAddr::new(to, u16::from_be_bytes([c, d])));
-    (protocol == IpProtocol::Tcp).then(|| Flow::new(to, from))
+    Flow::of(bytes.get(Ethernet::len(vlan)..)?)
 }
 
 /// Looks at a frame for the host at this end of a link.
@@ -44,6 +31,7 @@ pub(crate) fn inbound<'f, W: Wire>(bytes: &'f [u8], link: &Link<W>, verified: Ve
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::net::IpAddr;
 
     /// An Ethernet header, and an IP packet with ports 1000 and 80 after its header.
     fn frame(vlan: Option<u16>, header: &[u8]) -> Vec<u8> {

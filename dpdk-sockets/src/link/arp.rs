@@ -3,7 +3,8 @@
 
 //! ARP (RFC 826): which IPv4 host has which MAC address.
 
-use super::{Ethernet, Link, Neighbor};
+use super::{Link, Neighbor};
+use crate::ethernet::Ethernet;
 use crate::wire::Wire;
 use core::net::{IpAddr, Ipv4Addr};
 use smoltcp::wire::{ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetProtocol};

@@ -4,19 +4,18 @@
 //! Ethernet, ARP and neighbor discovery: sends IP packets to hosts of the stack's networks and to gateways.
 
 mod arp;
-mod ethernet;
 mod neighbor_discovery;
 mod neighbors;
 mod routes;
 
 use crate::checksum;
 use crate::config::Config;
+use crate::ethernet::Ethernet;
 use crate::ip;
 use crate::time::Time;
 use crate::watch::capture::{self, Capture};
 use crate::wire::Wire;
 use core::net::IpAddr;
-pub(crate) use ethernet::Ethernet;
 use neighbors::{Neighbors, Verdict};
 pub(crate) use routes::Routes;
 use smoltcp::wire::{EthernetAddress, EthernetProtocol};

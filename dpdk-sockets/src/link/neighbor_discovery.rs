@@ -3,8 +3,9 @@
 
 //! Neighbor discovery (RFC 4861): which IPv6 host has which MAC address.
 
-use super::{Ethernet, Link, Neighbor};
+use super::{Link, Neighbor};
 use crate::config::is_unicast;
+use crate::ethernet::Ethernet;
 use crate::wire::Wire;
 use core::net::{IpAddr, Ipv6Addr};
 use smoltcp::phy::{ChecksumCapabilities, Medium};

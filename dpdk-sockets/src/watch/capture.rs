@@ -3,14 +3,11 @@
 
 //! The packets of one connection, as a file of the format pcap.
 
-use crate::demux::{Flow, Segment};
+use crate::demux::Flow;
 use crate::event::ConnectionId;
-use crate::ip;
 use crate::time::Time;
-use core::net::IpAddr;
 use smoltcp::phy::{PcapLinkType, PcapSink};
 use smoltcp::time::Instant;
-use smoltcp::wire::{IpProtocol, Ipv4Packet, Ipv6Packet};
 use std::io;
 use std::time::SystemTime;
 
@@ -59,7 +56,8 @@ pub(crate) fn received(captures: &mut [Capture], flow: Flow, packet: &[u8], now:
 /// Copies a packet of the stack for those who want its connection.
 #[cold]
 pub(crate) fn sent(captures: &mut [Capture], packet: &[u8], now: Time) {
-    let flow = flow(packet);
+    // The flow is the peer's, which gets it.
+    let flow = Flow::of(packet).map(Flow::reversed);
     for capture in captures.iter_mut().filter(|capture| Some(capture.flow) == flow) {
         capture.copy(packet, now);
     }
@@ -71,19 +69,4 @@ impl PcapSink for File {
             self.outcome = io::Write::write_all(&mut self.writer, bytes);
         }
     }
-}
-
-/// The flow of a packet of the stack, if it is a segment.
-fn flow(packet: &[u8]) -> Option<Flow> {
-    let (header_len, protocol) = ip::header(packet)?;
-    let (from, to): (IpAddr, IpAddr) = if ip::is_ipv6(packet) {
-        let ip = Ipv6Packet::new_unchecked(packet);
-        (ip.src_addr().into(), ip.dst_addr().into())
-    } else {
-        let ip = Ipv4Packet::new_unchecked(packet);
-        (ip.src_addr().into(), ip.dst_addr().into())
-    };
-    // As the peer gets it.
-    let segment = (protocol == IpProtocol::Tcp).then(|| Segment::parse(packet, header_len, to, from))??;
-    Some(segment.flow.reversed())
 }
