@@ -7,8 +7,8 @@
 //! The program polls: [`Stack::poll`] receives and sends frames, and [`Stack::next_event`] returns what happened. It never
 //! blocks and never waits for another thread.
 //!
-//! [`group`] has stacks for several lcores that serve the same addresses. [`runtime`] has async sockets with tokio's names, and an executor that polls them together with the stack. [`watch`] says what
-//! can be seen of a stack while it runs.
+//! [`group`] has stacks for several lcores that serve the same addresses. [`runtime`] has async sockets with tokio's names, and an
+//! executor that polls them together with the stack. [`watch`] says what can be seen of a stack while it runs.
 //!
 #![doc = include_str!("../docs/echo.md")]
 #![forbid(unsafe_code)]

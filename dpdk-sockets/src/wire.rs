@@ -73,13 +73,14 @@ pub struct Verified {
     pub l4: bool,
 }
 
-/// As [`checksum_offloads`], and the device cuts long TCP segments into packets, if it can do all of that (TSO). The segments are as long as
-/// the mbufs: give the pool a data room of 16 KB or more.
+/// As [`checksum_offloads`], and the device cuts long TCP segments into packets, if it can do all of that (TSO). The segments
+/// are as long as the mbufs: give the pool a data room of 16 KB or more.
 pub fn segmentation_offloads(info: &PortInfo) -> PortConfig {
-    let cuts = writes(info.offers_tx) && info.offers_tx.contains(TxOffloads::TCP_SEGMENTS);
-    let written = WRITTEN.into_iter().chain([TxOffloads::TCP_SEGMENTS]).filter(|_| cuts);
     let config = checksum_offloads(info);
-    if cuts { config.tx_offloads(written.fold(TxOffloads::NONE, |all, one| all | one)) } else { config }
+    if !writes(info.offers_tx) || !info.offers_tx.contains(TxOffloads::TCP_SEGMENTS) {
+        return config;
+    }
+    config.tx_offloads(WRITTEN.into_iter().fold(TxOffloads::TCP_SEGMENTS, |all, one| all | one))
 }
 
 /// Whether a device writes all checksums.
@@ -241,8 +242,7 @@ fn request(frame: &[u8], mtu: usize) -> TxRequest {
             Ok(tcp) if packet.len() > mtu => {
                 // net_tap counts the Ethernet header as a part of the MTU, and never takes what would be longer.
                 let headers = Ethernet::len(Some(0)) + header_len + usize::from(tcp.header_len());
-                let segment_len = mtu - headers;
-                asked.tcp_segments(tcp.header_len(), segment_len as u16)
+                asked.tcp_segments(tcp.header_len(), (mtu - headers) as u16)
             }
             Ok(tcp) => asked.tcp_checksum(tcp.header_len()),
             Err(_) => nothing,

@@ -37,10 +37,19 @@ pub(crate) enum Next {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Path(usize);
 
+/// What a [`Path`] stands for.
+struct Way {
+    from: IpAddr,
+    mtu: PathMtu,
+    /// The maximum length of a packet that the device cuts.
+    uncut: Option<NonZeroUsize>,
+    interface: Interface,
+}
+
 /// What all connections of a stack share.
 pub(crate) struct Engine {
     /// Of each [`Path`].
-    interfaces: Vec<(IpAddr, PathMtu, Option<NonZeroUsize>, Interface)>,
+    ways: Vec<Way>,
     mtu: usize,
     /// The maximum length of an IPv4 packet with a TCP segment that the device cuts into packets of the MTU.
     uncut: Option<NonZeroUsize>,
@@ -60,24 +69,24 @@ impl Engine {
     ) -> Self {
         let uncut = NonZeroUsize::new(uncut).filter(|uncut| uncut.get() > mtu);
         let keep_alive = keep_alive.map(|time| Duration::from_micros(time.as_micros()));
-        Self { interfaces: Vec::new(), mtu, uncut, keep_alive, congestion, none: SocketSet::new(Vec::new()) }
+        Self { ways: Vec::new(), mtu, uncut, keep_alive, congestion, none: SocketSet::new(Vec::new()) }
     }
 
     /// The path from an address of the stack to hosts that packets of this length reach. There are as many as [`PathMtu`] has
     /// values, and one more for hosts that take segments as long as the device cuts them, if it does.
     pub(crate) fn path(&mut self, from: IpAddr, mtu: PathMtu, takes_cut: bool) -> Path {
         let uncut = self.uncut.filter(|_| takes_cut && from.is_ipv4() && mtu == self.longest());
-        let found =
-            self.interfaces.iter().position(|(address, other, cut, _)| (*address, *other, *cut) == (from, mtu, uncut));
+        let found = self.ways.iter().position(|way| (way.from, way.mtu, way.uncut) == (from, mtu, uncut));
         Path(found.unwrap_or_else(|| {
-            self.interfaces.push((from, mtu, uncut, interface(from, mtu.0, uncut, 1, Time::ZERO)));
-            self.interfaces.len() - 1
+            let interface = interface(from, mtu.0, uncut, 1, Time::ZERO);
+            self.ways.push(Way { from, mtu, uncut, interface });
+            self.ways.len() - 1
         }))
     }
 
     /// The maximum length of packets on a path.
     pub(crate) fn path_mtu(&self, path: Path) -> PathMtu {
-        self.interfaces[path.0].1
+        self.ways[path.0].mtu
     }
 
     /// The longest path MTU.
@@ -132,7 +141,7 @@ impl Engine {
     ) -> Option<Sent> {
         let now = instant(link.now());
         let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
-        self.interfaces[path.0].3.poll_ingress_single(now, &mut device, &mut socket.set);
+        self.ways[path.0].interface.poll_ingress_single(now, &mut device, &mut socket.set);
         device.sent
     }
 
@@ -160,13 +169,13 @@ impl Engine {
     ) -> Option<Sent> {
         let now = instant(now);
         let mut device = OneFrame::new(None, link, hop, self.mtu);
-        self.interfaces[path.0].3.poll_egress(now, &mut device, &mut socket.set);
+        self.ways[path.0].interface.poll_egress(now, &mut device, &mut socket.set);
         device.sent
     }
 
     /// When a socket has something to send next.
     pub(crate) fn next(&mut self, socket: &Socket, path: Path, now: Time) -> Next {
-        match self.interfaces[path.0].3.poll_at(instant(now), &socket.set) {
+        match self.ways[path.0].interface.poll_at(instant(now), &socket.set) {
             None => Next::Never,
             Some(at) if at <= instant(now) => Next::Now,
             Some(at) => Next::At(Time::from_micros(at.total_micros().cast_unsigned())),
@@ -178,7 +187,7 @@ impl Engine {
         let now = instant(link.now());
         let path = self.path(packet.to, PathMtu(self.mtu), false);
         let mut device = OneFrame::new(Some(packet.bytes), link, Hop::Mac(packet.from), self.mtu);
-        self.interfaces[path.0].3.poll_ingress_single(now, &mut device, &mut self.none);
+        self.ways[path.0].interface.poll_ingress_single(now, &mut device, &mut self.none);
     }
 }
 

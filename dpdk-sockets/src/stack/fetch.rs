@@ -46,8 +46,7 @@ impl<W: Wire> Stack<W> {
             let flow = W::bytes(frame).and_then(|bytes| demux::flow(bytes, vlan));
             *id = flow.and_then(|flow| self.flows.get(&flow)).copied();
         }
-        let ids = &ids[..self.arrived.len().min(BURST)];
-        let connections = || ids.iter().flatten().filter_map(|id| self.connections.get(*id));
+        let connections = || ids.iter().take(self.arrived.len()).flatten().filter_map(|id| self.connections.get(*id));
         for connection in connections() {
             black_box(connection.fetch());
         }

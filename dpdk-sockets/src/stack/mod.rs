@@ -120,10 +120,9 @@ impl<W: Wire> Stack<W> {
     /// # Errors
     ///
     /// [`ConfigError`] if an address, a length or a limit cannot be used.
-    pub fn new(wire: W, config: Config) -> Result<Self, ConfigError> {
+    pub fn new(mut wire: W, config: Config) -> Result<Self, ConfigError> {
         config.check()?;
         let keep_alive = config.keep_alive.map(Time::from);
-        let mut wire = wire;
         let uncut = wire.cut(config.mtu);
         Ok(Self {
             engine: Engine::new(config.mtu, uncut, keep_alive, config.congestion_control),
