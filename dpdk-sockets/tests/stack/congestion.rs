@@ -27,6 +27,15 @@ fn send_more(peer: &mut Peer, id: ConnectionId) -> Vec<Got> {
     peer.poll()
 }
 
+/// The same, after so many round trips in which everything has arrived.
+fn sending_for(round_trips: usize, control: CongestionControl) -> (Peer, ConnectionId, Vec<Got>) {
+    let (mut peer, id, mut sent) = sending(Some(control));
+    for _ in 0..round_trips {
+        sent = acknowledge_all(&mut peer, id, &sent);
+    }
+    (peer, id, sent)
+}
+
 fn bytes(sent: &[Got]) -> usize {
     sent.iter().map(|got| got.data.len()).sum()
 }
@@ -74,10 +83,7 @@ fn slow_start_doubles_in_a_round_trip() {
 #[test]
 fn a_time_out_begins_anew_with_one_segment() {
     for control in BOTH {
-        let (mut peer, id, mut sent) = sending(Some(control));
-        for _ in 0..3 {
-            sent = acknowledge_all(&mut peer, id, &sent);
-        }
+        let (mut peer, id, sent) = sending_for(3, control);
         let lost = bytes(&sent);
         let again = peer.wait(Duration::from_millis(1_100));
         assert_eq!((again.len(), again[0].seq, again[0].data.len()), (1, sent[0].seq, SEGMENT), "{control:?}");
@@ -98,10 +104,7 @@ fn a_time_out_begins_anew_with_one_segment() {
 #[test]
 fn three_duplicates_halve_what_is_sent() {
     for (control, share) in [(CongestionControl::Reno, 0.5), (CongestionControl::Cubic, 0.7)] {
-        let (mut peer, id, mut sent) = sending(Some(control));
-        for _ in 0..4 {
-            sent = acknowledge_all(&mut peer, id, &sent);
-        }
+        let (mut peer, id, sent) = sending_for(4, control);
         let flight = bytes(&sent);
         for _ in 0..3 {
             peer.send(TcpControl::None, b"");
@@ -120,10 +123,7 @@ fn three_duplicates_halve_what_is_sent() {
 #[test]
 fn congestion_is_avoided_beyond_the_threshold() {
     for control in BOTH {
-        let (mut peer, id, mut sent) = sending(Some(control));
-        for _ in 0..4 {
-            sent = acknowledge_all(&mut peer, id, &sent);
-        }
+        let (mut peer, id, sent) = sending_for(4, control);
         for _ in 0..3 {
             peer.send(TcpControl::None, b"");
         }

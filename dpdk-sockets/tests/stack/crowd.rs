@@ -3,7 +3,7 @@
 
 //! Many connections at the same time between two stacks: 2,000, or as many as `DPDK_SOCKETS_CONNECTIONS` says, up to 100,000.
 
-use crate::pair::{IPV4, Pair, echo};
+use crate::pair::{IPV4, Pair, byte, echo};
 use core::net::SocketAddr;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
@@ -19,10 +19,6 @@ const BUFFER: usize = 1_000;
 /// A peer's port has no more connections from one address: as many as there are dynamic ports (RFC 6335).
 const MOST_PER_PORT: usize = 16_384;
 const FIRST_PORT: u16 = 80;
-
-fn byte(number: usize, position: usize) -> u8 {
-    (position * 7 + position / 256 + number * 31 + number / 256) as u8
-}
 
 /// One of the client's connections.
 struct Client {

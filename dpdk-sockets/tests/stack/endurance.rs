@@ -4,7 +4,7 @@
 //! Connections come and go for three minutes, or for as many hours of the test's clock as `DPDK_SOCKETS_HOURS` says: they open,
 //! exchange data, are idle, and close, at random times. One segment of each may be lost. None is left, and no timer was late.
 
-use crate::pair::{IPV4, echo};
+use crate::pair::{IPV4, byte, echo};
 use core::net::SocketAddr;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
@@ -31,10 +31,6 @@ const REPETITION: Duration = Duration::from_secs(1);
 const MOST_LATE: Duration = Duration::from_millis(5);
 /// Of so many segments with data, a SYN or a FIN, one is lost, if no other one of its connection was.
 const LOST: u32 = 50;
-
-fn byte(number: usize, position: usize) -> u8 {
-    (position * 7 + position / 256 + number * 31 + number / 256) as u8
-}
 
 /// A connection, as the client's program has it.
 struct Client {

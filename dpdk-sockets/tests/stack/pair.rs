@@ -65,6 +65,11 @@ impl Pair {
     }
 }
 
+/// What a client sends: other bytes on each connection.
+pub(crate) fn byte(number: usize, position: usize) -> u8 {
+    (position * 7 + position / 256 + number * 31 + number / 256) as u8
+}
+
 /// The server sends back what it gets, until its peer closes.
 pub(crate) fn echo(server: &mut Stack<Memory>, held: &mut HashMap<ConnectionId, Vec<u8>>) {
     while let Some(event) = server.next_event() {
