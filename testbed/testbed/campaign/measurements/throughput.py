@@ -249,7 +249,7 @@ class _Search(AbstractMeasurer):
         plan = continuous(self._stream, intended_load, intended_duration)
         plan = plan.model_copy(update={"pauses_as_loss": self._pauses_as_loss})
         try:
-            tried, short = self._run(plan)
+            result, short = self._run(plan)
         except Disturbed as error:
             self.pauses = pause_bound(error.tried, error.pauses_s, error.ring_frames)
             return self._not_offered(intended_duration, intended_load)
@@ -258,8 +258,6 @@ class _Search(AbstractMeasurer):
             if not self.results and len(self.not_offered) >= _MOST_NOT_OFFERED:
                 raise
             return self._not_offered(intended_duration, intended_load)
-        result = least_lossy(tried)
-        intended = result.plan.intended_frames
         if any(one.lost for one in self.at(intended_load)):
             self._refused.discard(intended_load)
         elif short:
@@ -270,11 +268,14 @@ class _Search(AbstractMeasurer):
             intended_load=intended_load,
             offered_count=result.sent,
             loss_count=result.lost,
-            intended_count=intended if short else result.sent,
+            intended_count=result.plan.intended_frames if short else result.sent,
         )
 
-    def _run(self, plan: TrialPlan) -> tuple[list[TrialResult], bool]:
-        """The trial, verified, and whether too few frames were sent in it, none of which was lost."""
+    def _run(self, plan: TrialPlan) -> tuple[TrialResult, bool]:
+        """The least lossy of a verified trial, and whether too few frames were sent in it.
+
+        If so, and if none was lost, it is made again.
+        """
         for _ in range(_SHORT_TRIES):
             tried = self._verification.run(plan, self._allowed)
             self.results += tried
@@ -283,7 +284,7 @@ class _Search(AbstractMeasurer):
             short = intended - result.sent > max(len(self._stream.shares), _CLOCK * intended)
             if not short or result.lost:
                 break
-        return tried, short
+        return result, short
 
     def _not_offered(self, intended_duration: float, intended_load: float) -> MeasurementResult:
         """So much loss that the search goes on at half the rate."""
