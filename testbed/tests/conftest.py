@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from embedded_stand_ins import maker
 from longest import longest_first
 
+from testbed.campaign.embedded.generator import EmbeddedGenerator
 from testbed.run.eal import hugepages_wanted, unique_file_prefix
 from testbed.run.programs import Program, ProgramMissing, find_program
 from testbed.run.runtime_folders import remove_folders
@@ -48,6 +50,12 @@ def program() -> Callable[[str], Program]:
             pytest.skip(str(error))
 
     return find
+
+
+@pytest.fixture
+def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., EmbeddedGenerator]:
+    """Makes an embedded generator of stand-ins for its programs."""
+    return maker(tmp_path, monkeypatch)
 
 
 @pytest.fixture(scope="session")

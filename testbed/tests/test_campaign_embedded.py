@@ -4,28 +4,20 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import stand_in
+from embedded_stand_ins import SOME_GAPS, setup
 
 from testbed.campaign.devices.device import Counts
-from testbed.campaign.devices.l2fwd import L2fwd, gaps_since
-from testbed.campaign.devices.program_host import LocalHost
-from testbed.campaign.embedded import calibration
+from testbed.campaign.devices.l2fwd import gaps_since
 from testbed.campaign.embedded.account import account, latency, reset_account, step_account
 from testbed.campaign.embedded.baseline import baseline_load
-from testbed.campaign.embedded.calibration import Calibration
 from testbed.campaign.embedded.generator import EmbeddedGenerator
-from testbed.campaign.embedded.rings import Rings, adjustable, frames_needed
-from testbed.campaign.embedded.setup import EmbeddedSetup
 from testbed.campaign.headers import Headers
-from testbed.campaign.sizes import Size
-from testbed.campaign.traffic_generator import Generator, GeneratorError, NotCapable, Pauses
+from testbed.campaign.traffic_generator import GeneratorError, NotCapable, Pauses
 from testbed.campaign.trial import (
     GAP_LIMITS_S,
     Gaps,
@@ -38,8 +30,7 @@ from testbed.campaign.trial import (
 )
 from testbed.campaign.validity import Trials, judged
 from testbed.run.cpu_share import Waiting
-from testbed.run.lcores import plan_lcores
-from testbed.run.programs import Program, find_program
+from testbed.run.programs import Program
 from testbed.wire.forwarder import Period, TotalCounters
 from testbed.wire.generator import Latency, Load, Result, Steps
 
@@ -107,25 +98,22 @@ def test_each_lost_frame_has_its_place() -> None:
     assert (result.latency.avg, result.latency.p99_9, result.latency.p90) == (2.0, 8.0, None)
 
 
-SOME = {"longest_s": 0.002, "above_100us": 7, "above_1ms": 2, "above_3ms": 0, "above_10ms": 0}
-
-
 def test_the_gaps_of_both_programs_are_those_of_the_trial() -> None:
     """2 ms are more than 1,024 frames at a million a second; the forwarder says nothing before its first statistics."""
     plan = PLAN.model_copy(update={"load_fps": 1e6})
     after = AFTER.model_copy(update={"gaps": Gaps(longest_s=0.003, above_1ms=1)})
-    result = account(plan, told(gaps=SOME), NONE_BEFORE, after, {})
-    assert (result.generator_gaps, result.device_gaps) == (Gaps(**SOME), after.gaps)
+    result = account(plan, told(gaps=SOME_GAPS), NONE_BEFORE, after, {})
+    assert (result.generator_gaps, result.device_gaps) == (Gaps(**SOME_GAPS), after.gaps)
     assert result.ring_frames == 1024
     reasons = [reason for reason in judged(result).reasons if "disturbed" in reason]
     assert [reason.split(",")[0] for reason in reasons] == [
         "disturbed: the generator paused for 2 ms",
         "disturbed: the device paused for 3 ms",
     ]
-    deep = account(plan, told(gaps=SOME), NONE_BEFORE, after, {}, ring_frames=32_768)
+    deep = account(plan, told(gaps=SOME_GAPS), NONE_BEFORE, after, {}, ring_frames=32_768)
     assert not any("disturbed" in reason for reason in judged(deep).reasons)
     # The queues of a veth pair are the kernel's.
-    assert account(plan, told(gaps=SOME), NONE_BEFORE, after, {}, ring_frames=None).ring_frames is None
+    assert account(plan, told(gaps=SOME_GAPS), NONE_BEFORE, after, {}, ring_frames=None).ring_frames is None
     stepped_gaps = step_account(STEP, stepped().model_copy(update={"gaps": None}), {}, after)
     assert (stepped_gaps.generator_gaps, stepped_gaps.device_gaps) == (None, after.gaps)
 
@@ -250,47 +238,6 @@ def test_two_loads_have_their_losses_and_the_time_of_the_last() -> None:
     assert "another order" in step_account(STEP, mixed, {}).reasons[0]
 
 
-def setup(raw: Path, forwarder: Program, generator: Program, hugepages: bool = False) -> EmbeddedSetup:
-    return EmbeddedSetup(
-        device=forwarder.name,
-        kind=L2fwd(forwarder, (), LocalHost()),
-        generator=generator,
-        sizes=(64,),
-        directions=1,
-        lcores=plan_lcores(),
-        hugepages=hugepages,
-        pauses=Pauses(before_s=2, residual_s=0.5, settle_s=0),
-        raw=raw,
-    )
-
-
-@pytest.fixture
-def stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., EmbeddedGenerator]:
-    """Makes a generator of stand-ins that behave as asked."""
-    folder = stand_in.install(tmp_path / "bin")
-
-    def make(rings: Rings | None = None, bursts: bool = True, **wishes: object) -> EmbeddedGenerator:
-        monkeypatch.setenv("STAND_IN", json.dumps({"l2fwd-c": {"every": 0.02}} | wishes))
-        programs = [find_program(name, [folder]) for name in ("l2fwd-c", "generator")]
-        made = replace(setup(tmp_path / "raw", *programs), rings=rings or Rings(), bursts=bursts)
-        return EmbeddedGenerator(made)
-
-    return make
-
-
-def test_the_highest_rate_is_what_it_keeps_up_with(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
-    generator = stand_ins()
-    assert isinstance(generator, Generator)
-    found = generator.capabilities()
-    # The stand-in's queue did not take 12,345 frames; the duration is that of the calibration. It offers the same
-    # whatever it is asked for, so that the second try, at 95 % of it, is kept; of that it is asked for 80 %, which a
-    # burst keeps too.
-    assert found.max_fps(64) == pytest.approx(0.8 * 0.95 * (stand_in.SENT + 12345) / 0.5)
-    assert (found.step, found.resets, found.pauses.before_s) == (True, [ResetKind.PROCESS, ResetKind.PORT], 2)
-    generator.close()
-    generator.close()
-
-
 def test_both_sides_are_recorded_as_the_programs_report_them(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
     generator = stand_ins()
     found = generator.capabilities()
@@ -305,64 +252,6 @@ def test_both_sides_are_recorded_as_the_programs_report_them(stand_ins: Callable
     assert (port.name, port.virtual, port.rx_descriptors, port.driver) == ("net_virtio_user0", True, 1024, None)
 
 
-def test_rings_hold_what_comes_in_a_pause_at_the_highest_load() -> None:
-    gigabyte = 1 << 30
-    assert frames_needed(0.003, 1e6, 1, gigabyte) == 4096
-    assert frames_needed(0.004096, 1e6, 1, gigabyte) == 4096
-    assert frames_needed(0.0041, 1e6, 1, gigabyte) == 8192
-    # No less than without pauses, and no more than virtio has.
-    assert frames_needed(0.0, 1e6, 1, gigabyte) == 1024
-    assert frames_needed(0.5, 1e7, 1, gigabyte) == 32_768
-    # A whole queue and a half one for each port, in three quarters of the memory.
-    assert frames_needed(0.5, 1e7, 2, 256 << 20) == 16_384
-    assert frames_needed(0.5, 1e7, 1, 168 << 20) == 16_384
-    assert frames_needed(0.5, 1e7, 1, 170 << 20) == 32_768
-    assert frames_needed(0.5, 1e7, 2, 0) == 1024
-
-
-def test_the_rings_are_as_deep_as_the_pauses_at_calibration_need(
-    stand_ins: Callable[..., EmbeddedGenerator], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For all devices of a campaign, and when it is resumed. A user who gives numbers of descriptors has these."""
-    rings = Rings()
-    calibrated_before: list[bool] = []
-    calibrate = Calibration.run
-
-    def run(
-        calibration: Calibration, ring_frames: int | None, before: dict[Size, float] | None = None
-    ) -> tuple[dict[Size, float], float]:
-        calibrated_before.append(before is not None)
-        return calibrate(calibration, ring_frames, before)
-
-    monkeypatch.setattr(Calibration, "run", run)
-
-    def started(number: int) -> list[str]:
-        """The rings of a device's last start."""
-        commands = sorted((tmp_path / "raw" / f"l2fwd-c-{number}").glob("forwarder-*.command"))
-        return re.findall(r"queue_size=\d+|--[rt]xd \d+|--iova-mode=\w+", commands[-1].read_text())
-
-    slow = {"generator": {"gaps": SOME | {"longest_s": 0.08}}, "bursts": False}
-    first, second = stand_ins(rings=rings, **slow), stand_ins(rings=rings, **slow)
-    assert started(1) == started(2) == ["queue_size=1024"]
-    found = first.capabilities()
-    assert (found.ring_frames, found.pause_s) == (rings.frames, 0.08)
-    assert found.ring_frames == frames_needed(0.08, found.max_fps(64), 1, 1 << 30) > 1024
-    deep = [f"queue_size={rings.frames}", f"--rxd {rings.frames}", f"--txd {(rings.frames or 0) // 2}"]
-    assert started(1) == deep
-    assert first.run(PLAN).ring_frames == rings.frames
-    first.close()
-    assert second.capabilities().ring_frames == found.ring_frames
-    assert started(2) == deep
-    # Both alike, whichever came first: with short queues, then from these rates with deep ones.
-    assert calibrated_before == [False, True, False, True]
-    second.close()
-    resumed = stand_ins(**slow)
-    resumed.rejoin(found)
-    assert (started(3), resumed.capabilities()) == (deep, found)
-    resumed.close()
-    assert not adjustable(L2fwd(first._setup.generator, ("--rxd=512",), LocalHost()))
-
-
 def test_the_baseline_is_that_of_the_generator_connected_to_itself() -> None:
     load = Load(
         (0, 1), 64, 60.0, "a,b", "c,d", 2.0, rate_pps=5e5, more=("--src-udp=1", "--before=2", "--bidirectional")
@@ -370,58 +259,6 @@ def test_the_baseline_is_that_of_the_generator_connected_to_itself() -> None:
     alone = baseline_load(load)
     assert (alone.ports, alone.rate_pps, alone.expect_src, alone.expect_dst) == ((0,), 5e5, None, None)
     assert (alone.seconds, alone.more) == (1.0, ("--src-udp=1",))
-
-
-def test_a_burst_keeps_the_highest_rate_too(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
-    limit = 0.5 * (stand_in.SENT + 12345) / 0.5
-    generator = stand_ins(generator={"slowest_burst_fps": limit})
-    # From 76 % of what it offers down to half of it, in steps of 10 %; 50 µs more than planned are the loop's.
-    assert 0.9 * limit < generator.capabilities().max_fps(64) < 1.25 * limit
-    generator.close()
-
-
-def test_the_tries_of_the_calibration_are_recorded(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
-    generator = stand_ins(bursts=False)
-    found = generator.capabilities()
-    generator.close()
-    beyond, kept = found.calibration
-    offered_fps = (stand_in.SENT + 12345) / 0.5
-    assert (beyond.size, beyond.burst_frames, beyond.ring_frames, beyond.kept) == (64, None, 1024, False)
-    assert (beyond.asked_fps, beyond.offered_fps) == (1e9, pytest.approx(offered_fps))
-    assert (kept.asked_fps, kept.kept) == (pytest.approx(0.95 * offered_fps), True)
-
-
-def test_tries_that_others_disturb_do_not_lower_the_rate(
-    stand_ins: Callable[..., EmbeddedGenerator], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As many as 20 are repeated; then the machine is as it is."""
-    monkeypatch.setattr(calibration, "disturbance", lambda *_: "other programs took the generator's CPU")
-    generator = stand_ins(bursts=False)
-    found = generator.capabilities()
-    generator.close()
-    assert [one.asked_fps for one in found.calibration[:-1]] == [1e9] * 21
-    assert found.calibration[-1].kept
-
-
-def test_without_bursts_that_keep_a_rate_all_else_is_measured(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
-    generator = stand_ins(generator={"slowest_burst_fps": 1.0})
-    # As if there were no bursts to come.
-    assert generator.capabilities().max_fps(64) == pytest.approx(0.8 * 0.95 * (stand_in.SENT + 12345) / 0.5)
-    burst = PLAN.model_copy(update={"kind": "burst", "burst_frames": 300})
-    with pytest.raises(NotCapable, match="bursts of 300 frames of 64 bytes kept none of 12 rates: with hugepages"):
-        generator.run(burst)
-    generator.run(PLAN)
-    generator.close()
-
-
-def test_a_generator_that_keeps_no_rate_ends_the_campaign(stand_ins: Callable[..., EmbeddedGenerator]) -> None:
-    generator = stand_ins(generator={"share": 0.4})
-    with pytest.raises(GeneratorError, match=r"kept no rate in 6 tries with 64 bytes: other programs took .* CPU"):
-        generator.capabilities()
-    # A trial says so too.
-    reasons = generator.run(PLAN.model_copy(update={"load_fps": 1e9})).reasons
-    assert any("other programs took" in reason for reason in reasons)
-    generator.close()
 
 
 @pytest.mark.parametrize(
@@ -458,12 +295,12 @@ RISING = {"every": 0.02, "rises": 1000}
 def test_a_reset_of_the_ports_is_timed_by_the_frames_around_it(
     stand_ins: Callable[..., EmbeddedGenerator], tmp_path: Path
 ) -> None:
-    wire = {"takes": 3600, "sent": 5000, "received": 4900, "tx_failed": 150, "outage_s": 0.125, "gaps": SOME}
+    wire = {"takes": 3600, "sent": 5000, "received": 4900, "tx_failed": 150, "outage_s": 0.125, "gaps": SOME_GAPS}
     generator = stand_ins(**{"l2fwd-c": RISING}, generator=wire)
     result = generator.reset(PORT_RESET)
     assert result.valid, result.reasons
     assert (result.sent, result.lost, result.gap_s) == (5150, 250, 0.125)
-    assert (result.generator_gaps, result.device_gaps) == (Gaps(**SOME), None)
+    assert (result.generator_gaps, result.device_gaps) == (Gaps(**SOME_GAPS), None)
     # As the device itself says; and it was not started anew.
     assert result.raw["forwarder"]["down_s"] == 0.0125
     assert len(list((tmp_path / "raw" / "l2fwd-c-1").glob("forwarder-*.command"))) == 1

@@ -23,6 +23,7 @@ from testbed.campaign.presets import PRESETS
 from testbed.campaign.report import curves, tables
 from testbed.campaign.report.charts import Line
 from testbed.campaign.report.sections import campaign_sections
+from testbed.campaign.report.tables import PERCENTILES
 from testbed.campaign.scenario_error import ScenarioError
 from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
@@ -145,6 +146,16 @@ def test_the_report_has_a_row_for_each_load_and_curves_by_load(folder: Path, mon
     ]
     # One line a device, and the generator alone at their loads, which are the same.
     assert lines[2:] == 2 * [("l2fwd-c", 3), ("l2fwd-rs", 3), ("generator alone", 3)]
+
+
+def test_a_generator_without_a_distribution_has_a_curve_of_the_average(folder: Path) -> None:
+    record = read_folder(folder)
+    for place, result in record.results.items():
+        if isinstance(result, LatencyFound):
+            plain = {"repetitions": [one.model_copy(update=dict.fromkeys(PERCENTILES)) for one in result.repetitions]}
+            ladder = [at.model_copy(update=plain) for at in result.ladder]
+            record.results[place] = result.model_copy(update={"ladder": ladder} | plain)
+    assert [caption for caption, _ in curves.load_curves(record)] == ["Average latency by load, 64 bytes"]
 
 
 def test_one_load_has_no_curve_by_load(folder: Path) -> None:

@@ -22,7 +22,7 @@ from testbed.campaign.measurements.soak import SoakSettings, measure_soak
 from testbed.campaign.measurements.throughput import measure_throughput
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.traffic_generator import NotCapable, Pauses
-from testbed.campaign.trial import Place, ResetKind, Stream, line_rate_fps
+from testbed.campaign.trial import Pacing, Place, ResetKind, Stream, line_rate_fps
 from testbed.campaign.validity import NothingToMeasure, NotMeasured, Trials
 
 MODELS = range(60)
@@ -49,6 +49,15 @@ def test_latency_is_the_model_s_for_any_device():
         # RFC 2544 wants one frame's, and these are all frames'.
         assert missing(found) == [latency.DEFINITION, latency.ONE_TAG]
         assert [finding.clause for finding in found.percentiles.missing] == [latency.SAYS_WHICH]
+
+
+def test_frames_that_left_late_stand_beside_the_latency():
+    """The generator stalls once in each stream of 120 s, and then sends at twice the rate for as long."""
+    late = SimulatedGenerator(DeviceModel(throughput_fps={64: 1e6}, stalls=1, stall_s=5e-4))
+    found = measure_latency(Trials(late), SMALL, 5e5)
+    assert found.late_percent == pytest.approx(100 * 2 * 5e-4 / 120)
+    silent = Tape(late, change=lambda result: result.model_copy(update={"pacing": Pacing()}))
+    assert measure_latency(Trials(silent), SMALL, 5e5).late_percent is None
 
 
 def test_what_the_generator_adds_to_latency_stands_beside_it():

@@ -50,7 +50,7 @@ from testbed.campaign.report.machine_pauses import (
     slowest_frames_words,
 )
 from testbed.campaign.report.ranges import averages_explained, latencies_compared
-from testbed.campaign.report.tables import percentile_table
+from testbed.campaign.report.tables import latency_remarks, percentile_table
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.scenario_file import parse_scenario
 from testbed.campaign.sizes import ARTICLE_SIZES, RFC_SIZES
@@ -271,6 +271,15 @@ def test_an_average_far_above_the_median_is_explained(campaign: Path) -> None:
     assert re.search(r" 1 in 100 took \d+\.\d\d µs or longer\. ", line)
     # The models have no pauses.
     assert "Pauses of the machine" not in line
+
+
+def test_an_average_that_one_stream_decides_is_named(campaign: Path) -> None:
+    assert not any("decides the average" in line for line in latency_remarks(read_folder(campaign)))
+    lines = latency_remarks(with_samples(campaign, [5, 6, 40], [7, 8, 9]))
+    line, *others = [line for line in lines if "decides the average" in line]
+    assert len(others) == 2
+    assert line.startswith("l2fwd-c, 64 bytes: one of 3 streams at ")
+    assert line.endswith("those of the streams are 5.00, 6.00, 40.00 µs.")
 
 
 def test_grades_are_explained_and_say_what_was_required_and_what_was_done(campaign: Path) -> None:

@@ -111,6 +111,19 @@ def test_a_rate_that_the_generator_does_not_keep_is_no_bound_of_the_device():
     assert FASTEST in [finding.clause for finding in found.graded.missing]
 
 
+def test_no_throughput_where_the_generator_keeps_next_to_nothing():
+    """As when other programs have its CPU throughout: the lowest rates would be a bound of no use."""
+
+    def starved(result):
+        too_fast = result.plan.load_fps > 2e4
+        return result.model_copy(update={"offered_fps": result.offered_fps * 0.98}) if too_fast else result
+
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}))
+    words = r"kept no rate above \d+ of 5000000 frames/s: .*wrong load"
+    with pytest.raises(NotMeasured, match=words):
+        measure_throughput(Trials(Tape(device, change=starved, max_fps_by_size={64: 5e6})), Stream(size=64))
+
+
 def test_a_device_slower_than_what_the_generator_keeps_has_its_own_bound():
     device = SimulatedGenerator(DeviceModel(throughput_fps={64: 0.8e6}, stalls=1, stall_s=1e-3))
     found = measure_throughput(Trials(device), Stream(size=64))

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from testbed.campaign.compare.schedule import Figure
-from testbed.campaign.report import machine_pauses, overview, sections, tables, testbeds
+from testbed.campaign.report import calibration, machine_pauses, overview, sections, tables, testbeds
 from testbed.page.tables import Table
 
 TESTS = Path(__file__).parent
@@ -34,7 +34,7 @@ def documented() -> dict[str, list[list[str]]]:
 
 def shown(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
     """The columns of each table of a report, those included that a report without such figures leaves out."""
-    for module in (overview, tables):
+    for module in (calibration, overview, tables):
         monkeypatch.setattr(module, "without_empty_columns", lambda table: table)
     nothing = SimpleNamespace(
         found=lambda kind: [],
@@ -45,6 +45,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
         make(nothing) for name, make in vars(tables).items() if name.endswith("_table") and name not in OTHERS
     ]
     made += [overview.overview_table(nothing), testbeds.testbeds_table(nothing)]
+    made.append(calibration.calibration_table(SimpleNamespace(joined={})))
     made.append(machine_pauses.pauses_table(SimpleNamespace(trials=[]), []))
     made.append(sections._ratio_table(nothing, SimpleNamespace(verdicts=[]), Figure.THROUGHPUT))
     return {table.title: [column for column in table.columns if column not in HEADS] for table in made}

@@ -157,6 +157,11 @@ class CampaignSummary(SummaryRecord):
     journal: str = "journal.jsonl"
 
     @property
+    def title(self) -> str:
+        """'RFC 2544 campaign: virtual-wire'."""
+        return f"{'Overload' if self.kind == 'overload' else 'RFC 2544'} campaign: {self.scenario}"
+
+    @property
     def not_accepted(self) -> list[Judgement]:
         """The thresholds that were missed, or could not be told."""
         return [one for one in self.acceptance if one.verdict is not Verdict.PASSED]
@@ -223,7 +228,7 @@ def read_campaign_summary(folder: Path) -> CampaignSummary:
 
 def as_markdown(summary: CampaignSummary) -> str:
     """The summary for people: one table a measurement, a row for each kind of frames, a column for each device."""
-    lines = [f"# {summary.kind}: {summary.scenario}, preset {summary.preset}", ""]
+    lines = [f"# {summary.title}, preset {summary.preset}", ""]
     # A paragraph of its own: it may end in a command, to be copied, and quote a program's output.
     # That all was measured is no verdict on the devices.
     word = "complete" if summary.status is Status.PASSED else str(summary.status)

@@ -20,9 +20,9 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def as_junit(summary: CampaignSummary) -> str:
     """The text of the file."""
-    top = ElementTree.Element("testsuites", name=_clean(f"{summary.kind} {summary.scenario}"))
+    top = ElementTree.Element("testsuites", name=_clean(summary.title))
     whole = _suite(top, "campaign", summary)
-    _case(whole, summary.kind, summary.scenario, "error", None if summary.status is Status.PASSED else summary.reason)
+    _case(whole, "campaign", summary.scenario, "error", None if summary.status is Status.PASSED else summary.reason)
     thresholds = _suite(top, "thresholds", summary)
     for one in summary.acceptance:
         reason = None if one.verdict is Verdict.PASSED else one.in_words()

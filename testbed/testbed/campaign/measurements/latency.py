@@ -116,6 +116,8 @@ class AtLoad(Record):
     repetitions: list[Latency]
     # Streams in which frames were lost: their latency is that of a full buffer.
     lossy: int
+    # Of the frames: those that the generator sent late, to make up for a pause. None if it does not say.
+    late_percent: float | None = None
     # RFC 2544: of the means of the repetitions.
     average_ns: Sample
     # The mean difference between frames that came one after the other.
@@ -236,6 +238,7 @@ def _at_load(share: float, results: Sequence[TrialResult]) -> AtLoad:
         baseline=next((result.baseline for result in results if result.baseline is not None), None),
         repetitions=measured,
         lossy=sum(result.lost > 0 for result in results),
+        late_percent=_late_percent(results),
         average_ns=Sample.of([latency.avg for latency in measured if latency.avg is not None]),
         ipdv_ns=_sample([latency.ipdv for latency in measured]),
         jitter_ns=_sample([latency.jitter for latency in measured]),
@@ -243,6 +246,11 @@ def _at_load(share: float, results: Sequence[TrialResult]) -> AtLoad:
         worst_ns=worst,
         pdv_ns=_sample([_delay_variation(latency) for latency in measured]),
     )
+
+
+def _late_percent(results: Sequence[TrialResult]) -> float | None:
+    late, sent = [result.pacing.caught_up for result in results], sum(result.sent for result in results)
+    return 100 * sum(count or 0 for count in late) / sent if sent and None not in late else None
 
 
 def _sample(values: list[float | None]) -> Sample | None:

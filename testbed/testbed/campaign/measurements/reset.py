@@ -88,7 +88,7 @@ class Reset(Measured):
     @property
     def headline(self) -> str:
         """The averages."""
-        return ", ".join(f"{time.kind}: {time.gap_s.mean:.4g} s" for time in self.times)
+        return ", ".join(f"{time.kind}: {1e3 * time.gap_s.mean:,.3f} ms" for time in self.times)
 
 
 def measure_reset(

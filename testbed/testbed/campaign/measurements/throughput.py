@@ -49,6 +49,8 @@ _LEAST_SHARE = 1e-3
 _LEAST_FRAMES = 10
 # After so many rates that the generator did not keep, and none that it kept, a lower one is not tried.
 _MOST_NOT_OFFERED = 5
+# A generator that keeps less than this share of the highest rate, where the device may do more, is kept from working.
+_LEAST_KEPT = 0.01
 # The losses that are allowed where pauses allow no rate without loss to be told, and the scenario allows none.
 _PARTIAL_DROP = (0.001, 0.005)
 # How much a generator may send too little since its clock is slow: as much as Ethernet allows (IEEE 802.3: 100 ppm).
@@ -320,7 +322,12 @@ class _Search(AbstractMeasurer):
             raise NotMeasured(f"MLRsearch came to no result: {error}") from error
         if not self.results and self.not_offered:
             raise next(iter(self.not_offered.values()))
-        return [self._found(goal, outcome[goal.as_search_goal()]) for goal in goals]
+        found = [self._found(goal, outcome[goal.as_search_goal()]) for goal in goals]
+        kept_fps = found[0].lower.load_fps if found[0].lower is not None else 0.0
+        if found[0].not_offered_fps is not None and found[0].pauses is None and kept_fps < _LEAST_KEPT * highest:
+            why = self.not_offered[min(self.not_offered)]
+            raise NotMeasured(f"the generator kept no rate above {kept_fps:.0f} of {highest:.0f} frames/s: {why}")
+        return found
 
     def _found(self, goal: Goal, result: Any) -> GoalFound:
         lower, upper = (

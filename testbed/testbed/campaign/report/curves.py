@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import matplotlib.ticker
 from matplotlib.axes import Axes
@@ -17,9 +18,10 @@ from testbed.campaign.measurements.result import Measured
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.report.charts import HEIGHT, Chart, Line, device_lines, legend
 from testbed.campaign.report.loads import with_other_loads
-from testbed.campaign.report.tables import PERCENTILES, median_of
+from testbed.campaign.report.tables import PERCENTILES, median_of, range_of
 from testbed.campaign.sizes import RFC_SIZES, Size, size_order
 from testbed.campaign.summary import Finding, frames_in_words
+from testbed.campaign.trial import Latency
 from testbed.page.charts import CARD, MUTED, draw
 
 # At most this many curves are drawn; the tables have every size.
@@ -28,6 +30,15 @@ MOST_CURVES = 8
 _SEEN_PERCENT = 15.0
 
 Found = tuple[Finding, Measured]
+
+
+class Point(NamedTuple):
+    """A median over streams with its range, in microseconds, and where it stands."""
+
+    place: float
+    median: float
+    least: float
+    most: float
 
 
 def loss_curves(record: CampaignFolder) -> list[Chart]:
@@ -124,11 +135,11 @@ def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None
     first = found[0][0]
     if first.size in with_other_loads(record, (first.directions, first.flows)):
         return None
-    known: dict[str, list[tuple[float, float]]] = {}
+    known: dict[str, list[Point]] = {}
     for finding, result in found:
         if isinstance(result, LatencyFound):
-            figures = [(share, median_of(result.repetitions, name)) for name, share in PERCENTILES.items()]
-            points = [(share, value / 1e3) for share, value in figures if value is not None]
+            each = [(share, _point(result.repetitions, name)) for name, share in PERCENTILES.items()]
+            points = [Point(share, *values) for share, values in each if values is not None]
             if len(points) > 1:
                 known[finding.device] = points
     if not known:
@@ -139,14 +150,14 @@ def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None
     caption = f"Latency percentiles, {frames_in_words(found[0][0])}{where}"
 
     def paint(axes: Axes) -> None:
-        shares = sorted({share for points in known.values() for share, _ in points})
+        shares = sorted({one.place for points in known.values() for one in points})
         # Each further nine takes as much room: what is rare is what matters.
         places = {share: -math.log10(1 - share / 100) for share in shares}
         for device, points in known.items():
-            _line(axes, lines[device], [(places[share], value) for share, value in points])
+            _line_with_ranges(axes, lines[device], [one._replace(place=places[one.place]) for one in points])
         axes.set_xticks(list(places.values()), [f"{share:g}" for share in shares])
         axes.set_xlabel("frames that are as fast or faster, %")
-        microseconds_axis(axes, [value for points in known.values() for _, value in points])
+        microseconds_axis(axes, [end for points in known.values() for one in points for end in (one.least, one.most)])
 
     return caption, draw(_name("percentiles", found), HEIGHT, paint, f"{caption}, in microseconds")
 
@@ -155,15 +166,15 @@ def _by_load(
     record: CampaignFolder, finding: Finding, found: Sequence[tuple[str, Sequence[AtLoad]]], name: str
 ) -> Chart | None:
     """One of the figures of `Latency` over the load: medians over the streams, and the generator's own."""
-    known: dict[str, list[tuple[float, float]]] = {}
+    known: dict[str, list[Point]] = {}
     alone: dict[float, float] = {}
-    lossy: list[tuple[str, float, float]] = []
+    lossy: list[tuple[str, Point]] = []
     for device, loads in found:
         for at in loads:
-            value, load = median_of(at.repetitions, name), at.load_fps / 1e6
-            if value is not None:
-                known.setdefault(device, []).append((load, value / 1e3))
-                lossy += [(device, load, value / 1e3)] if at.lossy else []
+            values, load = _point(at.repetitions, name), at.load_fps / 1e6
+            if values is not None:
+                known.setdefault(device, []).append(Point(load, *values))
+                lossy += [(device, Point(load, *values))] if at.lossy else []
             if at.baseline and (own := getattr(at.baseline, name)) is not None:
                 alone[load] = own / 1e3
     if not known:
@@ -174,17 +185,18 @@ def _by_load(
 
     def paint(axes: Axes) -> None:
         for device, points in known.items():
-            _line(axes, lines[device], points)
-        for device, load, value in lossy:
+            _line_with_ranges(axes, lines[device], points)
+        for device, one in lossy:
             axes.plot(
-                [load], [value], linestyle="none", marker=lines[device].marker, markersize=5,
+                [one.place], [one.median], linestyle="none", marker=lines[device].marker, markersize=5,
                 color=lines[device].colour, markerfacecolor=CARD, markeredgewidth=1.4, clip_on=False,
             )  # fmt: skip
         if alone:
             _line(axes, Line("generator alone", MUTED, "."), sorted(alone.items()))
-        axes.set_xlim(0, 1.04 * max(load for points in known.values() for load, _ in points))
+        axes.set_xlim(0, 1.04 * max(one.place for points in known.values() for one in points))
         axes.set_xlabel("offered load, million frames/s each way")
-        microseconds_axis(axes, [value for points in known.values() for _, value in points] + list(alone.values()))
+        ends = [end for points in known.values() for one in points for end in (one.least, one.most)]
+        microseconds_axis(axes, [*ends, *alone.values()])
 
     svg = f"{name}-by-load-{finding.size}-{finding.directions}-{finding.flows}"
     return caption, draw(svg, HEIGHT, paint, f"{caption}, in microseconds")
@@ -266,6 +278,19 @@ def _time_axis(axes: Axes, unit: str, what: str) -> None:
     axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(6))
     axes.grid(axis="y")
     legend(axes)
+
+
+def _point(repetitions: list[Latency], name: str) -> tuple[float, float, float] | None:
+    """Median, least and most, in microseconds."""
+    median, ends = median_of(repetitions, name), range_of(repetitions, name)
+    return None if median is None or ends is None else (median / 1e3, ends[0] / 1e3, ends[1] / 1e3)
+
+
+def _line_with_ranges(axes: Axes, line: Line, points: Sequence[Point]) -> None:
+    """The ranges are bars."""
+    _line(axes, line, [(one.place, one.median) for one in points])
+    for one in points:
+        axes.plot([one.place] * 2, [one.least, one.most], color=line.colour, linewidth=1, clip_on=False)
 
 
 def _line(axes: Axes, line: Line, points: Sequence[tuple[float, float]]) -> None:

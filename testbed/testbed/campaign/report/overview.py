@@ -74,16 +74,21 @@ def overview_note(table: Table) -> str:
     return " ".join(["Rates are per direction.", *found])
 
 
+def _bounds(result: Throughput) -> tuple[str, float | None]:
+    """What a throughput is, and the lowest rate that loses frames, in frames/s, where it was found."""
+    if result.generator_was_limit:
+        return _LOWER_BOUND, None
+    return (_LINE_RATE, None) if result.above_fps is None else (_FOUND, result.above_fps)
+
+
 def _throughput(result: Throughput) -> list[str]:
     """The rate and its bounds, or what stands in its place."""
     if result.throughput_fps is None:
         return ["unknown", result.partial_drop or "pauses of the machine"]
-    low, high = f"{result.throughput_fps / 1e6:.4f}", result.above_fps
-    if high is None or result.generator_was_limit:
-        if result.generator_was_limit:
-            return [f"≥ {low}", "none: highest rate offered"]
-        return [low, f"{low}, the line's rate"]
-    return [low, f"{low} to {high / 1e6:.4f}"]
+    low, (kind, high_fps) = f"{result.throughput_fps / 1e6:.4f}", _bounds(result)
+    if high_fps is not None:
+        return [low, f"{low} to {high_fps / 1e6:.4f}"]
+    return [f"≥ {low}", "none: highest rate offered"] if kind == _LOWER_BOUND else [low, f"{low}, the line's rate"]
 
 
 def overview_csv(record: CampaignFolder) -> str:
@@ -112,11 +117,10 @@ def overview_csv(record: CampaignFolder) -> str:
 
 def _csv_figures(result: Measured) -> dict[str, object]:
     if isinstance(result, Throughput):
-        fps, above = result.throughput_fps, result.above_fps
+        fps, (kind, high_fps) = result.throughput_fps, _bounds(result)
         if fps is None:
             return {"throughput_is": f"unknown: {result.partial_drop or 'pauses of the machine'}"}
-        kind = _LOWER_BOUND if result.generator_was_limit else _LINE_RATE if above is None else _FOUND
-        high = None if above is None or result.generator_was_limit else above / 1e6
+        high = None if high_fps is None else high_fps / 1e6
         return {"throughput_mpps": fps / 1e6, "throughput_is": kind, "upper_bound_mpps": high}
     if isinstance(result, LatencyFound):
         sample = result.average_ns

@@ -16,6 +16,7 @@ from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.throughput import Throughput
 from testbed.campaign.report import evidence, tables
 from testbed.campaign.report.acceptance import acceptance_table
+from testbed.campaign.report.calibration import calibration_table
 from testbed.campaign.report.campaign_verdict import absent
 from testbed.campaign.report.grades import GRADES_IN_WORDS, grade_tables, wholly_met
 from testbed.campaign.report.loads import ceiling_in_words, loads_in_words
@@ -32,6 +33,7 @@ from testbed.campaign.report.testbeds import lacking_testbeds, testbeds_table, u
 from testbed.campaign.scenario import Simulated
 from testbed.campaign.sizes import size_in_words, sizes_in_words
 from testbed.campaign.summary import Trials, count_trials, kind_in_words
+from testbed.campaign.trex.settings import Trex
 from testbed.page.tables import ABSENT, Row, Table, figure
 
 
@@ -137,14 +139,19 @@ def _throughput_note(table: Table) -> str:
 _BURST_NOTE = "The corrected buffer is that of RFC 9004, without the part of the burst that was forwarded meanwhile."
 
 
-def _reset_note(record: CampaignFolder) -> str:
+def _reset_note(record: CampaignFolder) -> str | None:
     settings = record.settings.scenario.generator
+    if isinstance(settings, Trex):
+        return "Gap is the time by lost frames, lost frames / load: TRex stamps no frame."
+    if not isinstance(settings, Embedded):
+        return None
     note = (
-        "Gap is the time between the last frame before a reset and the first after it, as they came back; from TRex, "
-        "which stamps no frame, it is that by lost frames. A pause of the generator for longer than a queue holds "
-        "makes a reset invalid too. Pauses of the device are not recorded there: its loop ends in the reset."
+        "Gap is the time between the last frame before a reset and the first after it, as they came back. The time by "
+        "lost frames differs from it where the generator was late in the gap, and then sent at up to twice the rate, "
+        "and where frames waited in a queue. A pause of the generator for longer than a queue holds makes a reset "
+        "invalid too. Pauses of the device are not recorded there: its loop ends in the reset."
     )
-    if isinstance(settings, Embedded) and settings.wire == "virtual" and settings.guest is None:
+    if settings.wire == "virtual" and settings.guest is None:
         note += (
             " On the virtual wire, DPDK's vhost library looks once a second for a device that was started again: a gap "
             "of the process has up to 1 s of this."
@@ -165,7 +172,11 @@ def _latency_note(record: CampaignFolder) -> str:
     if any(result.jitter_ns for result in found):
         sentences.append("TRex's jitter is the running estimate of RFC 3550.")
     sentences.append(f"Latency is {'; and '.join(definitions)}. It is not RFC 1242's, from bit to bit at the device.")
-    sentences.append("A frame is stamped when it leaves: what it was late by is not in its latency.")
+    late = any(at.late_percent is not None for result in found for at in result.loads)
+    sentences.append(
+        "A frame is stamped when it leaves: what it was late by is not in its latency."
+        + (" Left late: frames that left more than 0.1 ms after they were due, to make up for a pause." if late else "")
+    )
     sentences.append(
         "The baseline is that of the generator connected to itself, without wire and device, at the same load: each "
         "figure includes it."
@@ -182,6 +193,12 @@ def _definition(result: LatencyFound) -> str:
 
 # RFC 1242's, which no generator here measures.
 _LABELS = ("store-and-forward", "bit-forwarding")
+
+
+_CALIBRATION_NOTE = (
+    "What the generator was asked for before the first trial, per direction, and the rates among these that it did not "
+    "keep, and kept. The first try of a size asks for more than any generator can send."
+)
 
 
 _PAUSES_NOTE = (
@@ -234,6 +251,7 @@ def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds
             tables=[reasons, lost],
             text_alone=True,
         ),
+        Section("Calibration", tables=[calibration_table(found)], note=_CALIBRATION_NOTE),
         Section(
             "Pauses of the machine",
             [*rings_words(found), *causes_in_words(found, devices)],

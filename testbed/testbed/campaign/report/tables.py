@@ -77,6 +77,7 @@ def latency_table(record: CampaignFolder) -> Table:
     """RFC 2544, section 26.2: a row for each load."""
     columns = [*_HEAD, "Load [Mpps]", "Load [%]", "Least [µs]", "Average [µs]", "Most [µs]"]
     columns += ["Mean |IPDV| [µs]", "Jitter of RFC 3550 [µs]", "PDV [µs]", "Streams with loss"]
+    columns.append("Left late [%]")
     # The generator connected to itself.
     columns += ["Baseline: average [µs]", "Baseline: |IPDV| [µs]"]
     table = Table("Latency", columns, text_columns=2)
@@ -88,7 +89,7 @@ def latency_table(record: CampaignFolder) -> Table:
         cells.append(_micro(_over(each, lambda one: one.max, max)))
         cells += [_micro(sample.mean if sample else None) for sample in (result.ipdv_ns, result.jitter_ns)]
         cells.append(_micro(result.pdv_ns.median if result.pdv_ns else None))
-        cells.append(f"{result.lossy} of {len(each)}")
+        cells += [f"{result.lossy} of {len(each)}", figure(result.late_percent, ".2f")]
         alone = result.baseline
         cells += [_micro(getattr(alone, name) if alone else None) for name in ("avg", "ipdv")]
         table.rows.append(Row([frames_in_words(finding), finding.device, *cells]))
@@ -125,14 +126,20 @@ def median_of(repetitions: list[Latency], name: str) -> float | None:
     return median(found) if found else None
 
 
-def _range(repetitions: list[Latency], name: str) -> str:
-    """From the least to the most of them."""
+def range_of(repetitions: list[Latency], name: str) -> tuple[float, float] | None:
+    """From the least to the most of them; None where `median_of` is."""
     found = _known(repetitions, name)
-    return f"{_micro(min(found))} to {_micro(max(found))}" if found else ABSENT
+    return (min(found), max(found)) if found else None
+
+
+def _range(repetitions: list[Latency], name: str) -> str:
+    found = range_of(repetitions, name)
+    return " to ".join(_micro(end) for end in found) if found else ABSENT
 
 
 def _known(repetitions: list[Latency], name: str) -> list[float]:
-    above = 1 - PERCENTILES[name] / 100
+    # An average has all frames.
+    above = 1 - PERCENTILES.get(name, 0.0) / 100
     if any(round(above * one.count) < _LEAST_ABOVE for one in repetitions):
         return []
     return [value for one in repetitions if (value := getattr(one, name)) is not None]
@@ -145,8 +152,13 @@ def _over(
     return choose(known) if known else None
 
 
+# A mean of streams that is so many times their median is that of a few of them.
+_DECIDED = 1.5
+
+
 def latency_remarks(record: CampaignFolder) -> list[str]:
-    """The streams whose latency is that of a full buffer, and the loads without a figure."""
+    """The streams whose latency is that of a full buffer, the loads without a figure, and the averages that one stream
+    decides."""
     lines = []
     for finding, result in record.found(LatencyFound):
         whose = f"{finding.device}, {frames_in_words(finding)}"
@@ -157,6 +169,12 @@ def latency_remarks(record: CampaignFolder) -> list[str]:
             if at.lossy
         ]
         lines += [f"{whose}: no latency at {reason}" for reason in result.left_out]
+        lines += [
+            f"{whose}: one of {len(at.average_ns.values)} streams at {_mega(at.load_fps)} Mpps decides the average; "
+            f"those of the streams are {', '.join(_micro(one) for one in sorted(at.average_ns.values))} µs."
+            for at in result.loads
+            if at.average_ns.mean > _DECIDED * at.average_ns.median
+        ]
     return lines
 
 
