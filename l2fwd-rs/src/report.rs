@@ -13,7 +13,7 @@ use crate::{
 };
 use dpdk_rs::{Clock, Tsc};
 use std::{
-    io::{self, Write},
+    io::{self, BufWriter, Write},
     time::Duration,
 };
 
@@ -21,8 +21,9 @@ use std::{
 const LINK_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) struct Report {
-    /// stdout, or stderr if stdout is for JSON. Write errors are ignored: a closed pipe is not an error.
-    pub(crate) text: Box<dyn Write>,
+    /// stdout, or stderr if stdout is for JSON; written in whole reports, since stderr makes a system call for each part of
+    /// a line, and the loop waits meanwhile. Write errors are ignored: a closed pipe is not an error.
+    pub(crate) text: BufWriter<Box<dyn Write>>,
     json: StatsJson,
     clock: Clock,
     start: Tsc,
@@ -43,7 +44,7 @@ impl Report {
         let start = clock.now();
         let period = cycles(options.period_s);
         Self {
-            text: if json.is_stdout() { Box::new(io::stderr()) } else { Box::new(io::stdout()) },
+            text: BufWriter::new(if json.is_stdout() { Box::new(io::stderr()) } else { Box::new(io::stdout()) }),
             json,
             clock,
             start,

@@ -25,7 +25,7 @@ from testbed.campaign.method import Method
 from testbed.campaign.progress_view import Interval, View
 from testbed.campaign.scenario import Measurement
 from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
-from testbed.campaign.summary import CampaignSummary, Finding, read_campaign_summary
+from testbed.campaign.summary import CampaignSummary, Drift, Finding, read_campaign_summary
 from testbed.campaign.traffic_generator import GeneratorError, NotCapable
 from testbed.campaign.trial import TrialPlan, TrialResult
 from testbed.campaign.validity import NotMeasured
@@ -92,6 +92,13 @@ def test_killed_before_its_first_line_it_goes_on(tmp_path: Path) -> None:
     assert run_process("begin", tmp_path, "1:before") == -signal.SIGKILL
     (folder,) = tmp_path.iterdir()
     assert run_process("resume", folder) == 0
+
+
+@pytest.mark.parametrize(
+    ("again_fps", "matters"), [(4.1965e6 / 0.98, False), (4.1965e6 * 0.98, False), (4.29e6, True), (4.1e6, True)]
+)
+def test_a_step_of_the_search_is_no_drift(again_fps: float, matters: bool) -> None:
+    assert Drift(place="l2fwd-c/64B/throughput", first_fps=4.1965e6, again_fps=again_fps).matters is matters
 
 
 def test_a_machine_that_slows_down_is_told(undisturbed: Path, tmp_path: Path) -> None:

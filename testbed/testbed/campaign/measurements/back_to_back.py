@@ -250,8 +250,9 @@ def measure_back_to_back(
     on_step(f"the first search, up to {limit} frames")
     longest, step = bursts.first(settings.relative_step, most)
     at_limit = longest >= most
-    # Then the throughput is a lower bound only: the generator did not keep the highest rate when it was searched for.
-    if at_limit and above_fps is None:
+    # Then the throughput is a lower bound only, since the generator did not keep the highest rate when it was searched
+    # for; or a trial at that rate lost frames by chance.
+    if at_limit and (above_fps is None or above_fps >= rate):
         raise NothingToMeasure(NOTHING_LOST)
     found = [longest]
     # What the limit cut off is no result, however often it is repeated.
