@@ -23,6 +23,11 @@ pub struct Config {
     /// The stack's addresses, each with its network, such as 192.0.2.1/24 or 2001:db8::1/64. With an IPv6 address the stack also
     /// has a link-local one, made from the MAC address (RFC 4291, appendix A), unless one is given.
     pub addresses: Vec<IpNet>,
+    /// Asks the network for an IPv4 address and a default route (DHCP, RFC 2131); off.
+    pub dhcp: bool,
+    /// Makes an IPv6 address from what routers advertise, with default routes by them (SLAAC, RFC 4862), once no other host is
+    /// found to have it; off.
+    pub slaac: bool,
     /// Who forwards packets to which other networks. The longest prefix is chosen.
     pub routes: Vec<Route>,
     /// The VLAN of the stack, 1 to 4,094: its frames have a tag, and others are ignored. Without one, frames have no tag. Leave
@@ -99,6 +104,8 @@ impl Config {
         Self {
             mac,
             addresses: vec![address],
+            dhcp: false,
+            slaac: false,
             routes: Vec::new(),
             vlan: None,
             mtu: 1_500,
@@ -117,11 +124,18 @@ impl Config {
         }
     }
 
+    /// A stack that asks the network for its addresses and routes, by DHCP and SLAAC. Until they come it has none but a link-local
+    /// one: see [`Event::Addresses`](crate::Event::Addresses).
+    #[must_use]
+    pub fn automatic(mac: MacAddr) -> Self {
+        let nothing = Self::new(mac, Ipv4Net::default().into());
+        Self { addresses: Vec::new(), dhcp: true, slaac: true, ..nothing }
+    }
+
     /// All addresses, the link-local one included.
     pub(crate) fn all_addresses(&self) -> Vec<IpNet> {
-        let is_link_local = |net: &IpNet| matches!(net, IpNet::V6(net) if net.addr().is_unicast_link_local());
-        let wants_one = self.addresses.iter().any(|net| matches!(net, IpNet::V6(_)));
-        let has_one = self.addresses.iter().any(is_link_local);
+        let wants_one = self.slaac || self.addresses.iter().any(|net| matches!(net, IpNet::V6(_)));
+        let has_one = self.addresses.iter().any(|net| is_link_local(net.addr()));
         let made = (wants_one && !has_one).then(|| Ipv6Net::new_assert(link_local(self.mac), 64).into());
         self.addresses.iter().copied().chain(made).collect()
     }
@@ -130,7 +144,7 @@ impl Config {
     ///
     /// [`ConfigError`] if something cannot be used.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
-        if self.addresses.is_empty() {
+        if self.addresses.is_empty() && !self.dhcp && !self.slaac {
             return Err(ConfigError::NoAddress);
         }
         if let Some(net) = self.addresses.iter().find(|net| !is_unicast(net.addr()) || is_for_all(net, net.addr())) {
@@ -189,7 +203,16 @@ pub(crate) fn is_for_all(net: &IpNet, address: IpAddr) -> bool {
 }
 
 /// The link-local address of an interface with this MAC address (RFC 4291, appendix A).
-fn link_local(mac: MacAddr) -> Ipv6Addr {
+/// Whether this is a link-local address of IPv6. Those of IPv4 are as others.
+pub(crate) const fn is_link_local(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(_) => false,
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    }
+}
+
+/// The link-local address that is made from a MAC address.
+pub(crate) fn link_local(mac: MacAddr) -> Ipv6Addr {
     let [a, b, c, d, e, f] = mac.0;
     let interface = u64::from_be_bytes([a ^ 2, b, c, 0xff, 0xfe, d, e, f]);
     Ipv6Addr::from_bits(0xfe80 << 112 | u128::from(interface))

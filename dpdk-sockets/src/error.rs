@@ -18,8 +18,11 @@ pub enum ConfigError {
     #[error("VLAN {0} does not exist: give 1 to 4094, or None for frames without a tag")]
     Vlan(u16),
     /// There is no address.
-    #[error("the stack has no address: put one into Config::addresses")]
+    #[error("the stack has no address: put one into Config::addresses, or set Config::dhcp or Config::slaac")]
     NoAddress,
+    /// The stacks of a group would each be given an address of their own.
+    #[error("the stacks of a group cannot ask the network for addresses: give Config::addresses")]
+    AutomaticGroup,
     /// The gateway of a route cannot be reached, is the stack itself, or is of the other version of IP than the route.
     #[error(
         "the gateway {0} is not another host of a network of the stack: correct Config::routes or the prefix length"

@@ -33,6 +33,9 @@ pub enum Event {
     /// Datagrams have arrived. It comes once for all of them: call [`Stack::recv_from`](crate::Stack::recv_from) until it
     /// returns `None`.
     Datagram(UdpId),
+    /// The network has given the stack other addresses, or has taken some away: see [`Stack::addresses`](crate::Stack::addresses).
+    /// Connections from an address that is gone end with [`Config::user_timeout`](crate::Config::user_timeout).
+    Addresses,
     /// The connection has ended. What has arrived before can still be read; [`Stack::close`](crate::Stack::close) it then.
     Ended(ConnectionId, Ended),
 }

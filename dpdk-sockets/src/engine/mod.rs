@@ -4,6 +4,7 @@
 //! What of smoltcp runs the protocol: a connection is a set of one socket, so that a segment costs the same however many
 //! connections there are. Another engine would take the place of this module.
 
+mod automatic;
 mod device;
 mod path_mtu;
 mod seed;
@@ -14,6 +15,7 @@ use crate::demux::Packet;
 use crate::link::{Hop, Link};
 use crate::time::Time;
 use crate::wire::Wire;
+pub(crate) use automatic::{Automatic, Given};
 use core::net::{IpAddr, SocketAddr};
 use core::num::NonZeroUsize;
 pub(crate) use device::Sent;

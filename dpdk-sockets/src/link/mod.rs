@@ -15,7 +15,7 @@ use crate::ip;
 use crate::time::Time;
 use crate::watch::capture::{self, Capture};
 use crate::wire::Wire;
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv6Addr};
 use neighbors::{Neighbors, Verdict};
 pub(crate) use routes::Routes;
 use smoltcp::wire::{EthernetAddress, EthernetProtocol};
@@ -52,6 +52,10 @@ pub(crate) struct Link<W: Wire> {
     writes_checksums: bool,
     routes: Routes,
     neighbors: Neighbors<W::Frame>,
+    /// Addresses that the stack wants, and that another host may have.
+    tentative: Vec<Ipv6Addr>,
+    /// Those that another host has.
+    duplicates: Vec<Ipv6Addr>,
     counters: LinkCounters,
     pub(crate) captures: Vec<Capture>,
 }
@@ -64,8 +68,10 @@ impl<W: Wire> Link<W> {
             now: Time::ZERO,
             mac: EthernetAddress(config.mac.0),
             vlan: config.vlan,
-            routes: Routes::new(config),
+            routes: Routes::new(config.all_addresses(), config.routes.clone()),
             neighbors: Neighbors::default(),
+            tentative: Vec::new(),
+            duplicates: Vec::new(),
             counters: LinkCounters::default(),
             captures: Vec::new(),
         }
@@ -123,6 +129,27 @@ impl<W: Wire> Link<W> {
             Hop::Nowhere => (),
         }
         result
+    }
+
+    /// Sends what another part of the host has to say, an IP packet or an ARP packet. There must be room.
+    pub(crate) fn transmit_frame(&mut self, header: Ethernet, payload: &[u8]) {
+        if header.ethertype != EthernetProtocol::Arp {
+            return self.transmit(payload.len(), Hop::Mac(header.to), |packet| packet.copy_from_slice(payload));
+        }
+        let Some(mut frame) = self.wire.allocate(Ethernet::len(self.vlan) + payload.len()) else {
+            self.counters.dropped += 1;
+            return;
+        };
+        let bytes = W::bytes_mut(&mut frame);
+        header.emit(bytes, self.vlan);
+        bytes[Ethernet::len(self.vlan)..].copy_from_slice(payload);
+        self.send(frame);
+    }
+
+    /// The stack has these addresses and routes from now on.
+    pub(crate) fn set_routes(&mut self, routes: Routes) {
+        self.tentative.retain(|address| !routes.is_own((*address).into()));
+        self.routes = routes;
     }
 
     fn resolve(&mut self, frame: W::Frame, address: IpAddr) {

@@ -30,6 +30,7 @@ impl<W: Wire> Link<W> {
         else {
             return None;
         };
+        self.note_duplicate(from, &message, mac);
         // Nobody else has an address of the stack.
         if self.routes.is_own(from.into()) {
             return None;
@@ -66,6 +67,30 @@ impl<W: Wire> Link<W> {
             _ => (),
         }
         None
+    }
+
+    /// Asks whether another host has an address, or is about to take it (RFC 4862, section 5.4.2).
+    pub(crate) fn ask_for_duplicates(&mut self, address: Ipv6Addr) {
+        let group = solicited_node(address);
+        let message = NdiscRepr::NeighborSolicit { target_addr: address, lladdr: None };
+        self.tentative.push(address);
+        self.send_message(message, Ipv6Addr::UNSPECIFIED, group, group_mac(group));
+    }
+
+    /// The addresses that others were found to have since the last call.
+    pub(crate) fn take_duplicates(&mut self) -> Vec<Ipv6Addr> {
+        core::mem::take(&mut self.duplicates)
+    }
+
+    fn note_duplicate(&mut self, from: Ipv6Addr, message: &NdiscRepr<'_>, mac: EthernetAddress) {
+        let target = match message {
+            NdiscRepr::NeighborSolicit { target_addr, .. } if from.is_unspecified() && mac != self.mac => target_addr,
+            NdiscRepr::NeighborAdvert { target_addr, .. } => target_addr,
+            _ => return,
+        };
+        if let Some(at) = self.tentative.iter().position(|address| address == target) {
+            self.duplicates.push(self.tentative.swap_remove(at));
+        }
     }
 
     /// Asks a host, or all that may have an address, who has it.

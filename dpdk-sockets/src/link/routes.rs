@@ -3,7 +3,7 @@
 
 //! The addresses of the stack, and who is reached how.
 
-use crate::config::{Config, Route, is_for_all, is_unicast};
+use crate::config::{Route, is_for_all, is_link_local, is_unicast};
 use core::net::IpAddr;
 use ipnet::IpNet;
 
@@ -14,10 +14,14 @@ pub(crate) struct Routes {
 }
 
 impl Routes {
-    pub(crate) fn new(config: &Config) -> Self {
-        let mut routes = config.routes.clone();
+    pub(crate) fn new(own: Vec<IpNet>, mut routes: Vec<Route>) -> Self {
         routes.sort_by_key(|route| core::cmp::Reverse(route.to.prefix_len()));
-        Self { own: config.all_addresses(), routes }
+        Self { own, routes }
+    }
+
+    /// The stack's addresses.
+    pub(crate) fn own(&self) -> &[IpNet] {
+        &self.own
     }
 
     /// Whether the stack has this address.
@@ -56,18 +60,11 @@ impl Routes {
     }
 }
 
-/// Whether this is a link-local address of IPv6. Those of IPv4 are as others.
-const fn is_link_local(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(_) => false,
-        IpAddr::V6(address) => address.is_unicast_link_local(),
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::config::Config;
     use dpdk_rs::MacAddr;
 
     fn routes() -> Routes {
@@ -78,7 +75,7 @@ mod tests {
         config.routes.push(Route::default_via("192.0.2.254".parse().unwrap()));
         config.routes.push(Route { to: "203.0.113.0/24".parse().unwrap(), gateway: "10.0.0.9".parse().unwrap() });
         config.routes.push(Route::default_via("fe80::9".parse().unwrap()));
-        Routes::new(&config)
+        Routes::new(config.all_addresses(), config.routes)
     }
 
     #[test]
@@ -103,7 +100,7 @@ mod tests {
     #[test]
     fn without_a_route_there_is_no_way() {
         let config = Config::new(MacAddr([2, 0, 0, 0, 0, 1]), "fe80::1/64".parse().unwrap());
-        let routes = Routes::new(&config);
+        let routes = Routes::new(config.all_addresses(), config.routes);
         for to in ["192.0.2.7", "2001:db8::7", "fe80:0:0:1::7"] {
             let to = to.parse().unwrap();
             assert_eq!((routes.hop(to), routes.source(to)), (None, None), "{to}");

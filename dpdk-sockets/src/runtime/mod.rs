@@ -5,6 +5,7 @@
 //!
 #![doc = include_str!("../../docs/tokio.md")]
 
+mod addresses;
 mod error;
 mod listener;
 mod shared;
@@ -19,6 +20,7 @@ mod udp;
 
 use crate::stack::Stack;
 use crate::wire::Wire;
+pub use addresses::addresses;
 use core::fmt;
 use core::future::Future;
 use core::pin::pin;

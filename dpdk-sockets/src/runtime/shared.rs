@@ -45,6 +45,7 @@ pub(super) struct Waits {
     connections: RefCell<SecondaryMap<ConnectionId, Directions>>,
     listeners: RefCell<SecondaryMap<ListenerId, Accepting>>,
     udp: RefCell<SecondaryMap<UdpId, Vec<Waker>>>,
+    addresses: RefCell<Vec<Waker>>,
 }
 
 /// Who waits for a connection: the last one for each direction.
@@ -175,6 +176,10 @@ impl Waits {
         }
     }
 
+    pub(super) fn wait_for_addresses(&self, waker: &Waker) {
+        register(&mut self.addresses.borrow_mut(), waker);
+    }
+
     /// Wakes whoever waits for this event. Returns a connection that nobody accepts any more.
     pub(super) fn event(&self, event: Event) -> Option<ConnectionId> {
         match event {
@@ -187,6 +192,7 @@ impl Waits {
                 self.wake(id, Direction::Write);
             }
             Event::Datagram(id) => self.datagram(id),
+            Event::Addresses => self.addresses.take().into_iter().for_each(Waker::wake),
         }
         None
     }

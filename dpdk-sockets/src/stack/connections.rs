@@ -254,7 +254,8 @@ impl<W: Wire> Stack<W> {
                 return Some(Event::Datagram(socket));
             }
         }
-        None
+        let addressing = self.addressing.as_mut()?;
+        core::mem::take(&mut addressing.has_changed).then_some(Event::Addresses)
     }
 }
 

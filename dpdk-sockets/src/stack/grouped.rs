@@ -29,6 +29,9 @@ impl<W: Wire> Stack<W> {
         if stacks != count {
             return Err(ConfigError::Steering(stacks, count));
         }
+        if config.dhcp || config.slaac {
+            return Err(ConfigError::AutomaticGroup);
+        }
         let members = Member::group(count, steering);
         let stack = |(wire, member)| Ok(Self { member: Some(member), ..Self::new(wire, config.clone())? });
         wires.into_iter().zip(members).map(stack).collect()

@@ -3,6 +3,7 @@
 
 //! The stack of one lcore and queue pair.
 
+mod addresses;
 mod calls;
 mod connections;
 mod datagrams;
@@ -16,7 +17,7 @@ mod watch;
 
 use crate::config::Config;
 use crate::demux::{Flows, Inbound, Packet, inbound};
-use crate::engine::{Buffers, Engine, PathMtu};
+use crate::engine::{Automatic, Buffers, Engine, PathMtu};
 use crate::error::ConfigError;
 use crate::event::{ConnectionId, ListenerId, UdpId};
 use crate::group::Member;
@@ -28,6 +29,7 @@ use crate::timers::Wheel;
 use crate::udp::{Datagram, Place, UdpPorts};
 use crate::watch::{Counters, Watched};
 use crate::wire::{Verified, Wire};
+use addresses::Addressing;
 use ahash::RandomState;
 use core::fmt;
 use core::net::IpAddr;
@@ -73,6 +75,8 @@ pub struct Stack<W: Wire> {
     udp: UdpPorts<W::Frame>,
     /// Sockets whose program has to be told of datagrams.
     datagrams: VecDeque<UdpId>,
+    /// Who asks the network for addresses.
+    addressing: Option<Addressing>,
     /// When the link asks again for hosts.
     maintained: Time,
     counters: Counters,
@@ -124,9 +128,12 @@ impl<W: Wire> Stack<W> {
         config.check()?;
         let keep_alive = config.keep_alive.map(Time::from);
         let uncut = wire.cut(config.mtu);
+        let mut link = Link::new(wire, &config);
+        link.read_clock();
         Ok(Self {
             engine: Engine::new(config.mtu, uncut, keep_alive, config.congestion_control),
-            link: Link::new(wire, &config),
+            addressing: Automatic::new(&config, &mut link).map(Addressing::new),
+            link,
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
             patience: Patience {
                 opening: config.handshake_timeout.into(),
@@ -221,7 +228,11 @@ impl<W: Wire> Stack<W> {
 
     /// Handles what is in a frame.
     fn handle(&mut self, bytes: &[u8], verified: Verified, others: usize) -> Fate {
-        match inbound(bytes, &self.link, verified) {
+        let inbound = inbound(bytes, &self.link, verified);
+        if !matches!(inbound, Inbound::Tcp(..)) && self.give(bytes) {
+            return Fate::Done;
+        }
+        match inbound {
             Inbound::Tcp(segment, from) => return self.segment(&segment, Hop::Mac(from), others),
             Inbound::Arp(packet) => {
                 let neighbor = self.link.arp(packet);
@@ -277,6 +288,7 @@ impl<W: Wire> Stack<W> {
             self.maintained = now;
             self.time_wait.expire(now);
             self.paths.retain(|_, (_, end)| *end > now);
+            self.maintain_addresses(now);
             let gone = self.link.maintain(now);
             if !gone.is_empty() {
                 self.unreachable(gone);

@@ -10,6 +10,7 @@ use crate::tcp::Stage;
 use crate::time::Time;
 use crate::wire::Wire;
 use core::net::{IpAddr, SocketAddr};
+use ipnet::IpNet;
 
 /// The calls of a stack, for sockets whose types do not name the wire.
 pub(crate) trait Calls {
@@ -17,6 +18,8 @@ pub(crate) trait Calls {
     fn now(&self) -> Time;
     /// Whether this is the stack's address, or stands for any.
     fn has_address(&self, address: IpAddr) -> bool;
+    /// All addresses of the stack.
+    fn own_addresses(&self) -> Vec<IpNet>;
     fn listen(&mut self, port: u16) -> Result<ListenerId, ListenError>;
     fn close_listener(&mut self, listener: ListenerId);
     fn connect(&mut self, remote: SocketAddr) -> Result<ConnectionId, ConnectError>;
@@ -49,6 +52,10 @@ impl<W: Wire> Calls for Stack<W> {
 
     fn has_address(&self, address: IpAddr) -> bool {
         address.is_unspecified() || self.link.routes().is_own(address)
+    }
+
+    fn own_addresses(&self) -> Vec<IpNet> {
+        self.addresses().to_vec()
     }
 
     fn listen(&mut self, port: u16) -> Result<ListenerId, ListenError> {

@@ -6,7 +6,8 @@
 use crate::demux::Flow;
 use crate::engine::PathMtu;
 use crate::event::Ended;
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv6Addr};
+use ipnet::IpNet;
 use tracing::{debug, info};
 
 #[cold]
@@ -33,6 +34,16 @@ pub(super) fn cookies_begin(port: u16, backlog: usize) {
 #[cold]
 pub(super) fn unreachable(host: IpAddr) {
     info!(%host, "no answer to ARP or neighbor discovery");
+}
+
+#[cold]
+pub(super) fn addresses(own: &[IpNet]) {
+    info!(?own, "the network has given other addresses");
+}
+
+#[cold]
+pub(super) fn duplicate(address: Ipv6Addr) {
+    info!(%address, "another host has this address: it is not used");
 }
 
 #[cold]

@@ -8,6 +8,7 @@
 mod acknowledgments;
 mod addresses;
 mod arp;
+mod automatic;
 mod capture;
 mod checksums;
 mod clauses;
