@@ -11,7 +11,7 @@ venv=testbed/.venv
 # Debian and Ubuntu packages by purpose.
 DOC_PACKAGES='build-essential python3 python3-venv'
 BUILD_PACKAGES='build-essential pkgconf libdpdk-dev libclang-dev meson ninja-build'
-RUN_PACKAGES='curl dpdk-dev ethtool iperf3 iproute2 iputils-ping openssl procps python3 python3-venv tcpdump'
+RUN_PACKAGES='curl dnsmasq-base dpdk-dev ethtool iperf3 iproute2 iputils-ping openssl procps python3 python3-venv tcpdump'
 SSH_PACKAGES='openssh-client openssh-server'
 VM_PACKAGES='busybox-static qemu-system-x86'
 # Opens the written pages as a reader does.

@@ -3,7 +3,8 @@
 #![allow(clippy::print_stdout)]
 
 //! Sends back what it receives on TCP port 7 (RFC 862), on any number of connections.
-//! Usage: echo [EAL OPTIONS] [-- ADDRESS/PREFIX[,ADDRESS/PREFIX]], by default 192.0.2.1/24. Runs until SIGINT or SIGTERM.
+//! Usage: echo [EAL OPTIONS] [-- ADDRESS/PREFIX[,ADDRESS/PREFIX]], by default 192.0.2.1/24, or `automatic` for addresses that
+//! the network gives. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
 use dpdk_rs::{Eal, EalOptions, Mempool};
@@ -18,11 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let text = args.first().map_or("192.0.2.1/24", String::as_str);
-    let addresses: Vec<IpNet> = text
-        .split(',')
-        .map(str::parse)
-        .collect::<Result<_, _>>()
-        .map_err(|_| format!("'{text}' are no addresses: give some such as 192.0.2.1/24,2001:db8::1/64"))?;
+    let is_automatic = text == "automatic";
+    let given = if is_automatic { "" } else { text };
+    let addresses: Vec<IpNet> =
+        given.split_terminator(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| {
+            format!("'{text}' are no addresses: give some such as 192.0.2.1/24,2001:db8::1/64, or automatic")
+        })?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
@@ -35,7 +37,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
     // Neighbor discovery asks a group for an IPv6 address. A device without a filter refuses, and receives all frames.
     let _ = port.set_allmulticast(true);
-    let mut config = Config::new(port.mac_addr()?, addresses[0]);
+    let mut config = Config::automatic(port.mac_addr()?);
+    (config.dhcp, config.slaac) = (is_automatic, is_automatic);
     config.addresses = addresses;
     let mut stack = Stack::new(wire, config)?;
     stack.listen(7)?;
@@ -51,12 +54,17 @@ fn main() -> Result<(), Box<dyn Error>> {
                 Event::Readable(id) | Event::Writable(id) => echoed += echo(&mut stack, id).unwrap_or(0),
                 // Whatever went wrong with a connection, this comes last.
                 Event::Ended(id, _) => stack.close(id)?,
+                Event::Addresses => println!("addresses: {}", join(stack.addresses())),
                 _ => (),
             }
         }
     }
     println!("echoed {echoed} bytes");
     Ok(())
+}
+
+fn join(addresses: &[IpNet]) -> String {
+    addresses.iter().map(IpNet::to_string).collect::<Vec<_>>().join(",")
 }
 
 /// Sends back what has arrived, as far as there is space, and closes when the peer does. Returns how many bytes.

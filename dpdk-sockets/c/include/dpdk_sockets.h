@@ -52,6 +52,12 @@ struct rte_mempool; /* rte_mempool.h */
 #define DPDK_SOCKETS_EVENT_DATAGRAM 32
 
 /**
+ * A bit of dpdk_sockets_event.events: the network has given the stack other addresses, or has taken some away: see
+ * dpdk_sockets_own_address().
+ */
+#define DPDK_SOCKETS_EVENT_ADDRESSES 64
+
+/**
  * Why a call does nothing. dpdk_sockets_strerror() has the text.
  */
 enum dpdk_sockets_error {
@@ -191,7 +197,8 @@ enum dpdk_sockets_error {
  */
 struct dpdk_sockets_config {
         /**
-         * The stack's IPv4 address: 192.0.2.1 is {192, 0, 2, 1}. Default: none. One of the two addresses must be given.
+         * The stack's IPv4 address: 192.0.2.1 is {192, 0, 2, 1}. Default: none. One of the two addresses must be given, or dhcp or
+         * slaac be set.
          */
         uint8_t ipv4[4];
         /**
@@ -214,6 +221,14 @@ struct dpdk_sockets_config {
          * How many bits of the address are those of its network, 0 to 128. Here, 0 is no default.
          */
         uint8_t ipv6_prefix_len;
+        /**
+         * If this is not 0, the network is asked for an IPv4 address and a gateway by DHCP (RFC 2131). Default: it is not.
+         */
+        uint8_t dhcp;
+        /**
+         * If this is not 0, an IPv6 address is made from what a router advertises, which is then a gateway (RFC 4862). Default: none.
+         */
+        uint8_t slaac;
         /**
          * The VLAN of the stack, 1 to 4094. Default: frames have no tag.
          */
@@ -327,7 +342,7 @@ struct dpdk_sockets_event {
          */
         int error;
         /**
-         * The connection, except with DPDK_SOCKETS_EVENT_DATAGRAM.
+         * The connection, except with DPDK_SOCKETS_EVENT_DATAGRAM and DPDK_SOCKETS_EVENT_ADDRESSES.
          */
         struct dpdk_sockets_connection connection;
         /**
@@ -424,6 +439,19 @@ int dpdk_sockets_poll(struct dpdk_sockets_stack stack,
 int dpdk_sockets_counter(struct dpdk_sockets_stack stack,
                          const char *name,
                          uint64_t *value);
+
+/**
+ * Write an address of a stack, by its number from 0, with port 0: first those of its configuration, a link-local one of IPv6 among
+ * them, then those that the network has given.
+ *
+ * Returns 1, or 0 if there are not so many, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_SUCH_STACK or _INTERNAL.
+ *
+ * The caller promises:
+ * address is NULL or points to room for an address.
+ */
+int dpdk_sockets_own_address(struct dpdk_sockets_stack stack,
+                             size_t number,
+                             struct dpdk_sockets_address *address);
 
 /**
  * Accept connections to a TCP port. They are reported by DPDK_SOCKETS_EVENT_ACCEPTED.

@@ -14,7 +14,8 @@ use dpdk_sockets::{IpNet, Route};
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// The stack's IPv4 address: 192.0.2.1 is {192, 0, 2, 1}. Default: none. One of the two addresses must be given.
+    /// The stack's IPv4 address: 192.0.2.1 is {192, 0, 2, 1}. Default: none. One of the two addresses must be given, or dhcp or
+    /// slaac be set.
     pub ipv4: [u8; 4],
     /// Who forwards IPv4 packets to other networks. Default: nobody.
     pub ipv4_gateway: [u8; 4],
@@ -26,6 +27,10 @@ pub struct Config {
     pub ipv6_gateway: [u8; 16],
     /// How many bits of the address are those of its network, 0 to 128. Here, 0 is no default.
     pub ipv6_prefix_len: u8,
+    /// If this is not 0, the network is asked for an IPv4 address and a gateway by DHCP (RFC 2131). Default: it is not.
+    pub dhcp: u8,
+    /// If this is not 0, an IPv6 address is made from what a router advertises, which is then a gateway (RFC 4862). Default: none.
+    pub slaac: u8,
     /// The VLAN of the stack, 1 to 4094. Default: frames have no tag.
     pub vlan: u16,
     /// The maximum length of an IP packet, 576 to 9000 bytes, with IPv6 at least 1280. Default: 1500.
@@ -73,7 +78,11 @@ impl Config {
                 routes.push(Route::default_via(gateway));
             }
         }
-        let mut config = dpdk_sockets::Config::new(mac, *addresses.first().ok_or(Error::Address)?);
+        let mut config = dpdk_sockets::Config::automatic(mac);
+        (config.dhcp, config.slaac) = (self.dhcp != 0, self.slaac != 0);
+        if addresses.is_empty() && !config.dhcp && !config.slaac {
+            return Err(Error::Address);
+        }
         (config.addresses, config.routes) = (addresses, routes);
         if self.no_congestion_control != 0 {
             config.congestion_control = None;
@@ -117,6 +126,8 @@ mod tests {
         ipv6: [0; 16],
         ipv6_gateway: [0; 16],
         ipv6_prefix_len: 0,
+        dhcp: 0,
+        slaac: 0,
         vlan: 0,
         mtu: 0,
         connections: 0,
@@ -161,11 +172,14 @@ mod tests {
             connections_per_peer: 10,
             keep_alive_ms: 11,
             idle_timeout_ms: 12,
+            dhcp: 1,
+            slaac: 1,
             ..ZERO
         }
         .complete(MacAddr([2, 0, 0, 0, 0, 1]))
         .unwrap();
         assert_eq!(config.addresses, ["192.0.2.1/24".parse().unwrap(), "2000::1/64".parse().unwrap()]);
+        assert!(config.dhcp && config.slaac);
         let gateways = ["192.0.2.9", "2000::9"].map(|gateway| Route::default_via(gateway.parse().unwrap()));
         assert_eq!(config.routes, gateways);
         assert_eq!((config.mtu, config.connections, config.backlog, config.time_waits), (600, 1, 2, 8));
@@ -187,6 +201,8 @@ mod tests {
             (Config { ipv4_prefix_len: 33, ..ZERO }, Some(Error::PrefixLength)),
             (Config { ipv6, ipv6_prefix_len: 129, ..ZERO }, Some(Error::PrefixLength)),
             (Config { ipv6, ipv6_prefix_len: 128, ..none }, None),
+            (Config { dhcp: 1, ..none }, None),
+            (Config { slaac: 1, ..none }, None),
         ] {
             assert_eq!(config.complete(mac).err(), error);
         }

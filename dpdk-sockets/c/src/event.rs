@@ -27,6 +27,9 @@ pub const DPDK_SOCKETS_EVENT_ENDED: u32 = 16;
 /// A bit of dpdk_sockets_event.events: datagrams have arrived. It comes once for all of them: call dpdk_sockets_recv_from() until it
 /// returns an error.
 pub const DPDK_SOCKETS_EVENT_DATAGRAM: u32 = 32;
+/// A bit of dpdk_sockets_event.events: the network has given the stack other addresses, or has taken some away: see
+/// dpdk_sockets_own_address().
+pub const DPDK_SOCKETS_EVENT_ADDRESSES: u32 = 64;
 
 /// What has happened to one socket. A connection is in the array of one poll once at most.
 #[repr(C)]
@@ -37,7 +40,7 @@ pub struct Event {
     /// With DPDK_SOCKETS_EVENT_ENDED: 0 if both sides have closed, otherwise how the connection has ended:
     /// DPDK_SOCKETS_ERROR_REFUSED, _UNREACHABLE, _TIMED_OUT or _RESET.
     pub error: c_int,
-    /// The connection, except with DPDK_SOCKETS_EVENT_DATAGRAM.
+    /// The connection, except with DPDK_SOCKETS_EVENT_DATAGRAM and DPDK_SOCKETS_EVENT_ADDRESSES.
     pub connection: Connection,
     /// With DPDK_SOCKETS_EVENT_ACCEPTED: who has accepted it.
     pub listener: Listener,
@@ -99,6 +102,7 @@ fn translated(news: dpdk_sockets::Event, polled: &mut Polled) -> Option<Event> {
         News::Datagram(socket) => {
             return Some(Event { events: DPDK_SOCKETS_EVENT_DATAGRAM, socket: socket.into(), ..NOTHING });
         }
+        News::Addresses => return Some(Event { events: DPDK_SOCKETS_EVENT_ADDRESSES, ..NOTHING }),
         _ => return None,
     };
     polled.users.get(id).map(|user| Event { connection: id.into(), user: *user, ..event })

@@ -21,11 +21,14 @@ mod udp;
 pub use config::Config;
 pub use error::{Error, dpdk_sockets_strerror};
 pub use event::{
-    DPDK_SOCKETS_EVENT_ACCEPTED, DPDK_SOCKETS_EVENT_CONNECTED, DPDK_SOCKETS_EVENT_DATAGRAM, DPDK_SOCKETS_EVENT_ENDED,
-    DPDK_SOCKETS_EVENT_READABLE, DPDK_SOCKETS_EVENT_WRITABLE, Event,
+    DPDK_SOCKETS_EVENT_ACCEPTED, DPDK_SOCKETS_EVENT_ADDRESSES, DPDK_SOCKETS_EVENT_CONNECTED,
+    DPDK_SOCKETS_EVENT_DATAGRAM, DPDK_SOCKETS_EVENT_ENDED, DPDK_SOCKETS_EVENT_READABLE, DPDK_SOCKETS_EVENT_WRITABLE,
+    Event,
 };
 pub use handles::{Address, Connection, Listener, Stack, UdpSocket};
-pub use stack::{dpdk_sockets_counter, dpdk_sockets_free, dpdk_sockets_new, dpdk_sockets_poll};
+pub use stack::{
+    dpdk_sockets_counter, dpdk_sockets_free, dpdk_sockets_new, dpdk_sockets_own_address, dpdk_sockets_poll,
+};
 pub use tcp::{
     dpdk_sockets_abort, dpdk_sockets_close, dpdk_sockets_close_listener, dpdk_sockets_connect, dpdk_sockets_listen,
     dpdk_sockets_peer, dpdk_sockets_recv, dpdk_sockets_send, dpdk_sockets_set_user, dpdk_sockets_shutdown,

@@ -6,11 +6,12 @@
 use crate::config::Config;
 use crate::error::Error;
 use crate::event::{Event, collect};
-use crate::handles::Stack;
+use crate::handles::{Address, Stack};
 use crate::pointers::{input, output, outputs, text};
 use crate::queues::{Queues, mac_of};
 use crate::stacks::{Polled, guarded, insert, remove, with};
 use core::ffi::{c_char, c_int};
+use core::net::SocketAddr;
 use core::ptr::NonNull;
 use dpdk_sys::rte_mempool;
 use slotmap::SecondaryMap;
@@ -101,5 +102,24 @@ pub unsafe extern "C" fn dpdk_sockets_counter(stack: Stack, name: *const c_char,
         let found = counters.iter().chain(now).find(|(other, _)| other.as_bytes() == name);
         value.write(found.ok_or(Error::NoSuchCounter)?.1);
         Ok(0)
+    })
+}
+
+// SAFETY: nothing else has this name: the prefix is this library's.
+#[unsafe(no_mangle)]
+/// Write an address of a stack, by its number from 0, with port 0: first those of its configuration, a link-local one of IPv6 among
+/// them, then those that the network has given.
+///
+/// Returns 1, or 0 if there are not so many, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_SUCH_STACK or _INTERNAL.
+///
+/// # Safety
+/// address is NULL or points to room for an address.
+pub unsafe extern "C" fn dpdk_sockets_own_address(stack: Stack, number: usize, address: *mut Address) -> c_int {
+    with(stack, |polled| {
+        // SAFETY: the caller promises room for an address.
+        let room = unsafe { output(address) }?;
+        let Some(net) = polled.stack.addresses().get(number) else { return Ok(0) };
+        room.write(SocketAddr::from((net.addr(), 0)).into());
+        Ok(1)
     })
 }

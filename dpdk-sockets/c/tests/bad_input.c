@@ -40,6 +40,7 @@ null_pointers(void)
 		DPDK_SOCKETS_ERROR_NULL_POINTER);
 	EXPECT(dpdk_sockets_counter(pair.server, NULL, &count), DPDK_SOCKETS_ERROR_NULL_POINTER);
 	EXPECT(dpdk_sockets_counter(pair.server, "frames", NULL), DPDK_SOCKETS_ERROR_NULL_POINTER);
+	EXPECT(dpdk_sockets_own_address(pair.server, 0, NULL), DPDK_SOCKETS_ERROR_NULL_POINTER);
 	EXPECT(dpdk_sockets_bind_udp(pair.server, 10, NULL), DPDK_SOCKETS_ERROR_NULL_POINTER);
 	EXPECT(dpdk_sockets_recv_from(pair.server, udp, NULL, 1, &address),
 		DPDK_SOCKETS_ERROR_NULL_POINTER);

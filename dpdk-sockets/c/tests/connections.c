@@ -224,6 +224,27 @@ counters(void)
 }
 
 static void
+own_addresses(void)
+{
+	struct dpdk_sockets_config config = {.slaac = 1};
+	struct dpdk_sockets_address address, expected = address_of(1, 0);
+	struct dpdk_sockets_stack stack;
+	struct pair pair;
+
+	init(&pair);
+	EXPECT(dpdk_sockets_own_address(pair.server, 0, &address), 1);
+	EXPECT(memcmp(&address.ip, &expected.ip, 4) | address.port | address.is_ipv6, 0);
+	EXPECT(dpdk_sockets_own_address(pair.server, 1, &address), 0);
+	EXPECT(dpdk_sockets_free(pair.server), 0);
+	/* Until a router gives one, there is a link-local address. */
+	EXPECT(dpdk_sockets_new(pair.ports[0], 0, pair.pool, &config, &stack), 0);
+	EXPECT(dpdk_sockets_own_address(stack, 0, &address), 1);
+	EXPECT(address.is_ipv6, 1);
+	EXPECT(address.ip[0] << 8 | address.ip[1], 0xfe80);
+	EXPECT(dpdk_sockets_own_address(stack, 1, &address), 0);
+}
+
+static void
 user_pointers(void)
 {
 	struct dpdk_sockets_address peer = address_of(1, TCP_PORT);
@@ -385,6 +406,7 @@ main(int argc, char *argv[])
 		TEST(reset),
 		TEST(closed),
 		TEST(counters),
+		TEST(own_addresses),
 		TEST(user_pointers),
 		TEST(datagrams),
 		TEST(mbufs_return),

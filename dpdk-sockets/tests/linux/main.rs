@@ -4,6 +4,7 @@
 //! The kernel's TCP talks to the examples over an interface, in a network namespace of its own.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
+mod automatic;
 mod crowd;
 mod impaired;
 mod proxied;
@@ -83,6 +84,9 @@ fn linux_hosts_are_served() {
     if tap::is_inside("linux_hosts_are_served") {
         tap::echo(TAP, &example("echo"));
         inside(TAP);
+        if has("dnsmasq", "--version", "addresses that the network gives") {
+            automatic::addresses(TAP);
+        }
         if has("curl", "--version", "the examples axum, https and grpc") {
             web::axum();
             web::https();

@@ -6,7 +6,7 @@
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader, Lines, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Shutdown, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
@@ -22,6 +22,7 @@ const INSIDE: &str = "DPDK_SOCKETS_TEST_INSIDE";
 /// A test that takes longer hangs.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
+const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const CONNECTIONS: usize = 200;
 const BYTES: usize = 20_000;
 
@@ -72,6 +73,12 @@ impl Server {
         Self { process, medium, lines, runtime }
     }
 
+    /// The next line of its output that is so.
+    #[allow(dead_code, reason = "not every test reads lines")]
+    pub(crate) fn line(&mut self, is: impl Fn(&str) -> bool) -> String {
+        self.lines.by_ref().map_while(Result::ok).find(|line| is(line)).unwrap()
+    }
+
     /// The last line of its output.
     pub(crate) fn stop(mut self) -> String {
         self.signal();
@@ -95,14 +102,15 @@ impl Drop for Server {
     }
 }
 
-fn shell(script: &str) {
+/// Runs commands, the first of which that fails ends them and the test.
+pub(crate) fn shell(script: &str) {
     assert!(Command::new("sh").args(["-ec", script]).status().unwrap().success(), "{script}");
 }
 
 /// Sends bytes, which are other ones for each connection, and reads them again.
-fn exchange(number: usize) {
+fn exchange(server: IpAddr, number: usize) {
     let sent: Vec<_> = (0..BYTES).map(|position| (position * 7 + number) as u8).collect();
-    let mut stream = TcpStream::connect("192.0.2.1:7").unwrap();
+    let mut stream = TcpStream::connect((server, 7)).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
     stream.write_all(&sent).unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
@@ -111,12 +119,19 @@ fn exchange(number: usize) {
     assert!(received == sent, "connection {number} gets other bytes than it sends");
 }
 
+/// An echo server at this address gives every byte back. Returns how many.
+#[allow(dead_code, reason = "not every test has other addresses")]
+pub(crate) fn echo_at(server: IpAddr) -> usize {
+    exchange(server, 0);
+    BYTES
+}
+
 /// An echo server gives every byte back.
 pub(crate) fn echo(medium: Medium, program: &Path) {
     let server = Server::start(medium, program, &[]);
     thread::scope(|scope| {
         for first in 0..4 {
-            scope.spawn(move || (first..CONNECTIONS).step_by(4).for_each(exchange));
+            scope.spawn(move || (first..CONNECTIONS).step_by(4).for_each(|number| exchange(SERVER, number)));
         }
     });
     assert!(
