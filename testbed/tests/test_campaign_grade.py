@@ -125,7 +125,7 @@ def test_a_result_is_no_better_than_the_throughput_that_it_stands_on(measurement
     assert clause not in [finding.clause for finding in good.missing]
     assert bad.grade is Grade.NON_COMPLIANT
     finding = next(finding for finding in bad.missing if finding.clause == clause)
-    assert finding.seen == f"the throughput does not meet: {throughput.NO_LOSS.text}"
+    assert finding.seen == f"the throughput misses the clause '{throughput.NO_LOSS.text}'"
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_what_the_generator_adds_to_latency_stands_beside_it():
     found = measure_latency(Trials(SimulatedGenerator(model)), SMALL, 5e5)
     assert found.average_ns.mean == pytest.approx(8000)
     assert (found.baseline.avg, found.baseline.p99_9) == (2000, 2000)
-    assert found.headline.endswith("(generator alone: 2.00 µs)")
+    assert found.headline.startswith("average 8.00 µs (8.00 to 8.00; generator alone: 2.00 µs); 99.9 %: ")
     # No call of a program is a bit on a wire (RFC 1242, section 3.8).
     (finding,) = [one for one in found.graded.missing if one.clause == latency.DEFINITION]
     assert found.definition in finding.seen

@@ -146,6 +146,10 @@ def _all_listed(size: Size) -> Finding:
     return MIXED_SIZES.found(not lacking, f"without {', '.join(map(str, lacking))}" if lacking else "all of them")
 
 
+def _addresses(flows: Sequence[int]) -> str:
+    return "their addresses follow each other" if any(count > 1 for count in flows) else "one destination"
+
+
 def of_the_campaign(sizes: Sequence[Size], directions: Sequence[int], flows: Sequence[int]) -> Graded:
     """What holds for a set of results together: which frames were sent.
 
@@ -159,7 +163,7 @@ def of_the_campaign(sizes: Sequence[Size], directions: Sequence[int], flows: Seq
             SIZES.found(not lacking, f"without {', '.join(map(str, lacking))}" if lacking else "all of them"),
             MODIFIERS.found(False, "only without them"),
             ONE_PAIR.found(1 in flows, streams),
-            RANDOM_ADDRESSES.found(False, f"{streams}; their addresses follow each other"),
+            RANDOM_ADDRESSES.found(False, f"{streams}; {_addresses(flows)}"),
             BOTH_DIRECTIONS.found(2 in directions, "yes" if 2 in directions else "only one direction"),
             BURSTY.found(False, "at a constant rate only"),
         ]

@@ -88,7 +88,7 @@ def _judged(name: Measurement, result: Measured, task: Task) -> Measured:
         return result
     throughput: Throughput = task.earlier[Measurement.THROUGHPUT]
     lacking = [finding for finding in throughput.graded.missing if finding.clause.must]
-    seen = f"the throughput does not meet: {lacking[0].clause.text}" if lacking else "yes"
+    seen = f"the throughput misses the clause '{lacking[0].clause.text}'" if lacking else "yes"
     finding = THROUGHPUT_FIRST[name].found(not lacking, seen)
     graded = grade([*result.graded.findings, finding])
     if not throughput.only_lower_bound:

@@ -153,11 +153,14 @@ class LatencyFound(AtLoad, Measured):
 
     @property
     def headline(self) -> str:
-        """The average, and what most frames stay below."""
-        tail = f", 99.9 %: {self.worst_ns.median / 1000:.2f} µs" if self.worst_ns else ""
-        alone = self.baseline.avg if self.baseline else None
-        baseline = f" (generator alone: {alone / 1000:.2f} µs)" if alone is not None else ""
-        return f"{self.average_ns.mean / 1000:.2f} µs{tail}{baseline}"
+        """The average with its range and the baseline, and what most frames stay below."""
+        average, alone = self.average_ns, self.baseline.avg if self.baseline else None
+        several = len(average.values) > 1
+        notes = [f"{average.least / 1000:.2f} to {average.most / 1000:.2f}"] if several else []
+        notes += [f"generator alone: {alone / 1000:.2f} µs"] if alone is not None else []
+        tail = f"; 99.9 %: {self.worst_ns.median / 1000:.2f} µs" if self.worst_ns else ""
+        beside = f" ({'; '.join(notes)})" if notes else ""
+        return f"average {average.mean / 1000:.2f} µs{beside}{tail}"
 
 
 def measure_latency(

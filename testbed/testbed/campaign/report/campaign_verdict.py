@@ -119,7 +119,7 @@ def _not_compared(rates: dict[str, _Rates], capped: set[tuple[str, _Key]], loss:
         return None
     offered = ", ".join(f"{max(mine[key].value for mine in rates.values() if key in mine) / 1e6:.4f}" for key in keys)
     all_of_them = "both devices" if len(rates) == 2 else f"all {len(rates)} devices"
-    passed = f"lost at most {100 * loss:g} % of the frames" if loss else "passed every frame"
+    passed = f"lost at most {100 * loss:g} % of the frames" if loss else "lost no frame in valid trials"
     return (
         f"Throughput could not be compared: at {_all_words(keys)} {all_of_them} {passed} at the highest rate "
         f"offered ({offered} Mpps). Their limits lie above and were not found."

@@ -11,7 +11,7 @@ from datetime import timedelta
 from statistics import median
 
 from testbed.campaign.folder import Evidence
-from testbed.campaign.trial import AnyResult, Place, StepPlan, TrialPlan, TrialResult
+from testbed.campaign.trial import AnyResult, Place, ResetResult, StepPlan, TrialPlan, TrialResult
 from testbed.campaign.validity import FOREIGN, checked
 from testbed.page.tables import ABSENT, Row, Table, without_empty_columns
 
@@ -36,6 +36,7 @@ def validity_lines(evidence: Evidence) -> list[str]:
     if invalid:
         lines.append(
             "An invalid trial is repeated. Its frames never count, not even as loss. It may have several reasons."
+            + _lost_in_invalid(evidence)
         )
     if foreign := sum(checked(result, FOREIGN) for _, result in evidence.trials if result.valid):
         lines.append(f"{foreign:,} frames that were not sent came back in valid trials; they are not counted.")
@@ -45,19 +46,40 @@ def validity_lines(evidence: Evidence) -> list[str]:
     return lines
 
 
+def _lost_in_invalid(evidence: Evidence) -> str:
+    """What would have counted as loss, so that nobody has to wonder."""
+    invalid = [result for _, result in evidence.trials if isinstance(result, TrialResult) and not result.valid]
+    lossy = [result for result in invalid if result.lost > 0]
+    if not lossy:
+        return ""
+    lost, sent = sum(result.lost for result in lossy), sum(result.sent for result in lossy)
+    return f" {len(lossy):,} of them, resets apart, lost frames: {lost:,} of {sent:,}."
+
+
 def _pacing_words(evidence: Evidence) -> str | None:
     """How late the generator was in valid trials; None if it does not say."""
     told = [
-        (result.pacing, _left(result))
+        (result, result.pacing, _left(result))
         for _, result in evidence.trials
         if result.valid and result.pacing.worst_lag_s is not None
     ]
     if not told:
         return None
-    worst = max(pacing.worst_lag_s or 0.0 for pacing, _ in told)
-    caught_up, sent = sum(pacing.caught_up or 0 for pacing, _ in told), sum(frames for _, frames in told)
+    latest = {
+        is_reset: max(
+            (pacing.worst_lag_s or 0.0 for one, pacing, _ in told if isinstance(one, ResetResult) is is_reset),
+            default=None,
+        )
+        for is_reset in (False, True)
+    }
+    caught_up, sent = sum(pacing.caught_up or 0 for _, pacing, _ in told), sum(frames for _, _, frames in told)
+    words = [
+        f"{1000 * worst:.3g} ms{' in resets, whose gaps are between stamps' if is_reset else ''}"
+        for is_reset, worst in latest.items()
+        if worst is not None
+    ]
     return (
-        f"In valid trials the generator was at most {1000 * worst:.3g} ms late. {sent:,} frames left it, and "
+        f"In valid trials the generator was at most {', and '.join(words)} late. {sent:,} frames left it, and "
         f"{caught_up:,} were offered faster than asked for, to catch up."
     )
 

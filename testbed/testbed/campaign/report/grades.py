@@ -51,13 +51,13 @@ def _grades_in_words(graded: list[Graded]) -> str:
 
 
 def _not_met(graded: list[Graded]) -> dict[Clause, str]:
-    """Each clause once, with what was observed; for several results, with the first."""
+    """Each clause once, with what was observed; for several results, with the first, and how many others there are."""
     seen: dict[Clause, list[str]] = {}
     for finding in (finding for one in graded for finding in one.missing):
         seen.setdefault(finding.clause, []).append(finding.seen)
     found = {}
     for clause, all_seen in seen.items():
         different = list(dict.fromkeys(all_seen))
-        more = f", and {len(different) - 1} more" if len(different) > 1 else ""
+        more = f"; {len(different) - 1} other results differ" if len(different) > 1 else ""
         found[clause] = f"{different[0]}{more}"
     return found

@@ -43,7 +43,8 @@ def ceiling_in_words(record: CampaignFolder) -> list[str]:
     return [
         "The highest rate offered was found before the first trial (calibration): at most 80 % of a rate that the "
         "generator kept with the device for 0.5 s, as a reserve to catch up after pauses, and less where bursts of 300 "
-        "to 3,000 frames did not keep that. It is a limit of the set-up, not of a device."
+        "to 3,000 frames did not keep that. It is a limit of generator, wire and device together: a faster "
+        "generator may show more of the device."
     ]
 
 

@@ -53,7 +53,7 @@ def causes_in_words(evidence: Evidence, devices: Sequence[str]) -> list[str]:
             who = "the generator" if program == "generator" else program
             lines.append(
                 f"The gaps of {who} took at least {least_s:.2g} s in {len(known):,} trials; others (programs, "
-                f"interrupts, the hypervisor) had its CPU for at most {taken_s:.2g} s of these{own_s}."
+                f"interrupts, the hypervisor) had its CPU in these trials for at most {taken_s:.2g} s{own_s}."
             )
         mine = [result for place, result in evidence.trials if place.partition("/")[0] == program]
         if stalled := sum(own_stall(one, one.ring_frames) for one in mine):
@@ -76,28 +76,39 @@ def _taken(evidence: Evidence, device: str | None) -> Iterator[tuple[Gaps | None
 
 
 def slowest_frames_words(record: CampaignFolder) -> list[str]:
-    """Of each measurement of latency, whether pauses that were recorded in its streams explain the slowest frame."""
-    words: dict[bool, list[str]] = {True: [], False: []}
+    """Of each measurement of latency, which pauses of its stream were as long as the slowest frame took."""
+    words: dict[str, list[str]] = {}
     for finding, _ in record.found(LatencyFound):
-        slowest: tuple[float, float] | None = None
+        # Its latency, and the longest pauses of generator and device in its stream.
+        slowest: tuple[float, float, float] | None = None
         for place, result in record.evidence.trials:
             if place == finding.place and isinstance(result, TrialResult) and result.valid and result.latency:
-                gaps = [one for one in (result.generator_gaps, result.device_gaps) if one is not None]
-                if gaps and result.latency.max is not None:
-                    paused_s = sum(one.longest_s for one in gaps)
-                    slowest = max(slowest or (0.0, 0.0), (result.latency.max / 1e9, paused_s))
+                ours, theirs = result.generator_gaps, result.device_gaps
+                if (ours or theirs) and result.latency.max is not None:
+                    pauses_s = (ours.longest_s if ours else 0.0, theirs.longest_s if theirs else 0.0)
+                    slowest = max(slowest or (0.0, 0.0, 0.0), (result.latency.max / 1e9, *pauses_s))
         if slowest is not None:
-            most_s, paused_s = slowest
-            # A gap of the device is given up to 0.1 ms too short.
-            words[most_s <= paused_s + GAP_LIMITS_S["above_100us"]].append(
-                f"{finding.device}, {frames_in_words(finding)}: {1000 * most_s:.3g} ms, {1000 * paused_s:.3g} ms"
+            most_s, generator_s, device_s = slowest
+            words.setdefault(_as_long_as(most_s, generator_s, device_s), []).append(
+                f"{finding.device}, {frames_in_words(finding)}: {1000 * most_s:.3g} ms, {1000 * generator_s:.3g} ms "
+                f"and {1000 * device_s:.3g} ms"
             )
-    begin = {
-        True: "The longest pauses recorded in a stream explain its slowest frame (the frame, generator's and device's "
-        "longest pause together):",
-        False: "Pauses do not explain the slowest frame (the frame, generator's and device's longest pause together):",
-    }
-    return [f"{begin[explained]} {'; '.join(found)}." for explained, found in words.items() if found]
+    return [
+        f"{begin} (the slowest frame, then the longest pauses of generator and device in its stream): "
+        f"{'; '.join(found)}."
+        for begin, found in words.items()
+    ]
+
+
+def _as_long_as(most_s: float, generator_s: float, device_s: float) -> str:
+    """Which pauses are as long as a frame took. A gap of the device is given up to 0.1 ms too short."""
+    slack_s = GAP_LIMITS_S["above_100us"]
+    for who, paused_s in (("of the generator", generator_s), ("of the device", device_s)):
+        if most_s <= paused_s + slack_s:
+            return f"A pause {who} was as long as the slowest frame took"
+    if most_s <= generator_s + device_s + slack_s:
+        return "Only a pause of the generator and one of the device together were as long as the slowest frame took"
+    return "No recorded pause was as long as the slowest frame took"
 
 
 def _least_s(gaps: Gaps) -> float:
@@ -116,7 +127,7 @@ def rings_words(evidence: Evidence) -> list[str]:
     depths = sorted({result.ring_frames for _, result in evidence.trials if result.ring_frames is not None})
     if not depths:
         return []
-    lines = [f"A queue between generator and device holds {' or '.join(f'{depth:,}' for depth in depths)} frames."]
+    lines = [f"The queue to a device holds {' or '.join(f'{depth:,}' for depth in depths)} frames."]
     pauses_s = [one.pause_s for one in evidence.joined.values() if one.pause_s is not None]
     told = [gaps for _, one in evidence.trials for gaps in (one.generator_gaps, one.device_gaps)]
     pauses_s += [gaps.longest_s for gaps in told if gaps is not None]
@@ -143,13 +154,15 @@ def _longest_in_words(evidence: Evidence) -> list[str]:
     for _, result in evidence.trials:
         if isinstance(result, TrialResult) and result.valid and result.ring_frames is not None:
             gaps = [one.longest_s for one in (result.generator_gaps, result.device_gaps) if one is not None]
+            gaps += [result.pacing.worst_lag_s or 0.0]
             longest_s, load_fps = max(gaps, default=0.0), result.plan.load_fps
             share = longest_s * load_fps / result.ring_frames
             if share > most:
                 most = share
                 words = [
-                    f"The valid trial that came closest to a full queue had a load of {load_fps / 1e6:.3g} Mpps and a "
-                    f"pause of {1000 * longest_s:.3g} ms, in which {round(longest_s * load_fps):,} frames were due."
+                    f"The valid trial that came closest to a full queue had a load of {load_fps / 1e6:.3g} Mpps, and a "
+                    f"pause, or a generator late by several, of {1000 * longest_s:.3g} ms, in which "
+                    f"{round(longest_s * load_fps):,} frames were due."
                 ]
     return words
 

@@ -7,6 +7,8 @@ Ranges that overlap show no difference. Ranges that do not are no proof of one: 
 
 from __future__ import annotations
 
+from math import comb
+
 from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.measurements.latency import LatencyFound
 from testbed.campaign.measurements.reset import Reset
@@ -32,7 +34,16 @@ def latencies_compared(record: CampaignFolder) -> list[str]:
             samples.setdefault(frames_in_words(finding), {})[finding.device] = result.average_ns
             seconds |= _stream_seconds(record, finding, result)
     how_long = f" of {seconds.pop():g} s" if len(seconds) == 1 else ""
-    return _compared(record, "Average latency", samples, f"streams{how_long}")
+    lines = _compared(record, "Average latency", samples, f"streams{how_long}")
+    fewest = min((len(one.values) for devices in samples.values() for one in devices.values()), default=0)
+    if lines and fewest > 1:
+        # Of equal devices: all of one are below all of the other, or above.
+        apart = comb(2 * fewest, fewest) / 2
+        lines.append(
+            f"Percentiles and jitter are not compared: of {fewest} streams each, the ranges of equal devices lie apart "
+            f"by chance in 1 of {apart:,.0f} figures."
+        )
+    return lines
 
 
 def _stream_seconds(record: CampaignFolder, finding: Finding, result: LatencyFound) -> set[float]:
@@ -96,19 +107,20 @@ def _compared(record: CampaignFolder, what: str, samples: _Samples, repetitions:
 def averages_explained(record: CampaignFolder) -> list[str]:
     """Why an average is far above the median, where it is farthest."""
     far = [
-        (result.average_ns.mean / result.typical_ns.median, finding, result)
+        (stream.avg / stream.p50, finding, stream)
         for finding, result in record.found(LatencyFound)
-        if result.typical_ns is not None and result.typical_ns.median > 0
+        for stream in result.repetitions
+        if stream.avg and stream.p50
     ]
-    times, finding, result = max(far, key=lambda one: one[0], default=(0.0, None, None))
-    if finding is None or result is None or times < _FAR:
+    times, finding, stream = max(far, key=lambda one: one[0], default=(0.0, None, None))
+    if finding is None or stream is None or times < _FAR:
         return []
-    late_ns = median_of(result.repetitions, "p99")
-    slow = f" 1 in 100 took {late_ns / 1e3:,.2f} µs or longer." if late_ns is not None else ""
+    late_ns = median_of([stream], "p99")
+    slow = f": 1 in 100 took {late_ns / 1e3:,.2f} µs or longer there" if late_ns is not None else ""
     gaps = any(one.generator_gaps is not None for _, one in record.evidence.trials)
     where = " The section Pauses of the machine has how often that was, and for how long." if gaps else ""
     return [
-        f"The average is up to {times:.1f} times the median ({finding.device}, {frames_in_words(finding)}), since a "
-        f"few frames take much longer than most.{slow} A frame waits while the device or the generator does not look "
-        f"at its queue.{where}"
+        f"The average of a stream is up to {times:.1f} times its median ({finding.device}, "
+        f"{frames_in_words(finding)}), since a few frames take much longer than most{slow}. A frame waits while the "
+        f"device or the generator does not look at its queue.{where}"
     ]

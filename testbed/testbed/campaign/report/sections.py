@@ -149,7 +149,8 @@ def _reset_note(record: CampaignFolder) -> str | None:
         "Gap is the time between the last frame before a reset and the first after it, as they came back. The time by "
         "lost frames differs from it where the generator was late in the gap, and then sent at up to twice the rate, "
         "and where frames waited in a queue. A pause of the generator for longer than a queue holds makes a reset "
-        "invalid too. Pauses of the device are not recorded there: its loop ends in the reset."
+        "invalid too; that it is late by several shorter ones does not, since the gap is between stamps. Pauses of the "
+        "device are not recorded there: its loop ends in the reset."
     )
     if settings.wire == "virtual" and settings.guest is None:
         note += (
@@ -162,7 +163,10 @@ def _reset_note(record: CampaignFolder) -> str | None:
 def _latency_note(record: CampaignFolder) -> str:
     found = [result for _, result in record.found(LatencyFound)]
     definitions = sorted({_definition(result) for result in found})
-    sentences = ["Load [%] is relative to the throughput. The average and the jitter are means over the repetitions."]
+    sentences = [
+        "Load [%] is relative to the throughput; ≤: of that only a lower bound is known. The average and the jitter "
+        "are means over the repetitions."
+    ]
     if any(result.pdv_ns for result in found):
         sentences.append("Percentiles and PDV, the packet delay variation of RFC 8219, are medians over them.")
     if any(result.ipdv_ns for result in found):
@@ -197,14 +201,16 @@ _LABELS = ("store-and-forward", "bit-forwarding")
 
 _CALIBRATION_NOTE = (
     "What the generator was asked for before the first trial, per direction, and the rates among these that it did not "
-    "keep, and kept. The first try of a size asks for more than any generator can send."
+    "keep, and kept: a burst that was spoilt is tried again, so a rate may be in both. The first try of a size asks "
+    "for more than any generator can send."
 )
 
 
 _PAUSES_NOTE = (
     "Times in which a program did not look at its queues while there was load, by the TSC in its own loop: counts "
     "over all trials, then the longest one of each trial. A trial with a gap in which more frames were due than a "
-    "queue holds is disturbed: invalid whatever it lost, and repeated. That is not so if the device's gap was longer "
+    "queue holds is disturbed: invalid whatever it lost, and repeated; so is one in which the generator was late by as "
+    "much, also if several shorter gaps added up. That is not so if the device's gap was longer "
     "than others had its CPU in that trial, by more than a queue holds: then it stalled by itself."
 )
 
@@ -243,7 +249,9 @@ def _setup_sections(record: CampaignFolder | ComparisonFolder) -> list[Section]:
 def _trial_sections(found: Evidence, trials: Trials, devices: list[str], seconds: float | None) -> list[Section]:
     reasons = evidence.reasons_table(trials.reasons)
     lost = evidence.loss_places_table(found, devices)
-    ran = [f"The campaign ran for {evidence.in_words(seconds)}, including pauses and starts."] if seconds else []
+    ran = (
+        [f"The campaign ran for {evidence.in_words(seconds)}, with calibration, pauses and starts."] if seconds else []
+    )
     return [
         Section(
             "Validity of the trials",

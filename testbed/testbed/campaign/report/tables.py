@@ -12,14 +12,14 @@ from testbed.campaign.folder import CampaignFolder
 from testbed.campaign.measurements.back_to_back import BackToBack
 from testbed.campaign.measurements.forwarding_rate import ForwardingRate
 from testbed.campaign.measurements.frame_loss import FrameLoss
-from testbed.campaign.measurements.latency import LatencyFound
+from testbed.campaign.measurements.latency import AtLoad, LatencyFound
 from testbed.campaign.measurements.recovery import Recovery
 from testbed.campaign.measurements.reset import Reset
 from testbed.campaign.measurements.result import Measured
 from testbed.campaign.measurements.soak import Soak
 from testbed.campaign.measurements.throughput import GoalFound, Throughput
-from testbed.campaign.summary import frames_in_words
-from testbed.campaign.trial import Latency, Place
+from testbed.campaign.summary import Finding, frames_in_words
+from testbed.campaign.trial import Latency, Place, TrialResult
 from testbed.page.tables import ABSENT, Row, Table, figure, without_empty_columns
 
 M = TypeVar("M", bound=Measured)
@@ -51,9 +51,16 @@ def _throughput_cells(result: Throughput, goal: GoalFound, first: bool) -> list[
         figure(result.wire_bps(load) / 1e9 if load and line else None, ".3f"),
         figure(100 * load / line if load and line else None, ".2f"),
         _upper_in_words(goal),
-        str(lower.trials) if lower else ABSENT,
+        _trials_there(result, goal, first=first),
         f"{lower.lossless_s:g}" if lower else ABSENT,
     ]
+
+
+def _trials_there(result: Throughput, goal: GoalFound, first: bool) -> str:
+    """At the throughput also those of other measurements."""
+    if first and result.at_rate is not None:
+        return str(result.at_rate.trials)
+    return str(goal.lower.trials) if goal.lower else ABSENT
 
 
 def _upper_in_words(goal: GoalFound) -> str:
@@ -82,9 +89,11 @@ def latency_table(record: CampaignFolder) -> Table:
     columns += ["Baseline: average [µs]", "Baseline: |IPDV| [µs]"]
     table = Table("Latency", columns, text_columns=2)
     at_loads = [(finding, at) for finding, found in record.found(LatencyFound) for at in found.loads]
+    bounds = {finding.place.rpartition("/")[0] for finding, found in record.found(Throughput) if found.only_lower_bound}
     for finding, result in at_loads:
         each = result.repetitions
-        cells = [_mega(result.load_fps), figure(None if result.share is None else 100 * result.share, "g")]
+        most = "≤ " if finding.place.rpartition("/")[0] in bounds else ""
+        cells = [_mega(result.load_fps), ABSENT if result.share is None else f"{most}{100 * result.share:g}"]
         cells += [_micro(_over(each, lambda one: one.min, min)), _micro(result.average_ns.mean)]
         cells.append(_micro(_over(each, lambda one: one.max, max)))
         cells += [_micro(sample.mean if sample else None) for sample in (result.ipdv_ns, result.jitter_ns)]
@@ -152,6 +161,20 @@ def _over(
     return choose(known) if known else None
 
 
+def _averages_of_invalid(record: CampaignFolder, finding: Finding, at: AtLoad) -> list[float]:
+    """Of the streams at this load that do not count, as far as they have one."""
+    return [
+        result.latency.avg
+        for place, result in record.evidence.trials
+        if place == finding.place
+        and isinstance(result, TrialResult)
+        and not result.valid
+        and result.plan.load_fps == at.load_fps
+        and result.latency is not None
+        and result.latency.avg is not None
+    ]
+
+
 # A mean of streams that is so many times their median is that of a few of them.
 _DECIDED = 1.5
 
@@ -174,6 +197,12 @@ def latency_remarks(record: CampaignFolder) -> list[str]:
             f"those of the streams are {', '.join(_micro(one) for one in sorted(at.average_ns.values))} µs."
             for at in result.loads
             if at.average_ns.mean > _DECIDED * at.average_ns.median
+        ]
+        lines += [
+            f"{whose}: {len(averages)} further streams at {_mega(at.load_fps)} Mpps are invalid. Their averages are "
+            f"{', '.join(_micro(one) for one in averages)} µs: what counts are the calmer streams."
+            for at in result.loads
+            if (averages := _averages_of_invalid(record, finding, at))
         ]
     return lines
 
