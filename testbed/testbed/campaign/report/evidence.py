@@ -73,13 +73,10 @@ def _pacing_words(evidence: Evidence) -> str | None:
         for is_reset in (False, True)
     }
     caught_up, sent = sum(pacing.caught_up or 0 for _, pacing, _ in told), sum(frames for _, _, frames in told)
-    words = [
-        f"{1000 * worst:.3g} ms{' in resets, whose gaps are between stamps' if is_reset else ''}"
-        for is_reset, worst in latest.items()
-        if worst is not None
-    ]
+    where = {False: "", True: " in resets, whose gaps are between stamps"}
+    words = [f"{1000 * worst:.3g} ms{where[is_reset]}" for is_reset, worst in latest.items() if worst is not None]
     return (
-        f"In valid trials the generator was at most {', and '.join(words)} late. {sent:,} frames left it, and "
+        f"In valid trials the generator was late by at most {', and by '.join(words)}. {sent:,} frames left it, and "
         f"{caught_up:,} were offered faster than asked for, to catch up."
     )
 

@@ -199,8 +199,8 @@ def latency_remarks(record: CampaignFolder) -> list[str]:
             if at.average_ns.mean > _DECIDED * at.average_ns.median
         ]
         lines += [
-            f"{whose}: {len(averages)} further streams at {_mega(at.load_fps)} Mpps are invalid. Their averages are "
-            f"{', '.join(_micro(one) for one in averages)} µs: what counts are the calmer streams."
+            f"{whose}: invalid streams at {_mega(at.load_fps)} Mpps, which do not count, had averages of "
+            f"{', '.join(_micro(one) for one in averages)} µs."
             for at in result.loads
             if (averages := _averages_of_invalid(record, finding, at))
         ]
