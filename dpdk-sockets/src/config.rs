@@ -37,8 +37,8 @@ pub struct Config {
     pub mtu: usize,
     /// The maximum number of connections, those in TIME-WAIT excluded; 100,000.
     pub connections: usize,
-    /// For each listener, the maximum number of connections whose handshake is not complete; 1,024. SYNs beyond are answered by
-    /// cookies.
+    /// For each listener, the maximum number of connections whose handshake is not complete; 1,024. Each has its buffers already.
+    /// SYNs beyond are answered by cookies, which take no memory; with 0, all are.
     pub backlog: usize,
     /// The receive buffer of a connection, 1 to 65,535 bytes; 65,535.
     pub receive_buffer: usize,

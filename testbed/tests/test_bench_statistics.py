@@ -157,6 +157,15 @@ def test_where_nearly_all_is_disturbed_all_counts_and_the_block_says_so():
     assert slices.block_ratio(block, "a", "b", True) == pytest.approx(1.0)
 
 
+def test_a_slice_with_next_to_no_cpu_time_says_nothing_of_a_rate_by_it():
+    """The kernel's CPU time is known to 10 ms, and may even seem negative."""
+    waited, busy = run_of("a", [100e6] * 6), run_of("b", [100e6] * 6)
+    waited.slices.cpu_seconds[2:4] = [-0.009, 0.0]
+    assert slices.block_ratio(block_of(waited, busy), "a", "b", True) == pytest.approx(1.0)
+    waited.slices.cpu_seconds = [0.0] * len(waited.slices.seconds)
+    assert slices.block_ratio(block_of(waited, busy), "a", "b", True) is None
+
+
 def test_a_starved_generator_disturbs_too():
     assert slices.is_disturbed(block_of(run_of("a", [1e6] * 3, generator_share=0.5)))
     assert not slices.is_disturbed(block_of(run_of("a", [1e6] * 3, generator_share=0.95)))

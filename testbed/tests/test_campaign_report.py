@@ -383,7 +383,7 @@ def test_the_report_says_how_late_the_generator_was(campaign: Path) -> None:
     # What its queue did not take has not left it.
     two = two.model_copy(update={"raw": {"generator": {"total": {"tx_failed": 1000}}}})
     evidence = read_folder(campaign).evidence
-    late = "In valid trials the generator was late by at most 2.1 ms. 399,000 frames left it, and 60 were offered faster"
+    late = "In valid trials the generator was late by at most 2.1 ms. 399,000 frames left it, and 60 were offered"
     for trials, said in (([one, two], True), ([TrialResult(**fields)], False)):
         lines = validity_lines(dataclasses.replace(evidence, trials=[("place", trial) for trial in trials]))
         assert any(line.startswith(late) for line in lines) is said

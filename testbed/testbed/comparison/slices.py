@@ -14,6 +14,9 @@ from testbed.run.cpu_share import OWN_CPU_SHARE
 
 # Above this share of its length a slice's length is not known well enough.
 CLOCK_ERROR_SHARE = 0.01
+# With less CPU time than this share of a slice, a rate per second of it is not known well enough: the kernel's time is
+# known to 10 ms, and a server that waits for its client has next to none.
+LEAST_CPU_SHARE = 0.1
 # If others leave less than this share of an instance's slices, none is left out, and the block is marked.
 LEAST_SLICES_SHARE = 1 / 3
 # It settles within a few.
@@ -68,6 +71,8 @@ def log_rates(block: Block, per_cpu_second: bool) -> dict[str, float]:
     values, turns = {}, {}
     for run in block.runs:
         kept = exact(run) if keep_all else undisturbed(run)
+        if per_cpu_second:
+            kept = kept & (numpy.asarray(run.slices.cpu_seconds) >= LEAST_CPU_SHARE * numpy.asarray(run.slices.seconds))
         if kept.any():
             times = run.slices.cpu_seconds if per_cpu_second else run.slices.seconds
             rates = numpy.asarray(run.slices.tx_packets)[kept] / numpy.asarray(times)[kept]

@@ -9,6 +9,7 @@ from statistics import median
 
 from testbed.bench.sockets.record import Churn, Latency
 from testbed.comparison.record import Block, Measurement, Run
+from testbed.comparison.slices import LEAST_CPU_SHARE
 from testbed.comparison.statistics import median_interval
 from testbed.page.tables import ABSENT, Row, Table, figure
 
@@ -121,19 +122,14 @@ def latency_table(latencies: Sequence[Latency]) -> Table:
 
 def churn_table(churn: Sequence[Churn]) -> Table:
     """One row a server and number of connections."""
-    rows = [
-        Row(
-            [
-                f"{one.connections:,}",
-                one.server,
-                f"{median(one.per_second):,.0f}",
-                interval(one.per_second),
-                f"{median(one.per_cpu_second):,.0f}",
-                interval(one.per_cpu_second),
-            ]
-        )
-        for one in churn
-    ]
+    rows = []
+    for one in churn:
+        # In the others the server waited for its client: see `LEAST_CPU_SHARE`.
+        rates = zip(one.per_second, one.per_cpu_second, strict=True)
+        per_cpu = [of_cpu for rate, of_cpu in rates if rate >= LEAST_CPU_SHARE * of_cpu]
+        cells = [f"{median(each):,.0f}" if each else ABSENT for each in (one.per_second, per_cpu)]
+        spans = [interval(one.per_second), interval(per_cpu)]
+        rows.append(Row([f"{one.connections:,}", one.server, cells[0], spans[0], cells[1], spans[1]]))
     return Table("Connections, each for one request", CHURN_COLUMNS, rows, text_columns=2)
 
 
