@@ -240,7 +240,8 @@ fn request(frame: &[u8], mtu: usize) -> TxRequest {
     match protocol {
         IpProtocol::Tcp => match TcpPacket::new_checked(&packet[header_len..]) {
             Ok(tcp) if packet.len() > mtu => {
-                // net_tap counts the Ethernet header as a part of the MTU, and never takes what would be longer.
+                // net_tap counts the Ethernet header as a part of the MTU, and never takes what would be longer
+                // (dpdk-rs/docs/upstream/tap_tso_size.md).
                 let headers = Ethernet::len(Some(0)) + header_len + usize::from(tcp.header_len());
                 asked.tcp_segments(tcp.header_len(), (mtu - headers) as u16)
             }

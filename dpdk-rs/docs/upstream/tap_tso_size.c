@@ -6,6 +6,7 @@
  */
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <rte_eal.h>
@@ -28,7 +29,7 @@ attempts(struct rte_mempool *pool, uint16_t segment)
 	int i;
 
 	ip = (struct rte_ipv4_hdr *)(memset(rte_pktmbuf_append(mbuf, len), 0, len) +
-		RTE_ETHER_HDR_LEN);
+				     RTE_ETHER_HDR_LEN);
 	ip->version_ihl = 0x45;
 	ip->total_length = rte_cpu_to_be_16(len - RTE_ETHER_HDR_LEN);
 	((struct rte_tcp_hdr *)(ip + 1))->data_off = 0x50;
