@@ -444,7 +444,7 @@ int dpdk_sockets_counter(struct dpdk_sockets_stack stack,
  * Write an address of a stack, by its number from 0, with port 0: first those of its configuration, a link-local one of IPv6 among
  * them, then those that the network has given.
  *
- * Returns 1, or 0 if there are not so many, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_SUCH_STACK or _INTERNAL.
+ * Returns 1, or 0 if there are fewer, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_SUCH_STACK or _INTERNAL.
  *
  * The caller promises:
  * address is NULL or points to room for an address.

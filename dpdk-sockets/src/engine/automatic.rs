@@ -8,9 +8,10 @@ use super::instant;
 use crate::config::{self, Route};
 use crate::ethernet::Ethernet;
 use crate::link::Link;
+use crate::time::Time;
 use crate::wire::Wire;
 use ahash::RandomState;
-use core::net::IpAddr;
+use core::net::{IpAddr, Ipv6Addr};
 use ipnet::{IpNet, Ipv6Net};
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Checksum, Device, DeviceCapabilities, Medium, RxToken, TxToken};
@@ -35,7 +36,16 @@ pub(crate) struct Automatic {
     none: SocketSet<'static>,
     mtu: usize,
     given: Given,
+    /// Addresses of IPv6 that are not used before this time.
+    tentative: Vec<(Ipv6Addr, Time)>,
+    /// Those that another host has.
+    duplicate: Vec<Ipv6Addr>,
+    /// What of it is used.
+    used: Given,
 }
+
+/// For so long, others can say that they have an address (RFC 4862, section 5.4; RFC 4861, section 10: RETRANS_TIMER).
+const DUPLICATE_WAIT: Time = Time::from_millis(1_000);
 
 struct Dhcp {
     interface: Interface,
@@ -71,7 +81,16 @@ impl Automatic {
             interface.update_ip_addrs(|addresses| addresses.extend([cidr(own.into())]));
             interface
         });
-        Some(Self { dhcp, slaac, none: SocketSet::new(Vec::new()), mtu: config.mtu, given: Given::default() })
+        Some(Self {
+            dhcp,
+            slaac,
+            none: SocketSet::new(Vec::new()),
+            mtu: config.mtu,
+            given: Given::default(),
+            tentative: Vec::new(),
+            duplicate: Vec::new(),
+            used: Given::default(),
+        })
     }
 
     /// Takes what concerns it. Returns whether nobody else is to see the frame.
@@ -96,8 +115,42 @@ impl Automatic {
         !matches!(subject, Subject::Arp)
     }
 
-    /// Asks and renews when it is time. Returns what the network has given, if that has changed.
+    /// Another host has this address.
+    pub(crate) fn exclude(&mut self, address: Ipv6Addr) {
+        self.tentative.retain(|(other, _)| *other != address);
+        self.duplicate.push(address);
+    }
+
+    /// Asks and renews when it is time. Returns what of the network's the stack is to use, if that has changed.
     pub(crate) fn maintain<W: Wire>(&mut self, link: &mut Link<W>) -> Option<&Given> {
+        let given = self.ask(link);
+        let now = link.now();
+        for net in &given.addresses {
+            if let IpAddr::V6(address) = net.addr()
+                && !self.given.has(address)
+            {
+                link.ask_for_duplicates(address);
+                self.tentative.push((address, now + DUPLICATE_WAIT));
+            }
+        }
+        self.tentative.retain(|(address, until)| *until > now && given.has(*address));
+        self.duplicate.retain(|address| given.has(*address));
+        let is_used = |net: &&IpNet| {
+            let waits = self.tentative.iter().map(|(address, _)| address);
+            waits.chain(&self.duplicate).all(|address| net.addr() != IpAddr::V6(*address))
+        };
+        let addresses = given.addresses.iter().filter(is_used).copied().collect();
+        let used = Given { addresses, routes: given.routes.clone() };
+        self.given = given;
+        if used == self.used {
+            return None;
+        }
+        self.used = used;
+        Some(&self.used)
+    }
+
+    /// What the network has given.
+    fn ask<W: Wire>(&mut self, link: &mut Link<W>) -> Given {
         let now = instant(link.now());
         let mut given = Given::default();
         let mut device = Frames { frame: None, link, mtu: self.mtu };
@@ -119,11 +172,13 @@ impl Automatic {
                 );
             });
         }
-        if given == self.given {
-            return None;
-        }
-        self.given = given;
-        Some(&self.given)
+        given
+    }
+}
+
+impl Given {
+    fn has(&self, address: Ipv6Addr) -> bool {
+        self.addresses.iter().any(|net| net.addr() == IpAddr::V6(address))
     }
 }
 

@@ -15,7 +15,7 @@ use crate::demux::Packet;
 use crate::link::{Hop, Link};
 use crate::time::Time;
 use crate::wire::Wire;
-pub(crate) use automatic::{Automatic, Given};
+pub(crate) use automatic::Automatic;
 use core::net::{IpAddr, SocketAddr};
 use core::num::NonZeroUsize;
 pub(crate) use device::Sent;

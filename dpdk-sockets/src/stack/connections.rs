@@ -254,8 +254,7 @@ impl<W: Wire> Stack<W> {
                 return Some(Event::Datagram(socket));
             }
         }
-        let addressing = self.addressing.as_mut()?;
-        core::mem::take(&mut addressing.has_changed).then_some(Event::Addresses)
+        core::mem::take(&mut self.has_other_addresses).then_some(Event::Addresses)
     }
 }
 

@@ -29,7 +29,6 @@ use crate::timers::Wheel;
 use crate::udp::{Datagram, Place, UdpPorts};
 use crate::watch::{Counters, Watched};
 use crate::wire::{Verified, Wire};
-use addresses::Addressing;
 use ahash::RandomState;
 use core::fmt;
 use core::net::IpAddr;
@@ -76,7 +75,9 @@ pub struct Stack<W: Wire> {
     /// Sockets whose program has to be told of datagrams.
     datagrams: VecDeque<UdpId>,
     /// Who asks the network for addresses.
-    addressing: Option<Addressing>,
+    automatic: Option<Automatic>,
+    /// Whether the program has to be told of other addresses.
+    has_other_addresses: bool,
     /// When the link asks again for hosts.
     maintained: Time,
     counters: Counters,
@@ -132,7 +133,8 @@ impl<W: Wire> Stack<W> {
         link.read_clock();
         Ok(Self {
             engine: Engine::new(config.mtu, uncut, keep_alive, config.congestion_control),
-            addressing: Automatic::new(&config, &mut link).map(Addressing::new),
+            automatic: Automatic::new(&config, &mut link),
+            has_other_addresses: false,
             link,
             buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
             patience: Patience {
@@ -288,7 +290,7 @@ impl<W: Wire> Stack<W> {
             self.maintained = now;
             self.time_wait.expire(now);
             self.paths.retain(|_, (_, end)| *end > now);
-            self.maintain_addresses(now);
+            self.maintain_addresses();
             let gone = self.link.maintain(now);
             if !gone.is_empty() {
                 self.unreachable(gone);
