@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ from testbed.campaign.simulated import DeviceModel, SimulatedGenerator
 from testbed.campaign.timeplan import expected, expected_between_pauses, print_plan
 from testbed.campaign.trial import Gaps, Pacing, Stream, TrialPlan, TrialResult
 from testbed.campaign.validity import NotMeasured, Trials, judged
+from testbed.run.results_folder import Status
 
 # A device of 5 Mpps on a line of 10.4; a queue holds what is due in 1 ms at 1 Mpps.
 MODEL = {"throughput_fps": {64: 5e6}, "line_rate_bps": 7e9, "buffer_frames": 1000}
@@ -56,6 +58,28 @@ preset: quick
 def found(**model: float) -> Throughput:
     trials = Trials(SimulatedGenerator(DeviceModel(**MODEL, **model)))
     return measure_throughput(trials, Stream(size=64), PRESETS["quick"].throughput)
+
+
+def test_a_figure_that_pauses_do_not_allow_is_declined(tmp_path: Path) -> None:
+    """At the throughput they are rare; then the machine pauses in each stream of the latency."""
+
+    def start(given: object, device: str, directions: int, raw: Path) -> SimulatedGenerator:
+        steady = EQUIPMENT.start(given, device, directions, raw)
+        paused = SimulatedGenerator(steady.model.model_copy(update=OFTEN), name=device)
+
+        class Paused(SimulatedGenerator):
+            def run(self, plan: TrialPlan) -> TrialResult:
+                return paused.run(plan) if plan.latency else super().run(plan)
+
+        return Paused(steady.model.model_copy(update={"pauses_per_s": 0.0}), name=device)
+
+    campaign = begin_campaign(tmp_path, TEXT)
+    campaign._equipment = replace(EQUIPMENT, start=start)
+    assert campaign.run(console()) is Status.PASSED
+    found = [one for one in read_folder(campaign.folder).summary.findings if one.measurement is Measurement.LATENCY]
+    assert {one.status for one in found} == {"skipped"}
+    words = r"this machine pauses 1 ms about \d times a second: no trial at this load was undisturbed"
+    assert all(re.fullmatch(words, one.reason) for one in found)
 
 
 def test_a_rate_without_loss_that_pauses_bound_is_no_figure() -> None:

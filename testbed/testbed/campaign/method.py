@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from testbed.campaign.grade import Graded
+from testbed.campaign.measurements.pause_bound import pause_bound
 from testbed.campaign.points import Point
 from testbed.campaign.presets import MeasurementSettings
 from testbed.campaign.recorder import RecordedSetup
@@ -20,7 +21,7 @@ from testbed.campaign.summary import Finding
 from testbed.campaign.traffic_generator import Capabilities, Generator, NotCapable
 from testbed.campaign.trial import AnyResult
 from testbed.campaign.turns import in_turns
-from testbed.campaign.validity import NothingToMeasure, NotMeasured
+from testbed.campaign.validity import Disturbed, NothingToMeasure, NotMeasured
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,10 @@ def measure(
         result = method.measure(Task(generator, point, settings, earlier, of_all))
     except (NotCapable, NothingToMeasure) as error:
         finding.status, finding.reason = "skipped", str(error)
+    except Disturbed as error:
+        # The machine allows no figure here: of the device nothing is wrong.
+        bound = pause_bound(error.tried, error.pauses_s, error.ring_frames)
+        finding.status, finding.reason = "skipped", f"{bound.pauses_in_words}: no trial at this load was undisturbed"
     except NotMeasured as error:
         finding.status, finding.reason = "failed", str(error)
     else:
