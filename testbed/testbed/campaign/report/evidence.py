@@ -12,7 +12,7 @@ from statistics import median
 
 from testbed.campaign.folder import Evidence
 from testbed.campaign.trial import AnyResult, Place, ResetResult, StepPlan, TrialPlan, TrialResult
-from testbed.campaign.validity import FOREIGN, checked
+from testbed.campaign.validity import FOREIGN, Rules, checked
 from testbed.page.tables import ABSENT, Row, Table, without_empty_columns
 
 _AGAIN = "again"
@@ -41,6 +41,7 @@ def validity_lines(evidence: Evidence) -> list[str]:
     if foreign := sum(checked(result, FOREIGN) for _, result in evidence.trials if result.valid):
         lines.append(f"{foreign:,} frames that were not sent came back in valid trials; they are not counted.")
     lines += [line for line in (_pacing_words(evidence), _uncertainty_words(evidence)) if line]
+    lines.append(f"A valid trial offered its load within {100 * Rules().rate_tolerance:g} % of what was asked for.")
     for words in dict.fromkeys(_generator_words(evidence, setup) for setup in sorted(evidence.joined)):
         lines.append(words)
     return lines
