@@ -26,6 +26,8 @@ from testbed.page.charts import CARD, MUTED, draw
 
 # At most this many curves are drawn; the tables have every size.
 MOST_CURVES = 8
+# Between the bars of two devices, as a share of the axis.
+_BARS_APART = 0.012
 # A loss of less is no more than a line along the axis, in a chart of all loss that there can be.
 _SEEN_PERCENT = 15.0
 
@@ -153,8 +155,9 @@ def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None
         shares = sorted({one.place for points in known.values() for one in points})
         # Each further nine takes as much room: what is rare is what matters.
         places = {share: -math.log10(1 - share / 100) for share in shares}
-        for device, points in known.items():
-            _line_with_ranges(axes, lines[device], [one._replace(place=places[one.place]) for one in points])
+        for number, (device, points) in enumerate(known.items()):
+            shift = _BARS_APART * number * max(places.values())
+            _line_with_ranges(axes, lines[device], [one._replace(place=places[one.place]) for one in points], shift)
         axes.set_xticks(list(places.values()), [f"{share:g}" for share in shares])
         axes.set_xlabel("frames that are as fast or faster, %")
         microseconds_axis(axes, [end for points in known.values() for one in points for end in (one.least, one.most)])
@@ -184,8 +187,9 @@ def _by_load(
     caption = f"{what} by load, {frames_in_words(finding)}"
 
     def paint(axes: Axes) -> None:
-        for device, points in known.items():
-            _line_with_ranges(axes, lines[device], points)
+        widest = max(one.place for points in known.values() for one in points)
+        for number, (device, points) in enumerate(known.items()):
+            _line_with_ranges(axes, lines[device], points, _BARS_APART * number * widest)
         for device, one in lossy:
             axes.plot(
                 [one.place], [one.median], linestyle="none", marker=lines[device].marker, markersize=5,
@@ -193,7 +197,7 @@ def _by_load(
             )  # fmt: skip
         if alone:
             _line(axes, Line("generator alone", MUTED, "."), sorted(alone.items()))
-        axes.set_xlim(0, 1.04 * max(one.place for points in known.values() for one in points))
+        axes.set_xlim(0, 1.04 * widest)
         axes.set_xlabel("offered load, million frames/s each way")
         ends = [end for points in known.values() for one in points for end in (one.least, one.most)]
         microseconds_axis(axes, [*ends, *alone.values()])
@@ -286,11 +290,11 @@ def _point(repetitions: list[Latency], name: str) -> tuple[float, float, float] 
     return None if median is None or ends is None else (median / 1e3, ends[0] / 1e3, ends[1] / 1e3)
 
 
-def _line_with_ranges(axes: Axes, line: Line, points: Sequence[Point]) -> None:
-    """The ranges are bars."""
+def _line_with_ranges(axes: Axes, line: Line, points: Sequence[Point], shift: float) -> None:
+    """The ranges are bars, a little aside, so that those of two devices are both seen."""
     _line(axes, line, [(one.place, one.median) for one in points])
     for one in points:
-        axes.plot([one.place] * 2, [one.least, one.most], color=line.colour, linewidth=1, clip_on=False)
+        axes.plot([one.place + shift] * 2, [one.least, one.most], color=line.colour, linewidth=1, clip_on=False)
 
 
 def _line(axes: Axes, line: Line, points: Sequence[tuple[float, float]]) -> None:

@@ -168,7 +168,10 @@ def _latency_note(record: CampaignFolder) -> str:
         "are means over the repetitions."
     ]
     if any(result.pdv_ns for result in found):
-        sentences.append("Percentiles and PDV, the packet delay variation of RFC 8219, are medians over them.")
+        sentences.append(
+            "Percentiles and PDV, the packet delay variation of RFC 8219, are medians over them; bars in the charts of "
+            "percentiles are their ranges."
+        )
     if any(result.ipdv_ns for result in found):
         sentences.append(
             "Jitter is the mean |IPDV| of RFC 5481, the difference between frames that came one after the other."
