@@ -124,6 +124,18 @@ def test_no_throughput_where_the_generator_keeps_next_to_nothing():
         measure_throughput(Trials(Tape(device, change=starved, max_fps_by_size={64: 5e6})), Stream(size=64))
 
 
+def test_a_generator_whose_clock_is_too_slow_at_every_rate_leaves_the_throughput_unknown():
+    """Each trial lacks 0.1 % of its frames: none of them is invalid, and none proves its rate."""
+
+    def short(result):
+        sent = round(0.999 * result.plan.intended_frames)
+        return result.model_copy(update={"sent": sent, "received": sent, "lost": 0, "lost_at": {}})
+
+    device = SimulatedGenerator(DeviceModel(throughput_fps={64: 5e6}))
+    found = measure_throughput(Trials(Tape(device, change=short)), Stream(size=64))
+    assert (found.throughput_fps, found.goals[0].lower, found.goals[0].upper) == (0.0, None, None)
+
+
 def test_a_device_slower_than_what_the_generator_keeps_has_its_own_bound():
     device = SimulatedGenerator(DeviceModel(throughput_fps={64: 0.8e6}, stalls=1, stall_s=1e-3))
     found = measure_throughput(Trials(device), Stream(size=64))

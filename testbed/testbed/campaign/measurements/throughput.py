@@ -324,7 +324,8 @@ class _Search(AbstractMeasurer):
             raise next(iter(self.not_offered.values()))
         found = [self._found(goal, outcome[goal.as_search_goal()]) for goal in goals]
         kept_fps = found[0].lower.load_fps if found[0].lower is not None else 0.0
-        if found[0].not_offered_fps is not None and found[0].pauses is None and kept_fps < _LEAST_KEPT * highest:
+        bounded = found[0].not_offered_fps is not None and found[0].pauses is None
+        if bounded and self.not_offered and kept_fps < _LEAST_KEPT * highest:
             why = self.not_offered[min(self.not_offered)]
             raise NotMeasured(f"the generator kept no rate above {kept_fps:.0f} of {highest:.0f} frames/s: {why}")
         return found
