@@ -8,7 +8,6 @@ use super::instant;
 use crate::config::{self, Route};
 use crate::ethernet::Ethernet;
 use crate::link::Link;
-use crate::time::Time;
 use crate::wire::Wire;
 use ahash::RandomState;
 use core::net::{IpAddr, Ipv6Addr};
@@ -36,16 +35,11 @@ pub(crate) struct Automatic {
     none: SocketSet<'static>,
     mtu: usize,
     given: Given,
-    /// Addresses of IPv6 that are not used before this time.
-    tentative: Vec<(Ipv6Addr, Time)>,
-    /// Those that another host has.
+    /// Addresses of it that another host has.
     duplicate: Vec<Ipv6Addr>,
     /// What of it is used.
     used: Given,
 }
-
-/// For so long, others can say that they have an address (RFC 4862, section 5.4; RFC 4861, section 10: RETRANS_TIMER).
-const DUPLICATE_WAIT: Time = Time::from_millis(1_000);
 
 struct Dhcp {
     interface: Interface,
@@ -87,7 +81,6 @@ impl Automatic {
             none: SocketSet::new(Vec::new()),
             mtu: config.mtu,
             given: Given::default(),
-            tentative: Vec::new(),
             duplicate: Vec::new(),
             used: Given::default(),
         })
@@ -117,27 +110,23 @@ impl Automatic {
 
     /// Another host has this address.
     pub(crate) fn exclude(&mut self, address: Ipv6Addr) {
-        self.tentative.retain(|(other, _)| *other != address);
         self.duplicate.push(address);
     }
 
     /// Asks and renews when it is time. Returns what of the network's the stack is to use, if that has changed.
     pub(crate) fn maintain<W: Wire>(&mut self, link: &mut Link<W>) -> Option<&Given> {
         let given = self.ask(link);
-        let now = link.now();
         for net in &given.addresses {
             if let IpAddr::V6(address) = net.addr()
                 && !self.given.has(address)
             {
                 link.ask_for_duplicates(address);
-                self.tentative.push((address, now + DUPLICATE_WAIT));
             }
         }
-        self.tentative.retain(|(address, until)| *until > now && given.has(*address));
         self.duplicate.retain(|address| given.has(*address));
-        let is_used = |net: &&IpNet| {
-            let waits = self.tentative.iter().map(|(address, _)| address);
-            waits.chain(&self.duplicate).all(|address| net.addr() != IpAddr::V6(*address))
+        let is_used = |net: &&IpNet| match net.addr() {
+            IpAddr::V4(_) => true,
+            IpAddr::V6(address) => !link.is_tentative(address) && !self.duplicate.contains(&address),
         };
         let addresses = given.addresses.iter().filter(is_used).copied().collect();
         let used = Given { addresses, routes: given.routes.clone() };

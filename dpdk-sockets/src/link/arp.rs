@@ -57,14 +57,7 @@ impl<W: Wire> Link<W> {
             target_hardware_addr: mac,
             target_protocol_addr: address,
         };
-        let header = Ethernet::len(self.vlan);
-        let Some(mut frame) = self.wire.allocate(header + arp.buffer_len()) else {
-            self.counters.dropped += 1;
-            return;
-        };
-        let bytes = W::bytes_mut(&mut frame);
-        Ethernet { to, from: self.mac, ethertype: EthernetProtocol::Arp }.emit(bytes, self.vlan);
-        arp.emit(&mut ArpPacket::new_unchecked(&mut bytes[header..]));
-        self.send(frame);
+        let header = Ethernet { to, from: self.mac, ethertype: EthernetProtocol::Arp };
+        self.send_whole(header, arp.buffer_len(), |bytes| arp.emit(&mut ArpPacket::new_unchecked(bytes)));
     }
 }

@@ -52,8 +52,8 @@ pub(crate) struct Link<W: Wire> {
     writes_checksums: bool,
     routes: Routes,
     neighbors: Neighbors<W::Frame>,
-    /// Addresses that the stack wants, and that another host may have.
-    tentative: Vec<Ipv6Addr>,
+    /// Addresses that the stack wants, and until when another host can say that it has them.
+    tentative: Vec<(Ipv6Addr, Time)>,
     /// Those that another host has.
     duplicates: Vec<Ipv6Addr>,
     counters: LinkCounters,
@@ -136,19 +136,24 @@ impl<W: Wire> Link<W> {
         if header.ethertype != EthernetProtocol::Arp {
             return self.transmit(payload.len(), Hop::Mac(header.to), |packet| packet.copy_from_slice(payload));
         }
-        let Some(mut frame) = self.wire.allocate(Ethernet::len(self.vlan) + payload.len()) else {
+        self.send_whole(header, payload.len(), |bytes| bytes.copy_from_slice(payload));
+    }
+
+    /// Sends a frame with `len` bytes after its header, which `write` writes wholly, checksums too.
+    fn send_whole(&mut self, header: Ethernet, len: usize, write: impl FnOnce(&mut [u8])) {
+        let header_len = Ethernet::len(self.vlan);
+        let Some(mut frame) = self.wire.allocate(header_len + len) else {
             self.counters.dropped += 1;
             return;
         };
         let bytes = W::bytes_mut(&mut frame);
         header.emit(bytes, self.vlan);
-        bytes[Ethernet::len(self.vlan)..].copy_from_slice(payload);
+        write(&mut bytes[header_len..]);
         self.send(frame);
     }
 
     /// The stack has these addresses and routes from now on.
     pub(crate) fn set_routes(&mut self, routes: Routes) {
-        self.tentative.retain(|address| !routes.is_own((*address).into()));
         self.routes = routes;
     }
 

@@ -6,6 +6,7 @@
 use super::{Link, Neighbor};
 use crate::config::is_unicast;
 use crate::ethernet::Ethernet;
+use crate::time::Time;
 use crate::wire::Wire;
 use core::net::{IpAddr, Ipv6Addr};
 use smoltcp::phy::{ChecksumCapabilities, Medium};
@@ -16,6 +17,9 @@ use smoltcp::wire::{
 
 /// All hosts of a link.
 const ALL_NODES: Ipv6Addr = Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 1);
+
+/// For so long, others can say that they have an address (RFC 4862, section 5.4; RFC 4861, section 10: RETRANS_TIMER).
+const DUPLICATE_WAIT: Time = Time::from_millis(1_000);
 
 /// RFC 4861, section 7.1: with any other hop limit, a message could be from another link.
 const HOP_LIMIT: u8 = u8::MAX;
@@ -73,13 +77,21 @@ impl<W: Wire> Link<W> {
     pub(crate) fn ask_for_duplicates(&mut self, address: Ipv6Addr) {
         let group = solicited_node(address);
         let message = NdiscRepr::NeighborSolicit { target_addr: address, lladdr: None };
-        self.tentative.push(address);
+        self.tentative.push((address, self.now + DUPLICATE_WAIT));
         self.send_message(message, Ipv6Addr::UNSPECIFIED, group, group_mac(group));
+    }
+
+    /// Whether another host can still say that it has this address.
+    pub(crate) fn is_tentative(&self, address: Ipv6Addr) -> bool {
+        self.tentative.iter().any(|(other, _)| *other == address)
     }
 
     /// The addresses that others were found to have since the last call.
     pub(crate) fn take_duplicates(&mut self) -> Vec<Ipv6Addr> {
-        core::mem::take(&mut self.duplicates)
+        let found = core::mem::take(&mut self.duplicates);
+        let now = self.now;
+        self.tentative.retain(|(address, until)| *until > now && !found.contains(address));
+        found
     }
 
     fn note_duplicate(&mut self, from: Ipv6Addr, message: &NdiscRepr<'_>, mac: EthernetAddress) {
@@ -88,8 +100,8 @@ impl<W: Wire> Link<W> {
             NdiscRepr::NeighborAdvert { target_addr, .. } => target_addr,
             _ => return,
         };
-        if let Some(at) = self.tentative.iter().position(|address| address == target) {
-            self.duplicates.push(self.tentative.swap_remove(at));
+        if self.is_tentative(*target) {
+            self.duplicates.push(*target);
         }
     }
 
@@ -121,20 +133,14 @@ impl<W: Wire> Link<W> {
             payload_len: message.buffer_len(),
             hop_limit: HOP_LIMIT,
         };
-        let header = Ethernet::len(self.vlan);
-        let Some(mut frame) = self.wire.allocate(header + ip.buffer_len() + message.buffer_len()) else {
-            self.counters.dropped += 1;
-            return;
-        };
-        let bytes = W::bytes_mut(&mut frame);
-        Ethernet { to: mac, from: self.mac, ethertype: EthernetProtocol::Ipv6 }.emit(bytes, self.vlan);
-        let bytes = &mut bytes[header..];
-        // Reserved fields are 0.
-        bytes.fill(0);
-        ip.emit(&mut Ipv6Packet::new_unchecked(&mut *bytes));
-        let mut packet = Icmpv6Packet::new_unchecked(&mut bytes[ip.buffer_len()..]);
-        message.emit(&from, &to, &mut packet, &ChecksumCapabilities::default());
-        self.send(frame);
+        let header = Ethernet { to: mac, from: self.mac, ethertype: EthernetProtocol::Ipv6 };
+        self.send_whole(header, ip.buffer_len() + message.buffer_len(), |bytes| {
+            // Reserved fields are 0.
+            bytes.fill(0);
+            ip.emit(&mut Ipv6Packet::new_unchecked(&mut *bytes));
+            let mut packet = Icmpv6Packet::new_unchecked(&mut bytes[ip.buffer_len()..]);
+            message.emit(&from, &to, &mut packet, &ChecksumCapabilities::default());
+        });
     }
 }
 

@@ -4,6 +4,7 @@
 //! Addresses that the network gives: DHCP (RFC 2131) and stateless autoconfiguration (RFC 4862), by a server and a router
 //! made by hand.
 
+use crate::ipv6::icmp;
 use crate::peer::{PEER_MAC, STACK_MAC, events};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use core::time::Duration;
@@ -15,7 +16,7 @@ use dpdk_sockets::{Config, ConfigError, ConnectError, Event, IpNet, Stack};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
     ArpOperation, ArpPacket, ArpRepr, DhcpMessageType, DhcpPacket, DhcpRepr, EthernetAddress, EthernetFrame,
-    EthernetProtocol, EthernetRepr, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv4Packet, Ipv4Repr, Ipv6Packet, Ipv6Repr,
+    EthernetProtocol, EthernetRepr, Icmpv6Packet, Icmpv6Repr, IpProtocol, Ipv4Packet, Ipv4Repr, Ipv6Packet,
     NdiscNeighborFlags, NdiscPrefixInfoFlags, NdiscPrefixInformation, NdiscRepr, NdiscRouterFlags, RawHardwareAddress,
     UdpPacket, UdpRepr,
 };
@@ -244,21 +245,10 @@ fn other_transactions_are_ignored() {
     assert_eq!(events(&mut stack), []);
 }
 
-fn icmp(from: Ipv6Addr, to: Ipv6Addr, hop_limit: u8, message: NdiscRepr<'_>) -> Vec<u8> {
-    let message = Icmpv6Repr::Ndisc(message);
-    let ip = Ipv6Repr {
-        src_addr: from,
-        dst_addr: to,
-        next_header: IpProtocol::Icmpv6,
-        payload_len: message.buffer_len(),
-        hop_limit,
-    };
-    let mut bytes = vec![0; ip.buffer_len() + ip.payload_len];
-    let mut packet = Ipv6Packet::new_unchecked(&mut bytes[..]);
-    ip.emit(&mut packet);
-    let mut inner = Icmpv6Packet::new_unchecked(packet.payload_mut());
-    message.emit(&from, &to, &mut inner, &ChecksumCapabilities::default());
-    bytes
+/// A host says something by neighbor discovery.
+fn say_by_icmp(stack: &mut Stack<Memory>, from: Ipv6Addr, to: Ipv6Addr, hop_limit: u8, message: NdiscRepr<'_>) {
+    stack.wire_mut().to_stack.push_back(icmp(from, to, hop_limit, &Icmpv6Repr::Ndisc(message)));
+    stack.poll();
 }
 
 /// The router advertises its prefix for so long, and itself.
@@ -280,8 +270,7 @@ fn advertise(stack: &mut Stack<Memory>, valid: Duration, hop_limit: u8) {
             prefix: PREFIX,
         }),
     };
-    let mac = EthernetAddress([0x33, 0x33, 0, 0, 0, 1]);
-    tell(stack, mac, EthernetProtocol::Ipv6, &icmp(ROUTER, ALL_NODES, hop_limit, message));
+    say_by_icmp(stack, ROUTER, ALL_NODES, hop_limit, message);
 }
 
 /// A packet of neighbor discovery from the stack: from whom, to whom, and what is asked for.
@@ -339,12 +328,7 @@ fn a_duplicate_address_is_not_used() {
         let mut stack = stack(false, true);
         advertise(&mut stack, 3_600 * SECOND, 255);
         wait(&mut stack, 2);
-        tell(
-            &mut stack,
-            EthernetAddress([0x33, 0x33, 0, 0, 0, 1]),
-            EthernetProtocol::Ipv6,
-            &icmp(from, to, 255, message),
-        );
+        say_by_icmp(&mut stack, from, to, 255, message);
         wait(&mut stack, 20);
         assert_eq!(stack.addresses().len(), if is_duplicate { 1 } else { 2 });
         advertise(&mut stack, 3_600 * SECOND, 255);

@@ -74,7 +74,7 @@ fn frame(from: Ipv6Addr, to: Ipv6Addr, protocol: IpProtocol, hop_limit: u8, cont
     bytes
 }
 
-fn icmp(from: Ipv6Addr, to: Ipv6Addr, hop_limit: u8, message: &Icmpv6Repr<'_>) -> Vec<u8> {
+pub(crate) fn icmp(from: Ipv6Addr, to: Ipv6Addr, hop_limit: u8, message: &Icmpv6Repr<'_>) -> Vec<u8> {
     let mut content = vec![0; message.buffer_len()];
     let mut packet = Icmpv6Packet::new_unchecked(&mut content[..]);
     message.emit(&from, &to, &mut packet, &ChecksumCapabilities::default());
