@@ -159,9 +159,14 @@ class CampaignSummary(SummaryRecord):
     journal: str = "journal.jsonl"
 
     @property
+    def kind_in_words(self) -> str:
+        """'RFC 2544'."""
+        return "Overload" if self.kind == "overload" else "RFC 2544"
+
+    @property
     def title(self) -> str:
         """'RFC 2544 campaign: virtual-wire'."""
-        return f"{'Overload' if self.kind == 'overload' else 'RFC 2544'} campaign: {self.scenario}"
+        return f"{self.kind_in_words} campaign: {self.scenario}"
 
     @property
     def not_accepted(self) -> list[Judgement]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import matplotlib.ticker
@@ -140,8 +140,8 @@ def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None
     known: dict[str, list[Point]] = {}
     for finding, result in found:
         if isinstance(result, LatencyFound):
-            each = [(share, _point(result.repetitions, name)) for name, share in PERCENTILES.items()]
-            points = [Point(share, *values) for share, values in each if values is not None]
+            each = [_point(share, result.repetitions, name) for name, share in PERCENTILES.items()]
+            points = [one for one in each if one is not None]
             if len(points) > 1:
                 known[finding.device] = points
     if not known:
@@ -155,9 +155,8 @@ def _percentiles(record: CampaignFolder, found: Sequence[Found]) -> Chart | None
         shares = sorted({one.place for points in known.values() for one in points})
         # Each further nine takes as much room: what is rare is what matters.
         places = {share: -math.log10(1 - share / 100) for share in shares}
-        for number, (device, points) in enumerate(known.items()):
-            shift = _BARS_APART * number * max(places.values())
-            _line_with_ranges(axes, lines[device], [one._replace(place=places[one.place]) for one in points], shift)
+        placed = {device: [one._replace(place=places[one.place]) for one in known[device]] for device in known}
+        _lines_with_ranges(axes, lines, placed)
         axes.set_xticks(list(places.values()), [f"{share:g}" for share in shares])
         axes.set_xlabel("frames that are as fast or faster, %")
         microseconds_axis(axes, [end for points in known.values() for one in points for end in (one.least, one.most)])
@@ -174,10 +173,10 @@ def _by_load(
     lossy: list[tuple[str, Point]] = []
     for device, loads in found:
         for at in loads:
-            values, load = _point(at.repetitions, name), at.load_fps / 1e6
-            if values is not None:
-                known.setdefault(device, []).append(Point(load, *values))
-                lossy += [(device, Point(load, *values))] if at.lossy else []
+            load = at.load_fps / 1e6
+            if (point := _point(load, at.repetitions, name)) is not None:
+                known.setdefault(device, []).append(point)
+                lossy += [(device, point)] if at.lossy else []
             if at.baseline and (own := getattr(at.baseline, name)) is not None:
                 alone[load] = own / 1e3
     if not known:
@@ -187,9 +186,7 @@ def _by_load(
     caption = f"{what} by load, {frames_in_words(finding)}"
 
     def paint(axes: Axes) -> None:
-        widest = max(one.place for points in known.values() for one in points)
-        for number, (device, points) in enumerate(known.items()):
-            _line_with_ranges(axes, lines[device], points, _BARS_APART * number * widest)
+        _lines_with_ranges(axes, lines, known)
         for device, one in lossy:
             axes.plot(
                 [one.place], [one.median], linestyle="none", marker=lines[device].marker, markersize=5,
@@ -197,7 +194,7 @@ def _by_load(
             )  # fmt: skip
         if alone:
             _line(axes, Line("generator alone", MUTED, "."), sorted(alone.items()))
-        axes.set_xlim(0, 1.04 * widest)
+        axes.set_xlim(0, 1.04 * max(one.place for points in known.values() for one in points))
         axes.set_xlabel("offered load, million frames/s each way")
         ends = [end for points in known.values() for one in points for end in (one.least, one.most)]
         microseconds_axis(axes, [*ends, *alone.values()])
@@ -284,17 +281,20 @@ def _time_axis(axes: Axes, unit: str, what: str) -> None:
     legend(axes)
 
 
-def _point(repetitions: list[Latency], name: str) -> tuple[float, float, float] | None:
-    """Median, least and most, in microseconds."""
+def _point(place: float, repetitions: list[Latency], name: str) -> Point | None:
+    """None if the streams lack the figure."""
     median, ends = median_of(repetitions, name), range_of(repetitions, name)
-    return None if median is None or ends is None else (median / 1e3, ends[0] / 1e3, ends[1] / 1e3)
+    return None if median is None or ends is None else Point(place, median / 1e3, ends[0] / 1e3, ends[1] / 1e3)
 
 
-def _line_with_ranges(axes: Axes, line: Line, points: Sequence[Point], shift: float) -> None:
-    """The ranges are bars, a little aside, so that those of two devices are both seen."""
-    _line(axes, line, [(one.place, one.median) for one in points])
-    for one in points:
-        axes.plot([one.place + shift] * 2, [one.least, one.most], color=line.colour, linewidth=1, clip_on=False)
+def _lines_with_ranges(axes: Axes, lines: Mapping[str, Line], known: Mapping[str, Sequence[Point]]) -> None:
+    """A line for each device. The ranges are bars, a little aside, so that those of two devices are both seen."""
+    apart = _BARS_APART * max(one.place for points in known.values() for one in points)
+    for number, (device, points) in enumerate(known.items()):
+        _line(axes, lines[device], [(one.place, one.median) for one in points])
+        for one in points:
+            places = [one.place + number * apart] * 2
+            axes.plot(places, [one.least, one.most], color=lines[device].colour, linewidth=1, clip_on=False)
 
 
 def _line(axes: Axes, line: Line, points: Sequence[tuple[float, float]]) -> None:

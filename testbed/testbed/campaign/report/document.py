@@ -91,7 +91,7 @@ def make_report(record: CampaignFolder | ComparisonFolder) -> Report:
 def _of_campaign(record: CampaignFolder) -> Report:
     summary = record.summary
     grade = overall_grade(summary)
-    kind = "Overload" if summary.kind == "overload" else "RFC 2544"
+    kind = summary.kind_in_words
     cautions = []
     if summary.preset is Preset.QUICK:
         kind = "Quick"

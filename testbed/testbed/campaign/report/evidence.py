@@ -59,23 +59,14 @@ def _lost_in_invalid(evidence: Evidence) -> str:
 
 def _pacing_words(evidence: Evidence) -> str | None:
     """How late the generator was in valid trials; None if it does not say."""
-    told = [
-        (result, result.pacing, _left(result))
-        for _, result in evidence.trials
-        if result.valid and result.pacing.worst_lag_s is not None
-    ]
+    told = [one for _, one in evidence.trials if one.valid and one.pacing.worst_lag_s is not None]
     if not told:
         return None
-    latest = {
-        is_reset: max(
-            (pacing.worst_lag_s or 0.0 for one, pacing, _ in told if isinstance(one, ResetResult) is is_reset),
-            default=None,
-        )
-        for is_reset in (False, True)
-    }
-    caught_up, sent = sum(pacing.caught_up or 0 for _, pacing, _ in told), sum(frames for _, _, frames in told)
-    where = {False: "", True: " in resets, whose gaps are between stamps"}
-    words = [f"{1000 * worst:.3g} ms{where[is_reset]}" for is_reset, worst in latest.items() if worst is not None]
+    caught_up, sent = sum(one.pacing.caught_up or 0 for one in told), sum(map(_left, told))
+    words = []
+    for is_reset, where in ((False, ""), (True, " in resets, whose gaps are between stamps")):
+        lags_s = [one.pacing.worst_lag_s or 0.0 for one in told if isinstance(one, ResetResult) is is_reset]
+        words += [f"{1000 * max(lags_s):.3g} ms{where}"] if lags_s else []
     return (
         f"In valid trials the generator was late by at most {', and by '.join(words)}. {sent:,} frames left it, and "
         f"{caught_up:,} were offered faster than asked for, to catch up."
