@@ -4,6 +4,7 @@
 //! The checksums of IPv4, TCP and UDP (RFC 1071), eight bytes at a time.
 
 use crate::ip::{self, is_ipv6};
+use crate::wire::Checksums;
 use smoltcp::wire::{IPV4_HEADER_LEN, IPV6_HEADER_LEN, IpProtocol};
 
 const UDP: u8 = 17;
@@ -29,11 +30,16 @@ pub(crate) fn is_content_right(packet: &[u8], header_len: usize) -> bool {
     is_absent || fold(sum(content, pseudo_header(packet, content.len()))) == u16::MAX
 }
 
-/// Writes the sums of an IP packet without options and extension headers, and of the TCP segment or UDP datagram in it.
+/// Writes the sums of an IP packet without options and extension headers, and of the TCP segment or UDP datagram in it, but not
+/// what the device writes.
 #[inline]
-pub(crate) fn write(packet: &mut [u8]) {
+pub(crate) fn write(packet: &mut [u8], by_device: Checksums) {
+    if by_device.ip && by_device.l4 {
+        return;
+    }
     let Some((header_len, protocol)) = ip::header(packet) else { return };
     let place = match protocol {
+        _ if by_device.l4 => None,
         IpProtocol::Tcp => Some(TCP_AT),
         IpProtocol::Udp => Some(UDP_AT),
         _ => None,
@@ -46,7 +52,7 @@ pub(crate) fn write(packet: &mut [u8]) {
         let sum = if sum == 0 && protocol == IpProtocol::Udp { u16::MAX } else { sum };
         packet[at..at + 2].copy_from_slice(&sum.to_ne_bytes());
     }
-    if !is_ipv6(packet) {
+    if !by_device.ip && !is_ipv6(packet) {
         packet[IPV4_AT..IPV4_AT + 2].fill(0);
         let sum = !fold(sum(&packet[..IPV4_HEADER_LEN], 0));
         packet[IPV4_AT..IPV4_AT + 2].copy_from_slice(&sum.to_ne_bytes());
@@ -98,6 +104,10 @@ mod tests {
     use smoltcp::phy::ChecksumCapabilities;
     use smoltcp::wire::{IpAddress, IpRepr, UdpPacket, UdpRepr};
 
+    fn write_all(packet: &mut [u8]) {
+        write(packet, Checksums::default());
+    }
+
     /// A UDP packet of IPv4 whose sums smoltcp has computed.
     fn packet(payload: &[u8]) -> Vec<u8> {
         packet_between(IpAddress::v4(192, 0, 2, 255), IpAddress::v4(255, 254, 253, 252), payload)
@@ -123,7 +133,7 @@ mod tests {
             let mut ours = right.clone();
             (ours[10], ours[11], ours[26], ours[27]) = (1, 2, 3, 4);
             assert!(!is_header_right(&ours[..20]) && !is_content_right(&ours, 20), "{len}");
-            write(&mut ours);
+            write_all(&mut ours);
             assert_eq!(ours, right, "{len}");
         }
     }
@@ -138,10 +148,24 @@ mod tests {
             let mut ours = right.clone();
             (ours[46], ours[47]) = (2, 3);
             assert!(!is_content_right(&ours, 40), "{len}");
-            write(&mut ours);
+            write_all(&mut ours);
             assert_eq!(ours, right, "{len}");
             (ours[46], ours[47]) = (0, 0);
             assert!(!is_content_right(&ours, 40), "a sum must be there");
+        }
+    }
+
+    /// Virtio writes the sums of TCP and UDP, and not that of IPv4's header.
+    #[test]
+    fn what_the_device_writes_is_left_as_it_is() {
+        let right = packet(b"content");
+        let mut wrong = right.clone();
+        (wrong[10], wrong[26]) = (!right[10], !right[26]);
+        for (ip, l4) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut ours = wrong.clone();
+            write(&mut ours, Checksums { ip, l4 });
+            assert_eq!((ours[10..12] == wrong[10..12], ours[26..28] == wrong[26..28]), (ip, l4));
+            assert!((ip || is_header_right(&ours[..20])) && (l4 || is_content_right(&ours, 20)));
         }
     }
 
@@ -151,7 +175,7 @@ mod tests {
         for byte in [0, 0xff] {
             let right = packet(&[byte; 1_472]);
             let mut ours = right.clone();
-            write(&mut ours);
+            write_all(&mut ours);
             assert_eq!(ours, right);
         }
     }
@@ -165,7 +189,7 @@ mod tests {
         let mut zero = packet(&[0, 0]);
         let sum = [zero[26], zero[27]];
         zero[28..30].copy_from_slice(&sum);
-        write(&mut zero);
+        write_all(&mut zero);
         assert_eq!(zero[26..28], [0xff, 0xff]);
         assert!(is_content_right(&zero, 20));
     }
@@ -175,7 +199,7 @@ mod tests {
         for (byte, headers) in [(0x47, 20), (0x67, 40)] {
             for len in 0..headers {
                 let mut bytes = vec![byte; len];
-                write(&mut bytes);
+                write_all(&mut bytes);
                 assert_eq!(bytes, vec![byte; len]);
             }
         }

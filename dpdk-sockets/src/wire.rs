@@ -35,14 +35,13 @@ pub trait Wire {
     fn allocate(&mut self, len: usize) -> Option<Self::Frame>;
 
     /// What the device has found of the checksums of a received frame. What it has not found right, the stack verifies.
-    fn verified(&self, _frame: &Self::Frame) -> Verified {
-        Verified::default()
+    fn verified(&self, _frame: &Self::Frame) -> Checksums {
+        Checksums::default()
     }
 
-    /// Whether the device writes the checksums of IPv4, TCP and UDP into the frames that it sends. The stack then leaves them
-    /// out.
-    fn writes_checksums(&self) -> bool {
-        false
+    /// What the device writes of the checksums of the frames that it sends. The stack then leaves them out.
+    fn written(&self) -> Checksums {
+        Checksums::default()
     }
 
     /// Has the device cut TCP segments in longer IPv4 packets into packets of `mtu` bytes. Returns the maximum length of a packet
@@ -64,9 +63,10 @@ pub trait Wire {
     fn flush(&mut self);
 }
 
-/// Which checksums of a received frame are right.
+/// The checksums that a device looks after: those of a received frame that are right, or absent without harm, and those that
+/// it writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct Checksums {
     /// That of the IPv4 header. IPv6 has none.
     pub ip: bool,
     /// That of TCP or UDP.
@@ -77,27 +77,36 @@ pub struct Verified {
 /// are as long as the mbufs: give the pool a data room of 16 KB or more.
 pub fn segmentation_offloads(info: &PortInfo) -> PortConfig {
     let config = checksum_offloads(info);
-    if !writes(info.offers_tx) || !info.offers_tx.contains(TxOffloads::TCP_SEGMENTS) {
+    if !written(info.offers_tx).l4 || !info.offers_tx.contains(TxOffloads::TCP_SEGMENTS) {
         return config;
     }
-    config.tx_offloads(WRITTEN.into_iter().fold(TxOffloads::TCP_SEGMENTS, |all, one| all | one))
+    config.tx_offloads(wanted(info.offers_tx) | TxOffloads::TCP_SEGMENTS)
 }
 
-/// Whether a device writes all checksums.
-fn writes(offloads: TxOffloads) -> bool {
-    WRITTEN.into_iter().all(|one| offloads.contains(one))
+/// What a device with these offloads writes. Virtio has none for the header of IPv4.
+fn written(offloads: TxOffloads) -> Checksums {
+    Checksums {
+        ip: offloads.contains(TxOffloads::IPV4_CHECKSUM),
+        l4: offloads.contains(TxOffloads::TCP_CHECKSUM) && offloads.contains(TxOffloads::UDP_CHECKSUM),
+    }
+}
+
+/// The offloads that make a device write what it can write.
+fn wanted(offered: TxOffloads) -> TxOffloads {
+    let written = written(offered);
+    let ip = if written.ip { TxOffloads::IPV4_CHECKSUM } else { TxOffloads::NONE };
+    let l4 = if written.l4 { TxOffloads::TCP_CHECKSUM | TxOffloads::UDP_CHECKSUM } else { TxOffloads::NONE };
+    ip | l4
 }
 
 const VERIFIED: [RxOffloads; 3] = [RxOffloads::IPV4_CHECKSUM, RxOffloads::TCP_CHECKSUM, RxOffloads::UDP_CHECKSUM];
-const WRITTEN: [TxOffloads; 3] = [TxOffloads::IPV4_CHECKSUM, TxOffloads::TCP_CHECKSUM, TxOffloads::UDP_CHECKSUM];
 
 /// A configuration for a port with those checksum offloads that its device has, so that a [`QueuePair`] uses them.
 pub fn checksum_offloads(info: &PortInfo) -> PortConfig {
     let verified = VERIFIED.into_iter().filter(|one| info.offers_rx.contains(*one));
-    let written = WRITTEN.into_iter().filter(|_| writes(info.offers_tx));
     PortConfig::default()
         .rx_offloads(verified.fold(RxOffloads::NONE, |all, one| all | one))
-        .tx_offloads(written.fold(TxOffloads::NONE, |all, one| all | one))
+        .tx_offloads(wanted(info.offers_tx))
 }
 
 /// An RX queue and a TX queue of one port, with a pool for the frames to send.
@@ -112,8 +121,8 @@ pub struct QueuePair {
     spare: Option<Packet<()>>,
     rx: RxQueue<()>,
     tx: TxQueue,
-    /// Whether the device writes checksums.
-    writes: bool,
+    /// What the device writes.
+    written: Checksums,
     /// The device cuts longer IPv4 packets with TCP into packets of so many bytes.
     mtu: usize,
     pool: Mempool<()>,
@@ -128,8 +137,8 @@ impl QueuePair {
     pub fn new(eal: &Eal, rx: RxQueue<()>, tx: TxQueue, pool: Mempool<()>) -> Self {
         let clock = Clock::new(eal);
         let spare = pool.alloc();
-        let (received, waiting, writes) = (Burst::new(), Burst::new(), writes(tx.offloads()));
-        Self { received, waiting, spare, rx, tx, writes, mtu: usize::MAX, pool, clock, start: clock.now() }
+        let (received, waiting, written) = (Burst::new(), Burst::new(), written(tx.offloads()));
+        Self { received, waiting, spare, rx, tx, written, mtu: usize::MAX, pool, clock, start: clock.now() }
     }
 
     /// Returns the queues. Frames that wait are dropped.
@@ -175,16 +184,18 @@ impl Wire for QueuePair {
         None
     }
 
-    fn verified(&self, frame: &Packet<()>) -> Verified {
-        Verified { ip: frame.ip_checksum() == Checksum::Good, l4: frame.l4_checksum() == Checksum::Good }
+    fn verified(&self, frame: &Packet<()>) -> Checksums {
+        // A host that shares the memory leaves checksums out: the data is as it was sent.
+        let is_right = |checksum| matches!(checksum, Checksum::Good | Checksum::Absent);
+        Checksums { ip: is_right(frame.ip_checksum()), l4: is_right(frame.l4_checksum()) }
     }
 
-    fn writes_checksums(&self) -> bool {
-        self.writes
+    fn written(&self) -> Checksums {
+        self.written
     }
 
     fn cut(&mut self, mtu: usize) -> usize {
-        if !self.writes || !self.tx.offloads().contains(TxOffloads::TCP_SEGMENTS) {
+        if !self.written.l4 || !self.tx.offloads().contains(TxOffloads::TCP_SEGMENTS) {
             return mtu;
         }
         let Some(spare) = self.spare.take().or_else(|| self.pool.alloc()) else { return mtu };
@@ -211,13 +222,13 @@ impl Wire for QueuePair {
         if self.waiting.is_empty() {
             return;
         }
-        if !self.writes {
+        if self.written == Checksums::default() {
             self.tx.tx(&mut self.waiting);
             return;
         }
         let mut asking = self.tx.prepare::<(), BURST>();
         for packet in self.waiting.drain() {
-            let request = request(packet.data(), self.mtu);
+            let request = request(packet.data(), self.written, self.mtu);
             // The port has the offloads, and the frame is the stack's own.
             let _ = asking.push(packet, &request);
         }
@@ -227,7 +238,7 @@ impl Wire for QueuePair {
 }
 
 /// What the device has to write into a frame of the stack. It cuts TCP segments in longer packets than `mtu`.
-fn request(frame: &[u8], mtu: usize) -> TxRequest {
+fn request(frame: &[u8], written: Checksums, mtu: usize) -> TxRequest {
     let nothing = TxRequest::new();
     let Some((len, EthernetProtocol::Ipv4 | EthernetProtocol::Ipv6)) = Ethernet::sent(frame) else { return nothing };
     let packet = &frame[len..];
@@ -235,9 +246,11 @@ fn request(frame: &[u8], mtu: usize) -> TxRequest {
     let asked = if ip::is_ipv6(packet) {
         TxRequest::ipv6(len as u8, header_len as u16)
     } else {
-        TxRequest::ipv4(len as u8, header_len as u16).ip_checksum()
+        let packet = TxRequest::ipv4(len as u8, header_len as u16);
+        if written.ip { packet.ip_checksum() } else { packet }
     };
     match protocol {
+        IpProtocol::Tcp | IpProtocol::Udp if !written.l4 => asked,
         IpProtocol::Tcp => match TcpPacket::new_checked(&packet[header_len..]) {
             Ok(tcp) if packet.len() > mtu => {
                 // net_tap counts the Ethernet header as a part of the MTU, and never takes what would be longer
@@ -300,12 +313,12 @@ impl Wire for Memory {
         Some(vec![0; len])
     }
 
-    fn verified(&self, _: &Vec<u8>) -> Verified {
-        Verified { ip: self.offloads, l4: self.offloads }
+    fn verified(&self, _: &Vec<u8>) -> Checksums {
+        Checksums { ip: self.offloads, l4: self.offloads }
     }
 
-    fn writes_checksums(&self) -> bool {
-        self.offloads
+    fn written(&self) -> Checksums {
+        Checksums { ip: self.offloads, l4: self.offloads }
     }
 
     fn bytes(frame: &Vec<u8>) -> Option<&[u8]> {

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from testbed.bench.sockets.loads import LOADS
 from testbed.bench.sockets.race import Race, compared
 from testbed.bench.sockets.record import read_record
 from testbed.bench.sockets.servers import Server, find_client, find_servers
-from testbed.bench.sockets.tables import full, rate_table, remarks
+from testbed.bench.sockets.tables import full, rate_table, remarks, stream_table
 from testbed.comparison.blocks import Protocol
 from testbed.comparison.measurement import off_the_forwarders_cpu
 from testbed.comparison.pair_verdict import Verdict
@@ -88,11 +89,42 @@ def test_a_short_race(program: Callable[[str], Program], tmp_path: Path) -> None
 
 
 @pytest.mark.e2e
+def test_a_short_race_with_streams(program: Callable[[str], Program], tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "testbed", "bench", "sockets", "polled", "segmented", "async", "--race", "--quick"]
+    argv += ["--blocks=1", "--streams=2", f"--out={tmp_path}", f"--json={tmp_path / 'copy.json'}"]
+    argv += [f"--bin-dir={folder}" for folder in folders_of(program)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = read_record(tmp_path / "copy.json")
+    (measurement,) = record.measurements
+    (block,) = measurement.blocks
+    assert (measurement.condition.streams, measurement.describe()) == (True, "2 streams")
+    assert [run.label for run in block.runs] == ["polled", "segmented", "polled (again)"]
+    assert all(sum(run.slices.tx_packets) > 0 for run in block.runs)
+    assert not rate_table(record.measurements).rows
+    assert len(stream_table(record.measurements).rows) == 3
+    # What the device cuts leaves the stack in longer segments.
+    (raw,) = tmp_path.glob("bench-sockets-*/raw")
+    assert [
+        _segment_size(raw / f"2-streams-block1-{name}-server.stdout") > 1_460 for name in ("polled", "segmented")
+    ] == [
+        False,
+        True,
+    ]
+
+
+def _segment_size(told: Path) -> float:
+    """Bytes of data in a segment of the server, by its counters."""
+    counters = dict(re.findall(r"(\w+): (\d+)", told.read_text()))
+    return int(counters["bytes_sent"]) / int(counters["segments_sent"])
+
+
+@pytest.mark.e2e
 def test_a_server_that_answers_wrongly_is_found(
     program: Callable[[str], Program], need_root: None, hugepages: bool, tmp_path: Path
 ) -> None:
     folders = folders_of(program)
-    wrong = Server("wrong", "", True, Program("wrong", "Python", Path(sys.executable)), lambda _: ["-c", WRONG])
+    wrong = Server("wrong", "", True, Program("wrong", "Python", Path(sys.executable)), lambda *_: ["-c", WRONG])
     lcores = plan_lcores()
     with scratch_folder() as runtime, off_the_forwarders_cpu(lcores):
         race = race_of(wrong, folders, Platform(lcores, hugepages, runtime, tmp_path, None))

@@ -82,6 +82,9 @@ impl TxRequest {
     /// Requests that the device cut the TCP segment in the IP packet, whose header has `l4_len` bytes, into segments
     /// with at most `segment_len` bytes of data each, and write their checksums (TSO).
     ///
+    /// An IPv4 header gets its checksum too, whether or not the port is configured for [`TxOffloads::IPV4_CHECKSUM`]: virtio
+    /// has only the offload for segments.
+    ///
     /// `net_tap` does this with DPDK 22.11. With 24.11 and 25.11 it offers the offload, but then rejects such frames.
     #[doc(alias = "RTE_MBUF_F_TX_TCP_SEG")]
     pub fn tcp_segments(self, l4_len: u8, segment_len: u16) -> Self {
@@ -92,7 +95,10 @@ impl TxRequest {
         );
         cut.segment_len = segment_len;
         // The segments are IPv4 packets of other lengths.
-        if cut.flags & sys::DPDK_SYS_MBUF_F_TX_IPV4 != 0 { cut.ip_checksum() } else { cut }
+        if cut.flags & sys::DPDK_SYS_MBUF_F_TX_IPV4 != 0 {
+            cut.flags |= sys::DPDK_SYS_MBUF_F_TX_IP_CKSUM;
+        }
+        cut
     }
 
     /// Requests that the device insert a VLAN tag with this TCI: priority, drop eligibility and VLAN number. Frames for
@@ -110,6 +116,10 @@ impl TxRequest {
         const ALL: u64 =
             sys::DPDK_SYS_MBUF_F_TX_UDP_CKSUM | sys::DPDK_SYS_MBUF_F_TX_TCP_CKSUM | sys::DPDK_SYS_MBUF_F_TX_TCP_SEG;
         let others = TxOffloads::UDP_CHECKSUM | TxOffloads::TCP_CHECKSUM | TxOffloads::TCP_SEGMENTS;
+        if !self.needs.contains(TxOffloads::IPV4_CHECKSUM) {
+            // Only segments wanted it.
+            self.flags &= !sys::DPDK_SYS_MBUF_F_TX_IP_CKSUM;
+        }
         self.flags = self.flags & !ALL | flags;
         self.needs = self.needs.without(others) | needs;
         self.l4_len = l4_len;
@@ -284,6 +294,8 @@ mod tests {
     #[test]
     fn the_last_wish_about_a_header_holds() {
         let request = TxRequest::ipv4(14, 20).tcp_segments(20, 100).udp_checksum();
+        assert_eq!(request, TxRequest::ipv4(14, 20).udp_checksum());
+        let request = TxRequest::ipv4(14, 20).ip_checksum().tcp_segments(20, 100).udp_checksum();
         assert_eq!(request, TxRequest::ipv4(14, 20).ip_checksum().udp_checksum());
     }
 }

@@ -6,7 +6,7 @@
 use super::{Flow, Inbound, ipv4, ipv6};
 use crate::ethernet::Ethernet;
 use crate::link::Link;
-use crate::wire::{Verified, Wire};
+use crate::wire::{Checksums, Wire};
 use smoltcp::wire::EthernetProtocol;
 
 /// The flow of a frame, if it looks like a TCP segment. Nothing is checked.
@@ -15,7 +15,7 @@ pub(crate) fn flow(bytes: &[u8], vlan: Option<u16>) -> Option<Flow> {
 }
 
 /// Looks at a frame for the host at this end of a link.
-pub(crate) fn inbound<'f, W: Wire>(bytes: &'f [u8], link: &Link<W>, verified: Verified) -> Inbound<'f> {
+pub(crate) fn inbound<'f, W: Wire>(bytes: &'f [u8], link: &Link<W>, verified: Checksums) -> Inbound<'f> {
     let (vlan, mac) = (link.vlan(), link.mac());
     let Some(Ethernet { to, from, ethertype }) = Ethernet::parse(bytes, vlan) else { return Inbound::Ignored };
     let header = Ethernet::len(vlan);

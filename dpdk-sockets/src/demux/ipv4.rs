@@ -6,7 +6,7 @@
 use super::{Inbound, Packet, transport, undelivered};
 use crate::checksum;
 use crate::link::Routes;
-use crate::wire::Verified;
+use crate::wire::Checksums;
 use core::net::IpAddr;
 use smoltcp::wire::{EthernetAddress, IpProtocol, Ipv4Packet};
 
@@ -16,7 +16,7 @@ pub(super) fn inbound<'f>(
     offset: usize,
     mac: EthernetAddress,
     routes: &Routes,
-    verified: Verified,
+    verified: Checksums,
 ) -> Inbound<'f> {
     let bytes = &frame[offset..];
     let Ok(packet) = Ipv4Packet::new_checked(bytes) else { return Inbound::Ignored };

@@ -5,7 +5,7 @@
 
 use super::{Inbound, Packet, transport, undelivered};
 use crate::link::Routes;
-use crate::wire::Verified;
+use crate::wire::Checksums;
 use core::net::IpAddr;
 use smoltcp::wire::{EthernetAddress, IPV6_HEADER_LEN, Icmpv6Packet, IpProtocol, Ipv6Packet};
 
@@ -15,7 +15,7 @@ pub(super) fn inbound<'f>(
     offset: usize,
     mac: EthernetAddress,
     routes: &Routes,
-    verified: Verified,
+    verified: Checksums,
 ) -> Inbound<'f> {
     let bytes = &frame[offset..];
     let Ok(packet) = Ipv6Packet::new_checked(bytes) else { return Inbound::Ignored };

@@ -6,12 +6,12 @@
 use super::{Datagram, Inbound, Packet, Segment};
 use crate::checksum;
 use crate::udp;
-use crate::wire::Verified;
+use crate::wire::Checksums;
 use core::net::IpAddr;
 use smoltcp::wire::UdpPacket;
 
 #[inline]
-pub(super) fn tcp(packet: Packet<'_>, header_len: usize, from: IpAddr, verified: Verified) -> Inbound<'_> {
+pub(super) fn tcp(packet: Packet<'_>, header_len: usize, from: IpAddr, verified: Checksums) -> Inbound<'_> {
     let Some(segment) = Segment::parse(packet.bytes, header_len, packet.to, from) else { return Inbound::Ignored };
     if !verified.l4 && !checksum::is_content_right(packet.bytes, header_len) {
         return Inbound::Damaged;
@@ -25,7 +25,7 @@ pub(super) fn udp(
     offset: usize,
     header_len: usize,
     from: IpAddr,
-    verified: Verified,
+    verified: Checksums,
 ) -> Inbound<'_> {
     let Ok(udp) = UdpPacket::new_checked(&packet.bytes[header_len..]) else { return Inbound::Ignored };
     // A datagram can be shorter than the content of its packet.

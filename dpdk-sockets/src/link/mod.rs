@@ -14,7 +14,7 @@ use crate::ethernet::Ethernet;
 use crate::ip;
 use crate::time::Time;
 use crate::watch::capture::{self, Capture};
-use crate::wire::Wire;
+use crate::wire::{Checksums, Wire};
 use core::net::{IpAddr, Ipv6Addr};
 use neighbors::{Neighbors, Verdict};
 pub(crate) use routes::Routes;
@@ -48,8 +48,8 @@ pub(crate) struct Link<W: Wire> {
     now: Time,
     mac: EthernetAddress,
     vlan: Option<u16>,
-    /// Whether the device writes checksums.
-    writes_checksums: bool,
+    /// The checksums that the device writes.
+    written: Checksums,
     routes: Routes,
     neighbors: Neighbors<W::Frame>,
     /// Addresses that the stack wants, and until when another host can say that it has them.
@@ -63,7 +63,7 @@ pub(crate) struct Link<W: Wire> {
 impl<W: Wire> Link<W> {
     pub(crate) fn new(wire: W, config: &Config) -> Self {
         Self {
-            writes_checksums: wire.writes_checksums(),
+            written: wire.written(),
             wire,
             now: Time::ZERO,
             mac: EthernetAddress(config.mac.0),
@@ -117,9 +117,7 @@ impl<W: Wire> Link<W> {
         let bytes = W::bytes_mut(&mut frame);
         let packet = &mut bytes[header..];
         let result = write(packet);
-        if !self.writes_checksums {
-            checksum::write(packet);
-        }
+        checksum::write(packet, self.written);
         if !self.captures.is_empty() {
             capture::sent(&mut self.captures, packet, self.now);
         }

@@ -28,7 +28,7 @@ use crate::time::Time;
 use crate::timers::Wheel;
 use crate::udp::{Datagram, Place, UdpPorts};
 use crate::watch::{Counters, Watched};
-use crate::wire::{Verified, Wire};
+use crate::wire::{Checksums, Wire};
 use ahash::RandomState;
 use core::fmt;
 use core::net::IpAddr;
@@ -229,7 +229,7 @@ impl<W: Wire> Stack<W> {
     }
 
     /// Handles what is in a frame.
-    fn handle(&mut self, bytes: &[u8], verified: Verified, others: usize) -> Fate {
+    fn handle(&mut self, bytes: &[u8], verified: Checksums, others: usize) -> Fate {
         let inbound = inbound(bytes, &self.link, verified);
         if !matches!(inbound, Inbound::Tcp(..)) && self.give(bytes) {
             return Fate::Done;

@@ -6,7 +6,7 @@
 use crate::pair::{Hosts, IPV4, IPV6};
 use core::time::Duration;
 use dpdk_rs::MacAddr;
-use dpdk_sockets::wire::{Memory, Verified, Wire};
+use dpdk_sockets::wire::{Memory, Checksums, Wire};
 use dpdk_sockets::{Config, Event, IpNet, Stack};
 use smoltcp::wire::{Ipv4Packet, TcpPacket};
 
@@ -47,12 +47,12 @@ impl Wire for Cutting {
         self.memory.allocate(len)
     }
 
-    fn verified(&self, frame: &Vec<u8>) -> Verified {
+    fn verified(&self, frame: &Vec<u8>) -> Checksums {
         self.memory.verified(frame)
     }
 
-    fn writes_checksums(&self) -> bool {
-        true
+    fn written(&self) -> Checksums {
+        self.memory.written()
     }
 
     fn cut(&mut self, mtu: usize) -> usize {

@@ -12,15 +12,23 @@ pub const SERVER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 pub const PREFIX_LEN: u8 = 8;
 /// The server's port.
 pub const PORT: u16 = 80;
+/// The server's port for streams: it sends [`CHUNK`](crate::CHUNK) bytes for each byte that it gets there.
+pub const STREAM_PORT: u16 = 81;
 /// The server's MAC address, that of the first port on a virtual wire.
 pub const SERVER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 2, 0]);
 /// The MAC address of all clients.
-pub(crate) const CLIENT_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 2]);
+pub const CLIENT_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 2]);
 /// A client host has as many connections.
 const PORTS: u32 = 50_000;
 const FIRST_PORT: u16 = 1_024;
 /// The first client host.
 const FIRST_HOST: u32 = Ipv4Addr::new(10, 1, 0, 2).to_bits();
+
+/// The address of the first client host.
+#[must_use]
+pub const fn first_client() -> Ipv4Addr {
+    client(0).0
+}
 
 /// Address and port of a connection's client.
 pub(crate) const fn client(number: u32) -> (Ipv4Addr, u16) {

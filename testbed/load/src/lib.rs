@@ -8,10 +8,14 @@
 mod addresses;
 mod clients;
 mod echo;
+mod frames;
 mod latency;
 mod segment;
+mod stream;
 
-pub use addresses::{PORT, PREFIX_LEN, SERVER, SERVER_MAC};
+pub use addresses::{CLIENT_MAC, PORT, PREFIX_LEN, SERVER, SERVER_MAC, STREAM_PORT, first_client};
 pub use clients::{Clients, Counters, Mode, Outgoing, Patience};
 pub use echo::{accept, echo};
+pub use frames::Frames;
 pub use latency::Latencies;
+pub use stream::{CHUNK, Source, Stream};

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.bench import quoted_text as text
-from testbed.bench.count.gate import REQUEST
+from testbed.bench.count.gate import BYTE, REQUEST
 from testbed.bench.record import OverloadRecord, read_record
 from testbed.bench.sockets.race import compared
 from testbed.bench.sockets.record import SocketsRecord
 from testbed.bench.sockets.record import read_record as read_races
-from testbed.bench.sockets.tables import churn_table, latency_table, rate_table
+from testbed.bench.sockets.tables import churn_table, latency_table, rate_table, stream_table
 from testbed.comparison.figures import figures
 from testbed.comparison.pair_verdict import Verdict, interval_text, judge
 from testbed.comparison.pairs import pairs
@@ -89,11 +89,14 @@ def results_page(root: Path) -> str:
         blocks += [text.RACE_LATENCIES, markdown_table(latency_table(latencies))]
         churn = [one for run in races.values() for one in run.churn]
         blocks += [text.RACE_CHURN, markdown_table(churn_table(churn))]
+        if (filled := stream_table(measurements)).rows:
+            blocks += [text.RACE_STREAMS, markdown_table(filled)]
     if left:
         raise ResultsError(f"no section of {PAGE} shows {', '.join(sorted(left))}: add it to quoted_text.py")
     counts = _read(root / COUNTS)
     blocks += ["## Instructions", text.INSTRUCTIONS, markdown_table(_count_table(counts))]
-    blocks += [text.REQUEST_INSTRUCTIONS, markdown_table(_request_table(counts))]
+    blocks += [text.REQUEST_INSTRUCTIONS, markdown_table(_server_table(counts, REQUEST, ",.0f"))]
+    blocks += [text.BYTE_INSTRUCTIONS, markdown_table(_server_table(counts, BYTE, ".2f"))]
     for name, path in counted.items():
         blocks += [text.REWRITE_INSTRUCTIONS.format(name=name), markdown_table(_rewrite_table(_read(path)))]
     return "\n\n".join([*blocks, text.FURTHER]) + "\n"
@@ -189,19 +192,19 @@ def _count_table(counts: dict) -> Table:
         Row([versions, counted, *(f"{costs[part]:.2f}" if part in costs else ABSENT for part in parts)])
         for versions, figures_of in counts["figures"].items()
         for counted, costs in figures_of.items()
-        if REQUEST not in costs
+        if not {REQUEST, BYTE} & set(costs)
     ]
     return Table("", ["Versions", "Program", *(part.capitalize() for part in parts)], rows, text_columns=2)
 
 
-def _request_table(counts: dict) -> Table:
+def _server_table(counts: dict, what: str, form: str) -> Table:
     rows = [
-        Row([versions, counted, f"{costs[REQUEST]:,.0f}"])
+        Row([versions, counted, f"{costs[what]:{form}}"])
         for versions, figures_of in counts["figures"].items()
         for counted, costs in figures_of.items()
-        if REQUEST in costs
+        if what in costs
     ]
-    return Table("", ["Versions", "Server", "Request"], rows, text_columns=2)
+    return Table("", ["Versions", "Server", what.capitalize()], rows, text_columns=2)
 
 
 def _rewrite_table(counts: dict) -> Table:

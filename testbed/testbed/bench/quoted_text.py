@@ -78,6 +78,11 @@ REQUEST_INSTRUCTIONS = """\
 Instructions per request of 100 bytes that a server on dpdk-sockets sends back, without a device (`./x bench sockets`):
 with the poll interface, with async sockets, and with the poll interface if the device has checksum offloads."""
 
+BYTE_INSTRUCTIONS = """\
+Instructions per byte that a stack sends, and that another one receives and its program compares, without a device: all
+checksums in software, by the device, and with segments of 16 KB that the device cuts. Copies by `rep movsb` are
+switched off: callgrind counts each of their bytes."""
+
 REWRITE_INSTRUCTIONS = "With a parser in the loop, as counted in {name}; `:w1` writes the IPv4 destination only:"
 
 RACES = """\
@@ -96,6 +101,10 @@ longest time for which the client itself did not poll: a virtual machine has suc
 may be one of the client or of the server."""
 
 RACE_CHURN = "Connections that the client opens, uses for one request, and closes:"
+
+RACE_STREAMS = """\
+Bytes that a server sends in bulk, all of them checked. The device of `segmented` takes TCP segments of up to 16 KB and
+cuts them into packets (TSO); on this wire they stay whole. A connection has 64 KB on its way at most."""
 
 FURTHER = """\
 ## Further figures

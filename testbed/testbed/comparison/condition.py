@@ -40,6 +40,8 @@ class Condition(BaseModel):
     drops: int = 0
     # Of a race between servers; None for forwarders.
     connections: int | None = None
+    # Whether these are streams of bytes that the servers send, and not requests.
+    streams: bool = False
 
     @property
     def nics(self) -> tuple[str, ...]:
@@ -84,7 +86,8 @@ class Condition(BaseModel):
     def describe(self, sweep: str | None = None) -> str:
         """'net_null, 64 bytes, 1 port', and what differs from the usual or is swept."""
         if self.connections is not None:
-            return f"{self.connections:,} connection{'' if self.connections == 1 else 's'}"
+            word = "stream" if self.streams else "connection"
+            return f"{self.connections:,} {word}{'' if self.connections == 1 else 's'}"
         words = [self.wire, f"{self.size} bytes", f"{self.ports} port{'' if self.ports == 1 else 's'}"]
         usual, swept = Condition(), SWEEPS[sweep][0] if sweep else None
         for name, text in (

@@ -30,8 +30,9 @@ class Program:
 LANGUAGES = {"l2fwd-c": "C", "l2fwd-rs": "Rust", "generator": "Rust"}
 FORWARDERS = ("l2fwd-c", "l2fwd-rs")
 GENERATOR = "generator"
-# A server and its clients, to be counted.
+# A server and its clients, and two ends of a stream, to be counted.
 COSTS = "costs"
+BYTE_COSTS = "byte-costs"
 # Of a race: the client, and servers on our sockets and on the kernel's.
 RACE_CLIENT = "race-client"
 RACE_SERVER = "race-server"
@@ -39,7 +40,7 @@ RACE_TOKIO = "race-tokio"
 # The example of dpdk-sockets, as testbed-load builds it.
 ECHO = "echo"
 IMPAIR = "impair"
-LANGUAGES |= dict.fromkeys((COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO, ECHO, IMPAIR), "Rust")
+LANGUAGES |= dict.fromkeys((COSTS, BYTE_COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO, ECHO, IMPAIR), "Rust")
 
 
 def repository_root() -> Path:

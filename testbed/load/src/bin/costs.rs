@@ -10,7 +10,6 @@ use core::net::Ipv4Addr;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::runtime::Runtime;
-use dpdk_sockets::wire::{Verified, Wire};
 use dpdk_sockets::{Config, Counters, Event, IpNet, Stack};
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
@@ -18,69 +17,12 @@ use smoltcp::wire::{
     Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber,
 };
 use std::error::Error;
-use testbed_load::{PORT, SERVER, accept};
+use testbed_load::{Frames, PORT, SERVER, accept};
 
 const SERVER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 1]);
 const CLIENT_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 0, 2]);
 /// The clients' ports and addresses.
 const PORTS: u32 = 50_000;
-
-/// One frame in and one out.
-struct OneFrame {
-    /// Whether it does what a device with checksum offloads does.
-    offloads: bool,
-    to_stack: Option<Vec<u8>>,
-    from_stack: Option<Vec<u8>>,
-    /// Where the next frames are written.
-    spare: Vec<Vec<u8>>,
-    now: Duration,
-}
-
-impl Wire for OneFrame {
-    type Frame = Vec<u8>;
-
-    fn now(&mut self) -> Duration {
-        self.now
-    }
-
-    fn receive(&mut self) -> Option<Vec<u8>> {
-        self.to_stack.take()
-    }
-
-    fn has_room(&mut self) -> bool {
-        !self.spare.is_empty()
-    }
-
-    fn allocate(&mut self, len: usize) -> Option<Vec<u8>> {
-        let mut frame = self.spare.pop()?;
-        // Within the capacity, and shorter than before in most cases.
-        frame.resize(len, 0);
-        Some(frame)
-    }
-
-    fn verified(&self, _: &Vec<u8>) -> Verified {
-        Verified { ip: self.offloads, l4: self.offloads }
-    }
-
-    fn writes_checksums(&self) -> bool {
-        self.offloads
-    }
-
-    fn bytes(frame: &Vec<u8>) -> Option<&[u8]> {
-        Some(frame)
-    }
-
-    fn bytes_mut(frame: &mut Vec<u8>) -> &mut [u8] {
-        frame
-    }
-
-    fn send(&mut self, frame: Vec<u8>) -> bool {
-        self.from_stack = Some(frame);
-        true
-    }
-
-    fn flush(&mut self) {}
-}
 
 /// The client's side of a connection.
 struct Client {
@@ -132,8 +74,8 @@ impl Client {
     }
 
     /// Takes what the stack has sent. Returns how many bytes of data it carries, if it acknowledges everything.
-    fn take(&mut self, wire: &mut OneFrame) -> Option<usize> {
-        let frame = wire.from_stack.take()?;
+    fn take(&mut self, wire: &mut Frames) -> Option<usize> {
+        let frame = wire.from_stack.pop_front()?;
         let ip = Ipv4Packet::new_unchecked(&frame[14..]);
         let tcp = TcpPacket::new_unchecked(ip.payload());
         let is_mine = tcp.dst_port() == self.port && tcp.ack_number() == self.seq;
@@ -146,12 +88,12 @@ impl Client {
 
 /// A server, in each of the two ways to write it.
 enum Server {
-    Polled(Box<Stack<OneFrame>>),
-    Async(Runtime<OneFrame>),
+    Polled(Box<Stack<Frames>>),
+    Async(Runtime<Frames>),
 }
 
 impl Server {
-    fn new(stack: Stack<OneFrame>, is_async: bool) -> Result<Self, Box<dyn Error>> {
+    fn new(stack: Stack<Frames>, is_async: bool) -> Result<Self, Box<dyn Error>> {
         let mut stack = stack;
         if !is_async {
             stack.listen(PORT)?;
@@ -163,7 +105,7 @@ impl Server {
         Ok(Self::Async(runtime))
     }
 
-    fn with_wire<T>(&mut self, look: impl FnOnce(&mut OneFrame) -> T) -> T {
+    fn with_wire<T>(&mut self, look: impl FnOnce(&mut Frames) -> T) -> T {
         match self {
             Self::Polled(stack) => look(stack.wire_mut()),
             Self::Async(runtime) => runtime.with_stack(|stack| look(stack.wire_mut())),
@@ -223,26 +165,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut config = Config::new(MacAddr(SERVER_MAC.0), IpNet::new_assert(SERVER.into(), 8));
     (config.receive_buffer, config.send_buffer) = (4_096, 4_096);
     config.backlog = 10;
-    let spare = (0..4).map(|_| Vec::with_capacity(2_048)).collect();
-    let wire = OneFrame { offloads, to_stack: None, from_stack: None, spare, now: Duration::ZERO };
-    let mut server = Server::new(Stack::new(wire, config)?, is_async)?;
+    let mut server = Server::new(Stack::new(Frames::new(4, offloads, 0), config)?, is_async)?;
     let mut clients: Vec<_> = (0..connections).map(Client::new).collect();
     for client in &mut clients {
-        server.with_wire(|wire| wire.to_stack = Some(client.frame(TcpControl::Syn, b"")));
+        server.with_wire(|wire| wire.to_stack.push_back(client.frame(TcpControl::Syn, b"")));
         for _ in 0..3 {
             serve(&mut server);
             server.with_wire(|wire| {
-                let Some(frame) = wire.from_stack.take() else { return };
+                let Some(frame) = wire.from_stack.pop_front() else { return };
                 if EthernetFrame::new_unchecked(&frame[..]).ethertype() == EthernetProtocol::Arp {
-                    wire.to_stack = Some(arp_reply(client.address));
+                    wire.to_stack.push_back(arp_reply(client.address));
                     wire.spare.push(frame);
                 } else {
-                    wire.from_stack = Some(frame);
+                    wire.from_stack.push_back(frame);
                     client.take(wire);
                 }
             });
         }
-        server.with_wire(|wire| wire.to_stack = Some(client.frame(TcpControl::None, b"")));
+        server.with_wire(|wire| wire.to_stack.push_back(client.frame(TcpControl::None, b"")));
         serve(&mut server);
     }
     let mut random = 1_u64;
@@ -250,7 +190,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let client = &mut clients[(random >> 33) as usize % connections as usize];
         server.with_wire(|wire| {
-            wire.to_stack = Some(client.frame(TcpControl::Psh, &[7; 100]));
+            wire.to_stack.push_back(client.frame(TcpControl::Psh, &[7; 100]));
             wire.now += Duration::from_micros(1);
         });
         request(&mut server);

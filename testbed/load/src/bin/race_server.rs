@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The echo server of a race on dpdk-sockets. Usage: race-server [EAL OPTIONS] -- polled|async|offloaded CONNECTIONS BUFFER,
-//! the last in bytes for each direction of a connection. Runs until SIGINT or SIGTERM.
+//! The server of a race on dpdk-sockets: it echoes, and with the poll interface sends streams on a port of their own. Usage:
+//! race-server [EAL OPTIONS] -- polled|async|offloaded|segmented CONNECTIONS BUFFER, the last in bytes for each direction of a
+//! connection. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
 use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
 use dpdk_rs::{Clock, Eal, EalOptions, MacAddr, Mempool, PortConfig, Tsc};
 use dpdk_sockets::runtime::Runtime;
-use dpdk_sockets::wire::{QueuePair, checksum_offloads};
+use dpdk_sockets::wire::{QueuePair, checksum_offloads, segmentation_offloads};
 use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use testbed_load::{PORT, PREFIX_LEN, SERVER, SERVER_MAC, accept};
+use testbed_load::{PORT, PREFIX_LEN, SERVER, SERVER_MAC, STREAM_PORT, Source, accept};
 
 /// For full queues, those of the device too.
 const MBUFS: u32 = 4_095;
+/// Of the mbufs for segments that the device cuts.
+const LONG_ROOM: u16 = 16_384;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let [kind, connections, buffer] = args.as_slice() else {
-        return Err("give polled, async or offloaded, the connections, and the bytes of a buffer".into());
+        return Err("give polled, async, offloaded or segmented, the connections, and the bytes of a buffer".into());
     };
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
@@ -34,31 +37,50 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
-    // The kernel's servers have no device that looks after checksums either.
-    let config = if kind == "offloaded" { checksum_offloads(&port.info()?) } else { PortConfig::default() };
+    let (config, to_send) = match kind.as_str() {
+        "offloaded" => (checksum_offloads(&port.info()?), pool.clone()),
+        "segmented" => {
+            let long = Mempool::builder("long").size(MBUFS).data_room(LONG_ROOM).build(&eal)?;
+            (segmentation_offloads(&port.info()?), long)
+        }
+        // The kernel's servers have no device that looks after checksums either.
+        _ => (PortConfig::default(), pool.clone()),
+    };
     let (_port, mut rx, mut tx) = port.configure(&config, &pool)?.start()?;
-    let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), pool);
+    let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), to_send);
     let mut config = Config::new(MacAddr(SERVER_MAC.0), IpNet::new_assert(SERVER.into(), PREFIX_LEN));
     config.connections = connections.parse()?;
     (config.receive_buffer, config.send_buffer) = (buffer.parse()?, buffer.parse()?);
     let stack = Stack::new(wire, config)?;
     match kind.as_str() {
-        "polled" | "offloaded" => polled(stack, &stop, &polls),
+        "polled" | "offloaded" | "segmented" => polled(stack, &stop, &polls),
         "async" => tasks(stack, &stop, &polls),
-        other => Err(format!("'{other}' is no kind of server: give polled, async or offloaded").into()),
+        other => Err(format!("'{other}' is no kind of server: give polled, async, offloaded or segmented").into()),
     }
 }
 
 fn polled(mut stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Result<(), Box<dyn Error>> {
     stack.listen(PORT)?;
+    let for_streams = stack.listen(STREAM_PORT)?;
+    let mut sources: Vec<Source> = Vec::new();
     while !stop.load(Relaxed) {
         let frames = stack.poll();
         while let Some(event) = stack.next_event() {
+            // The client notices what is missing.
             match event {
-                Event::Readable(id) => {
-                    let _ = echo_all(&mut stack, id); // the client notices what is missing
+                Event::Accepted(listener, id) if listener == for_streams => sources.push(Source::new(id)),
+                Event::Readable(id) | Event::Writable(id) => match sources.iter_mut().find(|source| source.id == id) {
+                    Some(source) => {
+                        let _ = source.go_on(&mut stack);
+                    }
+                    None => {
+                        let _ = echo_all(&mut stack, id);
+                    }
+                },
+                Event::Ended(id, _) => {
+                    sources.retain(|source| source.id != id);
+                    stack.close(id)?;
                 }
-                Event::Ended(id, _) => stack.close(id)?,
                 _ => (),
             }
         }

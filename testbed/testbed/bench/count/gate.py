@@ -14,11 +14,13 @@ RENEW = "./x bench overload --renew"
 RENEW_REQUESTS = "./x bench sockets --renew"
 _ABOUT = (
     f"Instructions per packet on net_null, by versions, contestant and burst ({RENEW}), "
-    f"and per request by versions, server and connections ({RENEW_REQUESTS})"
+    f"and per request by versions, server and connections, or per byte by direction and device ({RENEW_REQUESTS})"
 )
 
 # What a row of a request has in place of the components of a packet.
 REQUEST = "request"
+# And one of a byte that is sent or received in bulk.
+BYTE = "byte"
 
 # Growth of the application's share above this fails the tests.
 GROWTH_MAX = 0.02

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ import typer
 from testbed.bench.count.binary import BinaryError
 from testbed.bench.count.gate import FiguresError
 from testbed.bench.count.instructions import CountError
-from testbed.bench.sockets.count import CONNECTIONS, QUICK_CONNECTIONS, run_counts
+from testbed.bench.sockets.count import CONNECTIONS, QUICK_CONNECTIONS, Counted, run_counts
 from testbed.bench.sockets.loss import QUICK, LossPlan, run_loss
 from testbed.bench.sockets.servers import NAMES, find_client, find_servers
 from testbed.command_line.console import fail, new_console
@@ -35,11 +36,12 @@ from testbed.comparison.blocks import Protocol
 from testbed.run.lcores import plan_lcores
 from testbed.run.namespaces import NamespacesUnavailable
 from testbed.run.process import ProcessError
-from testbed.run.programs import COSTS, ECHO, IMPAIR, ProgramMissing, find_program
+from testbed.run.programs import BYTE_COSTS, COSTS, ECHO, IMPAIR, ProgramMissing, find_program
 from testbed.run.results_folder import ResultsError
 
 RACED = (100, 1_000, 10_000)
 QUICK_RACED = (10,)
+STREAMS = (1,)
 
 
 def sockets(
@@ -56,6 +58,17 @@ def sockets(
             metavar="N",
             help=f"Connections; repeatable. Default: {', '.join(map(str, RACED))}; "
             f"for counts {', '.join(map(str, CONNECTIONS))}.",
+        ),
+    ] = None,
+    streams: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--streams",
+            min=1,
+            max=100,
+            metavar="N",
+            help="Connections that a server fills with bytes, in races of their own; repeatable. "
+            "Default: 1, or none with --connections.",
         ),
     ] = None,
     blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Blocks. Default: 12.")] = None,
@@ -78,11 +91,13 @@ def sockets(
 ) -> None:
     """Measure what requests of 100 bytes cost dpdk-sockets, and race it with the kernel's sockets.
 
-    First it counts instructions without a device, for the poll interface, the async sockets, and checksum offloads.
+    First it counts instructions without a device: for a request, with the poll interface, the async sockets, and
+    checksum offloads; and for a byte in bulk.
     Then it races servers that send requests back: on the poll interface in Rust (polled), with checksum offloads
     (offloaded), and in C (polled-c), on the async sockets (async), and on the kernel's sockets, with tokio (tokio) and
     in C with epoll (epoll). It prints the ratio of each pair by requests per second of CPU time, with an interval, the
-    noise floor, latencies, and connections opened per second. The kernel's servers need root.
+    noise floor, latencies, and connections opened per second. The kernel's servers need root. At last, servers of ours
+    send bytes in bulk; one has a device that cuts long segments into packets (segmented).
     """
     if race and (count or renew):
         raise typer.BadParameter("with --count or --renew there is no race", param_hint="--race")
@@ -95,10 +110,11 @@ def sockets(
             fail(str(error))
         return
     counted = sorted(set(connections or (QUICK_CONNECTIONS if quick else CONNECTIONS)))
-    raced = sorted(set(connections or (QUICK_RACED if quick else RACED)))
+    raced = sorted(set(connections or ([] if streams else QUICK_RACED if quick else RACED)))
+    filled = sorted(set(streams or ([] if connections else STREAMS)))
     try:
         if count or renew:
-            run_counts(find_program(COSTS, folders), counted, new_console(), json_file(json), renew=renew)
+            run_counts(_find_counted(folders), counted, new_console(), json_file(json), renew=renew)
             return
         from testbed.bench.sockets.command import SocketsOptions, run_sockets
 
@@ -106,7 +122,8 @@ def sockets(
             servers=find_servers(_chosen(names), folders),
             client=find_client(folders),
             connections=raced,
-            counted=None if race else find_program(COSTS, folders),
+            streams=filled,
+            counted=None if race else _find_counted(folders),
             counted_connections=counted,
             protocol=Protocol(rounds=1 if quick else 2, slice_s=0.2 if quick else 0.5),
             blocks=blocks or (2 if quick else 12),
@@ -123,6 +140,10 @@ def sockets(
     except (BinaryError, CountError, FiguresError, ProgramMissing, ResultsError, OSError) as error:
         fail(str(error))
     end_with(status, "some measurements failed: the reasons are above")
+
+
+def _find_counted(folders: list[Path] | None) -> Counted:
+    return Counted(find_program(COSTS, folders), find_program(BYTE_COSTS, folders))
 
 
 def _chosen(names: Sequence[str] | None) -> list[str]:

@@ -13,11 +13,11 @@ from rich.console import Console
 
 from testbed.bench.count.gate import versions
 from testbed.bench.record import write_record
-from testbed.bench.sockets.count import run_counts
+from testbed.bench.sockets.count import Counted, run_counts
 from testbed.bench.sockets.race import Race, compared
 from testbed.bench.sockets.record import Latency, SocketsRecord
 from testbed.bench.sockets.servers import Server
-from testbed.bench.sockets.tables import churn_table, latency_table, rate_table, remarks
+from testbed.bench.sockets.tables import churn_table, latency_table, rate_table, remarks, stream_table
 from testbed.command_line.console import say, say_warning
 from testbed.comparison.blocks import Protocol
 from testbed.comparison.measurement import off_the_forwarders_cpu
@@ -43,8 +43,9 @@ class SocketsOptions:
     servers: Sequence[Server]
     client: Program
     connections: Sequence[int]
-    # What is counted before the races: the program, if anything is, and with how many connections.
-    counted: Program | None
+    streams: Sequence[int]
+    # What is counted before the races: the programs, if anything is, and with how many connections.
+    counted: Counted | None
     counted_connections: Sequence[int]
     protocol: Protocol
     blocks: int
@@ -67,7 +68,7 @@ def run_sockets(options: SocketsOptions, console: Console) -> Status:
     record = _new_record(options)
     say_warning(console, *options.lcores.warnings)
     if options.counted is not None:
-        record.counts = run_counts(options.counted, options.counted_connections, console)
+        record.counts, record.byte_counts = run_counts(options.counted, options.counted_connections, console)
     try:
         _race(options, record, folder, console)
     except KeyboardInterrupt:
@@ -120,9 +121,12 @@ def _race(options: SocketsOptions, record: SocketsRecord, folder: Path, console:
             options.load_s,
             options.seed,
         )
-        with Steps(console, options.blocks * len(options.connections)) as steps:
-            for connections in options.connections:
-                measurement, able = race.measurement(connections)
+        wanted = [(many, False) for many in options.connections] + [(many, True) for many in options.streams]
+        with Steps(console, options.blocks * len(wanted)) as steps:
+            for connections, streams in wanted:
+                measurement, able = race.measurement(connections, streams)
+                if not measurement.labels and not measurement.skipped:
+                    continue
                 record.measurements.append(measurement)
                 steps.begin(measurement.describe())
                 for block in race.run_blocks(measurement, able, steps.tell):
@@ -131,7 +135,7 @@ def _race(options: SocketsOptions, record: SocketsRecord, folder: Path, console:
                     record.pairs, record.noise_floor = compared(record.measurements)
                     _save(options, record, folder)
                     steps.done()
-                for found in race.loads(measurement, able, steps.tell):
+                for found in race.loads(measurement, able, steps.tell) if not streams else ():
                     if isinstance(found, Latency):
                         record.latencies.append(found)
                     else:
@@ -155,8 +159,11 @@ def _save(options: SocketsOptions, record: SocketsRecord, folder: Path) -> None:
 
 def _print(record: SocketsRecord, console: Console) -> None:
     console.print()
-    console.print(rate_table(record.measurements).rich(console.width))
-    console.print(pair_table(record.pairs, "Pairs: ratio of requests per second of CPU time").rich(console.width))
+    for table in (rate_table(record.measurements), stream_table(record.measurements)):
+        if table.rows:
+            console.print(table.rich(console.width))
+    title = "Pairs: ratio of requests, or of bytes, per second of CPU time"
+    console.print(pair_table(record.pairs, title).rich(console.width))
     if record.latencies:
         console.print(latency_table(record.latencies).rich(console.width))
     if record.churn:

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""Instructions of dpdk-sockets for a request of 100 bytes and its answer, counted by callgrind without a device."""
+"""Instructions of dpdk-sockets for a request of 100 bytes and its answer, and for a byte in bulk, counted by callgrind
+without a device.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
 from testbed.bench.count.binary import run_tool
-from testbed.bench.count.gate import REQUEST, figures_path, growth, read_figures, renew_figures, versions
+from testbed.bench.count.gate import BYTE, REQUEST, figures_path, growth, read_figures, renew_figures, versions
 from testbed.bench.count.instructions import CountError
-from testbed.bench.sockets.record import Count
+from testbed.bench.sockets.record import ByteCount, Count
 from testbed.run.programs import Program
 
 CONNECTIONS = (1, 100, 10_000, 100_000)
@@ -24,9 +27,25 @@ QUICK_CONNECTIONS = (1, 100)
 SERVERS = ("polled", "async", "offloaded")
 REQUESTS = 5_000
 
+# Of a stream: what the device does, and what is counted in testbed/load/src/bin/byte_costs.rs.
+DEVICES = ("software", "offloaded", "segmented")
+DIRECTIONS = {"sending": "byte_costs::send", "receiving": "byte_costs::receive"}
+BYTES = 4_000_000
+
 # What is counted: the function of testbed/load/src/bin/costs.rs that handles one request.
 _REQUEST = "costs::request"
 _COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
+_BYTES = re.compile(r"^(\d+) bytes$", re.MULTILINE)
+# Callgrind counts each byte of `rep movsb`, which is one instruction. With this, glibc copies by others.
+_NO_REP = "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=0x7fffffff:glibc.cpu.x86_rep_stosb_threshold=0x7fffffff"
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The programs that are counted."""
+
+    requests: Program
+    bytes: Program
 
 
 def row_name(one: Count) -> str:
@@ -34,28 +53,55 @@ def row_name(one: Count) -> str:
     return f"dpdk-sockets {one.server}, {one.connections} connections"
 
 
+def byte_row_name(one: ByteCount) -> str:
+    """Its name in testbed/counts.json."""
+    return f"dpdk-sockets {one.direction}, {one.device}"
+
+
 def count_requests(program: Program, server: str, connections: int, requests: int = REQUESTS) -> Count:
     """Counts the requests of one server, on connections in random order.
 
     Raises `CountError`, and `BinaryError` without valgrind.
     """
+    told = _counted(_REQUEST, program, str(connections), str(requests), server)
+    return Count(server=server, connections=connections, instructions=_collected(told, program, _REQUEST) / requests)
+
+
+def count_bytes(program: Program, direction: str, device: str, length: int = BYTES) -> ByteCount:
+    """Counts one end of a stream.
+
+    Raises as `count_requests`.
+    """
+    function = DIRECTIONS[direction]
+    told = _counted(function, program, str(length), device)
+    carried = _BYTES.search(told)
+    if carried is None:
+        raise CountError(f"{program.path}: it does not say how many bytes it has carried")
+    instructions = _collected(told, program, function) / int(carried[1])
+    return ByteCount(direction=direction, device=device, instructions=instructions)
+
+
+def _counted(function: str, program: Program, *words: str) -> str:
+    """What callgrind and the program print when this function's instructions are counted."""
     tool = ("valgrind", "--tool=callgrind", "--log-fd=1", "--callgrind-out-file=/dev/null", "--collect-atstart=no")
-    words = (f"--toggle-collect={_REQUEST}", str(program.path), str(connections), str(requests), server)
-    told = run_tool(*tool, *words)
+    return run_tool("env", _NO_REP, *tool, f"--toggle-collect={function}", str(program.path), *words)
+
+
+def _collected(told: str, program: Program, function: str) -> int:
     found = _COLLECTED.search(told)
     if found is None or not int(found[1]):
-        raise CountError(f"{program.path}: no function '{_REQUEST}' was executed: is it stripped, or inlined?")
-    return Count(server=server, connections=connections, instructions=int(found[1]) / requests)
+        raise CountError(f"{program.path}: no function '{function}' was executed: is it stripped, or inlined?")
+    return int(found[1])
 
 
 def run_counts(
-    program: Program,
+    programs: Counted,
     connections: Sequence[int],
     console: Console,
     json_path: Path | None = None,
     *,
     renew: bool = False,
-) -> list[Count]:
+) -> tuple[list[Count], list[ByteCount]]:
     """Counts, prints and writes.
 
     Raises `CountError`, `BinaryError`, `FiguresError` and `OSError`.
@@ -65,18 +111,30 @@ def run_counts(
     for number in connections:
         for server in SERVERS:
             with console.status(f"counting {server}, {number} connections"):
-                counts.append(count_requests(program, server, number))
-    console.print(_table(counts, read_figures(figures_path()).get(key, {})))
+                counts.append(count_requests(programs.requests, server, number))
+    byte_counts = []
+    for direction in DIRECTIONS:
+        for device in DEVICES:
+            with console.status(f"counting bytes: {direction}, {device}"):
+                byte_counts.append(count_bytes(programs.bytes, direction, device))
+    before = read_figures(figures_path()).get(key, {})
+    console.print(_table(counts, before))
     for server in SERVERS:
         console.print(flatness(server, [one for one in counts if one.server == server]), highlight=False)
-    console.print(f"{key}; requests of 100 bytes that are sent back, without a device, counted by callgrind")
+    console.print(_byte_table(byte_counts, before))
+    console.print(
+        f"{key}; requests of 100 bytes that are sent back, and bytes in bulk, without a device, counted by callgrind"
+    )
     if json_path is not None:
-        rows = [one.model_dump() for one in counts]
-        json_path.write_text(json.dumps({"schema": 1, "versions": key, "counts": rows}, indent=2) + "\n")
+        rows = {"counts": counts, "byte_counts": byte_counts}
+        lists = {name: [one.model_dump() for one in found] for name, found in rows.items()}
+        json_path.write_text(json.dumps({"schema": 1, "versions": key, **lists}, indent=2) + "\n")
     if renew:
-        renew_figures(figures_path(), key, {row_name(one): {REQUEST: round(one.instructions, 1)} for one in counts})
+        figures = {row_name(one): {REQUEST: round(one.instructions, 1)} for one in counts}
+        figures |= {byte_row_name(one): {BYTE: round(one.instructions, 4)} for one in byte_counts}
+        renew_figures(figures_path(), key, figures)
         console.print(f"renewed {figures_path()}")
-    return counts
+    return counts, byte_counts
 
 
 def flatness(server: str, counts: Sequence[Count]) -> str:
@@ -93,7 +151,21 @@ def _table(counts: Sequence[Count], before: dict[str, dict[str, float]]) -> Tabl
         cells = [f"{connections:,}"]
         for one in (one for one in counts if one.connections == connections):
             then = before.get(row_name(one), {}).get(REQUEST)
-            change = "none" if then is None else f"{then:,.0f} ({100 * growth(one.instructions, then):+.1f} %)"
-            cells += [f"{one.instructions:,.0f}", change]
+            cells += [f"{one.instructions:,.0f}", _change(one.instructions, then, ",.0f")]
         table.add_row(*cells)
     return table
+
+
+def _byte_table(counts: Sequence[ByteCount], before: dict[str, dict[str, float]]) -> Table:
+    table = Table(title="Instructions per byte in bulk")
+    for column in ("direction", "device", "instructions", "checked in"):
+        table.add_column(column, justify="left" if column in ("direction", "device") else "right")
+    for one in counts:
+        then = before.get(byte_row_name(one), {}).get(BYTE)
+        change = _change(one.instructions, then, ".2f")
+        table.add_row(one.direction, one.device, f"{one.instructions:.2f}", change)
+    return table
+
+
+def _change(now: float, then: float | None, form: str) -> str:
+    return "none" if then is None else f"{then:{form}} ({100 * growth(now, then):+.1f} %)"

@@ -88,8 +88,10 @@ class RaceInstance:
     def _commands(self) -> tuple[dict[str, list[str]], dict[str, str]]:
         """The command lines of both, and the prefixes of those that have telemetry."""
         platform, lcores = self._platform, self._platform.lcores
-        client_words = ["--", str(self.connections), str(min(self.connections, MOST_IN_FLIGHT))]
-        server_words = self.server.argv(self.connections)
+        client_words = ["--", "requests", str(self.connections), str(min(self.connections, MOST_IN_FLIGHT))]
+        if self.condition.streams:
+            client_words = ["--", "streams", str(self.connections)]
+        server_words = self.server.argv(self.condition)
         prefix = unique_file_prefix("client")
 
         def client(vdev: str) -> list[str]:
@@ -104,8 +106,10 @@ class RaceInstance:
         own = unique_file_prefix("server")
         eal = EalOptions(lcores.forwarder, own, wire.forwarder_vdevs, platform.hugepages, telemetry=True)
         program, *rest = server_words
+        # A vhost device takes long segments only if it is told to.
+        more = ",tso=1" if self.condition.streams else ""
         return (
-            {"server": [program, *eal.argv(), *rest], "client": client(wire.generator_vdevs[0])},
+            {"server": [program, *eal.argv(), *rest], "client": client(wire.generator_vdevs[0] + more)},
             {"client": prefix, "server": own},
         )
 
@@ -172,7 +176,7 @@ class RaceInstance:
         return counters
 
     def run(self) -> None:
-        """Lets the client send as many requests as possible."""
+        """Lets the client send as many requests, or ask for as many bytes, as possible."""
         self.ask("/race/run")
 
     def pace(self, rate: int, seconds: float) -> None:

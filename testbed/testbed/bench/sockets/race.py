@@ -30,8 +30,9 @@ from testbed.run.programs import Program
 
 # Each contestant has its own.
 WIRE = "virtual or veth"
-# A request or its answer with all headers and FCS.
+# A request or its answer with all headers and FCS, and the longest packet of a stream on the wire.
 _SIZE = 158
+_STREAM_SIZE = 1518
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,15 @@ class Race:
     load_s: float
     seed: int
 
-    def measurement(self, connections: int) -> tuple[Measurement, list[Server]]:
+    def measurement(self, connections: int, streams: bool = False) -> tuple[Measurement, list[Server]]:
         """An empty measurement, and the servers that can take part."""
-        reasons = {server.name: server.refuses(connections) for server in self.servers}
-        able = [server for server in self.servers if reasons[server.name] is None]
+        size = _STREAM_SIZE if streams else _SIZE
+        condition = Condition(wire=WIRE, size=size, connections=connections, streams=streams)
+        wanted = [server for server in self.servers if server.takes_part(condition)]
+        reasons = {server.name: server.refuses(connections) for server in wanted}
+        able = [server for server in wanted if reasons[server.name] is None]
         labels = [*(server.name for server in able), *(again(server.name) for server in able[:1])]
         skipped = {name: reason for name, reason in reasons.items() if reason is not None}
-        condition = Condition(wire=WIRE, size=_SIZE, connections=connections)
         return Measurement(condition=condition, labels=labels, skipped=skipped), able
 
     def run_blocks(
@@ -60,7 +63,7 @@ class Race:
     ) -> Iterator[Block]:
         """All blocks; each is in the measurement when it is yielded. Errors become reasons in the block."""
         polling = {label for server, label in self._labelled(measurement, able) if not server.on_kernel}
-        chance = random.Random(f"{self.seed}-{measurement.condition.connections}")
+        chance = random.Random(f"{self.seed}-{_name(measurement.condition)}")
         for number in range(1, self.blocks + 1 if able else 1):
             block = Block(number=number)
             ticks = environment.steal_ticks()
@@ -90,7 +93,7 @@ class Race:
         return list(zip([*able, *able[:1]], measurement.labels, strict=True))
 
     def _entrant(self, server: Server, label: str, condition: Condition, number: int) -> Entrant:
-        name = f"{condition.connections}-block{number}-{label.replace(' (again)', '-again')}"
+        name = f"{_name(condition)}-block{number}-{label.replace(' (again)', '-again')}"
         return Entrant(
             label, lambda suffix: RaceInstance(server, self.client, condition, self.platform, label, name + suffix)
         )
@@ -107,12 +110,17 @@ class Race:
         for server in able:
             if server.name in rates:
                 on_step(f"latencies and connections of {server.name}")
-                name = f"{condition.connections}-loads-{server.name}"
+                name = f"{_name(condition)}-loads-{server.name}"
                 with RaceInstance(server, self.client, condition, self.platform, server.name, name) as instance:
                     instance.start()
                     yield from measure_latencies(instance, rates[server.name], self.load_s)
                     yield measure_churn(instance, self.load_s)
                     instance.end()
+
+
+def _name(condition: Condition) -> str:
+    """Of the files of a race."""
+    return f"{condition.connections}{'-streams' if condition.streams else ''}"
 
 
 def _is_disturbed(block: Block, polling: Collection[str]) -> bool:
@@ -122,15 +130,15 @@ def _is_disturbed(block: Block, polling: Collection[str]) -> bool:
 
 
 def compared(measurements: Sequence[Measurement]) -> tuple[list[Pair], list[Pair]]:
-    """All pairs by requests a second of CPU time, and the noise floors.
+    """All pairs by requests or bytes a second of CPU time, and the noise floors.
 
     There is no verdict where others disturbed most blocks: what they do on the server's CPU counts for the kernel.
     """
     found = [pairs(measurement, per_cpu_second=True) for measurement in measurements]
     compared, floors = ([pair for each in found for pair in each[place]] for place in (0, 1))
-    disturbed = {one.condition.connections for one in measurements if _mostly_disturbed(one)}
+    disturbed = {one.condition for one in measurements if _mostly_disturbed(one)}
     for pair in (*compared, *floors):
-        if pair.condition.connections in disturbed:
+        if pair.condition in disturbed:
             pair.disturbed, pair.verdict = True, Verdict.INCONCLUSIVE
     return compared, floors
 

@@ -26,6 +26,16 @@ class Count(Record):
     instructions: float = Field(description="for each request")
 
 
+class ByteCount(Record):
+    """What a byte of a stream costs one of its ends."""
+
+    direction: str = Field(description="sending or receiving")
+    device: str = Field(
+        description="what it does: nothing (software), checksums (offloaded), or segments too (segmented)"
+    )
+    instructions: float = Field(description="for each byte")
+
+
 class Latency(Record):
     """Of one server under a load that it can carry: requests at regular times, each counted from its time on."""
 
@@ -53,7 +63,7 @@ class Churn(Record):
 
 
 class SocketsRecord(Record):
-    """`summary.json`. A request with its answer counts as a frame sent."""
+    """`summary.json`. A request with its answer counts as a frame sent, and so do 1,024 bytes of a stream."""
 
     schema_version: int = SCHEMA_VERSION
     kind: Literal["bench-sockets"] = "bench-sockets"
@@ -75,6 +85,7 @@ class SocketsRecord(Record):
     servers: dict[str, str] = Field(description="what each contestant is")
     environment: Environment
     counts: list[Count] = Field(default_factory=list)
+    byte_counts: list[ByteCount] = Field(default_factory=list)
     pairs: list[Pair] = Field(default_factory=list)
     noise_floor: list[Pair] = Field(default_factory=list, description="the first contestant against itself")
     measurements: list[Measurement] = Field(default_factory=list)

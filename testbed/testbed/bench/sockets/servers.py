@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from testbed.comparison.condition import Condition
 from testbed.run.namespaces import NamespacesUnavailable, check_available
 from testbed.run.programs import (
     RACE_CLIENT,
@@ -26,8 +27,9 @@ from testbed.run.programs import (
 _SOURCES = Path(__file__).parent
 _LIBRARY = Path("target", "dist", "libdpdk_sockets_c.a")
 PORT = 80
-# Of our servers, in bytes, for each direction of a connection.
+# Of our servers, in bytes, for each direction of a connection with requests, and of one with a stream.
 BUFFER = 4096
+STREAM_BUFFER = 65_535
 # Files of a server on the kernel's sockets that are no connections.
 _OTHER_FILES = 100
 
@@ -41,13 +43,20 @@ class Server:
     # Whether the kernel's TCP serves, on a veth pair; else dpdk-sockets does, on the virtual wire.
     on_kernel: bool
     program: Program
-    # Its arguments, for so many connections.
-    arguments: Callable[[int], list[str]]
+    # Its arguments, for so many connections and bytes of a buffer.
+    arguments: Callable[[int, int], list[str]]
+    # Whether it races with requests, with streams, or with both.
+    requests: bool = True
+    streams: bool = False
 
     @property
     def tells_idle_time(self) -> bool:
         """Whether it says how long its polls find nothing."""
         return self.program.name == RACE_SERVER
+
+    def takes_part(self, condition: Condition) -> bool:
+        """Whether this is a race of its kind."""
+        return self.streams if condition.streams else self.requests
 
     def refuses(self, connections: int) -> str | None:
         """Why it cannot serve so many connections, if it cannot."""
@@ -61,10 +70,12 @@ class Server:
             return str(error)
         return None
 
-    def argv(self, connections: int) -> list[str]:
+    def argv(self, condition: Condition) -> list[str]:
         """Its command line without DPDK's options."""
+        assert condition.connections is not None
         limit = ["prlimit", f"--nofile={most_files()}"] if self.on_kernel else []
-        return [*limit, str(self.program.path), *self.arguments(connections)]
+        buffer = STREAM_BUFFER if condition.streams else BUFFER
+        return [*limit, str(self.program.path), *self.arguments(condition.connections, buffer)]
 
 
 def most_files() -> int:
@@ -72,7 +83,7 @@ def most_files() -> int:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 
 
-NAMES = ("polled", "async", "offloaded", "polled-c", "tokio", "epoll")
+NAMES = ("polled", "async", "offloaded", "segmented", "polled-c", "tokio", "epoll")
 
 
 def find_servers(names: Sequence[str], folders: list[Path] | None) -> list[Server]:
@@ -92,26 +103,28 @@ def find_client(folders: list[Path] | None) -> Program:
 
 
 def _find(name: str, folders: list[Path] | None) -> Server:
-    def sizes(connections: int) -> list[str]:
-        return [str(connections), str(BUFFER)]
+    def sizes(connections: int, buffer: int) -> list[str]:
+        return [str(connections), str(buffer)]
 
     match name:
-        case "polled" | "async" | "offloaded":
+        case "polled" | "async" | "offloaded" | "segmented":
             what = {
                 "polled": "the poll interface of dpdk-sockets",
                 "async": "the async sockets of dpdk-sockets",
                 "offloaded": "the poll interface of dpdk-sockets, on a device with the checksum offloads that it has",
+                "segmented": "as offloaded, and the device cuts long segments into packets (TSO)",
             }[name]
             program = find_program(RACE_SERVER, folders)
-            return Server(name, what, False, program, lambda many: ["--", name, *sizes(many)])
+            requests, streams = name != "segmented", name != "async"
+            return Server(name, what, False, program, lambda *many: ["--", name, *sizes(*many)], requests, streams)
         case "polled-c":
             what = "the poll interface of dpdk-sockets in C"
-            return Server(name, what, False, _build_sockets(), lambda many: ["--", *sizes(many)])
+            return Server(name, what, False, _build_sockets(), lambda *many: ["--", *sizes(*many)])
         case "tokio":
-            return Server(name, "tokio on the kernel's sockets", True, find_program(RACE_TOKIO, folders), lambda _: [])
+            return Server(name, "tokio on the kernel's sockets", True, find_program(RACE_TOKIO, folders), lambda *_: [])
         case _:
             program = _compile("epoll", ())
-            return Server(name, "C with epoll on the kernel's sockets", True, program, lambda _: [str(PORT)])
+            return Server(name, "C with epoll on the kernel's sockets", True, program, lambda *_: [str(PORT)])
 
 
 def _build_sockets() -> Program:

@@ -30,6 +30,20 @@ RATE_COLUMNS = [
     "Full",
     "Bytes per connection",
 ]
+STREAM_COLUMNS = [
+    "Streams",
+    "Server",
+    "Gbit/s",
+    "95 % interval",
+    "per CPU second",
+    "95 % interval",
+    "Server's CPU [%]",
+    "Idle: server [%]",
+    "client [%]",
+    "Full",
+]
+# What counts as a frame of a stream, in Gbit.
+_STREAM_UNIT = 1024 * 8 / 1e9
 CHURN_COLUMNS = ["Connections", "Server", "Opened/s", "95 % interval", "per CPU second", "95 % interval"]
 _PERCENTILES = ("p50", "p90", "p99", "p99_9", "p99_99", "max", "client_pause")
 LATENCY_COLUMNS = [
@@ -49,37 +63,53 @@ LATENCY_COLUMNS = [
 
 def rate_table(measurements: Sequence[Measurement]) -> Table:
     """One row a server and number of connections."""
-    rows = [Row(_rates(one, label)) for one in measurements for label in one.labels if _runs(one, label)]
+    rows = [Row(_rates(*one)) for one in _measured(measurements, streams=False)]
     return Table("Requests, each answered before the next one of its connection", RATE_COLUMNS, rows, text_columns=2)
 
 
+def stream_table(measurements: Sequence[Measurement]) -> Table:
+    """One row a server and number of streams."""
+    rows = [Row(_shares(*one, _STREAM_UNIT, ".2f")) for one in _measured(measurements, streams=True)]
+    return Table("Streams that the servers send, every byte checked", STREAM_COLUMNS, rows, text_columns=2)
+
+
+def _measured(measurements: Sequence[Measurement], streams: bool) -> list[tuple[Measurement, str]]:
+    found = [one for one in measurements if one.condition.streams == streams]
+    return [(one, label) for one in found for label in one.labels if _runs(one, label)]
+
+
 def _rates(measurement: Measurement, label: str) -> list[str]:
+    # With few connections it says nothing.
+    many = measurement.condition.connections >= MANY
+    memory = _known(_runs(measurement, label), "connection_bytes") if many else None
+    return [*_shares(measurement, label, 1, ".0f"), ABSENT if memory is None else f"{memory:,.0f}"]
+
+
+def _shares(measurement: Measurement, label: str, unit: float, form: str) -> list[str]:
+    """Rates in a unit, of wall and of CPU time, and who has work."""
     runs = _runs(measurement, label)
-    rates = [sum(run.slices.tx_packets) / sum(run.slices.seconds) for run in runs]
-    per_cpu = [sum(run.slices.tx_packets) / max(sum(run.slices.cpu_seconds), 1e-9) for run in runs]
+    rates = [unit * sum(run.slices.tx_packets) / sum(run.slices.seconds) for run in runs]
+    per_cpu = [unit * sum(run.slices.tx_packets) / max(sum(run.slices.cpu_seconds), 1e-9) for run in runs]
     share = median(sum(run.slices.cpu_seconds) / sum(run.slices.seconds) for run in runs)
     server, client = (_known(runs, name) for name in ("idle_share", "client_idle_share"))
-    # With few connections it says nothing.
-    memory = _known(runs, "connection_bytes") if measurement.condition.connections >= MANY else None
     return [
         f"{measurement.condition.connections:,}",
         label,
-        f"{median(rates):,.0f}",
-        interval(rates),
-        f"{median(per_cpu):,.0f}",
-        interval(per_cpu),
+        f"{median(rates):,{form}}",
+        interval(rates, form),
+        f"{median(per_cpu):,{form}}",
+        interval(per_cpu, form),
         f"{100 * share:.0f}",
         figure(None if server is None else 100 * server, ".1f"),
         figure(None if client is None else 100 * client, ".1f"),
         full(server, client),
-        ABSENT if memory is None else f"{memory:,.0f}",
     ]
 
 
-def interval(values: Sequence[float]) -> str:
+def interval(values: Sequence[float], form: str = ".0f") -> str:
     """'1,000,000 to 1,100,000', of the medians of blocks."""
     found = median_interval(values)
-    return f"{found[0]:,.0f} to {found[1]:,.0f}" if found else ABSENT
+    return f"{found[0]:,{form}} to {found[1]:,{form}}" if found else ABSENT
 
 
 def full(server_idle: float | None, client_idle: float | None) -> str:
@@ -137,7 +167,8 @@ def remarks(measurements: Sequence[Measurement]) -> list[str]:
     """What to know when reading the figures."""
     found = [
         "Our servers are on virtio-user and vhost-user, whose copies the client makes; the kernel's on a veth pair, "
-        "with AF_PACKET at the client's end. All but 'offloaded' verify and write all checksums in software.",
+        "with AF_PACKET at the client's end. All but 'offloaded' and 'segmented' verify and write all checksums in "
+        "software.",
         "CPU time is that of the server's process; for the kernel's servers it is all that the server's CPU does, "
         "interrupts included, and each direction of the veth pair is handled by the CPU of its receiver.",
     ]
@@ -153,5 +184,5 @@ def remarks(measurements: Sequence[Measurement]) -> list[str]:
             )
         resent = sum(run.lost.device_rx for block in measurement.blocks for run in block.runs)
         if resent:
-            found.append(f"{condition}: {resent} requests were lost on the way and sent again")
+            found.append(f"{condition}: {resent} segments of the client were lost on the way and sent again")
     return found

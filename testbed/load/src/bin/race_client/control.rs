@@ -8,10 +8,26 @@ use core::time::Duration;
 use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
 use dpdk_rs::{Clock, Eal};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use testbed_load::{Clients, Mode};
+use testbed_load::{Counters, Latencies, Mode};
 
 /// Until a new rate is steady. Who has asked has gone to sleep by then.
 const SETTLE: Duration = Duration::from_millis(200);
+
+/// Who sends requests, or asks for streams.
+pub(super) trait Load {
+    /// Opens all connections.
+    fn open(&mut self);
+
+    fn set_mode(&mut self, mode: Mode, now: u64);
+
+    /// Whether all connections are open, and nothing is on its way.
+    fn is_quiet(&self) -> bool;
+
+    fn counters(&self) -> Counters;
+
+    /// Those of [`Mode::Paced`], if there is such a mode.
+    fn latencies(&self) -> Option<&Latencies>;
+}
 
 /// What is asked, and for whom the answer is.
 type Question = (Ask, SyncSender<Value>);
@@ -75,7 +91,7 @@ impl Control {
     }
 
     /// Takes the time of a poll, which began `now`, and answers a question if there is one.
-    pub(super) fn answer(&mut self, clients: &mut Clients, now: u64, is_empty: bool, clock: Clock) {
+    pub(super) fn answer(&mut self, clients: &mut impl Load, now: u64, is_empty: bool, clock: Clock) {
         // The one before has lasted until now.
         let elapsed = now - self.last;
         self.idle += if self.was_empty { elapsed } else { 0 };
@@ -104,14 +120,14 @@ impl Control {
         let _ = answer.send(value); // the thread that asked may be gone
     }
 
-    fn set(&mut self, clients: &mut Clients, mode: Mode, now: u64) -> Value {
+    fn set(&mut self, clients: &mut impl Load, mode: Mode, now: u64) -> Value {
         clients.set_mode(mode, now);
         self.longest = 0;
         Value::dict([("quiet", Value::from(u64::from(clients.is_quiet())))])
     }
 
-    fn latencies(&self, clients: &Clients, clock: Clock) -> Value {
-        let all = clients.latencies();
+    fn latencies(&self, clients: &impl Load, clock: Clock) -> Value {
+        let Some(all) = clients.latencies() else { return Value::from("not recorded") };
         let nanos = |percent| Value::from(clock.duration(all.percentile(percent)).as_nanos() as u64);
         Value::dict([
             ("count", Value::from(all.count())),
@@ -125,7 +141,7 @@ impl Control {
         ])
     }
 
-    fn counters(&self, clients: &Clients, clock: Clock) -> Value {
+    fn counters(&self, clients: &impl Load, clock: Clock) -> Value {
         let counters = clients.counters();
         let nanos = |cycles| Value::from(clock.duration(cycles).as_nanos() as u64);
         Value::dict([

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The client of a race: on commands by DPDK's telemetry socket, it opens connections to an echo server and sends requests.
-//! It checks the answers. Usage: race-client [EAL OPTIONS] -- CONNECTIONS IN_FLIGHT. Runs until SIGINT or SIGTERM.
+//! The client of a race: on commands by DPDK's telemetry socket, it opens connections to a server, and sends requests or asks
+//! for streams. It checks what comes. Usage: race-client [EAL OPTIONS] -- requests CONNECTIONS IN_FLIGHT, or race-client
+//! [EAL OPTIONS] -- streams CONNECTIONS. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
 mod control;
+mod streams;
 
-use control::Control;
+use control::{Control, Load};
 use core::time::Duration;
 use dpdk_rs::{Burst, Eal, EalOptions, Mempool, Packet, PortConfig, RxQueue, TxQueue};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use testbed_load::{Clients, Latencies, Patience};
+use streams::Streams;
+use testbed_load::{Clients, Counters, Latencies, Mode, Patience};
 
 const BURST: usize = 32;
 const DESCRIPTORS: u16 = 1_024;
@@ -25,21 +28,30 @@ const ACKNOWLEDGE: Duration = Duration::from_millis(40);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
-    let number = |at: usize, name| -> Result<u32, Box<dyn Error>> {
-        let word = args.get(at).ok_or_else(|| format!("give {name}: race-client … -- CONNECTIONS IN_FLIGHT"))?;
-        Ok(word.parse().map_err(|error| format!("{name} '{word}': {error}"))?)
+    let usage = "race-client … -- requests CONNECTIONS IN_FLIGHT, or -- streams CONNECTIONS";
+    let number = |at: usize| -> Result<u32, Box<dyn Error>> {
+        let word = args.get(at).ok_or_else(|| format!("a number is missing: {usage}"))?;
+        Ok(word.parse().map_err(|error| format!("'{word}': {error}"))?)
     };
-    let (connections, limit) = (number(0, "CONNECTIONS")?, number(1, "IN_FLIGHT")? as usize);
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
+    let connections = number(1)?;
+    match args[0].as_str() {
+        "requests" => requests(&eal, connections, number(2)? as usize, &stop),
+        "streams" => streams(&eal, connections, &stop),
+        other => Err(format!("'{other}' is no load: {usage}").into()),
+    }
+}
+
+fn requests(eal: &Eal, connections: u32, limit: usize, stop: &AtomicBool) -> Result<(), Box<dyn Error>> {
     let clock = eal.clock();
     let patience = Patience { resend: clock.cycles(RESEND), acknowledge: clock.cycles(ACKNOWLEDGE) };
     let mut clients = Clients::new(connections, limit, patience, Latencies::new()?);
-    let mut control = Control::new(&eal)?;
+    let mut control = Control::new(eal)?;
 
-    let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(&eal)?;
+    let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
     let config = PortConfig::default().rx_descriptors(DESCRIPTORS).tx_descriptors(DESCRIPTORS);
     let (_port, mut rx, mut tx) = port.configure(&config, &pool)?.start()?;
@@ -51,6 +63,40 @@ fn main() -> Result<(), Box<dyn Error>> {
         control.answer(&mut clients, now, is_empty, clock);
     }
     Ok(())
+}
+
+fn streams(eal: &Eal, connections: u32, stop: &AtomicBool) -> Result<(), Box<dyn Error>> {
+    let clock = eal.clock();
+    let mut control = Control::new(eal)?;
+    let mut streams = Streams::new(eal, connections)?;
+    while !stop.load(Relaxed) {
+        let now = clock.now().cycles();
+        let is_empty = streams.poll();
+        control.answer(&mut streams, now, is_empty, clock);
+    }
+    Ok(())
+}
+
+impl Load for Clients {
+    fn open(&mut self) {
+        self.open();
+    }
+
+    fn set_mode(&mut self, mode: Mode, now: u64) {
+        self.set_mode(mode, now);
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.is_quiet()
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters()
+    }
+
+    fn latencies(&self) -> Option<&Latencies> {
+        Some(self.latencies())
+    }
 }
 
 /// The queues, and the frames on their way from and to them.
