@@ -228,7 +228,7 @@ impl Wire for QueuePair {
         }
         let mut asking = self.tx.prepare::<(), BURST>();
         for packet in self.waiting.drain() {
-            let request = request(packet.data(), self.written, self.mtu);
+            let request = tx_request(packet.data(), self.written, self.mtu);
             // The port has the offloads, and the frame is the stack's own.
             let _ = asking.push(packet, &request);
         }
@@ -237,8 +237,9 @@ impl Wire for QueuePair {
     }
 }
 
-/// What the device has to write into a frame of the stack. It cuts TCP segments in longer packets than `mtu`.
-fn request(frame: &[u8], written: Checksums, mtu: usize) -> TxRequest {
+/// What the device has to do with a frame of a stack: to write these checksums, and to cut a TCP segment in a packet longer than
+/// `mtu`. This is for a [`Wire`] of DPDK's that is not a [`QueuePair`].
+pub fn tx_request(frame: &[u8], written: Checksums, mtu: usize) -> TxRequest {
     let nothing = TxRequest::new();
     let Some((len, EthernetProtocol::Ipv4 | EthernetProtocol::Ipv6)) = Ethernet::sent(frame) else { return nothing };
     let packet = &frame[len..];

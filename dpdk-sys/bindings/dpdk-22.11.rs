@@ -3448,6 +3448,8 @@ unsafe extern "C" {
     pub fn dpdk_sys_epoll_ready(epoll: ::core::ffi::c_int, timeout_ms: ::core::ffi::c_int) -> ::core::ffi::c_int;
     #[link_name = "dpdk_sys_epoll_reported__extern"]
     pub fn dpdk_sys_epoll_reported(epoll: ::core::ffi::c_int) -> ::core::ffi::c_int;
+    #[link_name = "dpdk_sys_eth_tx_offloads__extern"]
+    pub fn dpdk_sys_eth_tx_offloads(port_id: u16) -> u64;
     #[link_name = "dpdk_sys_dev_args__extern"]
     pub fn dpdk_sys_dev_args(dev: *const rte_device) -> *const ::core::ffi::c_char;
     #[link_name = "dpdk_sys_dev_is_virtual__extern"]

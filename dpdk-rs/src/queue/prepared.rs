@@ -60,10 +60,7 @@ impl<P: PrivateData, const N: usize> PreparedBurst<'_, P, N> {
         }
         let head = packet.head_mut();
         let (flags, offload) = (head.ol_flags(), head.tx_offload());
-        // SAFETY: the call only computes a number.
-        let lengths = unsafe {
-            sys::dpdk_sys_mbuf_tx_offload(request.l2_len, request.l3_len, request.l4_len, request.segment_len)
-        };
+        let (_, lengths) = request.mbuf_fields();
         // SAFETY: `allows` has compared the request with the frame. Its flags are all for sending.
         unsafe { head.set_ol_flags(flags & !sys::DPDK_SYS_MBUF_F_TX_OFFLOAD_MASK | asked) };
         // SAFETY: `allows` has compared the lengths with the frame.

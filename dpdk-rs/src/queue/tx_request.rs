@@ -111,6 +111,15 @@ impl TxRequest {
         self
     }
 
+    /// The flags (`ol_flags`) and lengths (`tx_offload`) of an mbuf with this request, for programs that send by DPDK's own
+    /// functions. A VLAN tag is not among them.
+    #[must_use]
+    pub fn mbuf_fields(&self) -> (u64, u64) {
+        // SAFETY: the call only computes a number.
+        let lengths = unsafe { sys::dpdk_sys_mbuf_tx_offload(self.l2_len, self.l3_len, self.l4_len, self.segment_len) };
+        (self.flags, lengths)
+    }
+
     /// Adds a request about the header after the IP header, which replaces an earlier one.
     fn l4(mut self, flags: u64, l4_len: u8, needs: TxOffloads) -> Self {
         const ALL: u64 =

@@ -24,6 +24,13 @@
 #define NB_MBUFS 8191
 #define NB_DESCRIPTORS 1024
 #define MAX_EVENTS 64
+/* What the device does, if it can. */
+#define RX_CHECKSUMS \
+	(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM | \
+		RTE_ETH_RX_OFFLOAD_UDP_CKSUM)
+#define TX_CHECKSUMS \
+	(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM | \
+		RTE_ETH_TX_OFFLOAD_UDP_CKSUM)
 
 static volatile sig_atomic_t stop;
 
@@ -76,10 +83,14 @@ parse_address(const char *text)
 static void
 start_port(uint16_t port, struct rte_mempool *pool)
 {
+	struct rte_eth_dev_info info;
 	struct rte_eth_conf conf = {0};
 	int socket = rte_eth_dev_socket_id(port);
 	unsigned int socket_id = socket < 0 ? 0 : (unsigned int)socket;
 
+	check(rte_eth_dev_info_get(port, &info), "cannot ask the port");
+	conf.rxmode.offloads = info.rx_offload_capa & RX_CHECKSUMS;
+	conf.txmode.offloads = info.tx_offload_capa & TX_CHECKSUMS;
 	check(rte_eth_dev_configure(port, 1, 1, &conf), "cannot configure the port");
 	check(rte_eth_rx_queue_setup(port, 0, NB_DESCRIPTORS, socket_id, NULL, pool),
 		"cannot set up the RX queue");

@@ -11,8 +11,11 @@ use core::ptr::{self, NonNull};
 use core::slice;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
-use dpdk_sockets::wire::Wire;
+use dpdk_sockets::wire::{Checksums, Wire, tx_request};
 use dpdk_sys::{self as sys, rte_mbuf, rte_mempool};
+
+/// The longest Ethernet header: with a VLAN tag.
+const ETHERNET: usize = 18;
 
 /// The maximum number of frames received at once, and of frames that wait for the device.
 const BURST: usize = 32;
@@ -40,6 +43,20 @@ impl Mbuf {
         data_off: u16 = sys::mbuf_data_off;
         data_len: u16 = sys::mbuf_data_len;
         nb_segs: u16 = sys::mbuf_nb_segs;
+        ol_flags: u64 = sys::mbuf_ol_flags;
+    }
+
+    /// Says what the device has to do with a frame that the stack has written.
+    fn ask(&mut self, written: Checksums, mtu: usize) {
+        let (flags, lengths) = tx_request(Queues::bytes(self).unwrap_or_default(), written, mtu).mbuf_fields();
+        // SAFETY: the mbuf is live as long as this value.
+        let ol_flags = unsafe { sys::mbuf_ol_flags(self.0.as_ptr()) };
+        // SAFETY: the field is part of a live mbuf that nobody else uses. The frame is what the flags say.
+        unsafe { ol_flags.write(flags) };
+        // SAFETY: the mbuf is live as long as this value.
+        let tx_offload = unsafe { sys::mbuf_tx_offload(self.0.as_ptr()) };
+        // SAFETY: the field is part of a live mbuf that nobody else uses. The headers of the frame have these lengths.
+        unsafe { tx_offload.write(lengths) };
     }
 
     /// Where the data of the first segment begins.
@@ -81,6 +98,12 @@ pub(crate) struct Queues {
     waiting: ArrayVec<Mbuf, BURST>,
     /// So that there is an mbuf when there is room.
     spare: Option<Mbuf>,
+    /// What the device writes.
+    written: Checksums,
+    /// The maximum length of a packet that the device takes, if it cuts those beyond the MTU.
+    uncut: Option<usize>,
+    /// The device cuts longer IPv4 packets with TCP into packets of so many bytes.
+    mtu: usize,
     start: u64,
     hz: u64,
 }
@@ -112,8 +135,28 @@ impl Queues {
         }
         // SAFETY: the EAL is initialised, since it has a port. The call reads a number.
         let hz = unsafe { sys::rte_get_tsc_hz() };
-        let (received, waiting) = (ArrayVec::new(), ArrayVec::new());
-        Ok(Self { port, queue, pool, received, waiting, spare: None, start: cycles(), hz: hz.max(1) })
+        // SAFETY: the call reads the configuration of a port that exists.
+        let offloads = unsafe { sys::dpdk_sys_eth_tx_offloads(port) };
+        let has = |wanted| offloads & wanted == wanted;
+        let written = Checksums {
+            ip: has(sys::DPDK_SYS_TX_OFFLOAD_IPV4_CKSUM),
+            l4: has(sys::DPDK_SYS_TX_OFFLOAD_TCP_CKSUM | sys::DPDK_SYS_TX_OFFLOAD_UDP_CKSUM),
+        };
+        let longest = (room - sys::RTE_PKTMBUF_HEADROOM as usize - ETHERNET).min(usize::from(u16::MAX));
+        let uncut = (written.l4 && has(sys::DPDK_SYS_TX_OFFLOAD_TCP_TSO)).then_some(longest);
+        Ok(Self {
+            port,
+            queue,
+            pool,
+            received: ArrayVec::new(),
+            waiting: ArrayVec::new(),
+            spare: None,
+            written,
+            uncut,
+            mtu: usize::MAX,
+            start: cycles(),
+            hz: hz.max(1),
+        })
     }
 
     fn new_mbuf(&self) -> Option<Mbuf> {
@@ -123,12 +166,29 @@ impl Queues {
     }
 
     fn transmit(&mut self) {
+        if self.written != Checksums::default() {
+            self.prepare();
+        }
         let (first, count) = (self.waiting.as_mut_ptr().cast(), self.waiting.len() as u16);
         // SAFETY: the queue exists and nobody else uses it, as was promised to `Queues::new`. `first` points to `count` mbufs,
         // since an `Mbuf` is a pointer to one.
         let sent = unsafe { sys::rte_eth_tx_burst(self.port, self.queue, first, count) };
         // They are the driver's now.
         self.waiting.drain(..usize::from(sent)).for_each(mem::forget);
+    }
+
+    /// Hands the driver what waits, so that it can check what it is asked for. What it does not do is dropped, and TCP repeats it.
+    fn prepare(&mut self) {
+        loop {
+            let (first, count) = (self.waiting.as_mut_ptr().cast(), self.waiting.len() as u16);
+            // SAFETY: the queue exists and nobody else uses it, as was promised to `Queues::new`. `first` points to `count` mbufs,
+            // since an `Mbuf` is a pointer to one, whose flags and lengths are those of their frames.
+            let right = unsafe { sys::rte_eth_tx_prepare(self.port, self.queue, first, count) };
+            if right >= count {
+                return;
+            }
+            self.waiting.remove(right.into());
+        }
     }
 }
 
@@ -183,6 +243,26 @@ impl Wire for Queues {
         None
     }
 
+    fn verified(&self, frame: &Mbuf) -> Checksums {
+        let flags = frame.ol_flags();
+        let ip = flags & sys::DPDK_SYS_MBUF_F_RX_IP_CKSUM_MASK;
+        let l4 = flags & sys::DPDK_SYS_MBUF_F_RX_L4_CKSUM_MASK;
+        // A host that shares the memory leaves checksums out: the data is as it was sent.
+        Checksums {
+            ip: [sys::DPDK_SYS_MBUF_F_RX_IP_CKSUM_GOOD, sys::DPDK_SYS_MBUF_F_RX_IP_CKSUM_NONE].contains(&ip),
+            l4: [sys::DPDK_SYS_MBUF_F_RX_L4_CKSUM_GOOD, sys::DPDK_SYS_MBUF_F_RX_L4_CKSUM_NONE].contains(&l4),
+        }
+    }
+
+    fn written(&self) -> Checksums {
+        self.written
+    }
+
+    fn cut(&mut self, mtu: usize) -> usize {
+        self.mtu = mtu;
+        self.uncut.map_or(mtu, |uncut| uncut.max(mtu))
+    }
+
     fn bytes(frame: &Mbuf) -> Option<&[u8]> {
         // SAFETY: the first segment of a live mbuf has so many bytes, which are never uninitialised, and this value alone has it.
         (frame.nb_segs() == 1).then(|| unsafe { slice::from_raw_parts(frame.data(), frame.data_len().into()) })
@@ -194,6 +274,10 @@ impl Wire for Queues {
     }
 
     fn send(&mut self, frame: Mbuf) -> bool {
+        let mut frame = frame;
+        if self.written != Checksums::default() {
+            frame.ask(self.written, self.mtu);
+        }
         self.waiting.try_push(frame).is_ok()
     }
 

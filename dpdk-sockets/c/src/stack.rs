@@ -23,6 +23,10 @@ use slotmap::SecondaryMap;
 /// The EAL and the port are the program's: it starts the port before dpdk_sockets_poll(), and stops it after
 /// dpdk_sockets_free(). The MAC address is the port's. Frames to send are allocated from pool, which may be the one of the RX queue.
 ///
+/// What the port is configured for, the device does: it verifies checksums, writes those of IPv4 (RTE_ETH_TX_OFFLOAD_IPV4_CKSUM),
+/// TCP and UDP (_TCP_CKSUM and _UDP_CKSUM, both), and with these cuts long segments in IPv4 packets (_TCP_TSO), which are as long
+/// as an mbuf of the pool has room for.
+///
 /// Returns 0 and writes *stack, or DPDK_SOCKETS_ERROR_NULL_POINTER, _NO_SUCH_DEVICE, _NO_SUCH_QUEUE, _SMALL_POOL, _ADDRESS,
 /// _PREFIX_LENGTH, _GATEWAY, _MTU or _BUFFER.
 ///

@@ -62,47 +62,16 @@ merged_events(void)
 	}
 }
 
-static uint8_t
-byte_at(size_t position)
-{
-	return (uint8_t)(position * 7 + position / 256);
-}
-
 /* Far more bytes at a time than fit. */
 static void
 large_buffers(void)
 {
-	static uint8_t sent[1 << 20], received[1 << 20];
 	struct dpdk_sockets_connection accepted, client;
-	size_t nb_sent = 0, nb_received = 0;
-	struct dpdk_sockets_event event;
 	struct pair pair;
 
 	init(&pair);
-	for (size_t i = 0; i < sizeof(sent); i++)
-		sent[i] = byte_at(i);
 	accepted = connect_pair(&pair, &client);
-	EXPECT(dpdk_sockets_space(pair.client, client), 65535);
-	EXPECT(dpdk_sockets_send(pair.client, client, sent, sizeof(sent)), 65535);
-	EXPECT(dpdk_sockets_space(pair.client, client), 0);
-	EXPECT(dpdk_sockets_send(pair.client, client, sent, sizeof(sent)), 0);
-	event_of(pair.client, &pair.server, DPDK_SOCKETS_EVENT_WRITABLE);
-	nb_sent = 65535;
-	while (nb_received < sizeof(received)) {
-		int len = dpdk_sockets_recv(pair.server, accepted, received + nb_received,
-			sizeof(received) - nb_received);
-
-		EXPECT(len == DPDK_SOCKETS_ERROR_AGAIN || (len > 0 && len <= 65535), 1);
-		if (len > 0)
-			nb_received += (size_t)len;
-		len = dpdk_sockets_send(
-			pair.client, client, sent + nb_sent, sizeof(sent) - nb_sent);
-		EXPECT(len >= 0, 1);
-		nb_sent += (size_t)len;
-		EXPECT(dpdk_sockets_poll(pair.client, &event, 1) >= 0, 1);
-		EXPECT(dpdk_sockets_poll(pair.server, &event, 1) >= 0, 1);
-	}
-	EXPECT(memcmp(sent, received, sizeof(sent)), 0);
+	transfer(&pair, client, accepted);
 }
 
 /* Wait for the end of the client's connection, and see that everything says why. */

@@ -141,6 +141,40 @@ connect_pair(struct pair *pair, struct dpdk_sockets_connection *client)
 	return event_of(pair->server, &pair->client, DPDK_SOCKETS_EVENT_ACCEPTED).connection;
 }
 
+/* Send far more bytes at a time than fit, from the client to the server. */
+static inline void
+transfer(struct pair *pair, struct dpdk_sockets_connection client,
+	struct dpdk_sockets_connection accepted)
+{
+	static uint8_t sent[1 << 20], received[1 << 20];
+	size_t nb_sent = 0, nb_received = 0;
+	struct dpdk_sockets_event event;
+
+	for (size_t i = 0; i < sizeof(sent); i++)
+		sent[i] = (uint8_t)(i * 7 + i / 256);
+	EXPECT(dpdk_sockets_space(pair->client, client), 65535);
+	EXPECT(dpdk_sockets_send(pair->client, client, sent, sizeof(sent)), 65535);
+	EXPECT(dpdk_sockets_space(pair->client, client), 0);
+	EXPECT(dpdk_sockets_send(pair->client, client, sent, sizeof(sent)), 0);
+	event_of(pair->client, &pair->server, DPDK_SOCKETS_EVENT_WRITABLE);
+	nb_sent = 65535;
+	while (nb_received < sizeof(received)) {
+		int len = dpdk_sockets_recv(pair->server, accepted, received + nb_received,
+			sizeof(received) - nb_received);
+
+		EXPECT(len == DPDK_SOCKETS_ERROR_AGAIN || (len > 0 && len <= 65535), 1);
+		if (len > 0)
+			nb_received += (size_t)len;
+		len = dpdk_sockets_send(
+			pair->client, client, sent + nb_sent, sizeof(sent) - nb_sent);
+		EXPECT(len >= 0, 1);
+		nb_sent += (size_t)len;
+		EXPECT(dpdk_sockets_poll(pair->client, &event, 1) >= 0, 1);
+		EXPECT(dpdk_sockets_poll(pair->server, &event, 1) >= 0, 1);
+	}
+	EXPECT(memcmp(sent, received, sizeof(sent)), 0);
+}
+
 /* Run the test that the first argument names; the others are the EAL's. Returns the exit status. */
 static inline int
 run(const struct test *tests, size_t nb_tests, int argc, char *argv[])

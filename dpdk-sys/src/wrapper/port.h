@@ -225,6 +225,18 @@ dpdk_sys_epoll_reported(int epoll)
 	return rte_epoll_wait(epoll, &event, 1, 0);
 }
 
+/* The TX offloads that a port is configured for; none if there is no such port. DPDK calls the function experimental. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline uint64_t
+dpdk_sys_eth_tx_offloads(uint16_t port_id)
+{
+	struct rte_eth_conf conf;
+
+	return rte_eth_dev_conf_get(port_id, &conf) == 0 ? conf.txmode.offloads : 0;
+}
+#pragma GCC diagnostic pop
+
 /* The mode of flow control is an enum: 1 is RX_PAUSE, 2 TX_PAUSE, 3 both. */
 _Static_assert(RTE_ETH_FC_RX_PAUSE == 1 && RTE_ETH_FC_TX_PAUSE == 2 && RTE_ETH_FC_FULL == 3, "rte_eth_fc_mode");
 
