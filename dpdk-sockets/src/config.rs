@@ -37,13 +37,16 @@ pub struct Config {
     pub mtu: usize,
     /// The maximum number of connections, those in TIME-WAIT excluded; 100,000.
     pub connections: usize,
-    /// For each listener, the maximum number of connections whose handshake is not complete; 1,024. Each has its buffers already.
+    /// For each listener, the maximum number of connections whose handshake is not complete; 1,024. Each has its first buffers.
     /// SYNs beyond are answered by cookies, which take no memory; with 0, all are.
     pub backlog: usize,
     /// The receive buffer of a connection, 1 to 65,535 bytes; 65,535.
     pub receive_buffer: usize,
     /// The send buffer of a connection, 1 to 65,535 bytes; 65,535.
     pub send_buffer: usize,
+    /// Each of these buffers begins with at most so many bytes, 1 to 65,535, and gets its size when it is needed: when the program
+    /// sends more at a time, or when the peer has filled half of it; 4,096.
+    pub initial_buffer: usize,
     /// How much is sent at once at most, as long as the peer's window allows it: what the network between is thought to
     /// take, which is 2,048 bytes at first; CUBIC. With `None`, the peer's window alone is the limit: for networks in which
     /// nobody else's frames are lost by that.
@@ -113,6 +116,7 @@ impl Config {
             backlog: 1_024,
             receive_buffer: LARGEST_BUFFER,
             send_buffer: LARGEST_BUFFER,
+            initial_buffer: 4_096,
             congestion_control: Some(CongestionControl::Cubic),
             handshake_timeout: Duration::from_secs(20),
             user_timeout: Duration::from_secs(120),
@@ -167,7 +171,7 @@ impl Config {
         if !(shortest..=9_000).contains(&self.mtu) {
             return Err(ConfigError::Mtu(self.mtu, shortest));
         }
-        for size in [self.receive_buffer, self.send_buffer] {
+        for size in [self.receive_buffer, self.send_buffer, self.initial_buffer] {
             if !(1..=LARGEST_BUFFER).contains(&size) {
                 return Err(ConfigError::Buffer(size));
             }

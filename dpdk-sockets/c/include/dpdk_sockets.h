@@ -259,6 +259,10 @@ struct dpdk_sockets_config {
          */
         uint32_t send_buffer;
         /**
+         * Each of these buffers begins with at most so many bytes, and gets its size when it is needed. Default: 4096.
+         */
+        uint32_t initial_buffer;
+        /**
          * If this is not 0, the peer's window alone limits what is sent at once. Default: CUBIC (RFC 9438) limits it too.
          */
         uint8_t no_congestion_control;

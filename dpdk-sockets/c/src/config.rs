@@ -46,6 +46,8 @@ pub struct Config {
     pub receive_buffer: u32,
     /// The send buffer of a connection, at most 65535 bytes. Default: 65535.
     pub send_buffer: u32,
+    /// Each of these buffers begins with at most so many bytes, and gets its size when it is needed. Default: 4096.
+    pub initial_buffer: u32,
     /// If this is not 0, the peer's window alone limits what is sent at once. Default: CUBIC (RFC 9438) limits it too.
     pub no_congestion_control: u8,
     /// A handshake that is not complete after this time fails, in milliseconds. Default: 20000.
@@ -97,6 +99,7 @@ impl Config {
             (self.backlog, &mut config.backlog),
             (self.receive_buffer, &mut config.receive_buffer),
             (self.send_buffer, &mut config.send_buffer),
+            (self.initial_buffer, &mut config.initial_buffer),
             (self.time_waits, &mut config.time_waits),
         ];
         for (given, limit) in limits.into_iter().filter(|(given, _)| *given != 0) {
@@ -135,6 +138,7 @@ mod tests {
         backlog: 0,
         receive_buffer: 0,
         send_buffer: 0,
+        initial_buffer: 0,
         no_congestion_control: 0,
         handshake_timeout_ms: 0,
         user_timeout_ms: 0,
@@ -163,6 +167,7 @@ mod tests {
             backlog: 2,
             receive_buffer: 3,
             send_buffer: 4,
+            initial_buffer: 13,
             no_congestion_control: 1,
             handshake_timeout_ms: 5,
             user_timeout_ms: 6,
@@ -184,6 +189,7 @@ mod tests {
         assert_eq!(config.routes, gateways);
         assert_eq!((config.mtu, config.connections, config.backlog, config.time_waits), (600, 1, 2, 8));
         assert_eq!((config.receive_buffer, config.send_buffer, config.congestion_control), (3, 4, None));
+        assert_eq!(config.initial_buffer, 13);
         let times = [config.handshake_timeout, config.user_timeout, config.time_wait];
         assert_eq!(times, [5, 6, 7].map(Duration::from_millis));
         assert_eq!((config.vlan, config.connections_per_peer), (Some(9), Some(10)));

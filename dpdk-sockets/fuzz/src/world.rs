@@ -45,6 +45,8 @@ impl World {
         let choice = reader.byte();
         let size = |choice: u8| [65_535, 4_096, 100, 1].get(usize::from(choice & 3)).copied().unwrap_or(1);
         (config.receive_buffer, config.send_buffer) = (size(choice), size(choice >> 2));
+        // With two of these, buffers grow.
+        config.initial_buffer = size(choice >> 4);
         (config.backlog, config.time_waits, config.connections) = (usize::from(choice >> 4 & 3), 3, 12);
         if choice & 0x40 != 0 {
             config.keep_alive = Some(Duration::from_secs(30));

@@ -58,11 +58,12 @@ impl<'f> Segment<'f> {
         let tcp = TcpPacket::new_unchecked(&self.packet[self.header_len()..]);
         let mut options = tcp.options();
         let segment_size = if self.flow.is_ipv4() { 536 } else { 1_220 };
-        let mut terms = Terms { segment_size, window_shift: 0 };
+        let mut terms = Terms { segment_size, ..Terms::default() };
         while let Ok((rest, option)) = TcpOption::parse(options) {
             match option {
                 TcpOption::MaxSegmentSize(size) => terms.segment_size = size,
                 TcpOption::WindowScale(shift) => terms.window_shift = shift.min(14),
+                TcpOption::SackPermitted => terms.sack = true,
                 TcpOption::EndOfList => break,
                 _ => (),
             }
@@ -79,4 +80,6 @@ pub(crate) struct Terms {
     pub(crate) segment_size: u16,
     /// Its windows are counted in units of 2 to the power of this (RFC 7323, section 2).
     pub(crate) window_shift: u8,
+    /// Whether it takes selective acknowledgments (RFC 2018).
+    pub(crate) sack: bool,
 }

@@ -62,7 +62,8 @@ impl<W: Wire> Device for OneFrame<'_, W> {
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Transmission<'_, W>> {
-        self.link.wire.has_room().then_some(Transmission { link: self.link, hop: self.hop, sent: &mut self.sent })
+        let has_room = matches!(self.hop, Hop::Nowhere) || self.link.wire.has_room();
+        has_room.then_some(Transmission { link: self.link, hop: self.hop, sent: &mut self.sent })
     }
 
     fn capabilities(&self) -> DeviceCapabilities {

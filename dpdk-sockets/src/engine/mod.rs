@@ -132,6 +132,22 @@ impl Engine {
         (socket.state() == State::SynReceived).then_some(socket)
     }
 
+    /// A socket after a handshake of which the peer hears nothing: it has received the packets `syn` and `ack`, and its first
+    /// number is `initial`. `None` if they are no handshake.
+    pub(crate) fn shake<W: Wire>(
+        &mut self,
+        [syn, ack]: [&[u8]; 2],
+        (local, path): (SocketAddr, Path),
+        initial: TcpSeqNumber,
+        buffers: Buffers,
+        link: &mut Link<W>,
+    ) -> Option<Socket> {
+        let mut socket = self.accept(syn, local, initial, buffers, link, Hop::Nowhere)?;
+        self.transmit(&mut socket, link, Hop::Nowhere, path);
+        self.receive(ack, &mut socket, link, Hop::Nowhere, path);
+        matches!(socket.state(), State::Established | State::CloseWait).then_some(socket)
+    }
+
     /// Hands a segment to its socket. Returns what the socket answered at once.
     pub(crate) fn receive<W: Wire>(
         &mut self,

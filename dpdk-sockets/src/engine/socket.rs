@@ -92,6 +92,11 @@ impl Socket {
         self.tcp().recv_queue()
     }
 
+    /// How large the buffers are.
+    pub(crate) fn buffers(&self) -> Buffers {
+        Buffers { receive: self.tcp().recv_capacity(), send: self.tcp().send_capacity() }
+    }
+
     /// The bytes of the receive buffer, and how many of them are free.
     pub(crate) fn window(&self) -> (usize, usize) {
         let capacity = self.tcp().recv_capacity();

@@ -8,7 +8,7 @@ use crate::demux::Flow;
 use crate::error::{ConnectError, ConnectionError, ListenError};
 use crate::event::{ConnectionId, Ended, ListenerId};
 use crate::link::Hop;
-use crate::tcp::{Connection, FIRST_DYNAMIC_PORT, Stage};
+use crate::tcp::{Connection, FIRST_DYNAMIC_PORT, Room, Stage};
 use crate::wire::Wire;
 use core::net::{IpAddr, SocketAddr};
 
@@ -82,19 +82,26 @@ impl<W: Wire> Stack<W> {
     ///
     /// [`ConnectionError`] if there is no such connection, or if it ended otherwise than by being closed.
     pub fn recv(&mut self, id: ConnectionId, bytes: &mut [u8]) -> Result<Option<usize>, ConnectionError> {
-        let mtu = self.config.mtu;
+        let limits = self.read_limits();
         let connection = self.live(id)?;
         if bytes.is_empty() {
             return Ok(None);
         }
-        if connection.socket.unread() > 0 {
+        let waited = connection.socket.unread();
+        if waited > 0 {
             let read = connection.read(bytes);
-            if connection.opens_window(mtu) {
-                self.mark_dirty(id);
+            match connection.after_reading(waited, limits) {
+                Room::Same => (),
+                other => self.has_room(id, other),
             }
             return Ok(Some(read));
         }
         connection.nothing_to_read()
+    }
+
+    /// The maximum length of a packet, and the size of the receive buffer.
+    pub(super) fn read_limits(&self) -> (usize, usize) {
+        (self.config.mtu, self.config.receive_buffer)
     }
 
     /// Copies bytes to send into the connection's buffer, and returns how many it took. If it did not take all,
@@ -106,7 +113,12 @@ impl<W: Wire> Stack<W> {
     /// [`ConnectionError`] if there is no such connection, if it is not established, was shut down, or has ended.
     pub fn send(&mut self, id: ConnectionId, bytes: &[u8]) -> Result<usize, ConnectionError> {
         let now = self.link.now();
-        let connection = self.writable(id)?;
+        let may_be_too_small = bytes.len() > self.buffers.send;
+        let mut connection = self.writable(id)?;
+        if may_be_too_small && connection.socket.space() < bytes.len() {
+            self.grow_to_send(id);
+            connection = self.writable(id)?;
+        }
         if connection.socket.unacknowledged() == 0 {
             connection.heard = now;
         }
@@ -125,8 +137,9 @@ impl<W: Wire> Stack<W> {
     ///
     /// As of [`send`](Self::send).
     pub fn space(&mut self, id: ConnectionId) -> Result<usize, ConnectionError> {
+        let most = self.config.send_buffer;
         let connection = self.writable(id)?;
-        let space = connection.socket.space();
+        let space = connection.space(most);
         connection.wants_space |= space == 0;
         Ok(space)
     }

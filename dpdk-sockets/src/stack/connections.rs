@@ -80,6 +80,12 @@ impl<W: Wire> Stack<W> {
                 break next;
             }
         };
+        if connection.owes_acknowledgment
+            && self.link.wire.has_room()
+            && let Some(reply) = connection.owed()
+        {
+            reply.send(&mut self.link, connection.hop);
+        }
         if let Some(packet) = connection.probes(next, now) {
             let (socket, path) = (&mut connection.socket, connection.path);
             self.engine.receive(&packet, socket, &mut self.link, Hop::Nowhere, path);

@@ -9,6 +9,7 @@ mod connections;
 mod datagrams;
 mod fetch;
 mod grouped;
+mod growth;
 mod runtime;
 mod segments;
 mod trace;
@@ -45,6 +46,7 @@ pub struct Stack<W: Wire> {
     link: Link<W>,
     engine: Engine,
     config: Config,
+    /// Those of new connections.
     buffers: Buffers,
     patience: Patience,
     connections: SlotMap<ConnectionId, Connection>,
@@ -136,7 +138,10 @@ impl<W: Wire> Stack<W> {
             automatic: Automatic::new(&config, &mut link),
             has_other_addresses: false,
             link,
-            buffers: Buffers { receive: config.receive_buffer, send: config.send_buffer },
+            buffers: Buffers {
+                receive: config.receive_buffer.min(config.initial_buffer),
+                send: config.send_buffer.min(config.initial_buffer),
+            },
             patience: Patience {
                 opening: config.handshake_timeout.into(),
                 open: config.user_timeout.into(),

@@ -6,7 +6,7 @@
 use super::Stack;
 use crate::error::{ConnectError, ConnectionError, ListenError, SendToError};
 use crate::event::{ConnectionId, ListenerId, UdpId};
-use crate::tcp::Stage;
+use crate::tcp::{Room, Stage};
 use crate::time::Time;
 use crate::wire::Wire;
 use core::net::{IpAddr, SocketAddr};
@@ -79,14 +79,16 @@ impl<W: Wire> Calls for Stack<W> {
         id: ConnectionId,
         take: &mut dyn FnMut(&[u8]) -> usize,
     ) -> Result<Option<usize>, ConnectionError> {
-        let mtu = self.config.mtu;
+        let limits = self.read_limits();
         let connection = self.live(id)?;
-        if connection.socket.unread() == 0 {
+        let waited = connection.socket.unread();
+        if waited == 0 {
             return connection.nothing_to_read();
         }
         let read = connection.read_with(take);
-        if connection.opens_window(mtu) {
-            self.mark_dirty(id);
+        match connection.after_reading(waited, limits) {
+            Room::Same => (),
+            other => self.has_room(id, other),
         }
         Ok(Some(read))
     }

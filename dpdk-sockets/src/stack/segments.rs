@@ -155,9 +155,8 @@ impl<W: Wire> Stack<W> {
             return true;
         }
         // The SYN as it was, but for options that a cookie has no room for.
-        let (control, segment_size) = (TcpControl::Syn, Some(size));
-        let packet = Reply { flow: flow.reversed(), control, seq: syn, ack: None, window: 0, segment_size }.packet();
-        let terms = Terms { segment_size: size, window_shift: 0 };
+        let terms = Terms { segment_size: size, ..Terms::default() };
+        let packet = Reply::syn(flow.reversed(), syn, terms);
         let Some(id) = self.accept(listener, flow, &packet, (syn, terms), initial) else { return true };
         self.counters.cookies_accepted += 1;
         if let Some(connection) = self.connections.get_mut(id) {

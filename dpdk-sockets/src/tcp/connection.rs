@@ -97,6 +97,10 @@ pub(crate) struct Connection {
     pub(super) peer_window: u16,
     /// Whether the FIN waits for the last segment.
     pub(super) fin_waits: bool,
+    /// Whether more than half of the receive buffer was in use.
+    pub(super) was_filled: bool,
+    /// Whether the peer has not been told what the socket believes that it knows.
+    pub(crate) owes_acknowledgment: bool,
     /// The window that was announced last, and the number after it.
     pub(super) window: u16,
     pub(super) edge: TcpSeqNumber,
@@ -167,6 +171,8 @@ impl Connection {
             acknowledged: initial,
             peer_window: 0,
             fin_waits: false,
+            was_filled: false,
+            owes_acknowledgment: false,
             window: 0,
             edge: TcpSeqNumber(0),
             answered_until: Time::ZERO,
@@ -179,6 +185,8 @@ impl Connection {
         if self.first_expected.is_none() {
             self.first_expected = Some(syn + 1);
             self.noted.terms = terms;
+            // That of a SYN is never scaled (RFC 7323, section 2.2); all others are.
+            self.peer_window >>= terms.window_shift;
             // The window in a SYN of ours has waited for a number.
             self.edge = syn + usize::from(self.window);
         }
@@ -234,6 +242,7 @@ impl Connection {
             }
             self.next_to_send = self.next_to_send.max(sent.next());
             (self.window, self.edge) = (sent.window, sent.ack + usize::from(sent.window));
+            self.owes_acknowledgment = false;
         }
     }
 
@@ -285,14 +294,6 @@ impl Connection {
         let read = self.socket.read_with(take);
         self.read += read as u64;
         read
-    }
-
-    /// Whether so much was read since the window was announced that the peer should know, if its packets have so many bytes
-    /// (RFC 9293, section 3.8.6.2.2).
-    pub(crate) fn opens_window(&self, mtu: usize) -> bool {
-        let segment_size = mtu - self.flow.headers_len();
-        let (capacity, free) = self.socket.window();
-        free.saturating_sub(usize::from(self.window)) >= segment_size.min(capacity / 2)
     }
 
     pub(crate) const fn next_to_send(&self) -> TcpSeqNumber {

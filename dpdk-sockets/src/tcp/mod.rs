@@ -6,6 +6,7 @@
 
 mod connection;
 mod corrections;
+mod growth;
 mod info;
 mod initial_sequence;
 mod noted;
@@ -15,6 +16,7 @@ mod syn_cookie;
 mod time_wait;
 
 pub(crate) use connection::{Check, Connection, NOT_SCHEDULED, Patience, Stage};
+pub(crate) use growth::Room;
 pub(crate) use initial_sequence::{FIRST_DYNAMIC_PORT, InitialSequence};
 pub(crate) use noted::Noted;
 pub(crate) use replies::{Reply, reset_for};

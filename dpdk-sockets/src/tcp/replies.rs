@@ -3,7 +3,7 @@
 
 //! Segments without data that no socket of the engine writes.
 
-use crate::demux::{Flow, Segment};
+use crate::demux::{Flow, Segment, Terms};
 use crate::link::{Hop, Link};
 use crate::wire::Wire;
 use smoltcp::phy::ChecksumCapabilities;
@@ -47,9 +47,15 @@ impl Reply {
     /// The IP packet, without checksums.
     pub(crate) fn packet(self) -> Vec<u8> {
         let (ip, tcp) = self.headers();
-        let mut bytes = vec![0; ip.buffer_len()];
-        emit(&ip, &tcp, &mut bytes);
-        bytes
+        packet(&ip, &tcp)
+    }
+
+    /// The packet of a SYN with options, for the engine.
+    pub(crate) fn syn(flow: Flow, seq: TcpSeqNumber, terms: Terms) -> Vec<u8> {
+        let (segment_size, control) = (Some(terms.segment_size), TcpControl::Syn);
+        let (ip, tcp) = Self { flow, control, seq, ack: None, window: 0, segment_size }.headers();
+        let tcp = TcpRepr { window_scale: Some(terms.window_shift), sack_permitted: terms.sack, ..tcp };
+        packet(&IpRepr::new(ip.src_addr(), ip.dst_addr(), IpProtocol::Tcp, tcp.buffer_len(), ip.hop_limit()), &tcp)
     }
 
     fn headers(self) -> (IpRepr, TcpRepr<'static>) {
@@ -70,6 +76,12 @@ impl Reply {
         };
         (IpRepr::new(local.ip().into(), remote.ip().into(), IpProtocol::Tcp, tcp.buffer_len(), 64), tcp)
     }
+}
+
+fn packet(ip: &IpRepr, tcp: &TcpRepr<'_>) -> Vec<u8> {
+    let mut bytes = vec![0; ip.buffer_len()];
+    emit(ip, tcp, &mut bytes);
+    bytes
 }
 
 fn emit(ip: &IpRepr, tcp: &TcpRepr<'_>, bytes: &mut [u8]) {

@@ -6,7 +6,7 @@
 use crate::pair::{Hosts, IPV4, IPV6};
 use core::time::Duration;
 use dpdk_rs::MacAddr;
-use dpdk_sockets::wire::{Memory, Checksums, Wire};
+use dpdk_sockets::wire::{Checksums, Memory, Wire};
 use dpdk_sockets::{Config, Event, IpNet, Stack};
 use smoltcp::wire::{Ipv4Packet, TcpPacket};
 

@@ -174,6 +174,7 @@ fn what_cannot_be_is_refused_by_name() {
     };
     assert_eq!(refused(ipv6), ConfigError::Mtu(1_279, 1_280));
     assert_eq!(refused(|config| config.receive_buffer = 65_536), ConfigError::Buffer(65_536));
+    assert_eq!(refused(|config| config.initial_buffer = 0), ConfigError::Buffer(0));
     assert_eq!(refused(|config| config.send_buffer = 0), ConfigError::Buffer(0));
     assert_eq!(refused(|config| config.keep_alive = Some(Duration::ZERO)), ConfigError::Time("keep_alive"));
     assert_eq!(refused(|config| config.idle_timeout = Some(Duration::ZERO)), ConfigError::Time("idle_timeout"));

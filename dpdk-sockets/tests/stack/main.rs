@@ -22,6 +22,7 @@ mod flags;
 mod flood;
 mod forged;
 mod group;
+mod growth;
 mod hosts;
 mod impaired;
 mod ipv6;
