@@ -189,6 +189,14 @@ enum dpdk_sockets_error {
          * There is no counter with this name.
          */
         DPDK_SOCKETS_ERROR_NO_SUCH_COUNTER = -32,
+        /**
+         * There is no such group, or its stack with this number was taken.
+         */
+        DPDK_SOCKETS_ERROR_NO_SUCH_GROUP = -33,
+        /**
+         * A stack of a group cannot ask the network for addresses.
+         */
+        DPDK_SOCKETS_ERROR_AUTOMATIC_GROUP = -34,
 };
 
 /**
@@ -293,6 +301,16 @@ struct dpdk_sockets_config {
 };
 
 /**
+ * The stacks of one port that no thread has taken yet.
+ */
+struct dpdk_sockets_group {
+        /**
+         * Is not used again for another group.
+         */
+        uint64_t id;
+};
+
+/**
  * A stack: all sockets on one RX queue and one TX queue. Only the thread that has made it can use it.
  */
 struct dpdk_sockets_stack {
@@ -390,6 +408,45 @@ extern "C" {
  * error of this library it says so.
  */
 const char *dpdk_sockets_strerror(int error);
+
+/**
+ * Make a group: a stack with the same addresses for each of the queues 0 to nb_queues - 1 of a port, so that several lcores serve
+ * them. Each lcore takes its stack by dpdk_sockets_take(), and polls it: segments that come to the wrong queue, and what hosts
+ * say of their MAC addresses, are passed on between the stacks.
+ *
+ * If the device distributes segments by their addresses and ports (RSS), start the port before: the stacks then know which of
+ * them has which connection. Else they compute that. Neither dhcp nor slaac can be set. The rest is as with dpdk_sockets_new().
+ *
+ * Returns 0 and writes *group, or the errors of dpdk_sockets_new(), or DPDK_SOCKETS_ERROR_AUTOMATIC_GROUP.
+ *
+ * The caller promises:
+ * As of dpdk_sockets_new(), for all of these queues, until all stacks are freed. The pool is for several producers and consumers,
+ * as rte_pktmbuf_pool_create() makes it.
+ */
+int dpdk_sockets_new_group(uint16_t port_id,
+                           uint16_t nb_queues,
+                           struct rte_mempool *pool,
+                           const struct dpdk_sockets_config *config,
+                           struct dpdk_sockets_group *group);
+
+/**
+ * Take the stack of a queue out of a group. From now on it is like one of dpdk_sockets_new() that this thread has made.
+ *
+ * Returns 0 and writes *stack, or DPDK_SOCKETS_ERROR_NULL_POINTER or _NO_SUCH_GROUP.
+ *
+ * The caller promises:
+ * stack is NULL or points to room for a handle.
+ */
+int dpdk_sockets_take(struct dpdk_sockets_group group,
+                      uint16_t queue_id,
+                      struct dpdk_sockets_stack *stack);
+
+/**
+ * Free those stacks of a group that nobody has taken; the others stay. After the last one was taken, there is nothing to free.
+ *
+ * Returns 0 or DPDK_SOCKETS_ERROR_NO_SUCH_GROUP.
+ */
+int dpdk_sockets_free_group(struct dpdk_sockets_group group);
 
 /**
  * Make a stack for the RX queue and the TX queue with one number of a port. The thread that makes it is the one that uses it.

@@ -74,10 +74,14 @@ pub enum Error {
     Internal = -31,
     /// There is no counter with this name.
     NoSuchCounter = -32,
+    /// There is no such group, or its stack with this number was taken.
+    NoSuchGroup = -33,
+    /// A stack of a group cannot ask the network for addresses.
+    AutomaticGroup = -34,
 }
 
 impl Error {
-    const ALL: [Self; 32] = [
+    const ALL: [Self; 34] = [
         Self::Again,
         Self::NullPointer,
         Self::NoEvents,
@@ -110,6 +114,8 @@ impl Error {
         Self::Idle,
         Self::Internal,
         Self::NoSuchCounter,
+        Self::NoSuchGroup,
+        Self::AutomaticGroup,
     ];
 
     const fn text(self) -> &'static CStr {
@@ -151,6 +157,8 @@ impl Error {
             Self::Vlan => c"no VLAN has this number: give 1 to 4094, or 0 for frames without a tag",
             Self::Idle => c"no data came or went on the connection for too long",
             Self::NoSuchCounter => c"no such counter: docs/watch.md has the names",
+            Self::NoSuchGroup => c"no such group, or its stack of this queue was taken: take each of them once",
+            Self::AutomaticGroup => c"a group cannot ask the network for addresses: give them, without dhcp and slaac",
             Self::Internal => c"a bug in dpdk-sockets, reported on stderr: the stack can only be freed",
         }
     }
@@ -164,6 +172,7 @@ impl From<ConfigError> for Error {
             ConfigError::Gateway(_) => Self::Gateway,
             ConfigError::Mtu(..) => Self::Mtu,
             ConfigError::Buffer(_) => Self::Buffer,
+            ConfigError::AutomaticGroup => Self::AutomaticGroup,
             _ => Self::Internal,
         }
     }
@@ -246,7 +255,7 @@ mod tests {
     #[test]
     fn each_error_has_a_number_and_a_text() {
         let numbers: Vec<_> = Error::ALL.iter().map(|error| -(*error as i32)).collect();
-        assert_eq!(numbers, (1..=32).collect::<Vec<_>>());
+        assert_eq!(numbers, (1..=34).collect::<Vec<_>>());
         assert_eq!(Error::ALL.iter().map(|error| error.text()).collect::<HashSet<_>>().len(), Error::ALL.len());
     }
 }

@@ -15,6 +15,14 @@ pub struct Stack {
     pub id: u64,
 }
 
+/// The stacks of one port that no thread has taken yet.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Is not used again for another group.
+    pub id: u64,
+}
+
 /// Declares a handle for a key of the stack.
 macro_rules! handle {
     ($handle:ident, $key:ident) => {

@@ -10,6 +10,7 @@
 mod config;
 mod error;
 mod event;
+mod group;
 mod handles;
 mod pointers;
 mod queues;
@@ -25,7 +26,8 @@ pub use event::{
     DPDK_SOCKETS_EVENT_DATAGRAM, DPDK_SOCKETS_EVENT_ENDED, DPDK_SOCKETS_EVENT_READABLE, DPDK_SOCKETS_EVENT_WRITABLE,
     Event,
 };
-pub use handles::{Address, Connection, Listener, Stack, UdpSocket};
+pub use group::{dpdk_sockets_free_group, dpdk_sockets_new_group, dpdk_sockets_take};
+pub use handles::{Address, Connection, Group, Listener, Stack, UdpSocket};
 pub use stack::{
     dpdk_sockets_counter, dpdk_sockets_free, dpdk_sockets_new, dpdk_sockets_own_address, dpdk_sockets_poll,
 };

@@ -11,6 +11,8 @@ use core::ptr::{self, NonNull};
 use core::slice;
 use core::time::Duration;
 use dpdk_rs::MacAddr;
+use dpdk_rs::port::{RssFields, RssHash};
+use dpdk_sockets::group::Steering;
 use dpdk_sockets::wire::{Checksums, Wire, tx_request};
 use dpdk_sys::{self as sys, rte_mbuf, rte_mempool};
 
@@ -88,6 +90,9 @@ impl Drop for Mbuf {
     }
 }
 
+// SAFETY: whoever has an mbuf may free it and change it, on any thread: pools hand out mbufs to several threads at a time.
+unsafe impl Send for Mbuf {}
+
 /// An RX queue and a TX queue of one port, with a pool for the frames to send.
 pub(crate) struct Queues {
     port: u16,
@@ -107,6 +112,9 @@ pub(crate) struct Queues {
     start: u64,
     hz: u64,
 }
+
+// SAFETY: a queue may be used by one thread after the other, and pools by several threads at a time.
+unsafe impl Send for Queues {}
 
 impl Queues {
     /// Takes over the queues with one number, for frames of up to `frame_len` bytes.
@@ -198,6 +206,33 @@ pub(crate) fn mac_of(port: u16) -> Result<MacAddr, Error> {
     // SAFETY: the call checks the port's number, and writes to a struct of this function.
     let result = unsafe { sys::rte_eth_macaddr_get(port, &raw mut address) };
     if result == 0 { Ok(MacAddr(address.addr_bytes)) } else { Err(Error::NoSuchDevice) }
+}
+
+/// How the device of a port distributes frames over its RX queues, if it tells.
+pub(crate) fn steering(port: u16) -> Option<Steering> {
+    let mut info = sys::rte_eth_dev_info::default();
+    // SAFETY: the call checks the port's number, and writes to a struct of this function.
+    if unsafe { sys::rte_eth_dev_info_get(port, &raw mut info) } != 0 || info.reta_size == 0 {
+        return None;
+    }
+    // More than any length that a device can report.
+    let mut key = vec![0; 256];
+    let rss_key_len = info.hash_key_size;
+    let mut conf = sys::rte_eth_rss_conf { rss_key: key.as_mut_ptr(), rss_key_len, ..Default::default() };
+    // SAFETY: the port exists, and the key has room for as many bytes as an 8-bit length can express.
+    if unsafe { sys::rte_eth_dev_rss_hash_conf_get(port, &raw mut conf) } != 0 {
+        return None;
+    }
+    key.truncate(rss_key_len.into());
+    let group = sys::rte_eth_rss_reta_entry64 { mask: u64::MAX, ..Default::default() };
+    let len = usize::from(info.reta_size);
+    let mut groups = vec![group; len.div_ceil(sys::RTE_ETH_RETA_GROUP_SIZE as usize)];
+    // SAFETY: the port exists. There are as many groups as the table has, and the call is passed its length.
+    if unsafe { sys::rte_eth_dev_rss_reta_query(port, groups.as_mut_ptr(), info.reta_size) } != 0 {
+        return None;
+    }
+    let table = groups.iter().flat_map(|group| group.reta).take(len).collect();
+    Steering::new(RssHash::new(RssFields::from_bits(conf.rss_hf), key), table)
 }
 
 fn cycles() -> u64 {

@@ -14,7 +14,6 @@ use core::ffi::{c_char, c_int};
 use core::net::SocketAddr;
 use core::ptr::NonNull;
 use dpdk_sys::rte_mempool;
-use slotmap::SecondaryMap;
 
 // SAFETY: nothing else has this name: the prefix is this library's.
 #[unsafe(no_mangle)]
@@ -47,13 +46,17 @@ pub unsafe extern "C" fn dpdk_sockets_new(
         let made = unsafe { output(stack) }?;
         let pool = NonNull::new(pool).ok_or(Error::NullPointer)?;
         let config = config.complete(mac_of(port_id)?)?;
-        let header_len = if config.vlan.is_some() { 18 } else { 14 };
         // SAFETY: the caller promises a pool of packet mbufs and two queues, until the stack is freed.
-        let queues = unsafe { Queues::new(port_id, queue_id, pool, header_len + config.mtu) }?;
+        let queues = unsafe { Queues::new(port_id, queue_id, pool, frame_len(&config)) }?;
         let stack = dpdk_sockets::Stack::new(queues, config)?;
-        made.write(insert(Polled { stack, users: SecondaryMap::new() })?);
+        made.write(insert(Polled::new(stack))?);
         Ok(0)
     })
+}
+
+/// The length of the longest frame that a stack makes itself.
+pub(crate) fn frame_len(config: &dpdk_sockets::Config) -> usize {
+    config.mtu + if config.vlan.is_some() { 18 } else { 14 }
 }
 
 // SAFETY: nothing else has this name: the prefix is this library's.

@@ -21,6 +21,12 @@ pub(crate) struct Polled {
     pub(crate) users: SecondaryMap<ConnectionId, *mut c_void>,
 }
 
+impl Polled {
+    pub(crate) fn new(stack: dpdk_sockets::Stack<Queues>) -> Self {
+        Self { stack, users: SecondaryMap::new() }
+    }
+}
+
 struct Entry<S> {
     id: u64,
     /// A call has begun and not ended: it panicked.

@@ -255,9 +255,9 @@ wrong_stages(void)
 static void
 texts(void)
 {
-	const char *unknown = dpdk_sockets_strerror(DPDK_SOCKETS_ERROR_NO_SUCH_COUNTER - 1);
+	const char *unknown = dpdk_sockets_strerror(DPDK_SOCKETS_ERROR_AUTOMATIC_GROUP - 1);
 
-	for (int error = DPDK_SOCKETS_ERROR_NO_SUCH_COUNTER; error < 0; error++)
+	for (int error = DPDK_SOCKETS_ERROR_AUTOMATIC_GROUP; error < 0; error++)
 		EXPECT(strlen(dpdk_sockets_strerror(error)) > 10 &&
 				strcmp(dpdk_sockets_strerror(error), unknown) != 0,
 			1);

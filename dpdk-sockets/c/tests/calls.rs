@@ -23,8 +23,9 @@ static CONNECTIONS: LazyLock<PathBuf> = LazyLock::new(|| {
     compile("cc", "tests/connections.c", "libdpdk_sockets_c.a", &more)
 });
 
-static OFFLOADS: LazyLock<PathBuf> =
-    LazyLock::new(|| compile("cc", "tests/offloads.c", "libdpdk_sockets_c.a", &[]));
+static GROUP: LazyLock<PathBuf> = LazyLock::new(|| compile("cc", "tests/group.c", "libdpdk_sockets_c.a", &[RINGS]));
+
+static OFFLOADS: LazyLock<PathBuf> = LazyLock::new(|| compile("cc", "tests/offloads.c", "libdpdk_sockets_c.a", &[]));
 
 const EAL: [&str; 7] = ["--no-huge", "-m", "64", "--no-pci", "--no-telemetry", "-l", "0"];
 
@@ -49,6 +50,7 @@ macro_rules! tests {
 tests! { BAD_INPUT: texts null_pointers bad_configs old_handles ports_in_use bad_peers wrong_stages }
 tests! { CONNECTIONS: few_events merged_events large_buffers refused unreachable timed_out reset closed }
 tests! { CONNECTIONS: counters user_pointers datagrams mbufs_return no_allocation }
+tests! { GROUP: threads wrong_groups }
 tests! { OFFLOADS: checksums segments }
 
 #[test]

@@ -27,7 +27,14 @@ impl Steering {
     /// device does not do that by the ports of TCP in IPv4 and IPv6 (receive side scaling).
     #[must_use]
     pub fn of(port: &Port<Started>) -> Option<Self> {
-        let steering = Self { hash: port.rss_hash().ok()?, table: port.rss_table().ok()? };
+        Self::new(port.rss_hash().ok()?, port.rss_table().ok()?)
+    }
+
+    /// As a device does it with this hash and this redirection table, which has the number of a stack for each remainder of the
+    /// hash. `None` as of [`of`](Self::of).
+    #[must_use]
+    pub fn new(hash: RssHash, table: Vec<u16>) -> Option<Self> {
+        let steering = Self { hash, table };
         let covers_ports = |flow: RssFlow| {
             let [one, other] = [1, 2].map(|port| steering.hash.hash(&flow.tcp(port, 80)));
             one.is_some() && one != other
@@ -59,7 +66,8 @@ impl Steering {
     }
 
     /// How many stacks it is for; 0 if some of them would have no connection.
-    pub(crate) fn stacks(&self) -> usize {
+    #[must_use]
+    pub fn stacks(&self) -> usize {
         let most = self.table.iter().max().map_or(0, |most| usize::from(*most) + 1);
         if (0..most).all(|stack| self.table.iter().any(|other| usize::from(*other) == stack)) { most } else { 0 }
     }

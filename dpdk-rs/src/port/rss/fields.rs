@@ -26,7 +26,9 @@ impl RssFields {
     const NAMES: [(&'static str, Self); 4] =
         [("IP", Self::IP), ("TCP", Self::TCP), ("UDP", Self::UDP), ("SCTP", Self::SCTP)];
 
-    pub(crate) const fn from_bits(bits: u64) -> Self {
+    /// The fields of DPDK's bits, `RTE_ETH_RSS_*`.
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
