@@ -8,7 +8,9 @@ use dpdk_rs::{Eal, MacAddr, Mempool};
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
 use dpdk_sockets::{Config, Event, IpNet, Stack};
 use std::error::Error;
-use testbed_load::{CHUNK, CLIENT_MAC, Counters, Latencies, Mode, PREFIX_LEN, SERVER, STREAM_PORT, Stream, first_client};
+use testbed_load::{
+    CHUNK, CLIENT_MAC, Counters, Latencies, Mode, PREFIX_LEN, SERVER, STREAM_PORT, Stream, first_client,
+};
 
 /// For a segment that the device of the server would have cut, and its headers.
 const LONG_ROOM: u16 = 17_408;
