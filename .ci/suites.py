@@ -28,7 +28,10 @@ FEATURES = ("--features", "parsing-bench/timer")
 # Three workers, a file each: a worker waits a fifth of its time. Each says when it begins a test, so that one that
 # hangs is known.
 WORKERS = ("-v", "-n", "3", "--dist", "loadfile", "--no-loadscope-reorder", "-rs")
-VM_TESTS = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehearsal_campaign", "rehearsal_service")
+VM_TESTS = (
+    *("vm", "diagnosis_vm"),
+    *(f"rehearsal_{name}" for name in ("nics", "failures", "campaign", "service", "rss")),
+)
 # What is built for one user is the same for the other.
 SHARED_BUILD = {"CARGO_BUILD_BUILD_DIR": "target"}
 # So that a report comes at all, in seconds since the beginning of `.ci/run`.
@@ -158,7 +161,7 @@ def virtual_machines(record: Path) -> list[Stage]:
     return [
         Stage("build-programs", "step", ("cargo", "build", "--profile", "dist", *SHIPPED)),
         BUILD_STATIC,
-        Stage("rust-examples", "step", ("cargo", "build", "-p", "dpdk-rs", "--examples")),
+        Stage("rust-examples", "step", ("cargo", "build", "-p", "dpdk-rs", "-p", "dpdk-sockets", "--examples")),
         GUEST_KERNEL,
         Stage("python", "pytest", pytest(record, "python", *(f"tests/test_{name}.py" for name in VM_TESTS))),
     ]

@@ -12,7 +12,7 @@ use dpdk_rs::{Eal, EalOptions, Mempool, lcore};
 use dpdk_sockets::group::Steering;
 use dpdk_sockets::runtime::{Runtime, TcpListener, spawn};
 use dpdk_sockets::wire::{QueuePair, checksum_offloads};
-use dpdk_sockets::{Config, Stack};
+use dpdk_sockets::{Config, Counters, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
@@ -47,32 +47,34 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("port {} ({}): {count} stacks at {text} serve TCP port 7, steered by {who}", port.id(), port.name());
 
     let first = stacks.remove(0);
-    let accepted = lcore::scope(&eal, |scope| {
+    let counters = lcore::scope(&eal, |scope| {
         let mut others = Vec::new();
         for (worker, stack) in eal.worker_lcores().iter().zip(stacks) {
             let stop = &stop;
             others.push(scope.launch(worker.id(), move || run(stack, stop))?);
         }
-        let mut accepted = vec![run(first, &stop)];
+        let mut counters = vec![run(first, &stop)];
         for other in others {
-            accepted.push(other.join()?);
+            counters.push(other.join()?);
         }
-        Ok::<_, Box<dyn Error>>(accepted)
+        Ok::<_, Box<dyn Error>>(counters)
     })??;
-    println!("connections accepted by the stacks: {accepted:?}");
+    let each = |what: fn(&Counters) -> u64| counters.iter().map(what).collect::<Vec<_>>();
+    println!("frames passed on by the stacks: {:?}", each(|stack| stack.passed_on));
+    println!("connections accepted by the stacks: {:?}", each(|stack| stack.accepted));
     Ok(())
 }
 
-/// Serves on one lcore until it is stopped. Returns how many connections it has accepted.
-fn run(stack: Stack<QueuePair>, stop: &AtomicBool) -> u64 {
+/// Serves on one lcore until it is stopped. Returns what the stack has counted.
+fn run(stack: Stack<QueuePair>, stop: &AtomicBool) -> Counters {
     let mut runtime = Runtime::new(stack);
     let _server = runtime.spawn(serve());
     while !stop.load(Relaxed) {
         runtime.poll();
     }
-    let accepted = runtime.with_stack(|stack| stack.counters().accepted);
+    let counters = runtime.with_stack(|stack| stack.counters());
     runtime.shutdown_timeout(GRACE);
-    accepted
+    counters
 }
 
 async fn serve() -> std::io::Result<()> {
