@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! All connections of the service.
+
+use super::connection::{Connection, Fate, ROOM};
+use crate::sockets::{Event, Sockets};
+use core::time::Duration;
+use std::io;
+use std::time::Instant;
+
+/// Slow peers are looked for so often.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A connection without requests is closed after so many time-outs.
+const IDLE_TIMEOUTS: u32 = 6;
+
+/// The service on one port.
+#[derive(Debug)]
+pub struct Server<S: Sockets> {
+    sockets: S,
+    timeout: Duration,
+    /// By their places.
+    connections: Vec<Option<Connection<S::Id>>>,
+    events: Vec<Event<S::Id>>,
+    room: Vec<u8>,
+    looked: Instant,
+    answered: u64,
+}
+
+impl<S: Sockets> Server<S> {
+    /// A service whose peers may take `timeout` for a request, and for the room for an answer.
+    pub fn new(sockets: S, timeout: Duration) -> Self {
+        let (events, room) = (Vec::new(), vec![0; ROOM]);
+        Self { sockets, timeout, connections: Vec::new(), events, room, looked: Instant::now(), answered: 0 }
+    }
+
+    /// How many requests were answered, those with an error included.
+    pub const fn answered(&self) -> u64 {
+        self.answered
+    }
+
+    /// Does what there is to do, or waits a little for something.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Sockets::poll`].
+    pub fn poll(&mut self) -> io::Result<()> {
+        let mut events = core::mem::take(&mut self.events);
+        self.sockets.poll(&mut events, LOOK_EVERY)?;
+        let now = Instant::now();
+        for event in events.drain(..) {
+            match event {
+                Event::Accepted(id) => self.accept(id, now),
+                Event::Readable(id) | Event::Writable(id) => self.go_on(id, now),
+            }
+        }
+        self.events = events;
+        if now - self.looked >= LOOK_EVERY {
+            self.looked = now;
+            self.look_for_slow_peers(now);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, id: S::Id, now: Instant) {
+        let place = S::place(id);
+        if place >= self.connections.len() {
+            self.connections.resize_with(place + 1, || None);
+        }
+        self.connections[place] = Some(Connection::new(id, now));
+        // Something may have come already.
+        self.go_on(id, now);
+    }
+
+    fn go_on(&mut self, id: S::Id, now: Instant) {
+        let slot = self.connections.get_mut(S::place(id));
+        // An event can be older than the close of its connection.
+        let Some(connection) = slot.and_then(Option::as_mut).filter(|connection| connection.id == id) else { return };
+        let (fate, answered) = connection.go_on(&mut self.sockets, &mut self.room, now);
+        self.answered += answered;
+        if fate == Fate::Over {
+            self.close(id);
+        }
+    }
+
+    fn look_for_slow_peers(&mut self, now: Instant) {
+        let mut over = Vec::new();
+        for connection in self.connections.iter_mut().flatten() {
+            let fate = match connection.waiting {
+                Some(since) if now - since >= self.timeout => connection.time_out(&mut self.sockets, now),
+                None if now - connection.active >= self.timeout * IDLE_TIMEOUTS => Fate::Over,
+                _ => Fate::GoesOn,
+            };
+            if fate == Fate::Over {
+                over.push(connection.id);
+            }
+        }
+        for id in over {
+            self.close(id);
+        }
+    }
+
+    fn close(&mut self, id: S::Id) {
+        self.connections[S::place(id)] = None;
+        self.sockets.close(id);
+    }
+}

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""Runs all cases against a service.
+
+python -m testbed.services.check adder ADDRESS PORT: prints what went wrong, and 'N passed, N failed'.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from testbed.services import adder
+from testbed.services.adder import Case
+from testbed.services.http import Unexpected
+
+SERVICES: dict[str, Callable[[], Iterator[Case]]] = {"adder": adder.cases}
+
+
+def check(cases: Sequence[Case], address: str, port: int) -> dict[str, str]:
+    """What went wrong, by the names of the cases."""
+    wrong = {}
+    for case in cases:
+        try:
+            case.run(address, port)
+        except (Unexpected, OSError) as error:
+            wrong[case.name] = str(error)
+    return wrong
+
+
+def main() -> int:
+    """0 if all cases have passed."""
+    parser = argparse.ArgumentParser(description="Check whether a service does what it should.", prog="check")
+    parser.add_argument("service", choices=SERVICES)
+    parser.add_argument("address")
+    parser.add_argument("port", type=int)
+    words = parser.parse_args()
+    cases = list(SERVICES[words.service]())
+    wrong = check(cases, words.address, words.port)
+    for name, what in wrong.items():
+        print(f"FAILED {name}: {what}")
+    print(f"{len(cases) - len(wrong)} passed, {len(wrong)} failed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

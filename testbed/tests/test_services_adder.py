@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The adder of each language and on each stack passes all cases, and the cases find mistakes."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import socket
+import struct
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from testbed.run.namespaces import inside, run_tool
+from testbed.run.process import Process
+from testbed.run.programs import repository_root
+from testbed.run.scratch import scratch_folder
+from testbed.services import http
+from testbed.services.adder import cases
+from testbed.services.check import check
+
+ADDER = repository_root() / "target/debug/adder"
+CASES = list(cases())
+# The suite needs a file for each of its connections, and so does the server.
+FILES = ("prlimit", f"--nofile={resource.getrlimit(resource.RLIMIT_NOFILE)[1]}")
+
+
+def program() -> str:
+    if not ADDER.is_file():
+        pytest.skip(f"{ADDER} is missing: run cargo build -p services")
+    return str(ADDER)
+
+
+def run_check(*launcher: str, address: str, port: int, folder: Path) -> str:
+    """What the suite prints; it runs in a process of its own."""
+    argv = [*launcher, *FILES, sys.executable, "-m", "testbed.services.check", "adder", address, str(port)]
+    environment = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    with Process("check", argv, folder, environment) as process:
+        process.wait(300)
+        return (folder / "check.stdout").read_text()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@pytest.mark.e2e
+def test_on_the_kernels_sockets(tmp_path: Path) -> None:
+    port = free_port()
+    argv = [*FILES, program(), "kernel", "127.0.0.1", str(port), "--timeout", "2"]
+    with Process("adder", argv, tmp_path) as adder:
+        adder.wait_for_line("adder: Kernel", 60)
+        told = run_check(address="127.0.0.1", port=port, folder=tmp_path)
+        assert f"{len(CASES)} passed, 0 failed" in told, told
+        assert adder.stop(30) == 0
+    assert re.search(r"adder: [1-9]\d* requests answered", (tmp_path / "adder.stdout").read_text())
+
+
+@pytest.mark.e2e
+def test_on_dpdk_sockets(need_root: None, tmp_path: Path) -> None:
+    """Over a tap interface, in a network namespace."""
+    name = f"testbed-{os.getpid()}-adder"
+    run_tool("ip", "netns", "add", name)
+    try:
+        with scratch_folder() as runtime:
+            eal = ("--no-huge", "-m", "256", "--no-pci", "-l", "0", "--vdev=net_tap0,iface=linux0")
+            argv = inside(name, program(), *eal, "--", "dpdk", "192.0.2.1/24", "80", "--timeout", "2")
+            with Process("adder", argv, tmp_path, {"RUNTIME_DIRECTORY": str(runtime)}) as adder:
+                adder.wait_for_line("adder: Dpdk", 60)
+                run_tool("ip", "-n", name, "address", "add", "192.0.2.2/24", "dev", "linux0")
+                run_tool("ip", "-n", name, "link", "set", "linux0", "up")
+                told = run_check(*inside(name), address="192.0.2.1", port=80, folder=tmp_path)
+                assert f"{len(CASES)} passed, 0 failed" in told, told
+                assert adder.stop(30) == 0
+    finally:
+        run_tool("ip", "netns", "delete", name)
+
+
+class StandIn:
+    """An adder with a mistake: it answers what a regular expression finds, and nothing else of HTTP."""
+
+    def __init__(self, fault: str | None) -> None:
+        self.fault = fault
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port: int = self._listener.getsockname()[1]
+
+    def __enter__(self) -> StandIn:
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+
+    def _accept(self) -> None:
+        try:
+            while True:
+                connection, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+        except OSError:
+            # Closed.
+            return
+
+    def _serve(self, connection: socket.socket) -> None:
+        with connection:
+            received = b""
+            while found := connection.recv(65_536):
+                received += found
+                answers, received, goes_on = self._answers(received)
+                connection.sendall(b"".join(reversed(answers) if self.fault == "order" else answers))
+                if not goes_on:
+                    if self.fault == "resets":
+                        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                        return
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(65_536):
+                        pass
+                    return
+
+    def _answers(self, received: bytes) -> tuple[list[bytes], bytes, bool]:
+        answers: list[bytes] = []
+        ends = rb"\r?\n\r?\n" if self.fault == "line feeds" else rb"\r\n\r\n"
+        if self.fault != "line feeds" and re.search(rb"(?<!\r)\n", received):
+            return [self._answer(400, b"No.\n", True)], b"", False
+        while found := re.search(ends, received):
+            head, received = received[: found.start()], received[found.end() :]
+            numbers = re.match(rb"GET /add/(-?\d+)/(-?\d+) HTTP/1\.1\r?\n", head + b"\r\n")
+            is_odd = re.search(rb"\r?\n(transfer-encoding|content-length)", head.lower())
+            if numbers is None or (is_odd and self.fault != "lengths"):
+                return [*answers, self._answer(400, b"No.\n", True)], b"", False
+            a, b = (int(number) for number in numbers.groups())
+            total, is_last = a + b, b"connection: close" in head.lower() and self.fault != "no close"
+            if self.fault == "wraps":
+                total = (total + 2**63) % 2**64 - 2**63
+            if not -(2**63) <= total < 2**63:
+                answers.append(self._answer(400, b"oops" if self.fault == "no sentence" else b"Too large.\n", False))
+            else:
+                answers.append(self._answer(200, b"%d + %d = %d\n" % (a, b, total), is_last))
+            if is_last:
+                return answers, b"", False
+            if self.fault == "one by one":
+                return answers, b"", True
+        return answers, received, True
+
+    @staticmethod
+    def _answer(status: int, body: bytes, is_last: bool) -> bytes:
+        more = b"Connection: close\r\n" if is_last else b""
+        return b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n%s\r\n%s" % (status, len(body), more, body)
+
+
+@contextmanager
+def failures(fault: str | None) -> Iterator[set[str]]:
+    # What a stand-in without its own mistake passes, and quickly.
+    chosen = [case for case in CASES if case.name in PASSED]
+    with StandIn(fault) as server:
+        yield set(check(chosen, "127.0.0.1", server.port))
+
+
+PASSED = {
+    "1 + 7",
+    f"{2**63 - 1} + 1 is too large",
+    "a line feed alone after the first line",
+    "line feeds alone",
+    "Connection: close",
+    "smuggled by two lengths",
+    "smuggled by a body",
+    "several requests",
+    "2 requests in one",
+    "split at byte 30",
+}
+
+
+def test_a_stand_in_without_a_mistake_passes() -> None:
+    with failures(None) as found:
+        assert found == set()
+
+
+@pytest.mark.parametrize(
+    ("fault", "name"),
+    [
+        ("wraps", f"{2**63 - 1} + 1 is too large"),
+        ("line feeds", "line feeds alone"),
+        ("no close", "Connection: close"),
+        ("lengths", "smuggled by two lengths"),
+        ("one by one", "2 requests in one"),
+        ("order", "2 requests in one"),
+        ("resets", "smuggled by a body"),
+        ("no sentence", f"{2**63 - 1} + 1 is too large"),
+    ],
+)
+def test_mistakes_are_found(fault: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # This one answers at once, or never.
+    monkeypatch.setattr(http, "PATIENCE_S", 1.0)
+    with failures(fault) as found:
+        assert name in found, found
