@@ -25,16 +25,23 @@ from testbed.services import http
 from testbed.services.adder import cases
 from testbed.services.check import check
 
-ADDER = repository_root() / "target/debug/adder"
+# By language: the program, and how to build it.
+ADDERS = {
+    "rust": ("target/debug/adder", "cargo build -p services"),
+    "c": ("target/services-c/adder", "make -C dpdk-sockets/c, then make -C services/c"),
+}
 CASES = list(cases())
 # The suite needs a file for each of its connections, and so does the server.
 FILES = ("prlimit", f"--nofile={resource.getrlimit(resource.RLIMIT_NOFILE)[1]}")
 
 
-def program() -> str:
-    if not ADDER.is_file():
-        pytest.skip(f"{ADDER} is missing: run cargo build -p services")
-    return str(ADDER)
+@pytest.fixture(params=ADDERS)
+def program(request: pytest.FixtureRequest) -> str:
+    name, advice = ADDERS[request.param]
+    path = repository_root() / name
+    if not path.is_file():
+        pytest.skip(f"{path} is missing: run {advice}")
+    return str(path)
 
 
 def run_check(*launcher: str, address: str, port: int, folder: Path) -> str:
@@ -52,11 +59,11 @@ def free_port() -> int:
 
 
 @pytest.mark.e2e
-def test_on_the_kernels_sockets(tmp_path: Path) -> None:
+def test_on_the_kernels_sockets(program: str, tmp_path: Path) -> None:
     port = free_port()
-    argv = [*FILES, program(), "kernel", "127.0.0.1", str(port), "--timeout", "2"]
+    argv = [*FILES, program, "kernel", "127.0.0.1", str(port), "--timeout", "2"]
     with Process("adder", argv, tmp_path) as adder:
-        adder.wait_for_line("adder: Kernel", 60)
+        adder.wait_for_line("adder: kernel", 60)
         told = run_check(address="127.0.0.1", port=port, folder=tmp_path)
         assert f"{len(CASES)} passed, 0 failed" in told, told
         assert adder.stop(30) == 0
@@ -64,16 +71,16 @@ def test_on_the_kernels_sockets(tmp_path: Path) -> None:
 
 
 @pytest.mark.e2e
-def test_on_dpdk_sockets(need_root: None, tmp_path: Path) -> None:
+def test_on_dpdk_sockets(program: str, need_root: None, tmp_path: Path) -> None:
     """Over a tap interface, in a network namespace."""
     name = f"testbed-{os.getpid()}-adder"
     run_tool("ip", "netns", "add", name)
     try:
         with scratch_folder() as runtime:
             eal = ("--no-huge", "-m", "256", "--no-pci", "-l", "0", "--vdev=net_tap0,iface=linux0")
-            argv = inside(name, program(), *eal, "--", "dpdk", "192.0.2.1/24", "80", "--timeout", "2")
+            argv = inside(name, program, *eal, "--", "dpdk", "192.0.2.1/24", "80", "--timeout", "2")
             with Process("adder", argv, tmp_path, {"RUNTIME_DIRECTORY": str(runtime)}) as adder:
-                adder.wait_for_line("adder: Dpdk", 60)
+                adder.wait_for_line("adder: dpdk", 60)
                 run_tool("ip", "-n", name, "address", "add", "192.0.2.2/24", "dev", "linux0")
                 run_tool("ip", "-n", name, "link", "set", "linux0", "up")
                 told = run_check(*inside(name), address="192.0.2.1", port=80, folder=tmp_path)

@@ -4,6 +4,7 @@
 //! What the programs have in common: where they listen, and when they end.
 
 use crate::sockets::{Dpdk, Kernel};
+use core::fmt;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
 use dpdk_rs::{Eal, EalOptions};
@@ -37,6 +38,15 @@ pub enum Place {
     Kernel(SocketAddr),
     /// On dpdk-sockets, at this port.
     Dpdk(IpNet, u16),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Kernel(address) => write!(f, "kernel {} port {}", address.ip(), address.port()),
+            Self::Dpdk(net, port) => write!(f, "dpdk {net} port {port}"),
+        }
+    }
 }
 
 /// The command line, checked.

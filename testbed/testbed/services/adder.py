@@ -112,7 +112,6 @@ def _malformed() -> Iterator[Case]:
         ("no version", b"GET /add/1/2\r\n\r\n"),
         ("version 0.9", get(version="HTTP/0.9")),
         ("version 2.0", get(version="HTTP/2.0")),
-        ("version 1.2", get(version="HTTP/1.2")),
         ("version in small letters", get(version="http/1.1")),
         ("version without a minor number", get(version="HTTP/1")),
         ("two spaces before the target", good.replace(b"GET /", b"GET  /")),

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from testbed.services import adder
 from testbed.services.adder import Case
-from testbed.services.http import Unexpected
+from testbed.services.http import Exchange, Unexpected
 
 SERVICES: dict[str, Callable[[], Iterator[Case]]] = {"adder": adder.cases}
 
@@ -30,13 +30,18 @@ def check(cases: Sequence[Case], address: str, port: int) -> dict[str, str]:
 
 
 def main() -> int:
-    """0 if all cases have passed."""
+    """0 if all cases have passed, 1 if one has not, 2 if there is no server."""
     parser = argparse.ArgumentParser(description="Check whether a service does what it should.", prog="check")
     parser.add_argument("service", choices=SERVICES)
     parser.add_argument("address")
     parser.add_argument("port", type=int)
     words = parser.parse_args()
     cases = list(SERVICES[words.service]())
+    try:
+        Exchange(words.address, words.port).reset()
+    except OSError as error:
+        print(f"check: cannot connect to {words.address} port {words.port}: {error}: start the service first")
+        return 2
     wrong = check(cases, words.address, words.port)
     for name, what in wrong.items():
         print(f"FAILED {name}: {what}")

@@ -52,12 +52,7 @@ impl<I: Copy + Eq> Connection<I> {
     }
 
     /// Reads, answers and sends as far as it goes. Returns how many requests were answered.
-    pub(super) fn go_on<S: Sockets<Id = I>>(
-        &mut self,
-        sockets: &mut S,
-        room: &mut [u8],
-        now: Instant,
-    ) -> (Fate, u64) {
+    pub(super) fn go_on<S: Sockets<Id = I>>(&mut self, sockets: &mut S, room: &mut [u8], now: Instant) -> (Fate, u64) {
         let mut answered = 0;
         self.active = now;
         let fate = loop {

@@ -28,7 +28,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         return Ok(());
     };
     let stop = stop_flag()?;
-    println!("adder: {:?}", options.place);
+    println!("adder: {}", options.place);
     match sockets {
         Either::Kernel(sockets) => serve(sockets, &options, &stop),
         Either::Dpdk(sockets, _eal) => serve(*sockets, &options, &stop),

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The l2fwd-rs authors
+ *
+ * Responses.
+ */
+#ifndef RESPONSE_H
+#define RESPONSE_H
+
+#include "buffer.h"
+#include "request.h"
+
+/* Append the answer to a request. Returns false without memory. */
+bool answer_request(const struct request *request, struct buffer *output);
+
+/* Append the last answer of a connection. Returns false without memory. */
+bool refuse_request(enum refusal refusal, struct buffer *output);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The l2fwd-rs authors
+ */
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "server.h"
+
+#define MAX_EVENTS 64
+/* Slow peers are looked for so often. */
+#define LOOK_EVERY_MS 100
+/* A connection without requests is closed after so many time-outs. */
+#define IDLE_TIMEOUTS 6
+
+/* Never 0. */
+static uint64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + 1;
+}
+
+static void
+server_close(struct server *server, struct connection *connection)
+{
+	if (connection->previous != NULL)
+		connection->previous->next = connection->next;
+	else
+		server->connections = connection->next;
+	if (connection->next != NULL)
+		connection->next->previous = connection->previous;
+	server->sockets->set_user(server->sockets, connection->id, NULL);
+	server->sockets->close(server->sockets, connection->id);
+	buffer_free(&connection->input);
+	buffer_free(&connection->output);
+	free(connection);
+}
+
+static struct connection *
+server_accept(struct server *server, struct socket_id id)
+{
+	struct connection *connection = calloc(1, sizeof(*connection));
+
+	if (connection == NULL) {
+		server->sockets->close(server->sockets, id);
+		return NULL;
+	}
+	connection->id = id;
+	connection->next = server->connections;
+	if (server->connections != NULL)
+		server->connections->previous = connection;
+	server->connections = connection;
+	server->sockets->set_user(server->sockets, id, connection);
+	return connection;
+}
+
+static void
+look_for_slow_peers(struct server *server, uint64_t now)
+{
+	struct connection *next;
+
+	for (struct connection *one = server->connections; one != NULL; one = next) {
+		bool goes_on = true;
+
+		next = one->next;
+		if (one->waiting_ms != 0 && now - one->waiting_ms >= server->timeout_ms)
+			goes_on = connection_time_out(one, server->sockets, now);
+		else if (one->waiting_ms == 0 &&
+			 now - one->active_ms >= IDLE_TIMEOUTS * server->timeout_ms)
+			goes_on = false;
+		if (!goes_on)
+			server_close(server, one);
+	}
+}
+
+int
+server_poll(struct server *server)
+{
+	struct sockets_event events[MAX_EVENTS];
+	int nb_events = server->sockets->poll(server->sockets, events, MAX_EVENTS, LOOK_EVERY_MS);
+	uint64_t now = now_ms();
+
+	if (nb_events < 0)
+		return -1;
+	for (int i = 0; i < nb_events; i++) {
+		struct connection *connection = events[i].user;
+
+		if (events[i].events & SOCKETS_ACCEPTED)
+			/* Something may have come already. */
+			connection = server_accept(server, events[i].id);
+		if (connection != NULL &&
+			!connection_go_on(connection, server->sockets, now, &server->answered))
+			server_close(server, connection);
+	}
+	if (now - server->looked_ms >= LOOK_EVERY_MS) {
+		server->looked_ms = now;
+		look_for_slow_peers(server, now);
+	}
+	return 0;
+}
+
+void
+server_end(struct server *server)
+{
+	while (server->connections != NULL)
+		server_close(server, server->connections);
+}

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! See Cargo.toml.
+#![forbid(unsafe_code)]
