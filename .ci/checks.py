@@ -22,7 +22,7 @@ PYTHON = "testbed/.venv/bin/python"
 KERNELS = "parsing-bench/src/impls/*.rs"
 C_FOLDERS = (
     *("dpdk-rs/docs/upstream", "dpdk-sockets/c/examples", "dpdk-sockets/c/tests", "dpdk-sys/tests", "l2fwd-c"),
-    *("parsing-bench/c", "parsing-bench/fuzz"),
+    *("parsing-bench/c", "parsing-bench/fuzz", "services/c"),
 )
 SHELL = ("x", ".ci/*.sh", "testbed/testbed/bench/scaling/scaling.sh", "testbed/testbed/campaign/remote/*.sh")
 # The same for each command, or cargo builds what they share again with other features.

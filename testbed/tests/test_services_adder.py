@@ -9,9 +9,10 @@ import re
 import resource
 import socket
 import struct
+import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,6 +69,42 @@ def test_on_the_kernels_sockets(program: str, tmp_path: Path) -> None:
         assert f"{len(CASES)} passed, 0 failed" in told, told
         assert adder.stop(30) == 0
     assert re.search(r"adder: [1-9]\d* requests answered", (tmp_path / "adder.stdout").read_text())
+
+
+@pytest.mark.e2e
+def test_c_under_sanitizers(tmp_path: Path, need_tools: Callable[..., None]) -> None:
+    need_tools("make", "cc", "cargo", "pkg-config")
+    library = repository_root() / "target/debug/libdpdk_sockets_c.a"
+    if not library.is_file():
+        pytest.skip(f"{library} is missing: run cargo test -p dpdk-sockets-c")
+    flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
+    built = ["make", "-C", "services/c", f"LIBRARY={library}", f"BUILD={tmp_path}", f"CFLAGS={flags} -std=gnu11"]
+    subprocess.run(built, cwd=repository_root(), capture_output=True, timeout=170, check=True)
+    port = free_port()
+    argv = [*FILES, str(tmp_path / "adder"), "kernel", "127.0.0.1", str(port), "--timeout", "2"]
+    with Process("adder", argv, tmp_path) as adder:
+        adder.wait_for_line("adder: kernel", 60)
+        told = run_check(address="127.0.0.1", port=port, folder=tmp_path)
+        assert f"{len(CASES)} passed, 0 failed" in told, told
+        # Memory that is left is found at the end.
+        assert adder.stop(30) == 0, (tmp_path / "adder.stderr").read_text()
+
+
+@pytest.mark.e2e
+def test_curl_and_a_browser_are_served(program: str, need_tools: Callable[..., None], tmp_path: Path) -> None:
+    need_tools("curl", "chromium")
+    port = free_port()
+    page = f"http://127.0.0.1:{port}/add/40/2"
+    with Process("adder", [program, "kernel", "127.0.0.1", str(port)], tmp_path) as adder:
+        adder.wait_for_line("adder: kernel", 60)
+        for command, wanted in (
+            (["curl", "-sS", "--max-time", "60", page], "40 + 2 = 42"),
+            (["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", page], "40 + 2 = 42"),
+            (["curl", "-sS", "--max-time", "60", "-d", "body", page], "The request has a body"),
+        ):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+            assert wanted in done.stdout, (command, done.stdout, done.stderr)
+        assert adder.stop(30) == 0
 
 
 @pytest.mark.e2e
