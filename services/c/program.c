@@ -5,6 +5,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include <rte_log.h>
 
 #include "program.h"
+#include "server.h"
 
 #define DEFAULT_TIMEOUT_MS 10000
 #define MAX_TIMEOUT_S 1e9
@@ -31,7 +34,7 @@ static const char usage[] =
 	"  --timeout SECONDS  how long a request, or the room for an answer, may take; default: 10\n"
 	"  -h, --help         print this text\n";
 
-volatile sig_atomic_t program_stop;
+static volatile sig_atomic_t program_stop;
 
 static void
 on_signal(int signum)
@@ -165,7 +168,10 @@ listen_on_dpdk(const char *name, int eal_argc, char *argv[], const struct option
 	return sockets;
 }
 
-struct sockets *
+/* Read the command line, and listen. Returns NULL after the usage or an error was printed, and the
+ * exit status in *status.
+ */
+static struct sockets *
 program_start(const char *name, int argc, char *argv[], struct options *options, int *status)
 {
 	struct sockets *sockets;
@@ -208,10 +214,27 @@ program_start(const char *name, int argc, char *argv[], struct options *options,
 	return sockets;
 }
 
-void
-program_end(struct sockets *sockets, const struct options *options)
+int
+program_main(const char *name, const struct service *service, int argc, char *argv[])
 {
-	sockets->free(sockets);
-	if (options->on_dpdk)
+	struct server server = {.service = service};
+	struct options options;
+	int status;
+
+	server.sockets = program_start(name, argc, argv, &options, &status);
+	if (server.sockets == NULL)
+		return status;
+	server.timeout_ms = options.timeout_ms;
+	while (!program_stop) {
+		if (server_poll(&server) < 0) {
+			wrong(name, "cannot wait for events: %s", strerror(errno));
+			return EXIT_FAILURE;
+		}
+	}
+	printf("%s: %" PRIu64 " requests answered\n", name, server.answered);
+	server_end(&server);
+	server.sockets->free(server.sockets);
+	if (options.on_dpdk)
 		rte_eal_cleanup();
+	return EXIT_SUCCESS;
 }

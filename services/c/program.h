@@ -6,10 +6,10 @@
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "service.h"
 #include "sockets.h"
 
 /* The command line, checked. */
@@ -25,16 +25,7 @@ struct options {
 	uint64_t timeout_ms;
 };
 
-/* Is set by SIGINT and SIGTERM after program_start. */
-extern volatile sig_atomic_t program_stop;
-
-/* Read the command line, and listen. Returns NULL after the usage or an error was printed, and the
- * exit status in *status.
- */
-struct sockets *program_start(
-	const char *name, int argc, char *argv[], struct options *options, int *status);
-
-/* End the sockets, and the EAL if there is one. */
-void program_end(struct sockets *sockets, const struct options *options);
+/* Run a service until SIGINT or SIGTERM. Returns the exit status. */
+int program_main(const char *name, const struct service *service, int argc, char *argv[]);
 
 #endif

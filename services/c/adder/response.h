@@ -6,7 +6,7 @@
 #ifndef RESPONSE_H
 #define RESPONSE_H
 
-#include "buffer.h"
+#include "../buffer.h"
 #include "request.h"
 
 /* Append the answer to a request. Returns false without memory. */

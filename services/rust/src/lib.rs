@@ -7,5 +7,9 @@
 #![forbid(unsafe_code)]
 
 pub mod adder;
+mod connection;
+pub mod echo;
 pub mod program;
+pub mod server;
+pub mod service;
 pub mod sockets;

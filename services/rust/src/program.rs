@@ -2,8 +2,11 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! What the programs have in common: where they listen, and when they end.
+#![allow(clippy::print_stdout)]
 
-use crate::sockets::{Dpdk, Kernel};
+use crate::server::Server;
+use crate::service::Service;
+use crate::sockets::{Dpdk, Kernel, Sockets};
 use core::fmt;
 use core::net::{IpAddr, SocketAddr};
 use core::time::Duration;
@@ -14,8 +17,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::env;
 use std::error::Error;
 use std::ffi::OsString;
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// The command line, and what it means.
 pub const USAGE: &str = "\
@@ -32,7 +36,7 @@ Serves a TCP port, on the kernel's sockets or on dpdk-sockets, until SIGINT or S
 ";
 
 /// Where a service is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// On the kernel's sockets.
     Kernel(SocketAddr),
@@ -56,14 +60,6 @@ pub struct Options {
     pub place: Place,
     /// How long a peer may take.
     pub timeout: Duration,
-}
-
-/// Sockets of either kind.
-pub enum Either {
-    /// The kernel's.
-    Kernel(Kernel),
-    /// Of dpdk-sockets. The EAL ends after them.
-    Dpdk(Box<Dpdk>, Eal),
 }
 
 /// Reads the program's own words. `None`: the usage is asked for.
@@ -107,39 +103,48 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Option<Options
     Ok(Some(Options { place, timeout }))
 }
 
-/// Reads the command line, and listens. `None`: the usage was asked for.
-///
-/// # Errors
-///
-/// As of [`parse`], and what the kernel, DPDK or the stack says.
-pub fn start() -> Result<Option<(Either, Options)>, Box<dyn Error>> {
+/// Runs a service until SIGINT or SIGTERM.
+pub fn main<T: Service>(name: &str) -> ExitCode {
+    match run::<T>(name) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{name}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run<T: Service>(name: &str) -> Result<(), Box<dyn Error>> {
     let words: Vec<OsString> = env::args_os().skip(1).collect();
     // Without `--`, all words are the program's own.
     let own = words.iter().position(|word| word == "--").map_or(0, |end| end + 1);
-    let Some(options) = parse(words[own..].iter().cloned())? else { return Ok(None) };
-    let sockets = match &options.place {
+    let Some(Options { place, timeout }) = parse(words[own..].iter().cloned())? else {
+        print!("{}", USAGE.replace("PROGRAM", name));
+        return Ok(());
+    };
+    match place {
         Place::Kernel(address) => {
-            Either::Kernel(Kernel::listen(*address).map_err(|error| format!("cannot listen at {address}: {error}"))?)
+            let sockets = Kernel::listen(address).map_err(|error| format!("cannot listen at {address}: {error}"))?;
+            serve(name, place, Server::<_, T>::new(sockets, timeout))
         }
         Place::Dpdk(net, port) => {
             let (eal, _own) = Eal::init(EalOptions::from_command_line())?;
-            Either::Dpdk(Box::new(Dpdk::listen(&eal, *net, *port)?), eal)
+            serve(name, place, Server::<_, T>::new(Dpdk::listen(&eal, net, port)?, timeout))
         }
-    };
-    Ok(Some((sockets, options)))
+    }
 }
 
-/// Is set by SIGINT and SIGTERM from now on.
-///
-/// # Errors
-///
-/// What the kernel says.
-pub fn stop_flag() -> std::io::Result<Arc<AtomicBool>> {
+fn serve<S: Sockets, T: Service>(name: &str, place: Place, mut server: Server<S, T>) -> Result<(), Box<dyn Error>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
-    Ok(stop)
+    println!("{name}: {place}");
+    while !stop.load(Relaxed) {
+        server.poll()?;
+    }
+    println!("{name}: {} requests answered", server.answered());
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import itertools
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 
-from testbed.services.http import Exchange, Response, Unexpected, split
+from testbed.services.exchange import Case, Unexpected, split
+from testbed.services.http import HttpExchange, Response
 
 LEAST, MOST = -(2**63), 2**63 - 1
 # A head of as many bytes is answered, and one of twice as many is not.
@@ -18,14 +17,6 @@ LONG_HEAD = 7_000
 # Far more than the buffers of both ends have room for.
 PIPELINED = 20_000
 CROWD = 1_000
-
-
-@dataclass(frozen=True)
-class Case:
-    """Something to try. `run` gets the server's address and port, and raises `Unexpected`."""
-
-    name: str
-    run: Callable[[str, int], None]
 
 
 def get(target: str = "/add/1/2", *headers: str, version: str = "HTTP/1.1", host: str | None = "adder") -> bytes:
@@ -223,7 +214,7 @@ def _hard() -> Iterator[Case]:
 
 
 def _half_closed(address: str, port: int) -> None:
-    with Exchange(address, port) as exchange:
+    with HttpExchange(address, port) as exchange:
         exchange.send([get("/add/1/2") + get("/add/3/4")])
         exchange.half_close()
         for body in (sum_of(1, 2), sum_of(3, 4)):
@@ -232,7 +223,7 @@ def _half_closed(address: str, port: int) -> None:
 
 
 def _half_closed_within(address: str, port: int) -> None:
-    with Exchange(address, port) as exchange:
+    with HttpExchange(address, port) as exchange:
         exchange.send([get()[:-1]])
         exchange.half_close()
         found = exchange.response()
@@ -242,30 +233,26 @@ def _half_closed_within(address: str, port: int) -> None:
 
 
 def _read_late(address: str, port: int) -> None:
-    """More requests than the buffers of both ends have room for, all sent before the first answer is read."""
-    with Exchange(address, port) as exchange:
-        many = b"".join(get(f"/add/{number}/1") for number in range(PIPELINED))
-        # It waits for a server that waits for its reader.
-        sender = threading.Thread(target=exchange.send, args=([many],), daemon=True)
-        sender.start()
+    """More requests than the buffers of both ends have room for."""
+    many = b"".join(get(f"/add/{number}/1") for number in range(PIPELINED))
+    with HttpExchange(address, port) as exchange, exchange.sending([many]):
         for number in range(PIPELINED):
             _expect(exchange.response(), sum_of(number, 1))
-        sender.join()
 
 
 def _reset(address: str, port: int) -> None:
     for length in (1, 10, len(get())):
-        exchange = Exchange(address, port)
+        exchange = HttpExchange(address, port)
         exchange.send([get()[:length]])
         exchange.reset()
-    with Exchange(address, port) as exchange:
+    with HttpExchange(address, port) as exchange:
         exchange.send([get()])
         _expect(exchange.response(), sum_of(1, 2))
 
 
 def _crowd(address: str, port: int) -> None:
     with ExitStack() as stack:
-        crowd = [stack.enter_context(Exchange(address, port)) for _ in range(CROWD)]
+        crowd = [stack.enter_context(HttpExchange(address, port)) for _ in range(CROWD)]
         for turn in range(2):
             for number, exchange in enumerate(crowd):
                 exchange.send([get(f"/add/{number}/{turn}")])
@@ -275,7 +262,7 @@ def _crowd(address: str, port: int) -> None:
 
 def _slow(address: str, port: int) -> None:
     """The server has to end this by itself, and says 408 or nothing."""
-    with Exchange(address, port) as exchange:
+    with HttpExchange(address, port) as exchange:
         exchange.send([get()[:-2]])
         found = exchange.response()
         if found is not None and found.status != 408:
@@ -287,7 +274,7 @@ def _answers(name: str, pieces: list[bytes], wanted: list[bytes | int], *, close
     """Pieces that are answered by these bodies or status codes, one by one."""
 
     def run(address: str, port: int) -> None:
-        with Exchange(address, port) as exchange:
+        with HttpExchange(address, port) as exchange:
             exchange.send(pieces)
             found = None
             for each in wanted:
@@ -311,7 +298,7 @@ def _refused(name: str, request: bytes, status: int | None = None, *, keeps: boo
     """
 
     def run(address: str, port: int) -> None:
-        with Exchange(address, port) as exchange:
+        with HttpExchange(address, port) as exchange:
             exchange.send([request])
             found = exchange.response()
             if found is None or not 400 <= found.status <= 505 or (status and found.status != status):

@@ -2,7 +2,7 @@
 # Copyright(c) 2026 The l2fwd-rs authors
 """Runs all cases against a service.
 
-python -m testbed.services.check adder ADDRESS PORT: prints what went wrong, and 'N passed, N failed'.
+python -m testbed.services.check SERVICE ADDRESS PORT: prints what went wrong, and 'N passed, N failed'.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from testbed.services import adder
-from testbed.services.adder import Case
-from testbed.services.http import Exchange, Unexpected
+from testbed.services import adder, echo
+from testbed.services.exchange import Case, Exchange, Unexpected
 
-SERVICES: dict[str, Callable[[], Iterator[Case]]] = {"adder": adder.cases}
+SERVICES: dict[str, Callable[[], Iterator[Case]]] = {"adder": adder.cases, "echo": echo.cases}
 
 
 def check(cases: Sequence[Case], address: str, port: int) -> dict[str, str]:

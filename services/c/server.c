@@ -34,7 +34,7 @@ server_close(struct server *server, struct connection *connection)
 		connection->next->previous = connection->previous;
 	server->sockets->set_user(server->sockets, connection->id, NULL);
 	server->sockets->close(server->sockets, connection->id);
-	buffer_free(&connection->input);
+	server->service->free(connection->state);
 	buffer_free(&connection->output);
 	free(connection);
 }
@@ -42,7 +42,8 @@ server_close(struct server *server, struct connection *connection)
 static struct connection *
 server_accept(struct server *server, struct socket_id id)
 {
-	struct connection *connection = calloc(1, sizeof(*connection));
+	struct connection *connection =
+		calloc(1, sizeof(*connection) + server->service->state_size);
 
 	if (connection == NULL) {
 		server->sockets->close(server->sockets, id);
@@ -67,7 +68,7 @@ look_for_slow_peers(struct server *server, uint64_t now)
 
 		next = one->next;
 		if (one->waiting_ms != 0 && now - one->waiting_ms >= server->timeout_ms)
-			goes_on = connection_time_out(one, server->sockets, now);
+			goes_on = connection_time_out(one, server->service, server->sockets, now);
 		else if (one->waiting_ms == 0 &&
 			 now - one->active_ms >= IDLE_TIMEOUTS * server->timeout_ms)
 			goes_on = false;
@@ -91,8 +92,8 @@ server_poll(struct server *server)
 		if (events[i].events & SOCKETS_ACCEPTED)
 			/* Something may have come already. */
 			connection = server_accept(server, events[i].id);
-		if (connection != NULL &&
-			!connection_go_on(connection, server->sockets, now, &server->answered))
+		if (connection != NULL && !connection_go_on(connection, server->service,
+						  server->sockets, now, &server->answered))
 			server_close(server, connection);
 	}
 	if (now - server->looked_ms >= LOOK_EVERY_MS) {

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright(c) 2026 The l2fwd-rs authors
  *
- * One connection: what has come and is no whole request yet, and what is to be sent.
+ * One connection of any service: what it reads, and what is to be sent.
  */
 #ifndef CONNECTION_H
 #define CONNECTION_H
 
-#include "../sockets.h"
-#include "buffer.h"
+#include "service.h"
+#include "sockets.h"
 
 /* So much is read at a time. */
 #define ROOM 16384
 
 struct connection {
 	struct socket_id id;
-	/* The beginning of a request. */
-	struct buffer input;
 	/* Answers, of which so many bytes are sent. */
 	struct buffer output;
 	size_t sent;
+	/* Whether the beginning of something has come, and not the rest. */
+	bool is_partial;
 	/* Nothing more is answered. What comes is read away, so that the peer gets the last answer
 	 * and not a reset.
 	 */
@@ -34,15 +34,18 @@ struct connection {
 	/* Others of the server. */
 	struct connection *next;
 	struct connection *previous;
+	/* Of the service. */
+	_Alignas(max_align_t) char state[];
 };
 
 /* Read, answer and send as far as it goes, and count the requests that were answered. Returns
  * whether the connection goes on; else it can be closed.
  */
-bool connection_go_on(struct connection *connection, struct sockets *sockets, uint64_t now_ms,
-	uint64_t *answered);
+bool connection_go_on(struct connection *connection, const struct service *service,
+	struct sockets *sockets, uint64_t now_ms, uint64_t *answered);
 
 /* The peer was too slow. Returns whether the connection goes on, with an answer for it. */
-bool connection_time_out(struct connection *connection, struct sockets *sockets, uint64_t now_ms);
+bool connection_time_out(struct connection *connection, const struct service *service,
+	struct sockets *sockets, uint64_t now_ms);
 
 #endif

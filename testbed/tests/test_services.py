@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The adder of each language and on each stack passes all cases, and the cases find mistakes."""
+"""Each service of each language passes all cases on each stack, and the cases find mistakes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -22,32 +23,43 @@ from testbed.run.namespaces import inside, run_tool
 from testbed.run.process import Process
 from testbed.run.programs import repository_root
 from testbed.run.scratch import scratch_folder
-from testbed.services import http
-from testbed.services.adder import cases
-from testbed.services.check import check
+from testbed.services import exchange
+from testbed.services.check import SERVICES, check
 
-# By language: the program, and how to build it.
-ADDERS = {
-    "rust": ("target/debug/adder", "cargo build -p services"),
-    "c": ("target/services-c/adder", "make -C dpdk-sockets/c, then make -C services/c"),
+# By language: where the programs are, and how to build them.
+LANGUAGES = {
+    "rust": ("target/debug", "cargo build -p services"),
+    "c": ("target/services-c", "make -C dpdk-sockets/c, then make -C services/c"),
 }
-CASES = list(cases())
+CASES = {name: list(cases()) for name, cases in SERVICES.items()}
 # The suite needs a file for each of its connections, and so does the server.
 FILES = ("prlimit", f"--nofile={resource.getrlimit(resource.RLIMIT_NOFILE)[1]}")
 
 
-@pytest.fixture(params=ADDERS)
-def program(request: pytest.FixtureRequest) -> str:
-    name, advice = ADDERS[request.param]
-    path = repository_root() / name
+@dataclass(frozen=True)
+class Service:
+    """One program."""
+
+    name: str
+    path: Path
+
+    def passes(self, told: str) -> bool:
+        return f"{len(CASES[self.name])} passed, 0 failed" in told
+
+
+@pytest.fixture(params=[(name, language) for name in SERVICES for language in LANGUAGES], ids="-".join)
+def service(request: pytest.FixtureRequest) -> Service:
+    name, language = request.param
+    folder, advice = LANGUAGES[language]
+    path = repository_root() / folder / name
     if not path.is_file():
         pytest.skip(f"{path} is missing: run {advice}")
-    return str(path)
+    return Service(name, path)
 
 
-def run_check(*launcher: str, address: str, port: int, folder: Path) -> str:
+def run_check(name: str, *launcher: str, address: str, port: int, folder: Path) -> str:
     """What the suite prints; it runs in a process of its own."""
-    argv = [*launcher, *FILES, sys.executable, "-m", "testbed.services.check", "adder", address, str(port)]
+    argv = [*launcher, *FILES, sys.executable, "-m", "testbed.services.check", name, address, str(port)]
     environment = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
     with Process("check", argv, folder, environment) as process:
         process.wait(300)
@@ -59,43 +71,65 @@ def free_port() -> int:
         return listener.getsockname()[1]
 
 
-@pytest.mark.e2e
-def test_on_the_kernels_sockets(program: str, tmp_path: Path) -> None:
+def on_the_kernels_sockets(service: Service, folder: Path, *launcher: str) -> None:
     port = free_port()
-    argv = [*FILES, program, "kernel", "127.0.0.1", str(port), "--timeout", "2"]
-    with Process("adder", argv, tmp_path) as adder:
-        adder.wait_for_line("adder: kernel", 60)
-        told = run_check(address="127.0.0.1", port=port, folder=tmp_path)
-        assert f"{len(CASES)} passed, 0 failed" in told, told
-        assert adder.stop(30) == 0
-    assert re.search(r"adder: [1-9]\d* requests answered", (tmp_path / "adder.stdout").read_text())
+    argv = [*launcher, *FILES, str(service.path), "kernel", "127.0.0.1", str(port), "--timeout", "2"]
+    with Process(service.name, argv, folder) as process:
+        process.wait_for_line(f"{service.name}: kernel", 60)
+        told = run_check(service.name, address="127.0.0.1", port=port, folder=folder)
+        assert service.passes(told), told
+        # Sanitizers find at the end what was not freed.
+        assert process.stop(30) == 0, (folder / f"{service.name}.stderr").read_text()
+    assert re.search(r": [1-9]\d* requests answered", (folder / f"{service.name}.stdout").read_text())
 
 
 @pytest.mark.e2e
-def test_c_under_sanitizers(tmp_path: Path, need_tools: Callable[..., None]) -> None:
+def test_on_the_kernels_sockets(service: Service, tmp_path: Path) -> None:
+    on_the_kernels_sockets(service, tmp_path)
+
+
+@pytest.mark.e2e
+def test_on_dpdk_sockets(service: Service, need_root: None, tmp_path: Path) -> None:
+    """Over a tap interface, in a network namespace."""
+    namespace = f"testbed-{os.getpid()}-{service.name}"
+    run_tool("ip", "netns", "add", namespace)
+    try:
+        with scratch_folder() as runtime:
+            eal = ("--no-huge", "-m", "256", "--no-pci", "-l", "0", "--vdev=net_tap0,iface=linux0")
+            argv = inside(namespace, str(service.path), *eal, "--", "dpdk", "192.0.2.1/24", "80", "--timeout", "2")
+            with Process(service.name, argv, tmp_path, {"RUNTIME_DIRECTORY": str(runtime)}) as process:
+                process.wait_for_line(f"{service.name}: dpdk", 60)
+                run_tool("ip", "-n", namespace, "address", "add", "192.0.2.2/24", "dev", "linux0")
+                run_tool("ip", "-n", namespace, "link", "set", "linux0", "up")
+                told = run_check(service.name, *inside(namespace), address="192.0.2.1", port=80, folder=tmp_path)
+                assert service.passes(told), told
+                assert process.stop(30) == 0
+    finally:
+        run_tool("ip", "netns", "delete", namespace)
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("name", SERVICES)
+def test_c_under_sanitizers(name: str, tmp_path: Path, need_tools: Callable[..., None]) -> None:
     need_tools("make", "cc", "cargo", "pkg-config")
     library = repository_root() / "target/debug/libdpdk_sockets_c.a"
     if not library.is_file():
         pytest.skip(f"{library} is missing: run cargo test -p dpdk-sockets-c")
-    flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all"
-    built = ["make", "-C", "services/c", f"LIBRARY={library}", f"BUILD={tmp_path}", f"CFLAGS={flags} -std=gnu11"]
-    subprocess.run(built, cwd=repository_root(), capture_output=True, timeout=170, check=True)
-    port = free_port()
-    argv = [*FILES, str(tmp_path / "adder"), "kernel", "127.0.0.1", str(port), "--timeout", "2"]
-    with Process("adder", argv, tmp_path) as adder:
-        adder.wait_for_line("adder: kernel", 60)
-        told = run_check(address="127.0.0.1", port=port, folder=tmp_path)
-        assert f"{len(CASES)} passed, 0 failed" in told, told
-        # Memory that is left is found at the end.
-        assert adder.stop(30) == 0, (tmp_path / "adder.stderr").read_text()
+    flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -std=gnu11"
+    words = [f"LIBRARY={library}", f"BUILD={tmp_path}", f"CFLAGS={flags}", str(tmp_path / name)]
+    argv = ["make", "-C", str(repository_root() / "services/c"), *words]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False)
+    assert done.returncode == 0, done.stderr
+    on_the_kernels_sockets(Service(name, tmp_path / name), tmp_path)
 
 
 @pytest.mark.e2e
-def test_curl_and_a_browser_are_served(program: str, need_tools: Callable[..., None], tmp_path: Path) -> None:
+@pytest.mark.parametrize("service", [("adder", language) for language in LANGUAGES], indirect=True, ids="-".join)
+def test_curl_and_a_browser_are_served(need_tools: Callable[..., None], service: Service, tmp_path: Path) -> None:
     need_tools("curl", "chromium")
     port = free_port()
     page = f"http://127.0.0.1:{port}/add/40/2"
-    with Process("adder", [program, "kernel", "127.0.0.1", str(port)], tmp_path) as adder:
+    with Process("adder", [str(service.path), "kernel", "127.0.0.1", str(port)], tmp_path) as adder:
         adder.wait_for_line("adder: kernel", 60)
         for command, wanted in (
             (["curl", "-sS", "--max-time", "60", page], "40 + 2 = 42"),
@@ -105,26 +139,6 @@ def test_curl_and_a_browser_are_served(program: str, need_tools: Callable[..., N
             done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
             assert wanted in done.stdout, (command, done.stdout, done.stderr)
         assert adder.stop(30) == 0
-
-
-@pytest.mark.e2e
-def test_on_dpdk_sockets(program: str, need_root: None, tmp_path: Path) -> None:
-    """Over a tap interface, in a network namespace."""
-    name = f"testbed-{os.getpid()}-adder"
-    run_tool("ip", "netns", "add", name)
-    try:
-        with scratch_folder() as runtime:
-            eal = ("--no-huge", "-m", "256", "--no-pci", "-l", "0", "--vdev=net_tap0,iface=linux0")
-            argv = inside(name, program, *eal, "--", "dpdk", "192.0.2.1/24", "80", "--timeout", "2")
-            with Process("adder", argv, tmp_path, {"RUNTIME_DIRECTORY": str(runtime)}) as adder:
-                adder.wait_for_line("adder: dpdk", 60)
-                run_tool("ip", "-n", name, "address", "add", "192.0.2.2/24", "dev", "linux0")
-                run_tool("ip", "-n", name, "link", "set", "linux0", "up")
-                told = run_check(*inside(name), address="192.0.2.1", port=80, folder=tmp_path)
-                assert f"{len(CASES)} passed, 0 failed" in told, told
-                assert adder.stop(30) == 0
-    finally:
-        run_tool("ip", "netns", "delete", name)
 
 
 class StandIn:
@@ -201,7 +215,7 @@ class StandIn:
 @contextmanager
 def failures(fault: str | None) -> Iterator[set[str]]:
     # What a stand-in without its own mistake passes, and quickly.
-    chosen = [case for case in CASES if case.name in PASSED]
+    chosen = [case for case in CASES["adder"] if case.name in PASSED]
     with StandIn(fault) as server:
         yield set(check(chosen, "127.0.0.1", server.port))
 
@@ -240,6 +254,6 @@ def test_a_stand_in_without_a_mistake_passes() -> None:
 )
 def test_mistakes_are_found(fault: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # This one answers at once, or never.
-    monkeypatch.setattr(http, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(exchange, "PATIENCE_S", 1.0)
     with failures(fault) as found:
         assert name in found, found

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! One connection: what has come and is no whole request yet, and what is to be sent.
+//! One connection of any service: what it reads, and what is to be sent.
 
-use super::request::{Parsed, Refusal, parse};
-use super::response;
+use crate::service::{Service, Taken};
 use crate::sockets::{Received, Sockets};
 use std::time::Instant;
 
@@ -20,13 +19,14 @@ pub(super) enum Fate {
 }
 
 #[derive(Debug)]
-pub(super) struct Connection<I> {
+pub(super) struct Connection<I, S> {
     pub(super) id: I,
-    /// The beginning of a request.
-    input: Vec<u8>,
+    service: S,
     /// Answers, of which so many bytes are sent.
     output: Vec<u8>,
     sent: usize,
+    /// Whether the beginning of something has come, and not the rest.
+    is_partial: bool,
     /// Nothing more is answered. What comes is read away, so that the peer gets the last answer and not a reset.
     is_last: bool,
     /// Whether the direction to the peer is closed.
@@ -37,13 +37,14 @@ pub(super) struct Connection<I> {
     pub(super) active: Instant,
 }
 
-impl<I: Copy + Eq> Connection<I> {
+impl<I: Copy + Eq, S: Service> Connection<I, S> {
     pub(super) fn new(id: I, now: Instant) -> Self {
         Self {
             id,
-            input: Vec::new(),
+            service: S::default(),
             output: Vec::new(),
             sent: 0,
+            is_partial: false,
             is_last: false,
             is_shut_down: false,
             waiting: None,
@@ -52,7 +53,7 @@ impl<I: Copy + Eq> Connection<I> {
     }
 
     /// Reads, answers and sends as far as it goes. Returns how many requests were answered.
-    pub(super) fn go_on<S: Sockets<Id = I>>(&mut self, sockets: &mut S, room: &mut [u8], now: Instant) -> (Fate, u64) {
+    pub(super) fn go_on(&mut self, sockets: &mut impl Sockets<Id = I>, room: &mut [u8], now: Instant) -> (Fate, u64) {
         let mut answered = 0;
         self.active = now;
         let fate = loop {
@@ -69,17 +70,17 @@ impl<I: Copy + Eq> Connection<I> {
                 Received::End | Received::Broken => break Fate::Over,
             }
         };
-        let has_to_act = self.is_last || !self.input.is_empty() || self.sent < self.output.len();
+        let has_to_act = self.is_last || self.is_partial || self.sent < self.output.len();
         self.waiting = if has_to_act { self.waiting.or(Some(now)) } else { None };
         (fate, answered)
     }
 
-    /// The peer was too slow. Returns whether there is an answer for it.
-    pub(super) fn time_out<S: Sockets<Id = I>>(&mut self, sockets: &mut S, now: Instant) -> Fate {
-        if self.is_last || self.sent < self.output.len() {
+    /// The peer was too slow. It gets an answer that says so, if the service has one.
+    pub(super) fn time_out(&mut self, sockets: &mut impl Sockets<Id = I>, now: Instant) -> Fate {
+        if self.is_last || self.sent < self.output.len() || !self.service.time_out(&mut self.output) {
             return Fate::Over;
         }
-        self.refuse(Refusal::TimedOut);
+        self.is_last = true;
         self.waiting = Some(now);
         match self.flush(sockets) {
             None => Fate::Over,
@@ -87,46 +88,24 @@ impl<I: Copy + Eq> Connection<I> {
         }
     }
 
-    /// Answers all whole requests in what has come.
     fn take(&mut self, bytes: &[u8]) -> u64 {
-        let held = core::mem::take(&mut self.input);
-        let joined;
-        let mut rest = if held.is_empty() {
-            bytes
-        } else {
-            joined = [&held[..], bytes].concat();
-            &joined[..]
-        };
-        let mut answered = 0;
-        while !self.is_last && !rest.is_empty() {
-            match parse(rest) {
-                Parsed::Incomplete => break,
-                Parsed::Request(len, request) => {
-                    response::answer(&request, &mut self.output);
-                    self.is_last = !request.keeps_alive;
-                    rest = &rest[len..];
-                    answered += 1;
-                    // The next one has its own time.
-                    self.waiting = None;
-                }
-                Parsed::Refused(refusal) => self.refuse(refusal),
-            }
-        }
-        if !self.is_last {
-            self.input.extend_from_slice(rest);
+        let Taken { answered, is_partial, is_last } = self.service.take(bytes, &mut self.output);
+        (self.is_partial, self.is_last) = (is_partial, is_last);
+        if answered > 0 || !S::HAS_DEADLINE {
+            // The next one has its own time.
+            self.waiting = None;
         }
         answered
     }
 
-    fn refuse(&mut self, refusal: Refusal) {
-        response::refuse(refusal, &mut self.output);
-        self.is_last = true;
-    }
-
     /// Sends what is to be sent. Returns whether that was all; `None` if the connection is broken.
-    fn flush<S: Sockets<Id = I>>(&mut self, sockets: &mut S) -> Option<bool> {
+    fn flush(&mut self, sockets: &mut impl Sockets<Id = I>) -> Option<bool> {
         if self.sent < self.output.len() {
-            self.sent += sockets.send(self.id, &self.output[self.sent..])?;
+            let sent = sockets.send(self.id, &self.output[self.sent..])?;
+            self.sent += sent;
+            if sent > 0 && !S::HAS_DEADLINE {
+                self.waiting = None;
+            }
         }
         if self.sent < self.output.len() {
             return Some(false);

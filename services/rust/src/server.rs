@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! All connections of the service.
+//! All connections of a service.
 
-use super::connection::{Connection, Fate, ROOM};
+use crate::connection::{Connection, Fate, ROOM};
+use crate::service::Service;
 use crate::sockets::{Event, Sockets};
 use core::time::Duration;
 use std::io;
@@ -14,20 +15,20 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// A connection without requests is closed after so many time-outs.
 const IDLE_TIMEOUTS: u32 = 6;
 
-/// The service on one port.
+/// A service on one port.
 #[derive(Debug)]
-pub struct Server<S: Sockets> {
+pub struct Server<S: Sockets, T> {
     sockets: S,
     timeout: Duration,
     /// By their places.
-    connections: Vec<Option<Connection<S::Id>>>,
+    connections: Vec<Option<Connection<S::Id, T>>>,
     events: Vec<Event<S::Id>>,
     room: Vec<u8>,
     looked: Instant,
     answered: u64,
 }
 
-impl<S: Sockets> Server<S> {
+impl<S: Sockets, T: Service> Server<S, T> {
     /// A service whose peers may take `timeout` for a request, and for the room for an answer.
     pub fn new(sockets: S, timeout: Duration) -> Self {
         let (events, room) = (Vec::new(), vec![0; ROOM]);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Copyright(c) 2026 The l2fwd-rs authors
  *
- * All connections of the service.
+ * All connections of a service.
  */
 #ifndef SERVER_H
 #define SERVER_H
 
 #include "connection.h"
 
-/* The service on one port. */
+/* A service on one port. */
 struct server {
 	struct sockets *sockets;
+	const struct service *service;
 	uint64_t timeout_ms;
 	struct connection *connections;
 	uint64_t looked_ms;

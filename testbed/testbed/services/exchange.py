@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""One connection to a service, over which a case sends and receives bytes."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self
+
+# A server that says nothing for so long hangs.
+PATIENCE_S = 20.0
+_ROOM = 65_536
+
+
+class Unexpected(Exception):  # noqa: N818 (reads better where it is caught)
+    """The server did something else than it should; the message says what."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to try. `run` gets the server's address and port, and raises `Unexpected`."""
+
+    name: str
+    run: Callable[[str, int], None]
+
+
+class Exchange:
+    """One connection. Use it in a `with`."""
+
+    def __init__(self, address: str, port: int) -> None:
+        self._socket = socket.create_connection((address, port), timeout=PATIENCE_S)
+        # Each piece in a segment of its own.
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._received = bytearray()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+
+    def send(self, pieces: Iterable[bytes]) -> None:
+        """Sends one piece after the other. A server that has enough may close before the last."""
+        try:
+            for piece in pieces:
+                rest = memoryview(piece)
+                # Not sendall, whose time-out is for all of it.
+                while rest:
+                    rest = rest[self._socket.send(rest) :]
+        except (BrokenPipeError, ConnectionResetError):
+            # What it has said shows whether that was right.
+            return
+
+    @contextmanager
+    def sending(self, pieces: Iterable[bytes]) -> Iterator[None]:
+        """Sends as `send` does, while the body of the `with` reads: else a server that waits for its reader, and a
+        reader that is still sending, would wait for each other.
+        """
+        sender = threading.Thread(target=self.send, args=(pieces,), daemon=True)
+        sender.start()
+        yield
+        sender.join()
+
+    def half_close(self) -> None:
+        """Closes the direction to the server."""
+        self._socket.shutdown(socket.SHUT_WR)
+
+    def reset(self) -> None:
+        """Ends the connection by a reset."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._socket.close()
+
+    def receive(self, count: int) -> bytes:
+        """The next bytes.
+
+        Raises `Unexpected` if they do not come.
+        """
+        while len(self._received) < count:
+            if not self._more():
+                raise Unexpected(
+                    f"the end after {len(self._received)} of {count} bytes: {bytes(self._received[:200])!r}"
+                )
+        found = bytes(self._received[:count])
+        del self._received[:count]
+        return found
+
+    def goes_on(self) -> bool:
+        """Whether something comes, which is forgotten, and not the end.
+
+        Raises `Unexpected` if neither does.
+        """
+        self._received.clear()
+        return self._more()
+
+    def end(self) -> None:
+        """Waits for the server's end.
+
+        Raises `Unexpected` if anything comes before.
+        """
+        while self._more():
+            pass
+        if self._received:
+            raise Unexpected(f"more than was asked for: {bytes(self._received[:200])!r}")
+
+    def _more(self) -> bool:
+        try:
+            found = self._socket.recv(_ROOM)
+        except TimeoutError as error:
+            raise Unexpected(f"nothing for {PATIENCE_S:g} s; before: {bytes(self._received[:200])!r}") from error
+        except ConnectionResetError as error:
+            raise Unexpected(f"the server has reset the connection; before: {bytes(self._received[:200])!r}") from error
+        self._received += found
+        return bool(found)
+
+
+def split(data: bytes, at: Sequence[int]) -> list[bytes]:
+    """The pieces between these places."""
+    places = [0, *at, len(data)]
+    return [data[start:end] for start, end in itertools.pairwise(places) if start < end]
