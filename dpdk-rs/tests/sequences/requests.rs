@@ -69,8 +69,7 @@ impl Wish {
             }
             Self::Segments { v6, l4_len, segment_len } => {
                 let request = v4_or_v6(v6, 14, if v6 { 40 } else { 20 }).tcp_segments(l4_len, segment_len);
-                let sums = if v6 { TxOffloads::NONE } else { TxOffloads::IPV4_CHECKSUM };
-                (request, TxOffloads::TCP_SEGMENTS | sums)
+                (request, TxOffloads::TCP_SEGMENTS)
             }
         }
     }
