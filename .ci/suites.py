@@ -114,7 +114,9 @@ def whole(record: Path) -> list[Stage]:
         Stage("rust-examples", "step", ("cargo", "build", "--workspace", *FEATURES, "--examples")),
         Stage("rust", "cargo", cargo_test("--workspace", *FEATURES, "--tests")),
         *c_stages(record),
-        Stage("services-c", "step", ("make", "-C", "services/c", "LIBRARY=../../target/debug/libdpdk_sockets_c.a")),
+        Stage(
+            "services-c", "step", ("make", "-C", "services/c", "LIBRARY=../../target/debug/deps/libdpdk_sockets_c.a")
+        ),
         BUILD_REWRITE,
         Stage("rust-rewrite", "cargo", cargo_test(*REWRITING)),
         # Apart, since the output of a passing compile-fail test is a compile error.

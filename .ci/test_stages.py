@@ -200,7 +200,15 @@ def test_everything_runs_on_this_machines_dpdk():
 
 def test_virtual_machines_alone():
     (tests,) = [told for name, told in words(suites.virtual_machines(Path("record"))).items() if name == "python"]
-    listed = ("vm", "diagnosis_vm", "rehearsal_nics", "rehearsal_failures", "rehearsal_campaign", "rehearsal_service")
+    listed = (
+        "vm",
+        "diagnosis_vm",
+        "rehearsal_nics",
+        "rehearsal_failures",
+        "rehearsal_campaign",
+        "rehearsal_service",
+        "rehearsal_rss",
+    )
     assert tests.endswith(" ".join(f"tests/test_{name}.py" for name in listed))
 
 

@@ -112,7 +112,7 @@ def test_on_dpdk_sockets(service: Service, need_root: None, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", SERVICES)
 def test_c_under_sanitizers(name: str, tmp_path: Path, need_tools: Callable[..., None]) -> None:
     need_tools("make", "cc", "cargo", "pkg-config")
-    library = repository_root() / "target/debug/libdpdk_sockets_c.a"
+    library = repository_root() / "target/debug/deps/libdpdk_sockets_c.a"
     if not library.is_file():
         pytest.skip(f"{library} is missing: run cargo test -p dpdk-sockets-c")
     flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -std=gnu11"
