@@ -49,7 +49,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (_port, mut rx, mut tx) = port.configure(&config, &pool)?.start()?;
     let wire = QueuePair::new(&eal, rx.remove(0), tx.remove(0), to_send);
     let mut config = Config::new(MacAddr(SERVER_MAC.0), IpNet::new_assert(SERVER.into(), PREFIX_LEN));
-    config.connections = connections.parse()?;
+    // One that has ended is there until the program has closed it, and its client opens it again at once.
+    config.connections = 2 * connections.parse::<usize>()?;
     (config.receive_buffer, config.send_buffer) = (buffer.parse()?, buffer.parse()?);
     let stack = Stack::new(wire, config)?;
     match kind.as_str() {

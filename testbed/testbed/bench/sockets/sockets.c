@@ -69,7 +69,10 @@ main(int argc, char *argv[])
 		rte_exit(EXIT_FAILURE, "give the connections, and the bytes of a buffer\n");
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	config.connections = (uint32_t)atoi(argv[ret + 1]);
+	/* One that has ended is there until it is closed here, and its client opens it again at
+	 * once.
+	 */
+	config.connections = 2 * (uint32_t)atoi(argv[ret + 1]);
 	config.receive_buffer = (uint32_t)atoi(argv[ret + 2]);
 	config.send_buffer = config.receive_buffer;
 
