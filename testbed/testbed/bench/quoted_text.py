@@ -92,7 +92,8 @@ Servers that send back requests of 100 bytes, by requests per second of the serv
 ([testbed/docs/sockets.md](testbed/docs/sockets.md)): on dpdk-sockets with the poll interface (`polled`, in C
 `polled-c`, with a device that writes checksums `offloaded`) and with async sockets (`async`), and on Linux with
 `tokio` and in C with `epoll`. With `1 stream` they send bytes in bulk, compared by bytes per second of CPU time, and
-`segmented` has a device that cuts long segments (TSO). The {rows} rows are a family of their own for Holm's method."""
+`segmented` has a device that cuts long segments (TSO). In machine-c/sockets, `offloaded` did what `polled` does: the
+stack did not use the offloads of virtio yet. The {rows} rows are a family of their own for Holm's method."""
 
 RACE_RATES = "Medians over the blocks; *full* is who has work all the time:"
 
