@@ -26,6 +26,7 @@ impl<W: Wire> Stack<W> {
         self.mark_dirty(id);
     }
 
+    /// The caller marks the connection as dirty.
     fn grow(&mut self, id: ConnectionId, larger: impl FnOnce(Buffers) -> Buffers) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         let Some(again) = connection.handshake() else { return };
@@ -33,7 +34,6 @@ impl<W: Wire> Stack<W> {
         let packets = [&again.syn[..], &again.ack];
         if let Some(socket) = self.engine.shake(packets, place, again.initial, buffers, &mut self.link) {
             connection.continue_with(socket);
-            self.mark_dirty(id);
         }
     }
 }
