@@ -175,19 +175,18 @@ static struct sockets *
 program_start(const char *name, int argc, char *argv[], struct options *options, int *status)
 {
 	struct sockets *sockets;
-	int eal_argc = 1;
+	/* Where the word before the program's own is: it takes the place of its name. */
+	int own = 0;
 	bool is_help;
 
 	/* Without "--", all words are the program's own. */
 	for (int i = 1; i < argc; i++)
 		if (strcmp(argv[i], "--") == 0) {
-			eal_argc = i;
+			own = i;
 			break;
 		}
 	*status = EXIT_FAILURE;
-	/* The word before the program's own takes the place of its name. */
-	if (!parse(name, argc - (eal_argc == 1 ? 0 : eal_argc),
-		    argv + (eal_argc == 1 ? 0 : eal_argc), options, &is_help))
+	if (!parse(name, argc - own, argv + own, options, &is_help))
 		return NULL;
 	if (is_help) {
 		printf(usage, name, name);
@@ -195,7 +194,7 @@ program_start(const char *name, int argc, char *argv[], struct options *options,
 		return NULL;
 	}
 	if (options->on_dpdk) {
-		sockets = listen_on_dpdk(name, eal_argc, argv, options);
+		sockets = listen_on_dpdk(name, own > 0 ? own : 1, argv, options);
 	} else {
 		sockets = kernel_listen((const struct sockaddr *)&options->address,
 			options->address.ss_family == AF_INET ? sizeof(struct sockaddr_in)
