@@ -207,7 +207,7 @@ def _pieces() -> Iterator[Case]:
 def _hard() -> Iterator[Case]:
     yield Case("half closed after a request", _half_closed)
     yield Case("half closed within a request", _half_closed_within)
-    yield Case("answers that are read late", _read_late)
+    yield Case(f"{PIPELINED} requests in a row", _many)
     yield Case("reset within a request", _reset)
     yield Case(f"{CROWD} connections", _crowd)
     yield Case("a request that never ends", _slow)
@@ -232,7 +232,7 @@ def _half_closed_within(address: str, port: int) -> None:
         exchange.end()
 
 
-def _read_late(address: str, port: int) -> None:
+def _many(address: str, port: int) -> None:
     """More requests than the buffers of both ends have room for."""
     many = b"".join(get(f"/add/{number}/1") for number in range(PIPELINED))
     with HttpExchange(address, port) as exchange, exchange.sending([many]):

@@ -106,7 +106,7 @@ class RaceInstance:
         own = unique_file_prefix("server")
         eal = EalOptions(lcores.forwarder, own, wire.forwarder_vdevs, platform.hugepages, telemetry=True)
         program, *rest = server_words
-        # A vhost device takes long segments only if it is told to.
+        # Without this option a vhost device takes no long segments.
         more = ",tso=1" if self.condition.streams else ""
         return (
             {"server": [program, *eal.argv(), *rest], "client": client(wire.generator_vdevs[0] + more)},

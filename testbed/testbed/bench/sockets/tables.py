@@ -17,23 +17,8 @@ from testbed.page.tables import ABSENT, Row, Table, figure
 FULL = 0.1
 # From so many connections on, the memory of each is shown.
 MANY = 10_000
-RATE_COLUMNS = [
-    "Connections",
-    "Server",
-    "Requests/s",
-    "95 % interval",
-    "per CPU second",
-    "95 % interval",
-    "Server's CPU [%]",
-    "Idle: server [%]",
-    "client [%]",
-    "Full",
-    "Bytes per connection",
-]
-STREAM_COLUMNS = [
-    "Streams",
-    "Server",
-    "Gbit/s",
+# What `_shares` fills in behind the rate.
+_SHARES = [
     "95 % interval",
     "per CPU second",
     "95 % interval",
@@ -42,6 +27,8 @@ STREAM_COLUMNS = [
     "client [%]",
     "Full",
 ]
+RATE_COLUMNS = ["Connections", "Server", "Requests/s", *_SHARES, "Bytes per connection"]
+STREAM_COLUMNS = ["Streams", "Server", "Gbit/s", *_SHARES]
 # What counts as a frame of a stream, in Gbit.
 _STREAM_UNIT = 1024 * 8 / 1e9
 CHURN_COLUMNS = ["Connections", "Server", "Opened/s", "95 % interval", "per CPU second", "95 % interval"]
