@@ -96,6 +96,7 @@ pub mod offload;
 mod options;
 mod packet;
 pub mod port;
+mod prefetch;
 mod queue;
 pub mod reorder;
 pub mod ring;
@@ -122,6 +123,7 @@ pub use options::EalOptions;
 pub use packet::{BufferError, Checksum, Headers, L2, L3, L4, Packet, PacketError, PacketType, Segments, SegmentsMut};
 #[doc(inline)]
 pub use port::{Port, PortConfig, PortError, PortId};
+pub use prefetch::prefetch;
 pub use queue::{
     Burst, PreparedBurst, QueueRefused, RequestError, RxDescriptor, RxQueue, StoppedRxQueue, StoppedTxQueue, TxBuffer,
     TxDescriptor, TxQueue, TxRequest,

@@ -222,6 +222,21 @@ fn data_with_an_old_acknowledgment_is_dropped() {
 }
 
 #[test]
+fn acknowledgments_go_back_after_a_time_out() {
+    let mut connection = Connection::new();
+    connection.socket().send_slice(&[1; 500]).unwrap();
+    let sent = connection.poll();
+    // The window keeps back what is repeated.
+    connection.send(TcpControl::None, b"", 0);
+    connection.poll();
+    connection.now += smoltcp::time::Duration::from_millis(1_200);
+    connection.poll();
+    connection.send(TcpControl::None, b"data", 0);
+    // The peer may have received all, and then ignores this.
+    assert_eq!(connection.poll(), sent, "SND.NXT is 500 higher");
+}
+
+#[test]
 fn a_buffer_of_65536_bytes_takes_more_than_it_has() {
     let mut connection = Connection::with_buffers(65_536);
     // Beyond the buffer, and within the window that the SYN-ACK announced, if that is taken as scaled.

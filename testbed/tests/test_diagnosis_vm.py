@@ -21,7 +21,7 @@ import pytest
 from testbed.run.programs import repository_root
 from testbed.run.scratch import scratch_folder
 from testbed.vm.guest import Guest, Initramfs, Kernel, VmMissing, find_kernel, need_tools, needs
-from testbed.vm.wire import ETHERTYPE, Stream, Wire, await_forwarding, exchange, make_frames
+from testbed.vm.wire import ETHERTYPE, Stream, Wire, await_forwarding, exchange, make_frames, number_of
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(900)]
 
@@ -347,7 +347,9 @@ def test_a_nic_reaches_memory_of_the_program(ready: Machine) -> None:
         )
     finally:
         ready.guest.run("kill -9 $(cat /tmp/pid) 2>/dev/null; rm -f /dev/hugepages/*")
-    assert stream.received == list(stream.frames), told
+    numbers = [number_of(frame) for frame in stream.received]
+    assert numbers == list(range(1200)), told
+    assert all(is_ == want for is_, want in zip(stream.received, stream.frames, strict=True)), told
     counts = re.search(r"^received: (\d+), sent: (\d+), mbufs back: 1023 of 1023$", told, re.MULTILINE)
     assert counts is not None, told
     # Probes came before.

@@ -20,7 +20,7 @@ pub use received::{Checksum, Headers, L2, L3, L4, PacketType};
 pub(crate) use references::{Unsharable, begin_sharing, begin_taking_apart, unshared};
 
 use crate::{
-    PortId, PrivateData,
+    PortId, PrivateData, prefetch,
     segment::{Segment, SegmentMut},
 };
 use core::{fmt, marker::PhantomData, ptr::NonNull};
@@ -204,12 +204,7 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_prefetch0")]
     #[inline]
     pub fn prefetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: prefetching is a hint, which cannot fault at any address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(self.head().start().cast()) };
-        }
+        prefetch::<u8>(self.head().start().cast());
     }
 }
 

@@ -37,12 +37,20 @@ pub(super) struct OneFrame<'d, W: Wire> {
     link: &'d mut Link<W>,
     hop: Hop,
     mtu: usize,
+    /// SND.NXT.
+    next: Option<TcpSeqNumber>,
     pub(super) sent: Option<Sent>,
 }
 
 impl<'d, W: Wire> OneFrame<'d, W> {
     pub(super) fn new(packet: Option<&'d [u8]>, link: &'d mut Link<W>, hop: Hop, mtu: usize) -> Self {
-        Self { packet, link, hop, mtu, sent: None }
+        Self { packet, link, hop, mtu, next: None, sent: None }
+    }
+
+    /// Of a socket that has sent all numbers before this one.
+    pub(super) const fn after(mut self, next: Option<TcpSeqNumber>) -> Self {
+        self.next = next;
+        self
     }
 }
 
@@ -58,12 +66,14 @@ impl<W: Wire> Device for OneFrame<'_, W> {
 
     fn receive(&mut self, _: Instant) -> Option<(Received<'_>, Transmission<'_, W>)> {
         let packet = self.packet.take()?;
-        Some((Received(packet), Transmission { link: self.link, hop: self.hop, sent: &mut self.sent }))
+        let (next, sent) = (self.next, &mut self.sent);
+        Some((Received(packet), Transmission { link: self.link, hop: self.hop, next, sent }))
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Transmission<'_, W>> {
         let has_room = matches!(self.hop, Hop::Nowhere) || self.link.wire.has_room();
-        has_room.then_some(Transmission { link: self.link, hop: self.hop, sent: &mut self.sent })
+        let (next, sent) = (self.next, &mut self.sent);
+        has_room.then_some(Transmission { link: self.link, hop: self.hop, next, sent })
     }
 
     fn capabilities(&self) -> DeviceCapabilities {
@@ -84,26 +94,34 @@ impl RxToken for Received<'_> {
 pub(super) struct Transmission<'t, W: Wire> {
     link: &'t mut Link<W>,
     hop: Hop,
+    next: Option<TcpSeqNumber>,
     sent: &'t mut Option<Sent>,
 }
 
 impl<W: Wire> TxToken for Transmission<'_, W> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, write: F) -> R {
-        let Self { link, hop, sent } = self;
+        let Self { link, hop, next, sent } = self;
         link.transmit(len, hop, |packet| {
             let result = write(packet);
-            *sent = what_was_sent(packet);
+            *sent = what_was_sent(packet, next);
             result
         })
     }
 }
 
 /// A reset has numbers of the segment that it answers. smoltcp writes nothing behind the packet.
-fn what_was_sent(packet: &[u8]) -> Option<Sent> {
+///
+/// An acknowledgment without data gets SND.NXT (RFC 9293, section 3.10.7.4). smoltcp 0.14 goes back to SND.UNA when it repeats;
+/// its acknowledgments have that number then, and the peer ignores them. If both ends repeat, neither hears the other.
+fn what_was_sent(packet: &mut [u8], next: Option<TcpSeqNumber>) -> Option<Sent> {
     let (header_len, protocol) = ip::header(packet)?;
     let is_tcp = protocol == IpProtocol::Tcp;
-    let tcp = is_tcp.then(|| TcpPacket::new_unchecked(&packet[header_len..])).filter(|tcp| !tcp.rst())?;
+    let tcp = is_tcp.then(|| TcpPacket::new_unchecked(&mut packet[header_len..])).filter(|tcp| !tcp.rst());
+    let mut tcp = tcp?;
     let len = tcp.segment_len() as u16;
+    if let Some(next) = next.filter(|next| len == 0 && tcp.seq_number() < *next) {
+        tcp.set_seq_number(next);
+    }
     Some(Sent { seq: tcp.seq_number(), len, ack: tcp.ack_number(), window: tcp.window_len() })
 }
 

@@ -158,9 +158,9 @@ impl Engine {
         path: Path,
     ) -> Option<Sent> {
         let now = instant(link.now());
-        let mut device = OneFrame::new(Some(packet), link, hop, self.mtu);
+        let mut device = OneFrame::new(Some(packet), link, hop, self.mtu).after(socket.next);
         self.ways[path.0].interface.poll_ingress_single(now, &mut device, &mut socket.set);
-        device.sent
+        socket.sent(device.sent)
     }
 
     /// Sends at most one segment of a socket, in a packet that is not longer than the path takes.
@@ -186,9 +186,9 @@ impl Engine {
         now: Time,
     ) -> Option<Sent> {
         let now = instant(now);
-        let mut device = OneFrame::new(None, link, hop, self.mtu);
+        let mut device = OneFrame::new(None, link, hop, self.mtu).after(socket.next);
         self.ways[path.0].interface.poll_egress(now, &mut device, &mut socket.set);
-        device.sent
+        socket.sent(device.sent)
     }
 
     /// When a socket has something to send next.

@@ -3,13 +3,20 @@
 
 //! The socket of one connection, and its buffers.
 
+use super::Sent;
 use crate::config::CongestionControl;
 use crate::watch::TcpState;
+use core::ptr::{from_ref, without_provenance};
+use dpdk_rs::prefetch;
 use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 /// The states of a connection (RFC 9293, section 3.3.2).
 pub(crate) use smoltcp::socket::tcp::State;
 use smoltcp::socket::tcp::{self, Socket as Tcp, SocketBuffer};
 use smoltcp::time::Duration;
+use smoltcp::wire::TcpSeqNumber;
+
+/// So much of what arrives is expected to be short.
+const SOME_BYTES: usize = 128;
 
 impl From<State> for TcpState {
     fn from(state: State) -> Self {
@@ -41,12 +48,19 @@ pub(crate) struct Buffers {
 pub(crate) struct Socket {
     pub(super) set: SocketSet<'static>,
     handle: SocketHandle,
+    /// SND.NXT, if something was sent: smoltcp goes back when it repeats.
+    pub(super) next: Option<TcpSeqNumber>,
+    /// The addresses of the socket, and of the buffer for what is sent, which are known without reading the set.
+    place: usize,
+    send_place: usize,
 }
 
 impl Socket {
     /// A silent peer is asked for a sign after `keep_alive`.
     pub(super) fn new(buffers: Buffers, keep_alive: Option<Duration>, congestion: Option<CongestionControl>) -> Self {
-        let mut tcp = Tcp::new(SocketBuffer::new(vec![0; buffers.receive]), SocketBuffer::new(vec![0; buffers.send]));
+        let (receive, send) = (vec![0; buffers.receive], vec![0; buffers.send]);
+        let send_place = send.as_ptr().addr();
+        let mut tcp = Tcp::new(SocketBuffer::new(receive), SocketBuffer::new(send));
         // Segments are sent when the stack is polled next, with all that the program has written until then.
         tcp.set_nagle_enabled(false);
         tcp.set_ack_delay(None);
@@ -58,7 +72,8 @@ impl Socket {
         });
         let mut set = SocketSet::new(vec![SocketStorage::EMPTY]);
         let handle = set.add(tcp);
-        Self { set, handle }
+        let place = from_ref::<Tcp<'_>>(set.get(handle)).addr();
+        Self { set, handle, next: None, place, send_place }
     }
 
     fn tcp(&self) -> &Tcp<'static> {
@@ -69,13 +84,26 @@ impl Socket {
         self.set.get_mut(self.handle)
     }
 
-    /// Reads something here and there.
-    pub(crate) fn fetch(&self) -> usize {
-        let tcp = self.tcp();
-        usize::from(tcp.state() == State::Closed)
-            + tcp.recv_queue()
-            + tcp.send_queue()
-            + usize::from(tcp.remote_endpoint().is_some())
+    /// Notes what was sent.
+    pub(super) fn sent(&mut self, sent: Option<Sent>) -> Option<Sent> {
+        if let Some(sent) = sent {
+            self.next = Some(self.next.map_or(sent.next(), |next| next.max(sent.next())));
+        }
+        sent
+    }
+
+    /// Begins to bring the socket into the cache.
+    pub(crate) fn fetch(&self) {
+        prefetch::<Tcp<'_>>(without_provenance(self.place));
+        // If everything sent before is acknowledged, the next bytes go where the buffer begins.
+        prefetch::<[u8; SOME_BYTES]>(without_provenance(self.send_place));
+    }
+
+    /// Begins to bring the place in the buffer for what arrives next into the cache.
+    pub(crate) fn fetch_room(&mut self) {
+        if let Ok(unread) = self.tcp_mut().peek(1) {
+            prefetch::<[u8; SOME_BYTES]>(unread.as_ptr().cast());
+        }
     }
 
     pub(crate) fn state(&self) -> State {

@@ -69,7 +69,7 @@ impl<W: Wire> Stack<W> {
         let ports = (first..=u16::MAX).chain(FIRST_DYNAMIC_PORT..first);
         let mut flows = ports.map(|port| Flow::new(SocketAddr::new(own, port), remote)).zip(1..);
         let (flow, tried) = flows.find(|(flow, _)| {
-            !self.flows.contains_key(flow) && !self.time_wait.contains(*flow) && self.is_own(*flow)
+            self.connections.find(*flow).is_none() && !self.time_wait.contains(*flow) && self.is_own(*flow)
         })?;
         self.ports_tried += tried;
         Some(flow)

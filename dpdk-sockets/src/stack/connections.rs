@@ -7,7 +7,7 @@ use super::{Stack, trace};
 use crate::engine::{Next, State};
 use crate::event::{ConnectionId, Ended, Event};
 use crate::link::Hop;
-use crate::tcp::{Connection, Stage};
+use crate::tcp::{Connection, NEVER, Stage};
 use crate::time::Time;
 use crate::timers::Wheel;
 use crate::wire::Wire;
@@ -21,9 +21,7 @@ const RETRANSMISSION_AFTER: Time = Time::from_secs(1);
 
 impl<W: Wire> Stack<W> {
     pub(super) fn insert(&mut self, connection: Connection) -> ConnectionId {
-        let flow = connection.flow;
         let id = self.connections.insert(connection);
-        self.flows.insert(flow, id);
         self.mark_dirty(id);
         id
     }
@@ -108,11 +106,26 @@ impl<W: Wire> Stack<W> {
             }
             (Next::At(at), Some(deadline)) => schedule(&mut self.timers, connection, id, at.min(deadline)),
             (Next::At(at), None) | (Next::Never, Some(at)) => schedule(&mut self.timers, connection, id, at),
-            (Next::Never, None) => (),
+            (Next::Never, None) => connection.due = NEVER,
         }
         // A reset was sent, and with it everything is over.
         if connection.socket.is_over() {
             self.refresh(id, false);
+        }
+    }
+
+    /// A tick has passed for which a connection was scheduled. Most have got another deadline meanwhile.
+    pub(super) fn timer(&mut self, id: ConnectionId, tick: u64) {
+        let Some(connection) = self.connections.get_mut(id) else { return };
+        if connection.scheduled > tick {
+            return;
+        }
+        connection.scheduled = NEVER;
+        if connection.due <= tick {
+            self.mark_dirty(id);
+        } else if connection.due != NEVER {
+            connection.scheduled = connection.due;
+            self.timers.schedule(id, connection.due);
         }
     }
 
@@ -180,13 +193,13 @@ impl<W: Wire> Stack<W> {
 
     /// A connection has ended. Whoever sends for it now is answered by a reset, or from TIME-WAIT.
     pub(super) fn over(&mut self, id: ConnectionId, how: Ended) {
+        self.connections.unlist(id);
         let Some(connection) = self.connections.get_mut(id) else { return };
         // Of an aborted one, the reset is still to be sent.
         let is_aborted = how == Ended::Reset && !connection.socket.is_over();
         // The last acknowledgment, or a reset. If there is no room for it, the peer gets it when it sends again.
         let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
         connection.sent(sent, self.link.now(), &mut self.counters);
-        self.flows.remove(&connection.flow);
         if connection.socket.state() == State::TimeWait
             && let Some(expected) = connection.next_expected()
         {
@@ -264,12 +277,12 @@ impl<W: Wire> Stack<W> {
     }
 }
 
-/// The timers hand out a connection at the earliest time that it asked for, and it asks again then.
+/// The timers hand out a connection at the earliest time that it asked for, and are asked again then.
 fn schedule(timers: &mut Wheel<ConnectionId>, connection: &mut Connection, id: ConnectionId, at: Time) {
     // Not before that time.
-    let at = at.tick() + 1;
-    if at < connection.scheduled {
-        connection.scheduled = at;
-        timers.schedule(id, at);
+    connection.due = at.tick() + 1;
+    if connection.due < connection.scheduled {
+        connection.scheduled = connection.due;
+        timers.schedule(id, connection.due);
     }
 }

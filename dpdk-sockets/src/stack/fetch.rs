@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Brings what the segments of a burst need into the cache, for all of them at once.
+//! Brings what the next segments need into the cache, while those before them are handled.
 
 use super::Stack;
 use crate::demux;
+use crate::event::ConnectionId;
 use crate::wire::{BURST, Wire};
-use core::hint::black_box;
+use dpdk_rs::prefetch;
 
 /// With so many connections or more, most of them are not in the cache.
-const MANY: usize = 2_000;
+pub(super) const MANY: usize = 2_000;
+
+/// The bytes of a frame in which its headers are.
+const HEADERS: usize = 128;
+
+/// What a connection refers to is asked for while so many segments are before its own: the socket, and after that the place in
+/// its buffer. All at once would not stay in the first-level cache.
+const SOCKET_AHEAD: usize = 4;
+const ROOM_AHEAD: usize = 2;
 
 impl<W: Wire> Stack<W> {
     /// The next received frame.
@@ -21,11 +30,14 @@ impl<W: Wire> Stack<W> {
             }
             self.receive_burst();
         }
+        if !self.guesses.is_empty() {
+            self.fetch_ahead();
+        }
         self.arrived.pop_front()
     }
 
-    /// Receives frames, and reads something of the connections that they are for. The rounds of each loop do not depend on each
-    /// other, so the processor waits for the memory of all of them at once, and not for one segment after the other.
+    /// Receives frames, and asks for what the first of them need. The rounds of each loop do not depend on each other, so
+    /// the processor waits for the memory of all of them at once, and not for one frame after the other.
     #[cold]
     fn receive_burst(&mut self) {
         while self.arrived.len() < BURST.min(W::BURST)
@@ -34,24 +46,57 @@ impl<W: Wire> Stack<W> {
             self.arrived.push_back(frame);
         }
         // A single one has nothing to wait together with.
-        if self.arrived.len() > 1 {
-            self.fetch();
+        if self.arrived.len() <= 1 {
+            return;
+        }
+        self.guess_connections();
+        for connection in self.guesses.iter().filter_map(|id| self.connections.get(*id)) {
+            prefetch(connection);
+        }
+        for at in 0..SOCKET_AHEAD {
+            self.fetch_socket(at);
+        }
+        for at in 0..ROOM_AHEAD {
+            self.fetch_room(at);
         }
     }
 
-    fn fetch(&self) {
+    fn guess_connections(&mut self) {
+        for bytes in self.arrived.iter().filter_map(W::bytes) {
+            prefetch::<[u8; HEADERS]>(bytes.as_ptr().cast());
+        }
         let vlan = self.link.vlan();
-        let mut ids = [None; BURST];
-        for (frame, id) in self.arrived.iter().zip(&mut ids) {
+        let mut hashes = [0; BURST];
+        for (frame, hash) in self.arrived.iter().zip(&mut hashes) {
             let flow = W::bytes(frame).and_then(|bytes| demux::flow(bytes, vlan));
-            *id = flow.and_then(|flow| self.flows.get(&flow)).copied();
+            *hash = flow.map_or(0, |flow| self.connections.hash(flow));
         }
-        let connections = || ids.iter().take(self.arrived.len()).flatten().filter_map(|id| self.connections.get(*id));
-        for connection in connections() {
-            black_box(connection.fetch());
+        let hashes = hashes.iter().take(self.arrived.len());
+        self.guesses.extend(hashes.map(|hash| self.connections.guess(*hash).unwrap_or_default()));
+    }
+
+    fn fetch_ahead(&mut self) {
+        self.fetch_socket(SOCKET_AHEAD);
+        self.fetch_room(ROOM_AHEAD);
+        self.guess = self.guesses.pop_front().unwrap_or_default();
+    }
+
+    fn fetch_socket(&self, at: usize) {
+        if let Some(connection) = self.guesses.get(at).and_then(|id| self.connections.get(*id)) {
+            connection.socket.fetch();
         }
-        for connection in connections() {
-            black_box(connection.socket.fetch());
+    }
+
+    fn fetch_room(&mut self, at: usize) {
+        if let Some(connection) = self.guesses.get(at).and_then(|id| self.connections.get_mut(*id)) {
+            connection.socket.fetch_room();
+        }
+    }
+
+    /// Brings these connections into the cache, but not their sockets.
+    pub(super) fn fetch_connections(&self, ids: &[ConnectionId]) {
+        for connection in ids.iter().filter_map(|id| self.connections.get(*id)) {
+            prefetch(connection);
         }
     }
 }

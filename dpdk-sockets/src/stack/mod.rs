@@ -17,22 +17,23 @@ mod undelivered;
 mod watch;
 
 use crate::config::Config;
-use crate::demux::{Flows, Inbound, Packet, inbound};
+use crate::demux::{Inbound, Packet, inbound};
 use crate::engine::{Automatic, Buffers, Engine, PathMtu};
 use crate::error::ConfigError;
 use crate::event::{ConnectionId, ListenerId, UdpId};
 use crate::group::Member;
 use crate::icmp;
 use crate::link::{Hop, Link};
-use crate::tcp::{Connection, InitialSequence, NOT_SCHEDULED, Patience, SynCookies, TimeWait};
+use crate::tcp::{ConnectionTable, InitialSequence, Patience, SynCookies, TimeWait};
 use crate::time::Time;
 use crate::timers::Wheel;
 use crate::udp::{Datagram, Place, UdpPorts};
 use crate::watch::{Counters, Watched};
-use crate::wire::{Checksums, Wire};
+use crate::wire::{BURST, Checksums, Wire};
 use ahash::RandomState;
 use core::fmt;
 use core::net::IpAddr;
+use fetch::MANY;
 pub(crate) use runtime::Calls;
 use slotmap::SlotMap;
 use smoltcp::wire::Icmpv4DstUnreachable;
@@ -49,9 +50,7 @@ pub struct Stack<W: Wire> {
     /// Those of new connections.
     buffers: Buffers,
     patience: Patience,
-    connections: SlotMap<ConnectionId, Connection>,
-    /// The connections that segments can come for.
-    flows: Flows<ConnectionId>,
+    connections: ConnectionTable,
     time_wait: TimeWait,
     listeners: SlotMap<ListenerId, Listener>,
     ports: HashMap<u16, ListenerId>,
@@ -87,6 +86,10 @@ pub struct Stack<W: Wire> {
     watched: Option<Watched>,
     /// Received frames that are not handled yet.
     arrived: VecDeque<W::Frame>,
+    /// The connections that they are for, most probably.
+    guesses: VecDeque<ConnectionId>,
+    /// That of the frame which is handled.
+    guess: ConnectionId,
     /// Its place among other stacks of the same host.
     member: Option<Member<W::Frame>>,
 }
@@ -148,8 +151,7 @@ impl<W: Wire> Stack<W> {
                 keep_alive,
                 idle: config.idle_timeout.map(Time::from),
             },
-            connections: SlotMap::with_key(),
-            flows: Flows::default(),
+            connections: ConnectionTable::default(),
             time_wait: TimeWait::new(config.time_wait.into(), config.time_waits),
             listeners: SlotMap::with_key(),
             ports: HashMap::new(),
@@ -170,6 +172,8 @@ impl<W: Wire> Stack<W> {
             counters: Counters::default(),
             watched: None,
             arrived: VecDeque::new(),
+            guesses: VecDeque::new(),
+            guess: ConnectionId::default(),
             member: None,
             config,
         })
@@ -284,12 +288,16 @@ impl<W: Wire> Stack<W> {
     fn run_timers(&mut self, now: Time) {
         let mut due = core::mem::take(&mut self.due);
         self.timers.expire(now.tick(), &mut due);
-        for id in due.drain(..) {
-            if let Some(connection) = self.connections.get_mut(id) {
-                connection.scheduled = NOT_SCHEDULED;
-                self.mark_dirty(id);
+        let tick = now.tick();
+        for burst in due.chunks(BURST) {
+            if self.connections.len() >= MANY {
+                self.fetch_connections(burst);
+            }
+            for id in burst.iter().copied() {
+                self.timer(id, tick);
             }
         }
+        due.clear();
         self.due = due;
         if now >= self.maintained + MAINTAIN_EVERY {
             self.maintained = now;

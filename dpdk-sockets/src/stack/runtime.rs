@@ -145,7 +145,7 @@ impl<W: Wire> Calls for Stack<W> {
 impl<W: Wire> Stack<W> {
     /// Ends all connections at once, those included that the program has closed. Returns how many had not ended.
     pub(crate) fn abort_all(&mut self) -> usize {
-        let all: Vec<_> = self.connections.keys().collect();
+        let all: Vec<_> = self.connections.iter().map(|(id, _)| id).collect();
         let mut aborted = 0;
         for id in all {
             let Some(connection) = self.connections.get_mut(id) else { continue };

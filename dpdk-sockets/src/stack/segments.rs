@@ -26,8 +26,8 @@ impl<W: Wire> Stack<W> {
             let now = self.link.now();
             capture::received(&mut self.link.captures, segment.flow, segment.packet, now);
         }
-        if let Some(id) = self.flows.get(&segment.flow) {
-            self.known(*id, segment);
+        if let Some(id) = self.connections.confirm(segment.flow, self.guess) {
+            self.known(id, segment);
             return Fate::Done;
         }
         match self.time_wait.arrived(segment, self.link.now()) {

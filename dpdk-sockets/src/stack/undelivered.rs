@@ -16,7 +16,7 @@ const TRY_LONGER_AFTER: Time = Time::from_secs(600);
 
 impl<W: Wire> Stack<W> {
     pub(super) fn undelivered(&mut self, segment: Undelivered, others: usize) {
-        let id = self.flows.get(&segment.flow).copied();
+        let id = self.connections.find(segment.flow);
         if id.is_none() && self.pass_undelivered(segment, others) {
             return;
         }

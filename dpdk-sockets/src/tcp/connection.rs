@@ -27,8 +27,8 @@ pub(crate) enum Stage {
     Over(Ended),
 }
 
-/// The tick of a connection that the timers do not hand out.
-pub(crate) const NOT_SCHEDULED: u64 = u64::MAX;
+/// The tick of a connection that waits for no time.
+pub(crate) const NEVER: u64 = u64::MAX;
 
 /// How long a peer may be silent.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,9 @@ pub(crate) struct Connection {
     pub(crate) heard: Time,
     /// When data came or went, or when the handshake was complete.
     pub(crate) active: Time,
-    /// The earliest tick at which the timers hand out this connection.
+    /// The tick at which it has something to do, unless it is dirty.
+    pub(crate) due: u64,
+    /// The tick at which the timers hand it out; not after that one.
     pub(crate) scheduled: u64,
     /// Whether it waits to be sent from.
     pub(crate) is_dirty: bool,
@@ -133,11 +135,6 @@ pub(super) struct Arrived {
 }
 
 impl Connection {
-    /// Reads something here and there, but nothing of the socket.
-    pub(crate) fn fetch(&self) -> u64 {
-        self.active.as_micros() ^ self.scheduled ^ self.answered_until.as_micros() ^ u64::from(self.flow.is_ipv4())
-    }
-
     pub(crate) fn new(
         socket: Socket,
         flow: Flow,
@@ -158,7 +155,8 @@ impl Connection {
             wants_space: false,
             heard: now,
             active: now,
-            scheduled: NOT_SCHEDULED,
+            due: NEVER,
+            scheduled: NEVER,
             is_dirty: false,
             is_ready: false,
             news: News::default(),

@@ -3,7 +3,7 @@
 
 //! What is shown of a connection.
 
-use super::{Connection, NOT_SCHEDULED, Patience, Stage};
+use super::{Connection, NEVER, Patience, Stage};
 use crate::engine::State;
 use crate::event::ConnectionId;
 use crate::time::Time;
@@ -37,7 +37,7 @@ impl Connection {
             out_of_order: noted.out_of_order,
             since_heard: now.since(noted.last_segment),
             since_active: now.since(self.active),
-            timer: (self.scheduled != NOT_SCHEDULED).then(|| Time::from_millis(self.scheduled).since(now)),
+            timer: (self.due != NEVER).then(|| Time::from_millis(self.due).since(now)),
             deadline: match self.stage {
                 Stage::Over(_) => None,
                 _ => self.deadline(patience).map(|(at, how)| (at.since(now), how)),

@@ -13,12 +13,14 @@ mod noted;
 mod replies;
 mod retransmission;
 mod syn_cookie;
+mod table;
 mod time_wait;
 
-pub(crate) use connection::{Check, Connection, NOT_SCHEDULED, Patience, Stage};
+pub(crate) use connection::{Check, Connection, NEVER, Patience, Stage};
 pub(crate) use growth::Room;
 pub(crate) use initial_sequence::{FIRST_DYNAMIC_PORT, InitialSequence};
 pub(crate) use noted::Noted;
 pub(crate) use replies::{Reply, reset_for};
 pub(crate) use syn_cookie::SynCookies;
+pub(crate) use table::ConnectionTable;
 pub(crate) use time_wait::{Arrival, TimeWait};

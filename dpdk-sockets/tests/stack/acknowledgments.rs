@@ -52,6 +52,21 @@ fn a_fin_that_was_not_sent_cannot_be_acknowledged() {
     assert_eq!((rest[0].control, rest[0].data.len()), (TcpControl::Fin, 1_000));
 }
 
+/// RFC 9293, section 3.10.7.4: `<SEQ=SND.NXT>`, which does not go back when data are repeated. The peer, which has received all,
+/// would ignore a lower number.
+#[test]
+fn acknowledgments_do_not_go_back_with_repetitions() {
+    let (mut peer, id) = Peer::connected();
+    peer.stack.send(id, &[1; 500]).unwrap();
+    let sent = peer.poll().remove(0);
+    // The window keeps back what is repeated.
+    peer.segment_with_window(NONE, peer.seq, peer.ack, b"", 0);
+    peer.wait(Duration::from_millis(1_200));
+    peer.segment_with_window(NONE, peer.seq, peer.ack, b"data", 0);
+    let [answer] = &peer.poll()[..] else { panic!("no acknowledgment") };
+    assert_eq!((answer.seq, answer.ack, answer.data.len()), (sent.seq + 500, Some(peer.seq + 4), 0));
+}
+
 #[test]
 fn old_acknowledgments_change_nothing() {
     let (mut peer, id) = Peer::connected();

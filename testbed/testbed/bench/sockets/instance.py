@@ -29,6 +29,8 @@ _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 20.0
 _QUIET_TIMEOUT_S = 20.0
 _LOOK_S = 0.002
+# For all servers alike: glibc asks for transparent hugepages.
+_HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 # More requests are not on their way at a time: queues hold them all.
 MOST_IN_FLIGHT = 256
 # Columns of a CPU's line in /proc/stat: idle, iowait, steal.
@@ -69,7 +71,7 @@ class RaceInstance:
         """
         begin = time.monotonic()
         argv, prefixes = self._commands()
-        environment = {"RUNTIME_DIRECTORY": str(self._platform.runtime)}
+        environment = {"RUNTIME_DIRECTORY": str(self._platform.runtime), **_HUGE_PAGES}
         started = []
         for role in ("server", "client"):
             process = Process(f"{self._name}-{role}", argv[role], self._platform.raw, environment)
