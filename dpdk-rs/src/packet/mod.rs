@@ -204,7 +204,7 @@ impl<P: PrivateData> Packet<P> {
     #[doc(alias = "rte_prefetch0")]
     #[inline]
     pub fn prefetch(&self) {
-        prefetch::<u8>(self.head().start().cast());
+        prefetch(self.head().start().addr(), 1);
     }
 }
 

@@ -6,7 +6,7 @@
 use super::Sent;
 use crate::config::CongestionControl;
 use crate::watch::TcpState;
-use core::ptr::{from_ref, without_provenance};
+use core::ptr::from_ref;
 use dpdk_rs::prefetch;
 use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 /// The states of a connection (RFC 9293, section 3.3.2).
@@ -94,15 +94,15 @@ impl Socket {
 
     /// Begins to bring the socket into the cache.
     pub(crate) fn fetch(&self) {
-        prefetch::<Tcp<'_>>(without_provenance(self.place));
+        prefetch(self.place, size_of::<Tcp<'_>>());
         // If everything sent before is acknowledged, the next bytes go where the buffer begins.
-        prefetch::<[u8; SOME_BYTES]>(without_provenance(self.send_place));
+        prefetch(self.send_place, SOME_BYTES);
     }
 
     /// Begins to bring the place in the buffer for what arrives next into the cache.
     pub(crate) fn fetch_room(&mut self) {
         if let Ok(unread) = self.tcp_mut().peek(1) {
-            prefetch::<[u8; SOME_BYTES]>(unread.as_ptr().cast());
+            prefetch(unread.as_ptr().addr(), SOME_BYTES);
         }
     }
 

@@ -6,11 +6,13 @@
 use super::Stack;
 use crate::demux;
 use crate::event::ConnectionId;
+use crate::tcp::Connection;
 use crate::wire::{BURST, Wire};
+use core::ptr::from_ref;
 use dpdk_rs::prefetch;
 
 /// With so many connections or more, most of them are not in the cache.
-pub(super) const MANY: usize = 2_000;
+const MANY: usize = 2_000;
 
 /// The bytes of a frame in which its headers are.
 const HEADERS: usize = 128;
@@ -50,9 +52,7 @@ impl<W: Wire> Stack<W> {
             return;
         }
         self.guess_connections();
-        for connection in self.guesses.iter().filter_map(|id| self.connections.get(*id)) {
-            prefetch(connection);
-        }
+        self.fetch_connections(self.guesses.iter().copied());
         for at in 0..SOCKET_AHEAD {
             self.fetch_socket(at);
         }
@@ -63,7 +63,7 @@ impl<W: Wire> Stack<W> {
 
     fn guess_connections(&mut self) {
         for bytes in self.arrived.iter().filter_map(W::bytes) {
-            prefetch::<[u8; HEADERS]>(bytes.as_ptr().cast());
+            prefetch(bytes.as_ptr().addr(), HEADERS);
         }
         let vlan = self.link.vlan();
         let mut hashes = [0; BURST];
@@ -93,10 +93,12 @@ impl<W: Wire> Stack<W> {
         }
     }
 
-    /// Brings these connections into the cache, but not their sockets.
-    pub(super) fn fetch_connections(&self, ids: &[ConnectionId]) {
-        for connection in ids.iter().filter_map(|id| self.connections.get(*id)) {
-            prefetch(connection);
+    /// Begins to bring these connections into the cache, but not their sockets.
+    pub(super) fn fetch_connections(&self, ids: impl Iterator<Item = ConnectionId>) {
+        if self.connections.len() >= MANY {
+            for connection in ids.filter_map(|id| self.connections.get(id)) {
+                prefetch(from_ref(connection).addr(), size_of::<Connection>());
+            }
         }
     }
 }

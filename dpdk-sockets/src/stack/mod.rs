@@ -33,7 +33,6 @@ use crate::wire::{BURST, Checksums, Wire};
 use ahash::RandomState;
 use core::fmt;
 use core::net::IpAddr;
-use fetch::MANY;
 pub(crate) use runtime::Calls;
 use slotmap::SlotMap;
 use smoltcp::wire::Icmpv4DstUnreachable;
@@ -290,9 +289,7 @@ impl<W: Wire> Stack<W> {
         self.timers.expire(now.tick(), &mut due);
         let tick = now.tick();
         for burst in due.chunks(BURST) {
-            if self.connections.len() >= MANY {
-                self.fetch_connections(burst);
-            }
+            self.fetch_connections(burst.iter().copied());
             for id in burst.iter().copied() {
                 self.timer(id, tick);
             }

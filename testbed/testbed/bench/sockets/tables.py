@@ -158,8 +158,8 @@ def remarks(measurements: Sequence[Measurement]) -> list[str]:
         "software.",
         "CPU time is that of the server's process; for the kernel's servers it is all that the server's CPU does, "
         "interrupts included, and each direction of the veth pair is handled by the CPU of its receiver.",
-        "All servers have GLIBC_TUNABLES=glibc.malloc.hugetlb=1: their memory is on transparent hugepages, where the kernel has "
-        "some and allows it.",
+        "All servers have GLIBC_TUNABLES=glibc.malloc.hugetlb=1: their memory is on transparent hugepages, where the "
+        "kernel has some and allows it.",
     ]
     for measurement in measurements:
         condition = measurement.describe()
