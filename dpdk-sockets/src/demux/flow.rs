@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! The two ends of a connection, and the table of all.
+//! The two ends of a connection.
 
 use crate::ip;
-use ahash::RandomState;
 use core::net::{IpAddr, Ipv6Addr, SocketAddr};
 use smoltcp::wire::{IpProtocol, Ipv4Packet, Ipv6Packet};
-use std::collections::HashMap;
 
 /// The two ends of a connection. An IPv4 address is kept as IPv6 writes it (RFC 4291, section 2.5.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,9 +73,6 @@ fn bits(address: IpAddr) -> u128 {
 fn address(bits: u128) -> IpAddr {
     Ipv6Addr::from_bits(bits).to_canonical()
 }
-
-/// What belongs to each flow. The hash is keyed with random numbers, since the peers choose the flows.
-pub(crate) type Flows<T> = HashMap<Flow, T, RandomState>;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -12,7 +12,7 @@ mod segment;
 mod transport;
 mod undelivered;
 
-pub(crate) use flow::{Flow, Flows};
+pub(crate) use flow::Flow;
 pub(crate) use frame::{flow, inbound};
 pub(crate) use inbound::{Datagram, Inbound, Packet};
 pub(crate) use segment::{Segment, Terms};

@@ -4,10 +4,11 @@
 //! TIME-WAIT (RFC 9293, section 3.4.2) of a connection whose socket is gone: two sequence numbers and a time.
 
 use super::Reply;
-use crate::demux::{Flow, Flows, Segment};
+use crate::demux::{Flow, Segment};
 use crate::time::Time;
+use ahash::RandomState;
 use smoltcp::wire::TcpSeqNumber;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// What a segment of a flow in TIME-WAIT leads to.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,7 +24,8 @@ pub(crate) enum Arrival {
 /// All flows in TIME-WAIT.
 #[derive(Debug)]
 pub(crate) struct TimeWait {
-    flows: Flows<Ended>,
+    /// The hash is keyed with random numbers, since the peers choose the flows.
+    flows: HashMap<Flow, Ended, RandomState>,
     /// In the order of their deadlines. A flow whose deadline was moved is in here several times, until there are twice as many
     /// entries as there may be flows.
     deadlines: VecDeque<(Time, Flow)>,
@@ -41,7 +43,7 @@ struct Ended {
 impl TimeWait {
     /// `most` flows at a time, each for this long. If there are more, the oldest are forgotten.
     pub(crate) fn new(duration: Time, most: usize) -> Self {
-        Self { flows: Flows::default(), deadlines: VecDeque::new(), duration, most }
+        Self { flows: HashMap::default(), deadlines: VecDeque::new(), duration, most }
     }
 
     pub(crate) fn len(&self) -> usize {
