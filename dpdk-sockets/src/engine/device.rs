@@ -48,8 +48,8 @@ impl<'d, W: Wire> OneFrame<'d, W> {
     }
 
     /// Of a socket that has sent all numbers before this one.
-    pub(super) const fn after(mut self, next: Option<TcpSeqNumber>) -> Self {
-        self.next = next;
+    pub(super) const fn after(mut self, next: TcpSeqNumber) -> Self {
+        self.next = Some(next);
         self
     }
 }

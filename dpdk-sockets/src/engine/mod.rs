@@ -143,12 +143,12 @@ impl Engine {
         link: &mut Link<W>,
     ) -> Option<Socket> {
         let mut socket = self.accept(syn, local, initial, buffers, link, Hop::Nowhere)?;
-        self.transmit(&mut socket, link, Hop::Nowhere, path);
-        self.receive(ack, &mut socket, link, Hop::Nowhere, path);
+        self.transmit(&mut socket, link, Hop::Nowhere, path, initial);
+        self.receive(ack, &mut socket, link, Hop::Nowhere, path, initial + 1);
         matches!(socket.state(), State::Established | State::CloseWait).then_some(socket)
     }
 
-    /// Hands a segment to its socket. Returns what the socket answered at once.
+    /// Hands a segment to its socket, which has sent all numbers before `next`. Returns what the socket answered at once.
     pub(crate) fn receive<W: Wire>(
         &mut self,
         packet: &[u8],
@@ -156,23 +156,26 @@ impl Engine {
         link: &mut Link<W>,
         hop: Hop,
         path: Path,
+        next: TcpSeqNumber,
     ) -> Option<Sent> {
         let now = instant(link.now());
-        let mut device = OneFrame::new(Some(packet), link, hop, self.mtu).after(socket.next);
+        let mut device = OneFrame::new(Some(packet), link, hop, self.mtu).after(next);
         self.ways[path.0].interface.poll_ingress_single(now, &mut device, &mut socket.set);
-        socket.sent(device.sent)
+        device.sent
     }
 
-    /// Sends at most one segment of a socket, in a packet that is not longer than the path takes.
+    /// Sends at most one segment of a socket that has sent all numbers before `next`, in a packet that is not longer than the path
+    /// takes.
     pub(crate) fn transmit<W: Wire>(
         &mut self,
         socket: &mut Socket,
         link: &mut Link<W>,
         hop: Hop,
         path: Path,
+        next: TcpSeqNumber,
     ) -> Option<Sent> {
         let now = link.now();
-        self.transmit_at(socket, link, hop, path, now)
+        self.transmit_at(socket, link, hop, path, next, now)
     }
 
     /// As [`transmit`](Self::transmit), with another time: at the one of [`next`](Self::next), the socket repeats what the peer
@@ -183,12 +186,13 @@ impl Engine {
         link: &mut Link<W>,
         hop: Hop,
         path: Path,
+        next: TcpSeqNumber,
         now: Time,
     ) -> Option<Sent> {
         let now = instant(now);
-        let mut device = OneFrame::new(None, link, hop, self.mtu).after(socket.next);
+        let mut device = OneFrame::new(None, link, hop, self.mtu).after(next);
         self.ways[path.0].interface.poll_egress(now, &mut device, &mut socket.set);
-        socket.sent(device.sent)
+        device.sent
     }
 
     /// When a socket has something to send next.

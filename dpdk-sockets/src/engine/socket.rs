@@ -3,7 +3,6 @@
 
 //! The socket of one connection, and its buffers.
 
-use super::Sent;
 use crate::config::CongestionControl;
 use crate::watch::TcpState;
 use core::ptr::from_ref;
@@ -13,7 +12,6 @@ use smoltcp::iface::{SocketHandle, SocketSet, SocketStorage};
 pub(crate) use smoltcp::socket::tcp::State;
 use smoltcp::socket::tcp::{self, Socket as Tcp, SocketBuffer};
 use smoltcp::time::Duration;
-use smoltcp::wire::TcpSeqNumber;
 
 /// So much of what arrives is expected to be short.
 const SOME_BYTES: usize = 128;
@@ -48,8 +46,6 @@ pub(crate) struct Buffers {
 pub(crate) struct Socket {
     pub(super) set: SocketSet<'static>,
     handle: SocketHandle,
-    /// SND.NXT, if something was sent: smoltcp goes back when it repeats.
-    pub(super) next: Option<TcpSeqNumber>,
     /// The addresses of the socket, and of the buffer for what is sent, which are known without reading the set.
     place: usize,
     send_place: usize,
@@ -73,7 +69,7 @@ impl Socket {
         let mut set = SocketSet::new(vec![SocketStorage::EMPTY]);
         let handle = set.add(tcp);
         let place = from_ref::<Tcp<'_>>(set.get(handle)).addr();
-        Self { set, handle, next: None, place, send_place }
+        Self { set, handle, place, send_place }
     }
 
     fn tcp(&self) -> &Tcp<'static> {
@@ -82,14 +78,6 @@ impl Socket {
 
     pub(super) fn tcp_mut(&mut self) -> &mut Tcp<'static> {
         self.set.get_mut(self.handle)
-    }
-
-    /// Notes what was sent.
-    pub(super) fn sent(&mut self, sent: Option<Sent>) -> Option<Sent> {
-        if let Some(sent) = sent {
-            self.next = Some(self.next.map_or(sent.next(), |next| next.max(sent.next())));
-        }
-        sent
     }
 
     /// Begins to bring the socket into the cache.

@@ -55,15 +55,16 @@ impl<W: Wire> Stack<W> {
         if connection.repetition().is_some_and(|at| now >= at) {
             connection.repeat(now);
             if let Next::At(at) = self.engine.next(&connection.socket, connection.path, now) {
-                let (hop, path) = (connection.hop, connection.path);
-                let sent = self.engine.transmit_at(&mut connection.socket, &mut self.link, hop, path, at);
+                let (hop, path, next) = (connection.hop, connection.path, connection.next_to_send);
+                let sent = self.engine.transmit_at(&mut connection.socket, &mut self.link, hop, path, next, at);
                 connection.sent(sent, now, &mut self.counters);
             }
         }
         let mut last = None;
         let mut next = loop {
             connection.finish_with_last(mtu);
-            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
+            let (hop, path, next) = (connection.hop, connection.path, connection.next_to_send);
+            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, hop, path, next);
             connection.sent(sent, now, &mut self.counters);
             // smoltcp 0.14 sends one segment again and again if the peer has acknowledged everything with a window of 0.
             if sent.is_some() && sent == last {
@@ -86,7 +87,7 @@ impl<W: Wire> Stack<W> {
         }
         if let Some(packet) = connection.probes(next, now) {
             let (socket, path) = (&mut connection.socket, connection.path);
-            self.engine.receive(&packet, socket, &mut self.link, Hop::Nowhere, path);
+            self.engine.receive(&packet, socket, &mut self.link, Hop::Nowhere, path, connection.next_to_send);
             next = self.engine.next(&connection.socket, connection.path, now);
         }
         let deadline = connection.deadline(&self.patience);
@@ -123,9 +124,8 @@ impl<W: Wire> Stack<W> {
         connection.scheduled = NEVER;
         if connection.due <= tick {
             self.mark_dirty(id);
-        } else if connection.due != NEVER {
-            connection.scheduled = connection.due;
-            self.timers.schedule(id, connection.due);
+        } else {
+            hand_out(&mut self.timers, connection, id);
         }
     }
 
@@ -198,13 +198,14 @@ impl<W: Wire> Stack<W> {
         // Of an aborted one, the reset is still to be sent.
         let is_aborted = how == Ended::Reset && !connection.socket.is_over();
         // The last acknowledgment, or a reset. If there is no room for it, the peer gets it when it sends again.
-        let sent = self.engine.transmit(&mut connection.socket, &mut self.link, connection.hop, connection.path);
+        let (hop, path, next) = (connection.hop, connection.path, connection.next_to_send);
+        let sent = self.engine.transmit(&mut connection.socket, &mut self.link, hop, path, next);
         connection.sent(sent, self.link.now(), &mut self.counters);
         if connection.socket.state() == State::TimeWait
             && let Some(expected) = connection.next_expected()
         {
             let now = self.link.now();
-            self.time_wait.insert(connection.flow, connection.next_to_send(), expected, now);
+            self.time_wait.insert(connection.flow, connection.next_to_send, expected, now);
         }
         let was_opening = connection.stage == Stage::Opening;
         connection.stage = Stage::Over(how);
@@ -281,6 +282,10 @@ impl<W: Wire> Stack<W> {
 fn schedule(timers: &mut Wheel<ConnectionId>, connection: &mut Connection, id: ConnectionId, at: Time) {
     // Not before that time.
     connection.due = at.tick() + 1;
+    hand_out(timers, connection, id);
+}
+
+fn hand_out(timers: &mut Wheel<ConnectionId>, connection: &mut Connection, id: ConnectionId) {
     if connection.due < connection.scheduled {
         connection.scheduled = connection.due;
         timers.schedule(id, connection.due);

@@ -54,7 +54,8 @@ impl<W: Wire> Stack<W> {
                 let hop = connection.hop;
                 let corrected = connection.corrected(segment);
                 let packet = corrected.as_deref().unwrap_or(segment.packet);
-                let sent = self.engine.receive(packet, &mut connection.socket, &mut self.link, hop, connection.path);
+                let (socket, path, next) = (&mut connection.socket, connection.path, connection.next_to_send);
+                let sent = self.engine.receive(packet, socket, &mut self.link, hop, path, next);
                 connection.sent(sent, self.link.now(), &mut self.counters);
                 // A SYN that the engine has refused says nothing.
                 if segment.syn && connection.socket.state() != State::SynSent {
@@ -161,7 +162,8 @@ impl<W: Wire> Stack<W> {
         self.counters.cookies_accepted += 1;
         if let Some(connection) = self.connections.get_mut(id) {
             // The answer to it has arrived long ago; the engine only notes that it was sent.
-            let sent = self.engine.transmit(&mut connection.socket, &mut self.link, Hop::Nowhere, connection.path);
+            let (socket, path, next) = (&mut connection.socket, connection.path, connection.next_to_send);
+            let sent = self.engine.transmit(socket, &mut self.link, Hop::Nowhere, path, next);
             connection.sent(sent, self.link.now(), &mut self.counters);
         }
         self.known(id, segment);

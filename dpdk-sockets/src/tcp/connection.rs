@@ -93,7 +93,8 @@ pub(crate) struct Connection {
     read: u64,
     /// The number after all that the program has written.
     pub(super) written: TcpSeqNumber,
-    pub(super) next_to_send: TcpSeqNumber,
+    /// SND.NXT.
+    pub(crate) next_to_send: TcpSeqNumber,
     /// The highest acknowledgment number of the peer, and the window that came with it, not scaled.
     pub(super) acknowledged: TcpSeqNumber,
     pub(super) peer_window: u16,
@@ -292,10 +293,6 @@ impl Connection {
         let read = self.socket.read_with(take);
         self.read += read as u64;
         read
-    }
-
-    pub(crate) const fn next_to_send(&self) -> TcpSeqNumber {
-        self.next_to_send
     }
 
     /// How many bytes have arrived in order.

@@ -29,7 +29,7 @@ _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 20.0
 _QUIET_TIMEOUT_S = 20.0
 _LOOK_S = 0.002
-# For all servers alike: glibc asks for transparent hugepages.
+# For the client and all servers alike: glibc asks for transparent hugepages.
 _HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 # More requests are not on their way at a time: queues hold them all.
 MOST_IN_FLIGHT = 256
