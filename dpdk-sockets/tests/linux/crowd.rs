@@ -25,6 +25,7 @@ fn content(number: usize) -> Vec<u8> {
 fn connect(number: usize, server: &str) -> TcpStream {
     let stream = TcpStream::connect(server).unwrap_or_else(|error| panic!("connection {number}: {error}"));
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    stream.set_write_timeout(Some(DEADLINE)).unwrap();
     stream
 }
 
@@ -99,6 +100,7 @@ pub(crate) fn through_proxy(medium: Medium) {
     send(&streams);
     for mut stream in accepted {
         stream.set_read_timeout(Some(DEADLINE)).unwrap();
+        stream.set_write_timeout(Some(DEADLINE)).unwrap();
         let mut received = Vec::new();
         // One direction is closed while the other is not.
         stream.read_to_end(&mut received).unwrap();

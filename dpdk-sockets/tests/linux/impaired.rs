@@ -72,6 +72,7 @@ fn exchange(number: usize, content: &[u8], len: usize) {
     let piece = |position: usize, most: usize| &content[(position + number) % PERIOD..][..most.min(65_536)];
     let stream = TcpStream::connect("192.0.2.1:7").unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    stream.set_write_timeout(Some(DEADLINE)).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| {
             let mut sent = 0;

@@ -19,8 +19,16 @@ static TURN: Mutex<()> = Mutex::new(());
 /// Set for the process in the namespace.
 const INSIDE: &str = "DPDK_SOCKETS_TEST_INSIDE";
 
-/// A test that takes longer hangs.
+/// A connection on which nothing happens for so long hangs.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
+
+/// A test that takes longer hangs, unless a variable asks for more of it.
+const LONGEST: Duration = Duration::from_secs(600);
+const MORE: [&str; 2] = ["DPDK_SOCKETS_CONNECTIONS", "DPDK_SOCKETS_MEGABYTES"];
+
+/// What a test that hangs waits for, and the end of what it has started.
+const SHOW: &str =
+    "ss -tinmop; ip neigh; ps -eLo pid,lwp,ppid,etimes,stat,wchan:30,args | grep -v ']$'; pkill -KILL -P $PPID";
 
 const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const CONNECTIONS: usize = 200;
@@ -112,6 +120,7 @@ fn exchange(server: IpAddr, number: usize) {
     let sent: Vec<_> = (0..BYTES).map(|position| (position * 7 + number) as u8).collect();
     let mut stream = TcpStream::connect((server, 7)).unwrap();
     stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    stream.set_write_timeout(Some(DEADLINE)).unwrap();
     stream.write_all(&sent).unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
     let mut received = Vec::new();
@@ -143,6 +152,9 @@ pub(crate) fn echo(medium: Medium, program: &Path) {
 /// Runs a test in a network namespace, where this function returns `true`: it starts this program once more for that.
 pub(crate) fn is_inside(test: &str) -> bool {
     if env::var_os(INSIDE).is_some() {
+        if MORE.iter().all(|variable| env::var_os(variable).is_none()) {
+            thread::spawn(|| end_after(LONGEST));
+        }
         return true;
     }
     if !Path::new("/dev/net/tun").exists() {
@@ -160,4 +172,12 @@ pub(crate) fn is_inside(test: &str) -> bool {
     command.args(["--exact", test, "--nocapture"]).env(INSIDE, "1");
     assert!(command.status().unwrap().success());
     false
+}
+
+/// Ends the process, and shows what it waited for.
+fn end_after(time: Duration) {
+    thread::sleep(time);
+    println!("not done after {time:?}:");
+    let _ = Command::new("sh").args(["-c", SHOW]).status();
+    std::process::abort();
 }

@@ -3,6 +3,7 @@
 
 //! What is impaired.
 
+use core::ops::Range;
 use dpdk_rs::{Mempool, Packet};
 
 /// A frame that can be measured, changed and copied.
@@ -23,7 +24,12 @@ pub trait Frame: Sized {
     fn copy(&self, pool: &Self::Pool) -> Option<Self>;
 }
 
-/// As with `netem`, only bits of the first segment are flipped.
+/// The EtherType of ARP, and where it is (IEEE 802.3).
+const ARP: &[u8] = &[0x08, 0x06];
+const ETHER_TYPE: Range<usize> = 12..14;
+
+/// As with `netem`, only bits of the first segment are flipped; but none of ARP, which has no checksum: a wrong address would be
+/// believed, and a connection would stand still until it is asked for again.
 impl Frame for Packet {
     type Pool = Mempool;
 
@@ -32,7 +38,7 @@ impl Frame for Packet {
     }
 
     fn changeable(&self) -> usize {
-        self.data().len()
+        if self.data().get(ETHER_TYPE) == Some(ARP) { 0 } else { self.data().len() }
     }
 
     fn flip(&mut self, bit: usize) -> bool {
