@@ -10,5 +10,5 @@
 int
 main(int argc, char *argv[])
 {
-	return program_main("adder", &adder_service, argc, argv);
+	return program_serve("adder", &adder_service, argc, argv);
 }

@@ -29,6 +29,7 @@
 struct dpdk {
 	struct sockets sockets;
 	struct dpdk_sockets_stack stack;
+	struct dpdk_sockets_listener listener;
 	struct rte_mempool *pool;
 	uint16_t port;
 };
@@ -55,6 +56,8 @@ dpdk_poll(struct sockets *sockets, struct sockets_event *events, int max_events,
 
 		if (found[i].events & DPDK_SOCKETS_EVENT_ACCEPTED)
 			happened |= SOCKETS_ACCEPTED;
+		if (found[i].events & DPDK_SOCKETS_EVENT_CONNECTED)
+			happened |= SOCKETS_CONNECTED;
 		/* The end of a connection is found by reading. */
 		if (found[i].events & (DPDK_SOCKETS_EVENT_READABLE | DPDK_SOCKETS_EVENT_ENDED))
 			happened |= SOCKETS_READABLE;
@@ -64,6 +67,30 @@ dpdk_poll(struct sockets *sockets, struct sockets_event *events, int max_events,
 			happened, (struct socket_id){found[i].connection.id}, found[i].user};
 	}
 	return nb_found;
+}
+
+static bool
+dpdk_connect(struct sockets *sockets, const struct sockaddr *to, void *user, struct socket_id *id)
+{
+	struct dpdk_sockets_connection connection;
+	struct dpdk_sockets_address peer = {0};
+
+	if (to->sa_family == AF_INET) {
+		const struct sockaddr_in *v4 = (const struct sockaddr_in *)to;
+
+		memcpy(peer.ip, &v4->sin_addr, sizeof(v4->sin_addr));
+		peer.port = ntohs(v4->sin_port);
+	} else {
+		const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)to;
+
+		peer.is_ipv6 = 1;
+		memcpy(peer.ip, &v6->sin6_addr, sizeof(v6->sin6_addr));
+		peer.port = ntohs(v6->sin6_port);
+	}
+	if (dpdk_sockets_connect(((struct dpdk *)sockets)->stack, &peer, user, &connection) != 0)
+		return false;
+	*id = (struct socket_id){connection.id};
+	return true;
 }
 
 static ssize_t
@@ -97,6 +124,20 @@ static void
 dpdk_close(struct sockets *sockets, struct socket_id id)
 {
 	dpdk_sockets_close(((struct dpdk *)sockets)->stack, connection_of(id));
+}
+
+static void
+dpdk_abort(struct sockets *sockets, struct socket_id id)
+{
+	dpdk_sockets_abort(((struct dpdk *)sockets)->stack, connection_of(id));
+}
+
+static void
+dpdk_stop_listening(struct sockets *sockets)
+{
+	struct dpdk *dpdk = (struct dpdk *)sockets;
+
+	dpdk_sockets_close_listener(dpdk->stack, dpdk->listener);
 }
 
 static void
@@ -151,7 +192,6 @@ struct sockets *
 dpdk_listen(const struct sockaddr *address, uint8_t prefix_len, uint16_t port, const char **error)
 {
 	struct dpdk_sockets_config config = {0};
-	struct dpdk_sockets_listener listener;
 	struct dpdk *dpdk = calloc(1, sizeof(*dpdk));
 	int ret;
 
@@ -160,11 +200,14 @@ dpdk_listen(const struct sockaddr *address, uint8_t prefix_len, uint16_t port, c
 		return NULL;
 	dpdk->sockets = (struct sockets){
 		.poll = dpdk_poll,
+		.connect = dpdk_connect,
 		.receive = dpdk_receive,
 		.send = dpdk_send,
 		.shutdown = dpdk_shutdown,
 		.close = dpdk_close,
+		.abort = dpdk_abort,
 		.set_user = dpdk_set_user,
+		.stop_listening = dpdk_stop_listening,
 		.free = dpdk_free,
 	};
 	if (address->sa_family == AF_INET) {
@@ -180,7 +223,7 @@ dpdk_listen(const struct sockaddr *address, uint8_t prefix_len, uint16_t port, c
 	if (*error == NULL) {
 		ret = dpdk_sockets_new(dpdk->port, 0, dpdk->pool, &config, &dpdk->stack);
 		if (ret == 0)
-			ret = dpdk_sockets_listen(dpdk->stack, port, &listener);
+			ret = dpdk_sockets_listen(dpdk->stack, port, &dpdk->listener);
 		if (ret == 0)
 			return &dpdk->sockets;
 		*error = dpdk_sockets_strerror(ret);

@@ -10,5 +10,5 @@
 int
 main(int argc, char *argv[])
 {
-	return program_main("echo", &echo_service, argc, argv);
+	return program_serve("echo", &echo_service, argc, argv);
 }

@@ -21,6 +21,8 @@
 struct stream {
 	/* -1: closed. */
 	int fd;
+	/* It is not known yet whether it connects. */
+	bool is_opening;
 	void *user;
 	/* Of those that are closed: events of the same poll may still name them. */
 	struct stream *next;
@@ -29,6 +31,7 @@ struct stream {
 struct kernel {
 	struct sockets sockets;
 	int epoll;
+	/* -1: closed. */
 	int listener;
 	/* Whether connections may wait to be accepted. */
 	bool may_accept;
@@ -47,13 +50,33 @@ id_of(const struct stream *stream)
 	return (struct socket_id){(uintptr_t)stream};
 }
 
+/* Wait for what happens to a socket. Returns NULL after it was closed. */
+static struct stream *
+kernel_add(struct kernel *kernel, int fd)
+{
+	struct epoll_event wanted = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET};
+	struct stream *stream = calloc(1, sizeof(*stream));
+	int on = 1;
+
+	if (stream != NULL) {
+		stream->fd = fd;
+		wanted.data.ptr = stream;
+		/* What is written is complete. */
+		if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) == 0 &&
+			epoll_ctl(kernel->epoll, EPOLL_CTL_ADD, fd, &wanted) == 0)
+			return stream;
+	}
+	free(stream);
+	close(fd);
+	return NULL;
+}
+
 /* Returns 1, or 0 if there is none now. */
 static int
 kernel_accept(struct kernel *kernel, struct sockets_event *event)
 {
-	struct epoll_event wanted = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET};
 	struct stream *stream;
-	int fd, on = 1;
+	int fd;
 
 	do {
 		fd = accept4(kernel->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -63,20 +86,9 @@ kernel_accept(struct kernel *kernel, struct sockets_event *event)
 		kernel->may_accept = errno != EAGAIN;
 		return 0;
 	}
-	stream = calloc(1, sizeof(*stream));
-	/* Answers are written in one piece. */
-	if (stream == NULL || setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) < 0) {
-		free(stream);
-		close(fd);
+	stream = kernel_add(kernel, fd);
+	if (stream == NULL)
 		return 0;
-	}
-	stream->fd = fd;
-	wanted.data.ptr = stream;
-	if (epoll_ctl(kernel->epoll, EPOLL_CTL_ADD, fd, &wanted) < 0) {
-		free(stream);
-		close(fd);
-		return 0;
-	}
 	*event = (struct sockets_event){SOCKETS_ACCEPTED, id_of(stream), NULL};
 	return 1;
 }
@@ -108,6 +120,11 @@ kernel_poll(struct sockets *sockets, struct sockets_event *events, int max_event
 			continue;
 		}
 		*event = (struct sockets_event){0, id_of(stream), stream->user};
+		if (stream->is_opening && (ready[i].events & EPOLLOUT) &&
+			!(ready[i].events & EPOLLERR)) {
+			stream->is_opening = false;
+			event->events |= SOCKETS_CONNECTED;
+		}
 		if (ready[i].events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 			event->events |= SOCKETS_READABLE;
 		if (ready[i].events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
@@ -118,6 +135,29 @@ kernel_poll(struct sockets *sockets, struct sockets_event *events, int max_event
 		kernel_accept(kernel, &events[nb_events]) > 0)
 		nb_events++;
 	return nb_events;
+}
+
+static bool
+kernel_connect(struct sockets *sockets, const struct sockaddr *to, void *user, struct socket_id *id)
+{
+	const socklen_t len =
+		to->sa_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+	int fd = socket(to->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct stream *stream;
+
+	if (fd < 0)
+		return false;
+	if (connect(fd, to, len) < 0 && errno != EINPROGRESS) {
+		close(fd);
+		return false;
+	}
+	stream = kernel_add((struct kernel *)sockets, fd);
+	if (stream == NULL)
+		return false;
+	stream->is_opening = true;
+	stream->user = user;
+	*id = id_of(stream);
+	return true;
 }
 
 static ssize_t
@@ -176,6 +216,26 @@ kernel_close(struct sockets *sockets, struct socket_id id)
 }
 
 static void
+kernel_abort(struct sockets *sockets, struct socket_id id)
+{
+	const struct linger at_once = {.l_onoff = 1};
+
+	/* Else it ends without a reset. */
+	setsockopt(stream_of(id)->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	kernel_close(sockets, id);
+}
+
+static void
+kernel_stop_listening(struct sockets *sockets)
+{
+	struct kernel *kernel = (struct kernel *)sockets;
+
+	close(kernel->listener);
+	kernel->listener = -1;
+	kernel->may_accept = false;
+}
+
+static void
 kernel_set_user(struct sockets *sockets, struct socket_id id, void *user)
 {
 	(void)sockets;
@@ -193,7 +253,8 @@ kernel_free(struct sockets *sockets)
 		kernel->closed = stream->next;
 		free(stream);
 	}
-	close(kernel->listener);
+	if (kernel->listener >= 0)
+		close(kernel->listener);
 	close(kernel->epoll);
 	free(kernel);
 }
@@ -209,11 +270,14 @@ kernel_listen(const struct sockaddr *address, socklen_t len)
 		return NULL;
 	kernel->sockets = (struct sockets){
 		.poll = kernel_poll,
+		.connect = kernel_connect,
 		.receive = kernel_receive,
 		.send = kernel_send,
 		.shutdown = kernel_shutdown,
 		.close = kernel_close,
+		.abort = kernel_abort,
 		.set_user = kernel_set_user,
+		.stop_listening = kernel_stop_listening,
 		.free = kernel_free,
 	};
 	kernel->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -2,9 +2,11 @@
  * Copyright(c) 2026 The l2fwd-rs authors
  */
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "now.h"
 #include "server.h"
 
 #define MAX_EVENTS 64
@@ -12,16 +14,6 @@
 #define LOOK_EVERY_MS 100
 /* A connection without requests is closed after so many time-outs. */
 #define IDLE_TIMEOUTS 6
-
-/* Never 0. */
-static uint64_t
-now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 + 1;
-}
 
 static void
 server_close(struct server *server, struct connection *connection)
@@ -77,9 +69,10 @@ look_for_slow_peers(struct server *server, uint64_t now)
 	}
 }
 
-int
-server_poll(struct server *server)
+static int
+server_poll(struct running *running)
 {
+	struct server *server = (struct server *)running;
 	struct sockets_event events[MAX_EVENTS];
 	int nb_events = server->sockets->poll(server->sockets, events, MAX_EVENTS, LOOK_EVERY_MS);
 	uint64_t now = now_ms();
@@ -103,9 +96,46 @@ server_poll(struct server *server)
 	return 0;
 }
 
-void
-server_end(struct server *server)
+static bool
+server_stop(struct running *running)
 {
+	(void)running;
+	return true;
+}
+
+static void
+server_print(const struct running *running)
+{
+	/* Those with an error included. */
+	printf("%" PRIu64 " requests answered", ((const struct server *)running)->answered);
+}
+
+static void
+server_free(struct running *running)
+{
+	struct server *server = (struct server *)running;
+
 	while (server->connections != NULL)
 		server_close(server, server->connections);
+	server->sockets->free(server->sockets);
+	free(server);
+}
+
+struct running *
+server_new(struct sockets *sockets, const struct service *service, uint64_t timeout_ms)
+{
+	struct server *server = calloc(1, sizeof(*server));
+
+	if (server == NULL)
+		return NULL;
+	server->running = (struct running){
+		.poll = server_poll,
+		.stop = server_stop,
+		.print = server_print,
+		.free = server_free,
+	};
+	server->sockets = sockets;
+	server->service = service;
+	server->timeout_ms = timeout_ms;
+	return &server->running;
 }

@@ -7,9 +7,11 @@
 #define SERVER_H
 
 #include "connection.h"
+#include "running.h"
 
 /* A service on one port. */
 struct server {
+	struct running running;
 	struct sockets *sockets;
 	const struct service *service;
 	uint64_t timeout_ms;
@@ -19,10 +21,10 @@ struct server {
 	uint64_t answered;
 };
 
-/* Do what there is to do, or wait a little for something. Returns -1 with errno. */
-int server_poll(struct server *server);
-
-/* Close all connections. */
-void server_end(struct server *server);
+/* Returns a service whose peers may take so long, or NULL without memory; then sockets stay the
+ * caller's.
+ */
+struct running *server_new(
+	struct sockets *sockets, const struct service *service, uint64_t timeout_ms);
 
 #endif

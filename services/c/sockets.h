@@ -8,6 +8,7 @@
 #define SOCKETS_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,8 @@
 #define SOCKETS_READABLE 2
 /* There is room again after send did not take all. */
 #define SOCKETS_WRITABLE 4
+/* A connection that connect began is there. */
+#define SOCKETS_CONNECTED 8
 
 /* What receive and send return in place of a number of bytes: nothing to read now, and a connection
  * that is broken.
@@ -40,13 +43,18 @@ struct sockets_event {
 	void *user;
 };
 
-/* The connections to one port. */
+/* The connections to one port, and from it to others. */
 struct sockets {
 	/* Write what has happened. If nothing has, and the sockets can wait, wait for so many
 	 * milliseconds at most. Returns how many events, or -1 with errno.
 	 */
 	int (*poll)(
 		struct sockets *sockets, struct sockets_event *events, int max_events, int wait_ms);
+	/* Begin to connect. SOCKETS_CONNECTED follows, or SOCKETS_READABLE if that fails, and then
+	 * the connection is broken. Returns false if it cannot even begin.
+	 */
+	bool (*connect)(struct sockets *sockets, const struct sockaddr *to, void *user,
+		struct socket_id *id);
 	/* Copy received bytes. Returns how many; 0 if the peer has closed its direction. */
 	ssize_t (*receive)(struct sockets *sockets, struct socket_id id, void *buf, size_t len);
 	/* Take bytes to send. Returns how many. */
@@ -57,7 +65,11 @@ struct sockets {
 	 * reset.
 	 */
 	void (*close)(struct sockets *sockets, struct socket_id id);
+	/* Give a connection back, whose peer gets a reset. */
+	void (*abort)(struct sockets *sockets, struct socket_id id);
 	void (*set_user)(struct sockets *sockets, struct socket_id id, void *user);
+	/* Accept no more connections. */
+	void (*stop_listening)(struct sockets *sockets);
 	void (*free)(struct sockets *sockets);
 };
 

@@ -24,14 +24,17 @@ from testbed.run.process import Process
 from testbed.run.programs import repository_root
 from testbed.run.scratch import scratch_folder
 from testbed.services import exchange
-from testbed.services.check import SERVICES, check
+from testbed.services.check import SERVICES, cases_of, check
+from testbed.services.exchange import Exchange
+from testbed.services.proxy import BackEnd
 
 # By language: where the programs are, and how to build them.
 LANGUAGES = {
     "rust": ("target/debug", "cargo build -p services"),
     "c": ("target/services-c", "make -C dpdk-sockets/c, then make -C services/c"),
 }
-CASES = {name: list(cases()) for name, cases in SERVICES.items()}
+NAMES = (*SERVICES, "proxy")
+ADDER_CASES = cases_of("adder")
 # The suite needs a file for each of its connections, and so does the server.
 FILES = ("prlimit", f"--nofile={resource.getrlimit(resource.RLIMIT_NOFILE)[1]}")
 
@@ -43,11 +46,23 @@ class Service:
     name: str
     path: Path
 
-    def passes(self, told: str) -> bool:
-        return f"{len(CASES[self.name])} passed, 0 failed" in told
+    def words(self, back_end: BackEnd) -> list[str]:
+        """What it is told after its port."""
+        return [*([f"{back_end.address}:{back_end.port}"] if self.name == "proxy" else []), "--timeout", "2"]
+
+    def check(self, *launcher: str, address: str, port: int, back_end: BackEnd, folder: Path) -> None:
+        """Runs the suite, in a process of its own."""
+        to = back_end if self.name == "proxy" else None
+        more = ["--back-end", f"{to.address}:{to.port}"] if to else []
+        suite = [sys.executable, "-m", "testbed.services.check", self.name, address, str(port), *more]
+        environment = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+        with Process("check", [*launcher, *FILES, *suite], folder, environment) as process:
+            process.wait(300)
+            told = (folder / "check.stdout").read_text()
+        assert f"{len(cases_of(self.name, to))} passed, 0 failed" in told, told
 
 
-@pytest.fixture(params=[(name, language) for name in SERVICES for language in LANGUAGES], ids="-".join)
+@pytest.fixture(params=[(name, language) for name in NAMES for language in LANGUAGES], ids="-".join)
 def service(request: pytest.FixtureRequest) -> Service:
     name, language = request.param
     folder, advice = LANGUAGES[language]
@@ -57,30 +72,29 @@ def service(request: pytest.FixtureRequest) -> Service:
     return Service(name, path)
 
 
-def run_check(name: str, *launcher: str, address: str, port: int, folder: Path) -> str:
-    """What the suite prints; it runs in a process of its own."""
-    argv = [*launcher, *FILES, sys.executable, "-m", "testbed.services.check", name, address, str(port)]
-    environment = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-    with Process("check", argv, folder, environment) as process:
-        process.wait(300)
-        return (folder / "check.stdout").read_text()
-
-
 def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return listener.getsockname()[1]
 
 
-def on_the_kernels_sockets(service: Service, folder: Path, *launcher: str) -> None:
+@contextmanager
+def running(service: Service, folder: Path, *words: str) -> Iterator[tuple[Process, int]]:
+    """A service on the kernel's sockets, and its port. It has to end well."""
     port = free_port()
-    argv = [*launcher, *FILES, str(service.path), "kernel", "127.0.0.1", str(port), "--timeout", "2"]
+    argv = [*FILES, str(service.path), "kernel", "127.0.0.1", str(port), *words]
     with Process(service.name, argv, folder) as process:
         process.wait_for_line(f"{service.name}: kernel", 60)
-        told = run_check(service.name, address="127.0.0.1", port=port, folder=folder)
-        assert service.passes(told), told
+        yield process, port
         # Sanitizers find at the end what was not freed.
         assert process.stop(30) == 0, (folder / f"{service.name}.stderr").read_text()
-    assert re.search(r": [1-9]\d* requests answered", (folder / f"{service.name}.stdout").read_text())
+
+
+def on_the_kernels_sockets(service: Service, folder: Path) -> None:
+    back_end = BackEnd("127.0.0.1", free_port())
+    with running(service, folder, *service.words(back_end)) as (_, port):
+        service.check(address="127.0.0.1", port=port, back_end=back_end, folder=folder)
+    told = (folder / f"{service.name}.stdout").read_text()
+    assert re.search(r": [1-9]\d* (requests answered|connections)", told), told
 
 
 @pytest.mark.e2e
@@ -96,20 +110,21 @@ def test_on_dpdk_sockets(service: Service, need_root: None, tmp_path: Path) -> N
     try:
         with scratch_folder() as runtime:
             eal = ("--no-huge", "-m", "256", "--no-pci", "-l", "0", "--vdev=net_tap0,iface=linux0")
-            argv = inside(namespace, str(service.path), *eal, "--", "dpdk", "192.0.2.1/24", "80", "--timeout", "2")
+            back_end = BackEnd("192.0.2.2", 8080)
+            words = ("dpdk", "192.0.2.1/24", "80", *service.words(back_end))
+            argv = inside(namespace, *FILES, str(service.path), *eal, "--", *words)
             with Process(service.name, argv, tmp_path, {"RUNTIME_DIRECTORY": str(runtime)}) as process:
                 process.wait_for_line(f"{service.name}: dpdk", 60)
                 run_tool("ip", "-n", namespace, "address", "add", "192.0.2.2/24", "dev", "linux0")
                 run_tool("ip", "-n", namespace, "link", "set", "linux0", "up")
-                told = run_check(service.name, *inside(namespace), address="192.0.2.1", port=80, folder=tmp_path)
-                assert service.passes(told), told
+                service.check(*inside(namespace), address="192.0.2.1", port=80, back_end=back_end, folder=tmp_path)
                 assert process.stop(30) == 0
     finally:
         run_tool("ip", "netns", "delete", namespace)
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("name", SERVICES)
+@pytest.mark.parametrize("name", NAMES)
 def test_c_under_sanitizers(name: str, tmp_path: Path, need_tools: Callable[..., None]) -> None:
     need_tools("make", "cc", "cargo", "pkg-config")
     library = repository_root() / "target/debug/deps/libdpdk_sockets_c.a"
@@ -139,6 +154,81 @@ def test_curl_and_a_browser_are_served(need_tools: Callable[..., None], service:
             done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
             assert wanted in done.stdout, (command, done.stdout, done.stderr)
         assert adder.stop(30) == 0
+
+
+PROXIES = pytest.mark.parametrize(
+    "service", [("proxy", language) for language in LANGUAGES], indirect=True, ids="-".join
+)
+
+
+@contextmanager
+def joined(listener: socket.socket, port: int) -> Iterator[tuple[Exchange, Exchange]]:
+    with Exchange("127.0.0.1", port) as client, Exchange.accepted(listener) as server:
+        client.send([b"question"])
+        assert server.receive(8) == b"question"
+        yield client, server
+
+
+@pytest.mark.e2e
+@PROXIES
+def test_a_proxy_resets_what_is_over_its_limit(service: Service, tmp_path: Path) -> None:
+    back_end = BackEnd("127.0.0.1", free_port())
+    with (
+        back_end.listening() as listener,
+        running(service, tmp_path, *service.words(back_end), "--limit", "2") as (_, port),
+    ):
+        with joined(listener, port), joined(listener, port) as (client, server), Exchange("127.0.0.1", port) as third:
+            third.is_reset()
+            for end, other in ((client, server), (server, client)):
+                end.half_close()
+                other.end()
+        # There is room again, sooner or later.
+        with joined(listener, port):
+            pass
+    assert "3 connections, 0 refused, 1 over the limit" in (tmp_path / "proxy.stdout").read_text()
+
+
+@pytest.mark.e2e
+@PROXIES
+def test_a_proxy_that_is_stopped_lets_connections_end(service: Service, tmp_path: Path) -> None:
+    back_end = BackEnd("127.0.0.1", free_port())
+    words = (*service.words(back_end)[:1], "--timeout", "60")
+    with back_end.listening() as listener, running(service, tmp_path, *words) as (process, port):
+        with joined(listener, port) as (client, server):
+            process.send_signal("TERM")
+            while is_listening(port):
+                pass
+            server.send([b"answer"])
+            server.half_close()
+            assert client.receive(6) == b"answer"
+            client.end()
+            client.half_close()
+            server.end()
+        assert process.wait(30) == 0
+    assert "1 connections, 0 refused, 0 over the limit, 0 broken" in (tmp_path / "proxy.stdout").read_text()
+
+
+@pytest.mark.e2e
+@PROXIES
+def test_a_proxy_resets_what_is_silent_or_open_at_the_end(service: Service, tmp_path: Path) -> None:
+    back_end = BackEnd("127.0.0.1", free_port())
+    words = (*service.words(back_end)[:1], "--timeout", "0.5")
+    with back_end.listening() as listener, running(service, tmp_path, *words) as (process, port):
+        with joined(listener, port) as (client, server):
+            client.is_reset()
+            server.is_reset()
+        with joined(listener, port) as (client, server):
+            process.send_signal("TERM")
+            client.is_reset()
+            server.is_reset()
+        assert process.wait(30) == 0
+    assert "2 connections, 0 refused, 0 over the limit, 2 broken" in (tmp_path / "proxy.stdout").read_text()
+
+
+def is_listening(port: int) -> bool:
+    """By the kernel's table, since another connection would be one of the proxy's."""
+    lines = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any(line[1].endswith(f":{port:04X}") and line[3] == "0A" for line in lines)
 
 
 class StandIn:
@@ -215,7 +305,7 @@ class StandIn:
 @contextmanager
 def failures(fault: str | None) -> Iterator[set[str]]:
     # What a stand-in without its own mistake passes, and quickly.
-    chosen = [case for case in CASES["adder"] if case.name in PASSED]
+    chosen = [case for case in ADDER_CASES if case.name in PASSED]
     with StandIn(fault) as server:
         yield set(check(chosen, "127.0.0.1", server.port))
 

@@ -9,7 +9,11 @@
 pub mod adder;
 mod connection;
 pub mod echo;
+pub mod http;
+pub mod origin;
 pub mod program;
+pub mod proxy;
+pub mod running;
 pub mod server;
 pub mod service;
 pub mod sockets;

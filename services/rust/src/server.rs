@@ -4,8 +4,10 @@
 //! All connections of a service.
 
 use crate::connection::{Connection, Fate, ROOM};
+use crate::running::Running;
 use crate::service::Service;
 use crate::sockets::{Event, Sockets};
+use core::fmt;
 use core::time::Duration;
 use std::io;
 use std::time::Instant;
@@ -33,34 +35,6 @@ impl<S: Sockets, T: Service> Server<S, T> {
     pub fn new(sockets: S, timeout: Duration) -> Self {
         let (events, room) = (Vec::new(), vec![0; ROOM]);
         Self { sockets, timeout, connections: Vec::new(), events, room, looked: Instant::now(), answered: 0 }
-    }
-
-    /// How many requests were answered, those with an error included.
-    pub const fn answered(&self) -> u64 {
-        self.answered
-    }
-
-    /// Does what there is to do, or waits a little for something.
-    ///
-    /// # Errors
-    ///
-    /// As of [`Sockets::poll`].
-    pub fn poll(&mut self) -> io::Result<()> {
-        let mut events = core::mem::take(&mut self.events);
-        self.sockets.poll(&mut events, LOOK_EVERY)?;
-        let now = Instant::now();
-        for event in events.drain(..) {
-            match event {
-                Event::Accepted(id) => self.accept(id, now),
-                Event::Readable(id) | Event::Writable(id) => self.go_on(id, now),
-            }
-        }
-        self.events = events;
-        if now - self.looked >= LOOK_EVERY {
-            self.looked = now;
-            self.look_for_slow_peers(now);
-        }
-        Ok(())
     }
 
     fn accept(&mut self, id: S::Id, now: Instant) {
@@ -104,5 +78,38 @@ impl<S: Sockets, T: Service> Server<S, T> {
     fn close(&mut self, id: S::Id) {
         self.connections[S::place(id)] = None;
         self.sockets.close(id);
+    }
+}
+
+impl<S: Sockets, T: Service> Running for Server<S, T> {
+    fn poll(&mut self) -> io::Result<()> {
+        let mut events = core::mem::take(&mut self.events);
+        self.sockets.poll(&mut events, LOOK_EVERY)?;
+        let now = Instant::now();
+        for event in events.drain(..) {
+            match event {
+                Event::Accepted(id) => self.accept(id, now),
+                Event::Readable(id) | Event::Writable(id) => self.go_on(id, now),
+                // It does not connect.
+                Event::Connected(_) => (),
+            }
+        }
+        self.events = events;
+        if now - self.looked >= LOOK_EVERY {
+            self.looked = now;
+            self.look_for_slow_peers(now);
+        }
+        Ok(())
+    }
+
+    fn stop(&mut self) -> bool {
+        true
+    }
+}
+
+impl<S: Sockets, T: Service> fmt::Display for Server<S, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Those with an error included.
+        write!(f, "{} requests answered", self.answered)
     }
 }

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import itertools
+import select
 import socket
 import struct
 import threading
@@ -22,6 +23,10 @@ class Unexpected(Exception):  # noqa: N818 (reads better where it is caught)
     """The server did something else than it should; the message says what."""
 
 
+class _ResetError(Unexpected):
+    """The connection was reset."""
+
+
 @dataclass(frozen=True)
 class Case:
     """Something to try. `run` gets the server's address and port, and raises `Unexpected`."""
@@ -34,7 +39,26 @@ class Exchange:
     """One connection. Use it in a `with`."""
 
     def __init__(self, address: str, port: int) -> None:
-        self._socket = socket.create_connection((address, port), timeout=PATIENCE_S)
+        self._begin(socket.create_connection((address, port), timeout=PATIENCE_S))
+
+    @classmethod
+    def accepted(cls, listener: socket.socket) -> Self:
+        """The other end of a connection: the next that somebody opens.
+
+        Raises `Unexpected` if nobody does.
+        """
+        listener.settimeout(PATIENCE_S)
+        try:
+            accepted, _ = listener.accept()
+        except TimeoutError as error:
+            raise Unexpected(f"nobody connects for {PATIENCE_S:g} s") from error
+        exchange = cls.__new__(cls)
+        exchange._begin(accepted)
+        return exchange
+
+    def _begin(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._socket.settimeout(PATIENCE_S)
         # Each piece in a segment of its own.
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._received = bytearray()
@@ -66,6 +90,39 @@ class Exchange:
         sender.start()
         yield
         sender.join()
+
+    @contextmanager
+    def receiving(self, content: bytes) -> Iterator[None]:
+        """Receives while the body of the `with` does something else.
+
+        Raises `Unexpected` at the end if other bytes have come.
+        """
+        found: list[bytes | Unexpected] = []
+
+        def receive() -> None:
+            try:
+                found.append(self.receive(len(content)))
+            except Unexpected as error:
+                found.append(error)
+
+        receiver = threading.Thread(target=receive, daemon=True)
+        receiver.start()
+        yield
+        receiver.join()
+        [result] = found
+        if isinstance(result, Unexpected):
+            raise result
+        if result != content:
+            raise Unexpected(f"{len(content)} bytes arrive as others")
+
+    def send_until_stuck(self, piece: bytes, most: int, stuck_s: float) -> int:
+        """Sends a piece again and again, until nothing is taken for a time, or so many bytes were. Returns how many."""
+        sent = 0
+        self._socket.setblocking(False)
+        while sent < most and select.select([], [self._socket], [], stuck_s)[1]:
+            sent += self._socket.send(piece[sent % len(piece) :])
+        self._socket.settimeout(PATIENCE_S)
+        return sent
 
     def half_close(self) -> None:
         """Closes the direction to the server."""
@@ -108,13 +165,26 @@ class Exchange:
         if self._received:
             raise Unexpected(f"more than was asked for: {bytes(self._received[:200])!r}")
 
+    def is_reset(self) -> None:
+        """Waits for a reset.
+
+        Raises `Unexpected` if anything else comes.
+        """
+        try:
+            found = self._more()
+        except _ResetError:
+            return
+        raise Unexpected(f"{bytes(self._received[:200])!r} came" if found else "the end came, and not a reset")
+
     def _more(self) -> bool:
         try:
             found = self._socket.recv(_ROOM)
         except TimeoutError as error:
             raise Unexpected(f"nothing for {PATIENCE_S:g} s; before: {bytes(self._received[:200])!r}") from error
         except ConnectionResetError as error:
-            raise Unexpected(f"the server has reset the connection; before: {bytes(self._received[:200])!r}") from error
+            raise _ResetError(
+                f"the server has reset the connection; before: {bytes(self._received[:200])!r}"
+            ) from error
         self._received += found
         return bool(found)
 

@@ -4,8 +4,9 @@
 //! The adder on the kernel's sockets or on dpdk-sockets: see `--help`.
 #![forbid(unsafe_code)]
 
+use services::{adder::Adder, http::Http, program};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    services::program::main::<services::adder::Adder>("adder")
+    program::serve::<Http<Adder>>("adder")
 }

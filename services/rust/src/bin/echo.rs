@@ -4,8 +4,9 @@
 //! The echo server on the kernel's sockets or on dpdk-sockets: see `--help`.
 #![forbid(unsafe_code)]
 
+use services::{echo::Echo, program};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    services::program::main::<services::echo::Echo>("echo")
+    program::serve::<Echo>("echo")
 }

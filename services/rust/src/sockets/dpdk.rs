@@ -4,10 +4,11 @@
 //! dpdk-sockets, on the first port of the EAL.
 
 use super::{Event, Received, Sockets};
+use core::net::SocketAddr;
 use core::time::Duration;
 use dpdk_rs::{Eal, Mempool};
 use dpdk_sockets::wire::{QueuePair, segmentation_offloads};
-use dpdk_sockets::{Config, ConnectionId, IpNet, Stack};
+use dpdk_sockets::{Config, ConnectionId, IpNet, ListenerId, Stack};
 use slotmap::Key as _;
 use std::error::Error;
 use std::io;
@@ -20,6 +21,7 @@ const DATA_ROOM: u16 = 16_384;
 #[derive(Debug)]
 pub struct Dpdk {
     stack: Stack<QueuePair>,
+    listener: ListenerId,
 }
 
 impl Dpdk {
@@ -37,8 +39,8 @@ impl Dpdk {
         let _ = device.set_allmulticast(true);
         let config = Config::new(device.mac_addr()?, address);
         let mut stack = Stack::new(QueuePair::new(eal, rx.remove(0), tx.remove(0), pool), config)?;
-        stack.listen(port)?;
-        Ok(Self { stack })
+        let listener = stack.listen(port)?;
+        Ok(Self { stack, listener })
     }
 }
 
@@ -55,6 +57,7 @@ impl Sockets for Dpdk {
         while let Some(event) = self.stack.next_event() {
             events.push(match event {
                 dpdk_sockets::Event::Accepted(_, id) => Event::Accepted(id),
+                dpdk_sockets::Event::Connected(id) => Event::Connected(id),
                 // The end of a connection is found by reading.
                 dpdk_sockets::Event::Readable(id) | dpdk_sockets::Event::Ended(id, _) => Event::Readable(id),
                 dpdk_sockets::Event::Writable(id) => Event::Writable(id),
@@ -62,6 +65,10 @@ impl Sockets for Dpdk {
             });
         }
         Ok(())
+    }
+
+    fn connect(&mut self, to: SocketAddr) -> Option<ConnectionId> {
+        self.stack.connect(to).ok()
     }
 
     fn receive(&mut self, id: ConnectionId, bytes: &mut [u8]) -> Received {
@@ -83,5 +90,13 @@ impl Sockets for Dpdk {
 
     fn close(&mut self, id: ConnectionId) {
         let _ = self.stack.close(id); // it was open
+    }
+
+    fn abort(&mut self, id: ConnectionId) {
+        let _ = self.stack.abort(id); // it was open
+    }
+
+    fn stop_listening(&mut self) {
+        self.stack.close_listener(self.listener);
     }
 }

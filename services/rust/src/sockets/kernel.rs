@@ -9,21 +9,30 @@ use core::time::Duration;
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 use slab::Slab;
+use socket2::SockRef;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::Shutdown;
 
 const LISTENER: Token = Token(usize::MAX);
 const EVENTS: usize = 256;
 
+#[derive(Debug)]
+struct Stream {
+    stream: TcpStream,
+    /// It is not known yet whether it connects.
+    is_opening: bool,
+}
+
 /// A listener, and its connections.
 #[derive(Debug)]
 pub struct Kernel {
     poll: Poll,
     ready: Events,
-    listener: TcpListener,
+    /// Until it is closed.
+    listener: Option<TcpListener>,
     /// Whether connections may wait to be accepted.
     may_accept: bool,
-    streams: Slab<TcpStream>,
+    streams: Slab<Stream>,
 }
 
 impl Kernel {
@@ -37,31 +46,36 @@ impl Kernel {
         let mut listener = TcpListener::bind(address)?;
         poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
         let ready = Events::with_capacity(EVENTS);
-        Ok(Self { poll, ready, listener, may_accept: false, streams: Slab::new() })
+        Ok(Self { poll, ready, listener: Some(listener), may_accept: false, streams: Slab::new() })
     }
 
-    fn accept(&mut self, events: &mut Vec<Event<usize>>) -> io::Result<()> {
-        loop {
-            match self.listener.accept() {
-                Ok((mut stream, _peer)) => {
-                    // Answers are written in one piece.
-                    stream.set_nodelay(true)?;
-                    let entry = self.streams.vacant_entry();
-                    let id = entry.key();
-                    self.poll.registry().register(&mut stream, Token(id), Interest::READABLE | Interest::WRITABLE)?;
-                    entry.insert(stream);
-                    events.push(Event::Accepted(id));
-                }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    self.may_accept = false;
-                    return Ok(());
-                }
+    fn accept(&mut self, events: &mut Vec<Event<usize>>) {
+        while let Some(listener) = &self.listener {
+            match listener.accept() {
+                Ok((stream, _peer)) => events.extend(self.add(stream, false).ok().map(Event::Accepted)),
                 // Its peer has gone already.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => (),
-                // All files are in use: some are closed sooner or later.
-                Err(_) => return Ok(()),
+                Err(error) => {
+                    // If all files are in use, some are closed sooner or later.
+                    self.may_accept = error.kind() != ErrorKind::WouldBlock;
+                    return;
+                }
             }
         }
+    }
+
+    fn add(&mut self, mut stream: TcpStream, is_opening: bool) -> io::Result<usize> {
+        // What is written is complete.
+        stream.set_nodelay(true)?;
+        let entry = self.streams.vacant_entry();
+        let id = entry.key();
+        self.poll.registry().register(&mut stream, Token(id), Interest::READABLE | Interest::WRITABLE)?;
+        entry.insert(Stream { stream, is_opening });
+        Ok(id)
+    }
+
+    fn stream(&mut self, id: usize) -> Option<&mut TcpStream> {
+        self.streams.get_mut(id).map(|stream| &mut stream.stream)
     }
 }
 
@@ -83,18 +97,30 @@ impl Sockets for Kernel {
                 self.may_accept = true;
                 continue;
             }
-            if event.is_readable() {
+            let Some(stream) = self.streams.get_mut(id) else { continue };
+            if stream.is_opening && event.is_writable() && !event.is_error() {
+                stream.is_opening = false;
+                events.push(Event::Connected(id));
+            }
+            if event.is_readable() || event.is_error() {
                 events.push(Event::Readable(id));
             }
             if event.is_writable() {
                 events.push(Event::Writable(id));
             }
         }
-        if self.may_accept { self.accept(events) } else { Ok(()) }
+        if self.may_accept {
+            self.accept(events);
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, to: SocketAddr) -> Option<usize> {
+        TcpStream::connect(to).and_then(|stream| self.add(stream, true)).ok()
     }
 
     fn receive(&mut self, id: usize, bytes: &mut [u8]) -> Received {
-        let Some(stream) = self.streams.get_mut(id) else { return Received::Broken };
+        let Some(stream) = self.stream(id) else { return Received::Broken };
         match stream.read(bytes) {
             Ok(0) => Received::End,
             Ok(len) => Received::Bytes(len),
@@ -105,7 +131,7 @@ impl Sockets for Kernel {
     }
 
     fn send(&mut self, id: usize, bytes: &[u8]) -> Option<usize> {
-        let stream = self.streams.get_mut(id)?;
+        let stream = self.stream(id)?;
         let mut sent = 0;
         while sent < bytes.len() {
             match stream.write(&bytes[sent..]) {
@@ -120,14 +146,25 @@ impl Sockets for Kernel {
     }
 
     fn shutdown(&mut self, id: usize) {
-        if let Some(stream) = self.streams.get(id) {
+        if let Some(stream) = self.stream(id) {
             let _ = stream.shutdown(Shutdown::Write); // one that is broken is closed soon
         }
     }
 
     fn close(&mut self, id: usize) {
-        if let Some(mut stream) = self.streams.try_remove(id) {
+        if let Some(Stream { mut stream, .. }) = self.streams.try_remove(id) {
             let _ = self.poll.registry().deregister(&mut stream); // closing does the same
         }
+    }
+
+    fn abort(&mut self, id: usize) {
+        if let Some(stream) = self.stream(id) {
+            let _ = SockRef::from(&*stream).set_linger(Some(Duration::ZERO)); // else it ends without a reset
+        }
+        self.close(id);
+    }
+
+    fn stop_listening(&mut self) {
+        self.listener = None;
     }
 }

@@ -9,6 +9,7 @@ mod kernel;
 pub use dpdk::Dpdk;
 pub use kernel::Kernel;
 
+use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
@@ -17,6 +18,8 @@ use std::io;
 pub enum Event<I> {
     /// A peer has connected to the port.
     Accepted(I),
+    /// A connection that [`Sockets::connect`] began is there.
+    Connected(I),
     /// There is something to read, the end, or an error.
     Readable(I),
     /// There is room again after [`Sockets::send`] did not take all.
@@ -36,7 +39,7 @@ pub enum Received {
     Broken,
 }
 
-/// The connections to one port.
+/// The connections to one port, and from it to others.
 pub trait Sockets {
     /// A connection, until it is closed.
     type Id: Copy + Eq;
@@ -51,6 +54,10 @@ pub trait Sockets {
     /// What makes it useless to go on.
     fn poll(&mut self, events: &mut Vec<Event<Self::Id>>, wait: Duration) -> io::Result<()>;
 
+    /// Begins to connect. [`Event::Connected`] follows, or [`Event::Readable`] if that fails, and then the connection is broken.
+    /// `None` if it cannot even begin.
+    fn connect(&mut self, to: SocketAddr) -> Option<Self::Id>;
+
     /// Copies received bytes.
     fn receive(&mut self, id: Self::Id, bytes: &mut [u8]) -> Received;
 
@@ -62,4 +69,10 @@ pub trait Sockets {
 
     /// Gives a connection back. What was received and not read is lost, and the peer then gets a reset.
     fn close(&mut self, id: Self::Id);
+
+    /// Gives a connection back, whose peer gets a reset.
+    fn abort(&mut self, id: Self::Id);
+
+    /// Accepts no more connections.
+    fn stop_listening(&mut self);
 }

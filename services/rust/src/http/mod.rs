@@ -1,22 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! Adds two numbers over HTTP/1.1: `GET /add/1/2` is answered by `1 + 2 = 3`.
+//! Answers GET requests of HTTP/1.1, one after the other.
 
+mod refusal;
 mod request;
 mod response;
 
-use crate::service::{Service, Taken};
-use request::{Parsed, Refusal, parse};
+pub use refusal::Refusal;
 
-/// The adder's side of a connection.
-#[derive(Debug, Default)]
-pub struct Adder {
-    /// The beginning of a request.
-    input: Vec<u8>,
+use crate::service::{Service, Taken};
+use request::{Parsed, parse};
+
+/// A page that is made for a request has at most so many bytes.
+pub const ROOM: usize = 80;
+
+/// What there is to see.
+pub trait Pages: Default {
+    /// The page at a path, which may be made in `room`.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    fn page<'a>(path: &str, room: &'a mut [u8; ROOM]) -> Result<&'a [u8], Refusal>;
 }
 
-impl Service for Adder {
+/// A server's side of a connection.
+#[derive(Debug, Default)]
+pub struct Http<P> {
+    /// The beginning of a request.
+    input: Vec<u8>,
+    pages: core::marker::PhantomData<P>,
+}
+
+impl<P: Pages> Service for Http<P> {
     const HAS_DEADLINE: bool = true;
 
     fn take(&mut self, bytes: &[u8], output: &mut Vec<u8>) -> Taken {
@@ -33,7 +50,9 @@ impl Service for Adder {
             match parse(rest) {
                 Parsed::Incomplete => break,
                 Parsed::Request(len, request) => {
-                    response::answer(&request, output);
+                    let mut room = [0; ROOM];
+                    let page = request.path.ok_or(refusal::NOT_FOUND).and_then(|path| P::page(path, &mut room));
+                    response::answer(&request, page, output);
                     taken.is_last = !request.keeps_alive;
                     taken.answered += 1;
                     rest = &rest[len..];
@@ -52,7 +71,7 @@ impl Service for Adder {
     }
 
     fn time_out(&mut self, output: &mut Vec<u8>) -> bool {
-        response::refuse(Refusal::TimedOut, output);
+        response::refuse(refusal::TIMED_OUT, output);
         true
     }
 }

@@ -12,7 +12,10 @@
 
 #include "request.h"
 
+/* The maximum length of a head in bytes. */
+#define LONGEST_HEAD 8192
 #define MAX_HEADERS 64
+
 static bool
 is_word(const char *text, size_t len, const char *word)
 {
@@ -36,7 +39,7 @@ connection_token(const char *text, size_t len, struct request *request)
 }
 
 /* Read whether more requests may follow. */
-static enum refusal
+static const struct refusal *
 read_headers(const struct phr_header *headers, size_t nb_headers, struct request *request)
 {
 	unsigned int nb_hosts = 0, nb_lengths = 0;
@@ -48,15 +51,15 @@ read_headers(const struct phr_header *headers, size_t nb_headers, struct request
 
 		/* A line that continues another one. */
 		if (header->name == NULL)
-			return MALFORMED;
+			return &refusal_malformed;
 		if (is_word(header->name, header->name_len, "host")) {
 			nb_hosts++;
 		} else if (is_word(header->name, header->name_len, "transfer-encoding")) {
-			return HAS_BODY;
+			return &refusal_has_body;
 		} else if (is_word(header->name, header->name_len, "content-length")) {
 			nb_lengths++;
 			if (header->value_len != 1 || *value != '0' || nb_lengths > 1)
-				return HAS_BODY;
+				return &refusal_has_body;
 		} else if (is_word(header->name, header->name_len, "connection")) {
 			while (value <= end) {
 				const char *comma = memchr(value, ',', (size_t)(end - value));
@@ -69,62 +72,27 @@ read_headers(const struct phr_header *headers, size_t nb_headers, struct request
 	}
 	/* RFC 9112, section 3.2. */
 	if (nb_hosts > 1 || (nb_hosts == 0 && !request->is_http10))
-		return MALFORMED;
-	return NOT_REFUSED;
+		return &refusal_malformed;
+	return NULL;
 }
 
-/* Digits, and a minus before them for a negative number. */
-static enum refusal
-read_number(const char *text, size_t len, int64_t *number)
+/* The path of /path, or of http://host/path (RFC 9112, section 3.2.2). */
+static void
+read_target(const char *target, size_t len, struct request *request)
 {
-	size_t at = len > 0 && *text == '-' ? 1 : 0;
-	const bool is_negative = at == 1;
-	int64_t value = 0;
-
-	if (at == len)
-		return NO_NUMBER;
-	for (size_t i = at; i < len; i++)
-		if (text[i] < '0' || text[i] > '9')
-			return NO_NUMBER;
-	for (; at < len; at++) {
-		const int64_t digit = text[at] - '0';
-
-		if (__builtin_mul_overflow(value, 10, &value) ||
-			__builtin_add_overflow(value, is_negative ? -digit : digit, &value))
-			return TOO_LARGE;
-	}
-	*number = value;
-	return NOT_REFUSED;
-}
-
-/* The two numbers in /add/A/B, or in http://host/add/A/B (RFC 9112, section 3.2.2). */
-static enum refusal
-read_numbers(const char *target, size_t len, struct request *request)
-{
-	static const char scheme[] = "http://", page[] = "/add/";
-	const char *end = target + len, *slash;
-	enum refusal refusal;
+	static const char scheme[] = "http://";
+	const char *end = target + len;
 
 	if (len >= strlen(scheme) && strncasecmp(target, scheme, strlen(scheme)) == 0) {
 		target += strlen(scheme);
 		target = memchr(target, '/', (size_t)(end - target));
-		if (target == NULL)
-			return NO_SUCH_PAGE;
 	}
-	if ((size_t)(end - target) < strlen(page) || memcmp(target, page, strlen(page)) != 0)
-		return NO_SUCH_PAGE;
-	target += strlen(page);
-	slash = memchr(target, '/', (size_t)(end - target));
-	if (slash == NULL || memchr(slash + 1, '/', (size_t)(end - slash - 1)) != NULL)
-		return NO_SUCH_PAGE;
-	refusal = read_number(target, (size_t)(slash - target), &request->a);
-	if (refusal != NOT_REFUSED)
-		return refusal;
-	return read_number(slash + 1, (size_t)(end - slash - 1), &request->b);
+	request->path = target;
+	request->path_len = target == NULL ? 0 : (size_t)(end - target);
 }
 
 static enum parsed
-refuse(struct request *request, enum refusal refusal)
+refuse(struct request *request, const struct refusal *refusal)
 {
 	request->refusal = refusal;
 	return REFUSED;
@@ -151,27 +119,28 @@ parse_request(const char *bytes, size_t len, struct request *request)
 	for (const char *at = head; (at = memchr(at, '\n', (size_t)(head + len - at))) != NULL;
 		at++)
 		if (at == head || at[-1] != '\r')
-			return refuse(request, MALFORMED);
+			return refuse(request, &refusal_malformed);
 	if (len > LONGEST_HEAD || empty > LONGEST_HEAD)
-		return refuse(request, TOO_LONG);
+		return refuse(request, &refusal_too_long);
 	if (end == NULL)
 		return INCOMPLETE;
 	ret = phr_parse_request(head, len, &method, &method_len, &target, &target_len, &minor,
 		headers, &nb_headers, 0);
 	if (ret < 0)
 		/* It does not tell why; so many headers are the only reason that has a status. */
-		return refuse(request, nb_headers == MAX_HEADERS ? TOO_LONG : MALFORMED);
+		return refuse(request,
+			nb_headers == MAX_HEADERS ? &refusal_too_long : &refusal_malformed);
 	/* The parser lets bytes beyond ASCII pass. */
 	for (size_t i = 0; i < target_len; i++)
 		if ((unsigned char)target[i] > '~')
-			return refuse(request, MALFORMED);
+			return refuse(request, &refusal_malformed);
 	request->is_http10 = minor == 0;
 	request->refusal = read_headers(headers, nb_headers, request);
-	if (request->refusal != NOT_REFUSED)
+	if (request->refusal != NULL)
 		return REFUSED;
 	if (method_len != 3 || memcmp(method, "GET", 3) != 0)
-		return refuse(request, NOT_GET);
-	request->refusal = read_numbers(target, target_len, request);
+		return refuse(request, &refusal_not_get);
+	read_target(target, target_len, request);
 	request->len = empty + len;
 	return REQUEST;
 }

@@ -8,32 +8,18 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-/* The maximum length of a head in bytes. */
-#define LONGEST_HEAD 8192
-
-/* Why there is no sum; or that there is one. */
-enum refusal {
-	NOT_REFUSED,
-	MALFORMED,
-	TOO_LONG,
-	NOT_GET,
-	HAS_BODY,
-	NO_SUCH_PAGE,
-	NO_NUMBER,
-	TOO_LARGE,
-	TIMED_OUT,
-};
+#include "refusal.h"
 
 /* What is asked. */
 struct request {
 	/* How many bytes it has. */
 	size_t len;
-	/* Why there are no numbers. */
-	enum refusal refusal;
-	int64_t a;
-	int64_t b;
+	/* Why it is not answered; else NULL. */
+	const struct refusal *refusal;
+	/* NULL: there is none. */
+	const char *path;
+	size_t path_len;
 	/* Whether more requests can follow. */
 	bool keeps_alive;
 	/* Whether the peer has to be told that. */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Copyright(c) 2026 The l2fwd-rs authors
+ *
+ * What a program runs.
+ */
+#ifndef RUNNING_H
+#define RUNNING_H
+
+#include <stdbool.h>
+
+struct running {
+	/* Do what there is to do, or wait a little for something. Returns -1 with errno. */
+	int (*poll)(struct running *running);
+	/* Come to an end. Returns whether that is reached; else it is polled, and asked again. */
+	bool (*stop)(struct running *running);
+	/* Print what it has done so far. */
+	void (*print)(const struct running *running);
+	/* Close all connections, and the sockets. */
+	void (*free)(struct running *running);
+};
+
+#endif

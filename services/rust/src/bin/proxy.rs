@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! The proxy on the kernel's sockets or on dpdk-sockets: see `--help`.
+#![forbid(unsafe_code)]
+
+use services::program;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    program::proxy("proxy")
+}
