@@ -12,6 +12,7 @@ mod frames;
 mod latency;
 mod segment;
 mod stream;
+mod work;
 
 pub use addresses::{CLIENT_MAC, PORT, PREFIX_LEN, SERVER, SERVER_MAC, STREAM_PORT, first_client};
 pub use clients::{Clients, Counters, Mode, Outgoing, Patience};
@@ -19,3 +20,4 @@ pub use echo::{accept, echo};
 pub use frames::Frames;
 pub use latency::Latencies;
 pub use stream::{CHUNK, Source, Stream};
+pub use work::Work;

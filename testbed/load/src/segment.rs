@@ -4,6 +4,7 @@
 //! The frames of a client: read, made, and changed from one request to the next.
 
 use crate::addresses::{CLIENT_MAC, PORT, SERVER, SERVER_MAC};
+use crate::work::{Answer, DATA_LEN, Work};
 use core::net::Ipv4Addr;
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{
@@ -11,8 +12,6 @@ use smoltcp::wire::{
     Ipv4Packet, Ipv4Repr, TcpControl, TcpPacket, TcpRepr, TcpSeqNumber,
 };
 
-/// Bytes of the data of a request, and of its answer.
-pub(crate) const DATA_LEN: usize = 100;
 pub(crate) const ETHERNET_LEN: usize = 14;
 const IP_LEN: usize = 20;
 const TCP_LEN: usize = 20;
@@ -97,23 +96,21 @@ fn tcp(packet: &[u8]) -> Option<Inbound<'_>> {
 /// The frame of a request, of which only numbers change.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
+    work: Work,
+    number: u32,
     frame: [u8; REQUEST_LEN],
     /// The sum for the checksum, without what changes.
     base: u64,
 }
 
 impl Request {
-    /// The request of a client, whose data begins with the sequence number and goes on with the client's number.
-    pub(crate) fn new(number: u32, client: (Ipv4Addr, u16)) -> Self {
-        let mut data = [0; DATA_LEN];
-        for (at, byte) in data.iter_mut().enumerate().skip(4) {
-            *byte = number.to_be_bytes()[at % 4].wrapping_add(at as u8 / 4);
-        }
+    /// The request of a client.
+    pub(crate) fn new(work: Work, number: u32, client: (Ipv4Addr, u16)) -> Self {
         let mut frame = [0; REQUEST_LEN];
-        write_segment(&mut frame, client, TcpControl::Psh, 0, 0, &data);
+        write_segment(&mut frame, client, TcpControl::Psh, 0, 0, &work.request(number));
         frame[CHECKSUM..CHECKSUM + 2].fill(0);
         let base = pseudo_header(client.0, SERVER, TCP_LEN + DATA_LEN) + sum(&frame[ETHERNET_LEN + IP_LEN..]);
-        Self { frame, base }
+        Self { work, number, frame, base }
     }
 
     /// Writes it with these numbers.
@@ -122,16 +119,15 @@ impl Request {
         *to = self.frame;
         to[SEQ..SEQ + 4].copy_from_slice(&seq.to_be_bytes());
         to[ACK..ACK + 4].copy_from_slice(&ack.to_be_bytes());
-        to[DATA..DATA + 4].copy_from_slice(&seq.to_be_bytes());
-        let checksum = !fold(self.base + 2 * u64::from(seq) + u64::from(ack));
+        let changed = self.work.number(&mut to[DATA..], seq);
+        let checksum = !fold(self.base + u64::from(seq) + u64::from(ack) + sum(changed));
         to[CHECKSUM..CHECKSUM + 2].copy_from_slice(&checksum.to_be_bytes());
     }
 
-    /// Whether `data` answers the request with this sequence number.
+    /// What `data` is to the request with this sequence number.
     #[inline]
-    pub(crate) fn is_answered_by(&self, data: &[u8], seq: u32) -> bool {
-        data.split_at_checked(4)
-            .is_some_and(|(first, rest)| first == seq.to_be_bytes() && rest == &self.frame[DATA + 4..])
+    pub(crate) fn answer(&self, data: &[u8], seq: u32) -> Answer {
+        self.work.answer(&self.frame[DATA..], self.number, data, seq)
     }
 }
 
@@ -217,29 +213,23 @@ fn fold(sum: u64) -> u16 {
 mod tests {
     use super::{Inbound, REQUEST_LEN, Request, inbound};
     use crate::addresses::client;
+    use crate::work::Work;
 
     #[test]
     fn a_request_with_other_numbers_has_a_correct_checksum() {
-        let request = Request::new(70_001, client(70_001));
-        let mut frame = [0; REQUEST_LEN];
-        for (seq, ack) in [(0, 0), (1, u32::MAX), (u32::MAX, 0x8000_0001), (0xfffe_ffff, 0xffff_fffe)] {
-            request.write(&mut frame, seq, ack);
-            let read = inbound(&frame);
-            assert!(
-                matches!(&read, Inbound::Tcp(segment) if (segment.seq, segment.ack) == (seq, ack)
-                    && request.is_answered_by(segment.data, seq)
-                    && !request.is_answered_by(segment.data, seq ^ 1)),
-                "{seq} {ack}: {read:?}"
-            );
-            frame[60] ^= 1;
-            assert!(matches!(inbound(&frame), Inbound::Damaged));
+        for work in [Work::Echo, Work::Adder] {
+            let request = Request::new(work, 70_001, client(70_001));
+            let mut frame = [0; REQUEST_LEN];
+            for (seq, ack) in [(0, 0), (1, u32::MAX), (u32::MAX, 0x8000_0001), (0xfffe_ffff, 0xffff_fffe)] {
+                request.write(&mut frame, seq, ack);
+                let read = inbound(&frame);
+                assert!(
+                    matches!(&read, Inbound::Tcp(segment) if (segment.seq, segment.ack) == (seq, ack)),
+                    "{work:?} {seq} {ack}: {read:?}"
+                );
+                frame[60] ^= 1;
+                assert!(matches!(inbound(&frame), Inbound::Damaged));
+            }
         }
-    }
-
-    #[test]
-    fn requests_of_two_clients_differ() {
-        let mut frame = [0; REQUEST_LEN];
-        Request::new(1, client(1)).write(&mut frame, 7, 8);
-        assert!(!Request::new(2, client(2)).is_answered_by(&frame[54..], 7));
     }
 }

@@ -9,7 +9,7 @@ use core::time::Duration;
 use dpdk_rs::MacAddr;
 use dpdk_sockets::wire::Memory;
 use dpdk_sockets::{Config, ConnectionId, Event, IpNet, Stack};
-use testbed_load::{Clients, Latencies, Mode, PORT, PREFIX_LEN, Patience, SERVER, SERVER_MAC};
+use testbed_load::{Clients, Latencies, Mode, PORT, PREFIX_LEN, Patience, SERVER, SERVER_MAC, Work};
 
 /// A server in memory and its clients. The unit of time is a microsecond.
 struct Race {
@@ -26,7 +26,7 @@ impl Race {
         let mut stack = Stack::new(Memory::default(), config).unwrap();
         stack.listen(PORT).unwrap();
         let patience = Patience { resend: 500_000, acknowledge: 40_000 };
-        let clients = Clients::new(connections, limit, patience, Latencies::new().unwrap());
+        let clients = Clients::new(Work::Echo, connections, limit, patience, Latencies::new().unwrap());
         Self { stack, clients, now: 0, change: |_| () }
     }
 

@@ -4,7 +4,8 @@
 //! One connection of a client.
 
 use crate::addresses;
-use crate::segment::{DATA_LEN, FIN, RST, Request, SYN, Segment};
+use crate::segment::{FIN, RST, Request, SYN, Segment};
+use crate::work::{Answer, DATA_LEN, Work};
 
 /// Sequence numbers between two connections with the same ports.
 const APART: u32 = 100_000;
@@ -32,7 +33,7 @@ pub(super) enum News {
     Closed,
     /// The server has sent it before, or the handshake is to be confirmed again.
     Repeated,
-    /// Only an acknowledgment, or no answer to a SYN, such as the refusal of a server that does not listen yet: the SYN is sent
+    /// Only an acknowledgment, the beginning of an answer, or no answer to a SYN, such as the refusal of a server that does not listen yet: the SYN is sent
     /// again.
     Nothing,
     /// No answer to what was asked.
@@ -54,8 +55,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(number: u32) -> Self {
-        let request = Request::new(number, addresses::client(number));
+    pub(super) fn new(work: Work, number: u32) -> Self {
+        let request = Request::new(work, number, addresses::client(number));
         // Any number will do. Those of neighbors are far apart.
         let seq = number.wrapping_mul(0x9e37_79b9);
         Self { request, state: State::Closed, seq, ack: 0, due: 0, touched: 0 }
@@ -117,10 +118,14 @@ impl Connection {
             State::Idle | State::Closing => News::Wrong,
             State::Waiting => {
                 let (request, seq, _) = self.sent();
-                if segment.ack != self.seq || !request.is_answered_by(segment.data, seq) {
+                let answer = request.answer(segment.data, seq);
+                if segment.ack != self.seq || answer == Answer::Wrong {
                     return News::Wrong;
                 }
-                self.ack = self.ack.wrapping_add(DATA_LEN as u32);
+                self.ack = self.ack.wrapping_add(segment.data.len() as u32);
+                if answer == Answer::Part {
+                    return News::Nothing;
+                }
                 self.come(State::Idle, now);
                 News::Answered
             }

@@ -11,6 +11,7 @@ mod connection;
 use crate::addresses;
 use crate::latency::Latencies;
 use crate::segment::{self, ACK_LEN, ARP_LEN, Inbound, REQUEST_LEN, SYN_LEN};
+use crate::work::Work;
 use connection::{Connection, News, State};
 use core::net::Ipv4Addr;
 use smoltcp::wire::TcpControl;
@@ -123,9 +124,9 @@ pub struct Clients {
 impl Clients {
     /// So many connections, with so many requests on their way at a time.
     #[must_use]
-    pub fn new(connections: u32, limit: usize, patience: Patience, latencies: Latencies) -> Self {
+    pub fn new(work: Work, connections: u32, limit: usize, patience: Patience, latencies: Latencies) -> Self {
         Self {
-            connections: (0..connections).map(Connection::new).collect(),
+            connections: (0..connections).map(|number| Connection::new(work, number)).collect(),
             idle: VecDeque::with_capacity(connections as usize + 1),
             acknowledged: 0,
             closed: VecDeque::new(),

@@ -90,7 +90,7 @@ class RaceInstance:
     def _commands(self) -> tuple[dict[str, list[str]], dict[str, str]]:
         """The command lines of both, and the prefixes of those that have telemetry."""
         platform, lcores = self._platform, self._platform.lcores
-        client_words = ["--", "requests", str(self.connections), str(min(self.connections, MOST_IN_FLIGHT))]
+        client_words = ["--", self.server.work, str(self.connections), str(min(self.connections, MOST_IN_FLIGHT))]
         if self.condition.streams:
             client_words = ["--", "streams", str(self.connections)]
         server_words = self.server.argv(self.condition)
