@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The races of `bench sockets` with the real programs, as short as they can be: counters and form, no speed."""
+"""The races of `bench sockets` and `bench services` with the real programs, as short as they can be: no speed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from pathlib import Path
 import pytest
 from test_bench_statistics import blocks_of, measurement_of
 
+from testbed.bench.services import contestants
+from testbed.bench.services.contestants import CONTESTANTS
+from testbed.bench.services.record import ServicesRecord
 from testbed.bench.sockets.loads import LOADS
 from testbed.bench.sockets.race import Race, compared
 from testbed.bench.sockets.record import read_record
@@ -25,7 +28,7 @@ from testbed.comparison.measurement import off_the_forwarders_cpu
 from testbed.comparison.pair_verdict import Verdict
 from testbed.comparison.platform import Platform
 from testbed.run.lcores import plan_lcores
-from testbed.run.programs import RACE_CLIENT, RACE_SERVER, Program
+from testbed.run.programs import RACE_CLIENT, RACE_SERVER, Program, ProgramMissing
 from testbed.run.results_folder import Status
 from testbed.run.scratch import scratch_folder
 
@@ -86,6 +89,47 @@ def test_a_short_race(program: Callable[[str], Program], tmp_path: Path) -> None
     assert [one.server for one in record.churn] == list(names)
     assert sum(sum(one.per_second) for one in record.churn) > 0
     assert all(name in done.stdout for name in names)
+
+
+@pytest.mark.e2e
+def test_a_short_race_of_services(program: Callable[[str], Program], tmp_path: Path) -> None:
+    names = ("c-dpdk", "c-kernel") if os.geteuid() == 0 else ("c-dpdk",)
+    if not all(one.path.is_file() for one in CONTESTANTS["adder"] if one.name in names):
+        pytest.skip("the adder in C is missing: run make -C services/c")
+    argv = [sys.executable, "-m", "testbed", "bench", "services", "adder", *names, "--quick", "--blocks=1"]
+    argv += [f"--connections={CONNECTIONS}", f"--out={tmp_path}", f"--json={tmp_path / 'copy.json'}"]
+    argv += [f"--bin-dir={program(RACE_CLIENT).path.parent}"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = ServicesRecord.model_validate_json((tmp_path / "copy.json").read_text())
+    assert record.status is Status.PASSED
+    found = [(one.name, one.language, one.stack, one.connections) for one in record.services]
+    assert found == [(name, "C", name.removeprefix("c-"), CONNECTIONS) for name in names]
+    for one in record.services:
+        assert one.rate > 0
+        assert one.cpu_s_per_request > 0
+        assert one.latency_us["p50"] <= one.latency_us["p99_99"] <= one.latency_us["max"]
+        assert one.rss_kb is not None
+        assert one.shared_kb is not None
+        assert 0 < one.shared_kb <= one.rss_kb
+    assert all(cost.user_us + cost.system_us + cost.softirq_us > 0 for cost in record.costs)
+    assert all(name in done.stdout for name in names)
+
+
+def test_programs_of_a_service_that_cannot_be_had_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contestants, "repository_root", lambda: tmp_path)
+    with pytest.raises(ProgramMissing, match="no program 'perl' of adder: choose from rust-dpdk, "):
+        contestants.choose("adder", ["perl"])
+    with pytest.raises(ProgramMissing, match=r"no program of adder is built: run ./x services build"):
+        contestants.choose("adder", [])
+    built = tmp_path / "target/services-c/adder"
+    built.parent.mkdir(parents=True)
+    built.touch(mode=0o755)
+    chosen, missing = contestants.choose("adder", [])
+    assert [one.name for one in chosen] == ["c-dpdk", "c-kernel"]
+    assert any(line.startswith("without go-kernel: no program") for line in missing)
+    with pytest.raises(ProgramMissing, match=r"target/dist/adder': run ./x services build"):
+        contestants.choose("adder", ["rust-dpdk"])
 
 
 @pytest.mark.e2e

@@ -7,6 +7,7 @@ from __future__ import annotations
 from testbed.bench.handicaps.cli import handicaps
 from testbed.bench.overload_cli import overload
 from testbed.bench.scaling.cli import scaling
+from testbed.bench.services.cli import services
 from testbed.bench.sockets.cli import sockets
 from testbed.command_line.console import fail, new_app, new_console, say
 
@@ -25,5 +26,5 @@ def results() -> None:
         fail(str(error))
 
 
-for command in (overload, handicaps, scaling, sockets, results):
+for command in (overload, handicaps, scaling, sockets, services, results):
     bench.command()(command)

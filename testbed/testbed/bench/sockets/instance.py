@@ -249,6 +249,16 @@ class RaceInstance:
         """CPU time of the client's process."""
         return cpu_ns(self._running(self._client).pid)
 
+    @property
+    def server_pid(self) -> int:
+        """Of the server's process."""
+        return self._running(self._server).pid
+
+    @property
+    def server_cpu(self) -> int:
+        """The CPU on which the server runs."""
+        return self._platform.lcores.forwarder
+
     def count_polls(self, run: Run, seconds: float) -> None:
         """How long server and client find nothing to do: in polls that find nothing, or with an idle CPU. And what the
         connections have added to the server's memory."""

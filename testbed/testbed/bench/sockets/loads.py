@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""How long answers take at a share of what a server can do, and how many connections it can open."""
+"""How long answers take at a share of what a server can do, what they cost it, and how many connections it can open."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from testbed.bench.sockets.instance import RaceInstance
-from testbed.bench.sockets.record import Churn, Latency
+from testbed.bench.sockets.record import Churn, Cost, Latency
 
 LOADS = (0.5, 0.8)
 # Until the rate is steady; the client's own is as long.
@@ -40,6 +42,46 @@ def measure_latencies(
             client_pause_us=found["pause"] / 1000,
             **{f"{name}_us": found[name] / 1000 for name in ("p50", "p90", "p99", "p99_9", "p99_99", "max")},
         )
+
+
+def measure_cost(instance: RaceInstance, seconds: float) -> Cost:
+    """While it answers as many requests as it can, for so long.
+
+    Raises `ProcessError` and `TelemetryError`.
+    """
+    instance.run()
+    time.sleep(_SETTLE_S)
+    first = instance.read(), _cpu_times(instance.server_cpu)
+    time.sleep(seconds)
+    last = instance.read(), _cpu_times(instance.server_cpu)
+    held = _held(instance.server_pid)
+    instance.drain()
+    answers = max(last[0].tx_packets - first[0].tx_packets, 1)
+    user, system, softirq = (1e6 * (b - a) / answers for a, b in zip(first[1], last[1], strict=True))
+    return Cost(
+        server=instance.label,
+        connections=instance.connections,
+        user_us=user,
+        system_us=system,
+        softirq_us=softirq,
+        **held,
+    )
+
+
+def _cpu_times(cpu: int) -> tuple[float, float, float]:
+    """Seconds that a CPU has spent outside of the kernel, in it, and in interrupts."""
+    lines = Path("/proc/stat").read_text().splitlines()
+    ticks = [int(field) for line in lines if line.startswith(f"cpu{cpu} ") for field in line.split()[1:]]
+    hz = os.sysconf("SC_CLK_TCK")
+    return (ticks[0] + ticks[1]) / hz, ticks[2] / hz, (ticks[5] + ticks[6]) / hz
+
+
+def _held(pid: int) -> dict[str, int]:
+    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    virtual, resident, files, shared = (
+        int(fields[name].split()[0]) for name in ("VmSize", "VmRSS", "RssFile", "RssShmem")
+    )
+    return {"virtual_kb": virtual, "resident_kb": resident, "shared_kb": files + shared}
 
 
 def measure_churn(instance: RaceInstance, seconds: float) -> Churn:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from testbed.bench.sockets.instance import RaceInstance
-from testbed.bench.sockets.loads import measure_churn, measure_latencies
-from testbed.bench.sockets.record import Churn, Latency
+from testbed.bench.sockets.loads import measure_churn, measure_cost, measure_latencies
+from testbed.bench.sockets.record import Churn, Cost, Latency
 from testbed.bench.sockets.servers import Server
 from testbed.comparison.blocks import Entrant, Protocol, interleaved
 from testbed.comparison.condition import Condition
@@ -100,8 +100,8 @@ class Race:
 
     def loads(
         self, measurement: Measurement, able: Sequence[Server], on_step: Callable[[str], None]
-    ) -> Iterator[Latency | Churn]:
-        """Latencies of each server at shares of its own rate, and how many connections it can open.
+    ) -> Iterator[Latency | Cost | Churn]:
+        """What requests cost each server, latencies at shares of its own rate, and how many connections it can open.
 
         Raises `ProcessError` and `TelemetryError`.
         """
@@ -109,10 +109,11 @@ class Race:
         condition = measurement.condition
         for server in able:
             if server.name in rates:
-                on_step(f"latencies and connections of {server.name}")
+                on_step(f"costs, latencies and connections of {server.name}")
                 name = f"{_name(condition)}-loads-{server.name}"
                 with RaceInstance(server, self.client, condition, self.platform, server.name, name) as instance:
                     instance.start()
+                    yield measure_cost(instance, self.load_s)
                     yield from measure_latencies(instance, rates[server.name], self.load_s)
                     yield measure_churn(instance, self.load_s)
                     instance.end()

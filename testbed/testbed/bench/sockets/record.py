@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""What `summary.json` of `bench sockets` holds."""
+"""What `summary.json` of a race holds."""
 
 from __future__ import annotations
 
@@ -62,11 +62,27 @@ class Churn(Record):
     per_cpu_second: list[float]
 
 
-class SocketsRecord(Record):
-    """`summary.json`. A request with its answer counts as a frame sent, and so do 1,024 bytes of a stream."""
+class Cost(Record):
+    """What a request costs a server that answers as many as it can, and what its process holds then.
+
+    CPU time is all that the server's CPU does; that of a server that polls has its polls that find nothing too.
+    """
+
+    server: str
+    connections: int
+    user_us: float = Field(description="of the CPU's time outside of the kernel, for each request")
+    system_us: float
+    softirq_us: float = Field(description="in interrupts: the kernel's share of TCP for what arrives")
+    virtual_kb: int
+    resident_kb: int
+    shared_kb: int = Field(description="resident, of files and shared memory")
+
+
+class RaceRecord(Record):
+    """What the records of all races have. A request with its answer is a frame sent, and so are 1,024 bytes in bulk."""
 
     schema_version: int = SCHEMA_VERSION
-    kind: Literal["bench-sockets"] = "bench-sockets"
+    kind: str
     status: Status
     reason: str | None = None
     started: datetime
@@ -84,13 +100,20 @@ class SocketsRecord(Record):
     lcores: dict[str, int] = Field(description="the CPUs of client and server")
     servers: dict[str, str] = Field(description="what each contestant is")
     environment: Environment
-    counts: list[Count] = Field(default_factory=list)
-    byte_counts: list[ByteCount] = Field(default_factory=list)
     pairs: list[Pair] = Field(default_factory=list)
     noise_floor: list[Pair] = Field(default_factory=list, description="the first contestant against itself")
     measurements: list[Measurement] = Field(default_factory=list)
     latencies: list[Latency] = Field(default_factory=list)
     churn: list[Churn] = Field(default_factory=list)
+    costs: list[Cost] = Field(default_factory=list)
+
+
+class SocketsRecord(RaceRecord):
+    """`summary.json` of `bench sockets`."""
+
+    kind: Literal["bench-sockets"] = "bench-sockets"
+    counts: list[Count] = Field(default_factory=list)
+    byte_counts: list[ByteCount] = Field(default_factory=list)
 
 
 def read_record(path: Path) -> SocketsRecord:

@@ -48,6 +48,8 @@ class Server:
     # Whether it races with requests, with streams, or with both.
     requests: bool = True
     streams: bool = False
+    # What the client's requests ask for.
+    work: str = "echo"
 
     @property
     def tells_idle_time(self) -> bool:

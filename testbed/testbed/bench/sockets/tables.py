@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from testbed.bench.sockets.record import Churn, Latency
+from testbed.bench.sockets.record import Churn, Cost, Latency
 from testbed.comparison.record import Block, Measurement, Run
 from testbed.comparison.slices import LEAST_CPU_SHARE
 from testbed.comparison.statistics import median_interval
@@ -135,6 +135,34 @@ def latency_table(latencies: Sequence[Latency]) -> Table:
         for one in latencies
     ]
     return Table("Latencies at a share of the server's own rate, in µs", LATENCY_COLUMNS, rows, text_columns=2)
+
+
+COST_COLUMNS = [
+    "Connections",
+    "Server",
+    "User",
+    "System",
+    "Interrupts",
+    "Virtual [MB]",
+    "Resident [MB]",
+    "Shared [MB]",
+]
+
+
+def cost_table(costs: Sequence[Cost]) -> Table:
+    """One row a server and number of connections."""
+    rows = [
+        Row(
+            [
+                f"{one.connections:,}",
+                one.server,
+                *(f"{value:.2f}" for value in (one.user_us, one.system_us, one.softirq_us)),
+                *(f"{value / 1024:,.1f}" for value in (one.virtual_kb, one.resident_kb, one.shared_kb)),
+            ]
+        )
+        for one in costs
+    ]
+    return Table("CPU time of a request, in µs, and memory of the server's process", COST_COLUMNS, rows, text_columns=2)
 
 
 def churn_table(churn: Sequence[Churn]) -> Table:

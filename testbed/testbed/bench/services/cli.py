@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The command line of `./x bench services`."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from testbed.bench.services.contestants import CONTESTANTS, SERVICES, choose
+from testbed.bench.sockets.servers import find_client
+from testbed.command_line.console import fail, new_console
+from testbed.command_line.options import (
+    BinDirOption,
+    HugepagesOption,
+    JsonOption,
+    OutOption,
+    SeedOption,
+    absolute,
+    command_words,
+    drawn,
+    end_with,
+    json_file,
+    results_parent,
+    use_hugepages,
+)
+from testbed.comparison.blocks import Protocol
+from testbed.run.lcores import plan_lcores
+from testbed.run.programs import ProgramMissing
+from testbed.run.results_folder import ResultsError
+
+CONNECTIONS = (1, 100, 1_000, 10_000)
+QUICK_CONNECTIONS = (100,)
+
+
+def services(
+    service: Annotated[
+        str, typer.Argument(metavar="[SERVICE]", help=f"{', '.join(SERVICES)}. Default: {SERVICES[0]}.")
+    ] = SERVICES[0],
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROGRAM]…",
+            help=f"Some of {', '.join(one.name for one in CONTESTANTS[SERVICES[0]])}. Default: all that are built.",
+            show_default=False,
+        ),
+    ] = None,
+    connections: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--connections",
+            min=1,
+            max=100_000,
+            metavar="N",
+            help=f"Connections; repeatable. Default: {', '.join(map(str, CONNECTIONS))}.",
+        ),
+    ] = None,
+    blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Blocks. Default: 12.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="100 connections, and 3 short blocks: some 2 minutes.")
+    ] = False,
+    hugepages: HugepagesOption = None,
+    json: JsonOption = None,
+    out: OutOption = None,
+    bin_dir: BinDirOption = None,
+    seed: SeedOption = None,
+) -> None:
+    """Race the programs of a service: what language and what network stack cost.
+
+    One client asks all of them, each in turn on a CPU of its own. The programs on dpdk-sockets are on the virtual wire,
+    and those on the kernel's sockets in a network namespace, on a veth pair: this needs root. It prints requests a
+    second, the ratio of each pair by requests per second of CPU time, with an interval, the noise floor, the CPU time
+    of a request, memory, latencies under half and most of a program's load, and connections opened per second.
+    Compare languages on one stack, and stacks in one language.
+    """
+    if service not in CONTESTANTS:
+        raise typer.BadParameter(f"unknown service '{service}': choose from {', '.join(SERVICES)}")
+    try:
+        from testbed.bench.services.command import ServicesOptions, run_services
+
+        chosen, missing = choose(service, names or [])
+        options = ServicesOptions(
+            service=service,
+            contestants=chosen,
+            missing=missing,
+            servers=[one.server() for one in chosen],
+            client=find_client(absolute(bin_dir) or None),
+            connections=sorted(set(connections or (QUICK_CONNECTIONS if quick else CONNECTIONS))),
+            streams=[],
+            protocol=Protocol(rounds=1 if quick else 2, slice_s=0.3 if quick else 0.5),
+            blocks=blocks or (3 if quick else 12),
+            load_s=0.5 if quick else 3.0,
+            seed=drawn(seed),
+            hugepages=use_hugepages(hugepages),
+            quick=quick,
+            lcores=plan_lcores(),
+            out=results_parent(out),
+            json=json_file(json),
+            command=shlex.join(command_words("bench", "services")),
+        )
+        status = run_services(options, new_console())
+    except (ProgramMissing, ResultsError, OSError) as error:
+        fail(str(error))
+    end_with(status, "some measurements failed: the reasons are above")

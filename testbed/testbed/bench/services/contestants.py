@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The programs of a service: each language's, on the kernel's sockets and on dpdk-sockets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.bench.sockets.kernel_host import ADDRESS
+from testbed.bench.sockets.servers import PORT, Server
+from testbed.run.programs import Program, ProgramMissing, repository_root
+
+KERNEL, DPDK = "kernel", "dpdk"
+# A server that is stopped in its turn must not find its clients too slow afterwards.
+_TIMEOUT = ("--timeout", "36000")
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """One program on one stack."""
+
+    name: str
+    language: str
+    stack: str
+    what: str
+    # Below the root of the repository.
+    folder: str
+    program: str
+
+    @property
+    def path(self) -> Path:
+        """Where the program is, if it is built."""
+        return repository_root() / self.folder / self.program
+
+    def server(self) -> Server:
+        """It, as a race knows it.
+
+        Raises `ProgramMissing`.
+        """
+        if not (self.path.is_file() and os.access(self.path, os.X_OK)):
+            raise ProgramMissing(f"no program '{self.path}': run ./x services build")
+        address = ADDRESS.split("/")[0]
+        words = [KERNEL, address, str(PORT)] if self.stack == KERNEL else ["--", DPDK, ADDRESS, str(PORT)]
+        program = Program(self.name, self.language, self.path.resolve())
+        return Server(self.name, self.what, self.stack == KERNEL, program, lambda *_: [*words, *_TIMEOUT], work="adder")
+
+
+def _twins(service: str) -> list[Contestant]:
+    found = []
+    for stack, sockets in ((DPDK, "dpdk-sockets"), (KERNEL, "the kernel's sockets")):
+        for name, language, folder in (("rust", "Rust", "target/dist"), ("c", "C", "target/services-c")):
+            found.append(
+                Contestant(f"{name}-{stack}", language, stack, f"{language} by hand, on {sockets}", folder, service)
+            )
+    return found
+
+
+def _other(name: str, language: str, what: str, folder: str, program: str) -> Contestant:
+    return Contestant(f"{name}-{KERNEL}", language, KERNEL, f"{what}, on the kernel's sockets", folder, program)
+
+
+# By service. The first one's noise floor is measured.
+CONTESTANTS = {
+    "adder": [
+        *_twins("adder"),
+        _other("hyper", "Rust", "Rust with hyper on tokio", "target/dist", "adder-hyper"),
+        _other("cpp", "C++", "C++ with Boost.Beast", "target/services-cpp", "adder"),
+        _other("go", "Go", "Go with net/http", "target/services-go", "adder"),
+        _other("java", "Java", "Java with Netty", "target/services-java", "adder"),
+        _other("node", "JavaScript", "JavaScript with Express on Node.js", "target/services-node", "adder"),
+        _other("python", "Python", "Python with FastAPI on uvicorn", "target/services-python", "adder"),
+    ],
+}
+SERVICES = tuple(CONTESTANTS)
+
+
+def choose(service: str, names: Sequence[str]) -> tuple[list[Contestant], list[str]]:
+    """The programs of these names, by default all that are built; and what is left out, with the remedy.
+
+    Raises `ProgramMissing` if one is asked for, or none can be had.
+    """
+    by_name = {one.name: one for one in CONTESTANTS[service]}
+    if strange := [name for name in names if name not in by_name]:
+        raise ProgramMissing(f"no program '{strange[0]}' of {service}: choose from {', '.join(by_name)}")
+    wanted = [by_name[name] for name in dict.fromkeys(names)] or list(by_name.values())
+    built, missing = [], []
+    for one in wanted:
+        try:
+            one.server()
+            built.append(one)
+        except ProgramMissing as error:
+            if names:
+                raise
+            missing.append(f"without {one.name}: {error}")
+    if not built:
+        raise ProgramMissing(f"no program of {service} is built: run ./x services build")
+    return built, missing

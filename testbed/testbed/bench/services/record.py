@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""What `summary.json` of `bench services` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from pydantic import Field
+
+from testbed.bench.services.contestants import Contestant
+from testbed.bench.sockets.record import RaceRecord
+from testbed.run.results_folder import Record
+
+
+class ServiceFigures(Record):
+    """One program with so many connections."""
+
+    service: str
+    name: str
+    language: str
+    stack: str
+    connections: int
+    rate: float = Field(description="requests a second, as many as it can answer")
+    cpu_s_per_request: float = Field(description="all that the server's CPU does, for each request")
+    latency_us: dict[str, float] = Field(description="at half of its rate; empty if not measured")
+    rss_kb: int | None = None
+    virtual_kb: int | None = None
+    shared_kb: int | None = None
+
+
+class ServicesRecord(RaceRecord):
+    """`summary.json` of `bench services`."""
+
+    kind: Literal["bench-services"] = "bench-services"
+    service: str
+    missing: list[str] = Field(default_factory=list, description="programs that are not built")
+    services: list[ServiceFigures] = Field(default_factory=list)
+
+    def fill(self, contestants: Sequence[Contestant]) -> None:
+        """Writes `services` by what has been measured."""
+        by_name = {one.name: one for one in contestants}
+        self.services = [
+            self._figures(by_name[figures.label], int(measurement.condition.connections or 0), figures.label)
+            for measurement in self.measurements
+            for figures in measurement.figures
+            if figures.label in by_name
+        ]
+
+    def _figures(self, contestant: Contestant, connections: int, label: str) -> ServiceFigures:
+        [figures] = [
+            figures
+            for measurement in self.measurements
+            for figures in measurement.figures
+            if measurement.condition.connections == connections and figures.label == label
+        ]
+        costs = [one for one in self.costs if (one.server, one.connections) == (label, connections)]
+        latencies = [one for one in self.latencies if (one.server, one.connections) == (label, connections)]
+        half = min(latencies, key=lambda one: one.load, default=None)
+        names = ("p50", "p90", "p99", "p99_9", "p99_99", "max")
+        return ServiceFigures(
+            service=self.service,
+            name=contestant.name,
+            language=contestant.language,
+            stack=contestant.stack,
+            connections=connections,
+            rate=figures.rate_pps,
+            cpu_s_per_request=1 / figures.rate_per_cpu_pps,
+            latency_us={name: getattr(half, f"{name}_us") for name in names} if half else {},
+            rss_kb=costs[0].resident_kb if costs else None,
+            virtual_kb=costs[0].virtual_kb if costs else None,
+            shared_kb=costs[0].shared_kb if costs else None,
+        )
