@@ -11,6 +11,8 @@ pub(crate) const DATA_LEN: usize = 100;
 pub enum Work {
     /// It sends the request back.
     Echo,
+    /// It sends a message back, as a reply (services/README.md).
+    Message,
     /// It adds two numbers: `GET /add/A/B` (services/README.md).
     Adder,
 }
@@ -25,6 +27,12 @@ pub(crate) enum Answer {
     Wrong,
 }
 
+/// A message of bytes, which has a length of eight bytes. In a reply this is added.
+const MESSAGE: u8 = 2;
+const REPLY: u8 = 0x80;
+const HEADER_LEN: usize = 9;
+/// Where the sequence number is in a message: an even place, for the checksum.
+const MESSAGE_NUMBER: usize = HEADER_LEN + 1;
 /// Numbers from here on have so many digits, whatever client and sequence number are added, and so has the sum of two.
 const LEAST: u64 = 10_000_000_000;
 const DIGITS: usize = 11;
@@ -48,6 +56,12 @@ impl Work {
                     *byte = number.to_be_bytes()[at % 4].wrapping_add(at as u8 / 4);
                 }
             }
+            Self::Message => {
+                data = Self::Echo.request(number);
+                data[0] = MESSAGE;
+                data[1..HEADER_LEN].copy_from_slice(&((DATA_LEN - HEADER_LEN) as u64).to_be_bytes());
+                data[MESSAGE_NUMBER..MESSAGE_NUMBER + 4].fill(0);
+            }
             Self::Adder => {
                 data[..METHOD.len()].copy_from_slice(METHOD);
                 write_digits(LEAST + u64::from(number), &mut data[METHOD.len()..SLASH]);
@@ -61,9 +75,11 @@ impl Work {
     #[inline]
     pub(crate) fn number(self, data: &mut [u8], seq: u32) -> &[u8] {
         match self {
-            Self::Echo => {
-                data[..4].copy_from_slice(&seq.to_be_bytes());
-                &data[..4]
+            Self::Echo | Self::Message => {
+                let start = if self == Self::Echo { 0 } else { MESSAGE_NUMBER };
+                let field = &mut data[start..start + 4];
+                field.copy_from_slice(&seq.to_be_bytes());
+                field
             }
             Self::Adder => {
                 let field = &mut data[SLASH..=SLASH + DIGITS];
@@ -80,6 +96,13 @@ impl Work {
         let is_whole = match self {
             Self::Echo => {
                 found.split_at_checked(4).is_some_and(|(first, rest)| first == seq.to_be_bytes() && *rest == data[4..])
+            }
+            Self::Message => {
+                let mut wanted = [0; DATA_LEN];
+                wanted.copy_from_slice(&data[..DATA_LEN]);
+                self.number(&mut wanted, seq);
+                wanted[0] |= REPLY;
+                found == wanted
             }
             Self::Adder if found.starts_with(STATUS) && !found.starts_with(OK) => return Answer::Wrong,
             Self::Adder if found.ends_with(&sum(number, seq)) => true,
@@ -111,7 +134,7 @@ fn write_digits(mut value: u64, to: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, DATA_LEN, Work};
+    use super::{Answer, DATA_LEN, HEADER_LEN, MESSAGE_NUMBER, Work};
 
     fn request(work: Work, number: u32, seq: u32) -> [u8; DATA_LEN] {
         let mut data = work.request(number);
@@ -124,6 +147,18 @@ mod tests {
         let data = request(Work::Adder, 70_001, u32::MAX);
         assert!(data.starts_with(b"GET /add/10000070001/14294967295 HTTP/1.1\r\n"), "{}", data.escape_ascii());
         assert!(data.ends_with(b"\r\n\r\n"));
+    }
+
+    #[test]
+    fn a_message_comes_back_as_a_reply() {
+        let mut reply = request(Work::Message, 7, 9);
+        assert_eq!(reply[..HEADER_LEN], [2, 0, 0, 0, 0, 0, 0, 0, 91]);
+        let of = |found: &[u8]| Work::Message.answer(&Work::Message.request(7), 7, found, 9);
+        assert_eq!(of(&reply), Answer::Wrong, "it is no reply");
+        reply[0] = 0x82;
+        assert_eq!((of(&reply), of(&reply[1..])), (Answer::Whole, Answer::Wrong));
+        reply[MESSAGE_NUMBER + 3] ^= 1;
+        assert_eq!(of(&reply), Answer::Wrong);
     }
 
     #[test]

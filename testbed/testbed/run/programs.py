@@ -38,7 +38,7 @@ RACE_CLIENT = "race-client"
 RACE_SERVER = "race-server"
 RACE_TOKIO = "race-tokio"
 # The example of dpdk-sockets, as testbed-load builds it.
-ECHO = "echo"
+ECHO = "echo-example"
 IMPAIR = "impair"
 LANGUAGES |= dict.fromkeys((COSTS, BYTE_COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO, ECHO, IMPAIR), "Rust")
 

@@ -35,6 +35,10 @@ CONNECTIONS = (1, 100, 1_000, 10_000)
 QUICK_CONNECTIONS = (100,)
 
 
+def _names() -> list[str]:
+    return list(dict.fromkeys(one.name for group in CONTESTANTS.values() for one in group))
+
+
 def services(
     service: Annotated[
         str, typer.Argument(metavar="[SERVICE]", help=f"{', '.join(SERVICES)}. Default: {SERVICES[0]}.")
@@ -43,7 +47,7 @@ def services(
         list[str] | None,
         typer.Argument(
             metavar="[PROGRAM]…",
-            help=f"Some of {', '.join(one.name for one in CONTESTANTS[SERVICES[0]])}. Default: all that are built.",
+            help=f"Some of {', '.join(_names())}. Default: all of the service that are built.",
             show_default=False,
         ),
     ] = None,

@@ -29,6 +29,8 @@ class Contestant:
     # Below the root of the repository.
     folder: str
     program: str
+    # What the client asks for.
+    work: str
 
     @property
     def path(self) -> Path:
@@ -45,33 +47,48 @@ class Contestant:
         address = ADDRESS.split("/")[0]
         words = [KERNEL, address, str(PORT)] if self.stack == KERNEL else ["--", DPDK, ADDRESS, str(PORT)]
         program = Program(self.name, self.language, self.path.resolve())
-        return Server(self.name, self.what, self.stack == KERNEL, program, lambda *_: [*words, *_TIMEOUT], work="adder")
+        on_kernel = self.stack == KERNEL
+        return Server(self.name, self.what, on_kernel, program, lambda *_: [*words, *_TIMEOUT], work=self.work)
 
 
-def _twins(service: str) -> list[Contestant]:
+def _twins(service: str, work: str) -> list[Contestant]:
     found = []
     for stack, sockets in ((DPDK, "dpdk-sockets"), (KERNEL, "the kernel's sockets")):
         for name, language, folder in (("rust", "Rust", "target/dist"), ("c", "C", "target/services-c")):
             found.append(
-                Contestant(f"{name}-{stack}", language, stack, f"{language} by hand, on {sockets}", folder, service)
+                Contestant(
+                    f"{name}-{stack}", language, stack, f"{language} by hand, on {sockets}", folder, service, work
+                )
             )
     return found
 
 
-def _other(name: str, language: str, what: str, folder: str, program: str) -> Contestant:
-    return Contestant(f"{name}-{KERNEL}", language, KERNEL, f"{what}, on the kernel's sockets", folder, program)
+def _adder(name: str, language: str, what: str, folder: str, program: str = "adder") -> Contestant:
+    return Contestant(
+        f"{name}-{KERNEL}", language, KERNEL, f"{what}, on the kernel's sockets", folder, program, "adder"
+    )
+
+
+def _pool(name: str, language: str, folder: str, program: str) -> Contestant:
+    what = f"{language} with its standard library and a pool of threads, on the kernel's sockets"
+    return Contestant(f"{name}-{KERNEL}", language, KERNEL, what, folder, program, "message")
 
 
 # By service. The first one's noise floor is measured.
 CONTESTANTS = {
     "adder": [
-        *_twins("adder"),
-        _other("hyper", "Rust", "Rust with hyper on tokio", "target/dist", "adder-hyper"),
-        _other("cpp", "C++", "C++ with Boost.Beast", "target/services-cpp", "adder"),
-        _other("go", "Go", "Go with net/http", "target/services-go", "adder"),
-        _other("java", "Java", "Java with Netty", "target/services-java", "adder"),
-        _other("node", "JavaScript", "JavaScript with Express on Node.js", "target/services-node", "adder"),
-        _other("python", "Python", "Python with FastAPI on uvicorn", "target/services-python", "adder"),
+        *_twins("adder", "adder"),
+        _adder("hyper", "Rust", "Rust with hyper on tokio", "target/dist", "adder-hyper"),
+        _adder("cpp", "C++", "C++ with Boost.Beast", "target/services-cpp"),
+        _adder("go", "Go", "Go with net/http", "target/services-go"),
+        _adder("java", "Java", "Java with Netty", "target/services-java"),
+        _adder("node", "JavaScript", "JavaScript with Express on Node.js", "target/services-node"),
+        _adder("python", "Python", "Python with FastAPI on uvicorn", "target/services-python"),
+    ],
+    "echo": [
+        *_twins("echo", "message"),
+        _pool("pool", "Rust", "target/dist", "echo-pool"),
+        _pool("cpp", "C++", "target/services-cpp", "echo"),
     ],
 }
 SERVICES = tuple(CONTESTANTS)
