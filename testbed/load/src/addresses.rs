@@ -14,6 +14,8 @@ pub const PREFIX_LEN: u8 = 8;
 pub const PORT: u16 = 80;
 /// The server's port for streams: it sends [`CHUNK`](crate::CHUNK) bytes for each byte that it gets there.
 pub const STREAM_PORT: u16 = 81;
+/// Where a proxy finds its back end, which is the client's.
+pub const BACK_END: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 255, 0, 1), 8080);
 /// The server's MAC address, that of the first port on a virtual wire.
 pub const SERVER_MAC: EthernetAddress = EthernetAddress([2, 0, 0, 0, 2, 0]);
 /// The MAC address of all clients.
@@ -35,9 +37,9 @@ pub(crate) const fn client(number: u32) -> (Ipv4Addr, u16) {
     (Ipv4Addr::from_bits(FIRST_HOST + number / PORTS), FIRST_PORT + (number % PORTS) as u16)
 }
 
-/// Whether it is the address of a client host.
-pub(crate) fn is_client(address: Ipv4Addr) -> bool {
-    number(address, FIRST_PORT).is_some()
+/// Whether it is the address of a client host, or of the back end.
+pub(crate) fn is_ours(address: Ipv4Addr) -> bool {
+    address == BACK_END.0 || number(address, FIRST_PORT).is_some()
 }
 
 /// The connection with these, if there are so many.
@@ -48,16 +50,16 @@ pub(crate) fn number(address: Ipv4Addr, port: u16) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{client, is_client, number};
+    use super::{client, is_ours, number};
 
     #[test]
     fn each_connection_has_its_own() {
         for one in [0, 1, 49_999, 50_000, 99_999] {
             let (address, port) = client(one);
             assert_eq!(number(address, port), Some(one));
-            assert!(is_client(address));
+            assert!(is_ours(address));
         }
         assert_eq!(number(client(0).0, 80), None);
-        assert!(!is_client(super::SERVER));
+        assert!(!is_ours(super::SERVER));
     }
 }

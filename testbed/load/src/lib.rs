@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod addresses;
+mod back_end;
 mod clients;
 mod echo;
 mod frames;
@@ -14,7 +15,8 @@ mod segment;
 mod stream;
 mod work;
 
-pub use addresses::{CLIENT_MAC, PORT, PREFIX_LEN, SERVER, SERVER_MAC, STREAM_PORT, first_client};
+pub use addresses::{BACK_END, CLIENT_MAC, PORT, PREFIX_LEN, SERVER, SERVER_MAC, STREAM_PORT, first_client};
+pub use back_end::Reply;
 pub use clients::{Clients, Counters, Mode, Outgoing, Patience};
 pub use echo::{accept, echo};
 pub use frames::Frames;

@@ -20,9 +20,11 @@ pub(crate) const ACK_LEN: usize = ETHERNET_LEN + IP_LEN + TCP_LEN;
 pub(crate) const SYN_LEN: usize = ACK_LEN + 4;
 pub(crate) const REQUEST_LEN: usize = ACK_LEN + DATA_LEN;
 pub(crate) const ARP_LEN: usize = ETHERNET_LEN + 28;
-/// Where the fields are that change from request to request.
+/// Where the fields are that change from segment to segment.
+const TO_PORT: usize = ETHERNET_LEN + IP_LEN + 2;
 const SEQ: usize = ETHERNET_LEN + IP_LEN + 4;
 const ACK: usize = SEQ + 4;
+const FLAGS: usize = SEQ + 9;
 const CHECKSUM: usize = SEQ + 12;
 pub(crate) const DATA: usize = ACK_LEN;
 const WINDOW: u16 = 60_000;
@@ -31,6 +33,7 @@ const MAX_SEGMENT: u16 = 1_460;
 pub(crate) const FIN: u8 = 0x01;
 pub(crate) const SYN: u8 = 0x02;
 pub(crate) const RST: u8 = 0x04;
+const ACKNOWLEDGES: u8 = 0x10;
 
 /// What a frame for a client is.
 #[derive(Debug)]
@@ -48,9 +51,12 @@ pub(crate) enum Inbound<'a> {
 pub(crate) struct Segment<'a> {
     pub(crate) to: Ipv4Addr,
     pub(crate) to_port: u16,
+    pub(crate) from_port: u16,
     pub(crate) seq: u32,
     pub(crate) ack: u32,
     pub(crate) flags: u8,
+    /// Not scaled: no window of ours is.
+    pub(crate) window: u16,
     pub(crate) data: &'a [u8],
 }
 
@@ -85,10 +91,12 @@ fn tcp(packet: &[u8]) -> Option<Inbound<'_>> {
     Some(Inbound::Tcp(Segment {
         to: ip.dst_addr(),
         to_port: tcp.dst_port(),
+        from_port: tcp.src_port(),
         seq: tcp.seq_number().0.cast_unsigned(),
         ack: tcp.ack_number().0.cast_unsigned(),
         // The byte of the header that has them.
         flags: segment[13],
+        window: tcp.window_len(),
         data: &segment[usize::from(tcp.header_len())..],
     }))
 }
@@ -124,10 +132,49 @@ impl Request {
         to[CHECKSUM..CHECKSUM + 2].copy_from_slice(&checksum.to_be_bytes());
     }
 
-    /// What `data` is to the request with this sequence number.
+    /// What `data` is to the request with this sequence number, after so many bytes of the answer.
     #[inline]
-    pub(crate) fn answer(&self, data: &[u8], seq: u32) -> Answer {
-        self.work.answer(&self.frame[DATA..], self.number, data, seq)
+    pub(crate) fn answer(&self, data: &[u8], seq: u32, after: usize) -> Answer {
+        self.work.answer(&self.frame[DATA..], self.number, data, seq, after)
+    }
+}
+
+/// A segment of the back end's side to the server, of which only numbers change.
+#[derive(Debug)]
+pub(crate) struct Template {
+    frame: Vec<u8>,
+    /// The sum for the checksum, without what changes.
+    base: u64,
+}
+
+impl Template {
+    /// From an address and a port.
+    pub(crate) fn new(from: (Ipv4Addr, u16), control: TcpControl, data: &[u8]) -> Self {
+        let head = if control == TcpControl::Syn { SYN_LEN } else { ACK_LEN };
+        let mut frame = vec![0; head + data.len()];
+        write_segment(&mut frame, from, control, 0, 0, data);
+        // Also the one to a SYN acknowledges.
+        frame[FLAGS] |= ACKNOWLEDGES;
+        frame[TO_PORT..TO_PORT + 2].fill(0);
+        frame[CHECKSUM..CHECKSUM + 2].fill(0);
+        let segment = &frame[ETHERNET_LEN + IP_LEN..];
+        let base = pseudo_header(from.0, SERVER, segment.len()) + sum(segment);
+        Self { frame, base }
+    }
+
+    pub(crate) const fn len(&self) -> usize {
+        self.frame.len()
+    }
+
+    /// Writes it with these numbers, into a frame of its length.
+    #[inline]
+    pub(crate) fn write(&self, to: &mut [u8], to_port: u16, seq: u32, ack: u32) {
+        to.copy_from_slice(&self.frame);
+        to[TO_PORT..TO_PORT + 2].copy_from_slice(&to_port.to_be_bytes());
+        to[SEQ..SEQ + 4].copy_from_slice(&seq.to_be_bytes());
+        to[ACK..ACK + 4].copy_from_slice(&ack.to_be_bytes());
+        let checksum = !fold(self.base + u64::from(to_port) + u64::from(seq) + u64::from(ack));
+        to[CHECKSUM..CHECKSUM + 2].copy_from_slice(&checksum.to_be_bytes());
     }
 }
 
@@ -217,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_request_with_other_numbers_has_a_correct_checksum() {
-        for work in [Work::Echo, Work::Message, Work::Adder] {
+        for work in [Work::Echo, Work::Message, Work::Adder, Work::Page] {
             let request = Request::new(work, 70_001, client(70_001));
             let mut frame = [0; REQUEST_LEN];
             for (seq, ack) in [(0, 0), (1, u32::MAX), (u32::MAX, 0x8000_0001), (0xfffe_ffff, 0xffff_fffe)] {

@@ -3,6 +3,8 @@
 
 //! What requests ask for, and what answers them.
 
+use crate::back_end::ANSWER;
+
 /// Bytes of a request.
 pub(crate) const DATA_LEN: usize = 100;
 
@@ -15,6 +17,8 @@ pub enum Work {
     Message,
     /// It adds two numbers: `GET /add/A/B` (services/README.md).
     Adder,
+    /// It asks its back end for a page of 10 KiB: `GET /`.
+    Page,
 }
 
 /// What bytes from the server are.
@@ -41,6 +45,8 @@ const METHOD: &[u8] = b"GET /add/";
 const SLASH: usize = METHOD.len() + DIGITS;
 /// With a header that makes the request as long as all others.
 const REST: &[u8] = b" HTTP/1.1\r\nHost: adder\r\nUser-Agent: race-client/0123456789012345\r\n\r\n";
+const PAGE_METHOD: &[u8] = b"GET /";
+const PAGE_PADDING: &[u8] = b" HTTP/1.1\r\nHost: origin\r\nUser-Agent: race-client/";
 const STATUS: &[u8] = b"HTTP/1.1 ";
 const OK: &[u8] = b"HTTP/1.1 200";
 /// Of `A + B = C` and a line feed.
@@ -67,6 +73,12 @@ impl Work {
                 write_digits(LEAST + u64::from(number), &mut data[METHOD.len()..SLASH]);
                 data[SLASH + 1 + DIGITS..].copy_from_slice(REST);
             }
+            Self::Page => {
+                data.fill(b'x');
+                data[..PAGE_METHOD.len()].copy_from_slice(PAGE_METHOD);
+                data[PAGE_METHOD.len()..][..PAGE_PADDING.len()].copy_from_slice(PAGE_PADDING);
+                data[DATA_LEN - 4..].copy_from_slice(b"\r\n\r\n");
+            }
         }
         data
     }
@@ -87,12 +99,14 @@ impl Work {
                 write_digits(LEAST + u64::from(seq), &mut field[1..]);
                 field
             }
+            Self::Page => &[],
         }
     }
 
-    /// What `found` is to the request of a client with this sequence number, which is `data` without it.
+    /// What `found` is to the request of a client with this sequence number, which is `data` without it, after so many bytes of the
+    /// answer.
     #[inline]
-    pub(crate) fn answer(self, data: &[u8], number: u32, found: &[u8], seq: u32) -> Answer {
+    pub(crate) fn answer(self, data: &[u8], number: u32, found: &[u8], seq: u32, after: usize) -> Answer {
         let is_whole = match self {
             Self::Echo => {
                 found.split_at_checked(4).is_some_and(|(first, rest)| first == seq.to_be_bytes() && *rest == data[4..])
@@ -104,6 +118,11 @@ impl Work {
                 wanted[0] |= REPLY;
                 found == wanted
             }
+            Self::Page => match ANSWER.get(after..).and_then(|rest| rest.strip_prefix(found)) {
+                None => return Answer::Wrong,
+                Some([]) => true,
+                Some(_) => return Answer::Part,
+            },
             Self::Adder if found.starts_with(STATUS) && !found.starts_with(OK) => return Answer::Wrong,
             Self::Adder if found.ends_with(&sum(number, seq)) => true,
             Self::Adder if found.starts_with(OK) => return Answer::Part,
@@ -134,7 +153,7 @@ fn write_digits(mut value: u64, to: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, DATA_LEN, HEADER_LEN, MESSAGE_NUMBER, Work};
+    use super::{ANSWER, Answer, DATA_LEN, HEADER_LEN, MESSAGE_NUMBER, Work};
 
     fn request(work: Work, number: u32, seq: u32) -> [u8; DATA_LEN] {
         let mut data = work.request(number);
@@ -153,7 +172,7 @@ mod tests {
     fn a_message_comes_back_as_a_reply() {
         let mut reply = request(Work::Message, 7, 9);
         assert_eq!(reply[..HEADER_LEN], [2, 0, 0, 0, 0, 0, 0, 0, 91]);
-        let of = |found: &[u8]| Work::Message.answer(&Work::Message.request(7), 7, found, 9);
+        let of = |found: &[u8]| Work::Message.answer(&Work::Message.request(7), 7, found, 9, 0);
         assert_eq!(of(&reply), Answer::Wrong, "it is no reply");
         reply[0] = 0x82;
         assert_eq!((of(&reply), of(&reply[1..])), (Answer::Whole, Answer::Wrong));
@@ -165,14 +184,28 @@ mod tests {
     fn answers_are_those_of_the_client_and_the_number() {
         let (echo, adder) = (Work::Echo.request(7), Work::Adder.request(7));
         let sum = b"HTTP/1.1 200 OK\r\nContent-Length: 40\r\n\r\n10000000007 + 10000000009 = 20000000016\n";
-        let of = |found: &[u8]| Work::Adder.answer(&adder, 7, found, 9);
-        assert_eq!(Work::Echo.answer(&echo, 7, &request(Work::Echo, 7, 9), 9), Answer::Whole);
-        assert_eq!(Work::Echo.answer(&echo, 7, &request(Work::Echo, 7, 8), 9), Answer::Wrong);
-        assert_eq!(Work::Echo.answer(&echo, 7, &request(Work::Echo, 6, 9), 9), Answer::Wrong);
+        let of = |found: &[u8]| Work::Adder.answer(&adder, 7, found, 9, 0);
+        assert_eq!(Work::Echo.answer(&echo, 7, &request(Work::Echo, 7, 9), 9, 0), Answer::Whole);
+        assert_eq!(Work::Echo.answer(&echo, 7, &request(Work::Echo, 7, 8), 9, 0), Answer::Wrong);
+        assert_eq!(Work::Echo.answer(&echo, 7, &request(Work::Echo, 6, 9), 9, 0), Answer::Wrong);
         assert_eq!((of(sum), of(&sum[..39]), of(&sum[39..])), (Answer::Whole, Answer::Part, Answer::Whole));
         for wrong in [&sum[1..10], b"HTTP/1.1 400 Bad Request\r\n", b"10000000007 + 10000000009 = 20000000017\n"] {
             assert_eq!(of(wrong), Answer::Wrong, "{}", wrong.escape_ascii());
         }
-        assert_eq!(Work::Adder.answer(&adder, 7, sum, 10), Answer::Part, "another sum, or the beginning of a long one");
+        assert_eq!(
+            Work::Adder.answer(&adder, 7, sum, 10, 0),
+            Answer::Part,
+            "another sum, or the beginning of a long one"
+        );
+    }
+
+    #[test]
+    fn a_page_comes_in_pieces() {
+        let data = request(Work::Page, 7, 9);
+        assert!(data.starts_with(b"GET / HTTP/1.1\r\n") && data.ends_with(b"x\r\n\r\n"), "{}", data.escape_ascii());
+        let of = |found: &[u8], after| Work::Page.answer(&data, 7, found, 9, after);
+        assert_eq!((of(&ANSWER, 0), of(&ANSWER[..99], 0)), (Answer::Whole, Answer::Part));
+        assert_eq!((of(&ANSWER[99..], 99), of(&ANSWER[99..], 98)), (Answer::Whole, Answer::Wrong));
+        assert_eq!(of(&[&ANSWER[99..], b"!"].concat(), 99), Answer::Wrong);
     }
 }

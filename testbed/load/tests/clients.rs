@@ -36,7 +36,7 @@ impl Race {
         self.stack.wire_mut().now = Duration::from_micros(self.now);
         self.clients.look_for_loss(self.now);
         while let Some(outgoing) = self.clients.next(self.now) {
-            let mut frame = vec![0; outgoing.len()];
+            let mut frame = vec![0; self.clients.len_of(outgoing)];
             self.clients.write(outgoing, &mut frame);
             self.stack.wire_mut().to_stack.push_back(frame);
         }

@@ -33,6 +33,8 @@ pub(super) enum News {
     Closed,
     /// The server has sent it before, or the handshake is to be confirmed again.
     Repeated,
+    /// The beginning of an answer, which is to be acknowledged.
+    Continued,
     /// Only an acknowledgment, the beginning of an answer, or no answer to a SYN, such as the refusal of a server that does not listen yet: the SYN is sent
     /// again.
     Nothing,
@@ -48,6 +50,10 @@ pub(super) struct Connection {
     seq: u32,
     /// Of the next byte to come.
     ack: u32,
+    /// So many bytes of the answer have come.
+    received: usize,
+    /// Whether its beginning is to be acknowledged.
+    pub(super) is_owed: bool,
     /// When the request should have been sent, from which on its latency counts.
     pub(super) due: u64,
     /// When something was last sent or came.
@@ -59,7 +65,7 @@ impl Connection {
         let request = Request::new(work, number, addresses::client(number));
         // Any number will do. Those of neighbors are far apart.
         let seq = number.wrapping_mul(0x9e37_79b9);
-        Self { request, state: State::Closed, seq, ack: 0, due: 0, touched: 0 }
+        Self { request, state: State::Closed, seq, ack: 0, received: 0, is_owed: false, due: 0, touched: 0 }
     }
 
     pub(super) const fn numbers(&self) -> (u32, u32) {
@@ -118,14 +124,16 @@ impl Connection {
             State::Idle | State::Closing => News::Wrong,
             State::Waiting => {
                 let (request, seq, _) = self.sent();
-                let answer = request.answer(segment.data, seq);
+                let answer = request.answer(segment.data, seq, self.received);
                 if segment.ack != self.seq || answer == Answer::Wrong {
                     return News::Wrong;
                 }
                 self.ack = self.ack.wrapping_add(segment.data.len() as u32);
                 if answer == Answer::Part {
-                    return News::Nothing;
+                    self.received += segment.data.len();
+                    return News::Continued;
                 }
+                (self.received, self.is_owed) = (0, false);
                 self.come(State::Idle, now);
                 News::Answered
             }

@@ -9,6 +9,7 @@
 mod connection;
 
 use crate::addresses;
+use crate::back_end::{BackEnd, Reply};
 use crate::latency::Latencies;
 use crate::segment::{self, ACK_LEN, ARP_LEN, Inbound, REQUEST_LEN, SYN_LEN};
 use crate::work::Work;
@@ -33,20 +34,8 @@ pub enum Outgoing {
     Request(u32),
     /// The last segment of a client's direction.
     Fin(u32),
-}
-
-impl Outgoing {
-    /// The length of its frame in bytes.
-    #[must_use]
-    #[expect(clippy::len_without_is_empty, reason = "no frame is empty")]
-    pub const fn len(self) -> usize {
-        match self {
-            Self::Arp(_) => ARP_LEN,
-            Self::Syn(_) => SYN_LEN,
-            Self::Ack(_) | Self::Fin(_) => ACK_LEN,
-            Self::Request(_) => REQUEST_LEN,
-        }
-    }
+    /// A segment of a proxy's back end.
+    BackEnd(Reply),
 }
 
 /// When requests are sent.
@@ -54,6 +43,8 @@ impl Outgoing {
 pub enum Mode {
     /// Never: answers are awaited and acknowledged.
     Drain,
+    /// Never, and all connections are closed.
+    Close,
     /// As soon as the limit allows it.
     Full,
     /// As soon as the limit allows it, on connections that are closed after each answer and opened again.
@@ -111,6 +102,8 @@ pub struct Clients {
     limit: usize,
     /// What goes before requests.
     urgent: VecDeque<Outgoing>,
+    /// Connections whose answers have begun to come.
+    owed: VecDeque<u32>,
     /// The connection that is looked at next for a lost segment.
     look: usize,
     patience: Patience,
@@ -119,6 +112,7 @@ pub struct Clients {
     due: f64,
     counters: Counters,
     latencies: Latencies,
+    back_end: BackEnd,
 }
 
 impl Clients {
@@ -134,12 +128,14 @@ impl Clients {
             in_flight: 0,
             limit,
             urgent: VecDeque::new(),
+            owed: VecDeque::new(),
             look: 0,
             patience,
             mode: Mode::Drain,
             due: 0.0,
             counters: Counters::default(),
             latencies,
+            back_end: BackEnd::new(),
         }
     }
 
@@ -165,12 +161,22 @@ impl Clients {
         self.mode = mode;
         self.due = now as f64;
         self.latencies.clear();
+        if mode == Mode::Close {
+            self.acknowledged = 0;
+            for number in self.idle.drain(..) {
+                self.connections[number as usize].close(now);
+                self.urgent.push_back(Outgoing::Fin(number));
+                self.in_flight += 1;
+            }
+        }
     }
 
-    /// Whether all connections are open, every request has its answer, and every answer its acknowledgment.
+    /// Whether all connections are open, or closed if that is the mode, every request has its answer, and every answer its
+    /// acknowledgment.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.are_open() && self.in_flight == 0 && self.acknowledged == self.idle.len() && self.urgent.is_empty()
+        let are_so = if self.mode == Mode::Close { self.open == 0 } else { self.are_open() };
+        are_so && self.in_flight == 0 && self.acknowledged == self.idle.len() && self.urgent.is_empty()
     }
 
     fn are_open(&self) -> bool {
@@ -180,8 +186,11 @@ impl Clients {
     /// Takes a frame that has come.
     pub fn take(&mut self, frame: &[u8], now: u64) {
         match segment::inbound(frame) {
-            Inbound::Arp(address) if addresses::is_client(address) => {
+            Inbound::Arp(address) if addresses::is_ours(address) => {
                 self.urgent.push_back(Outgoing::Arp(address));
+            }
+            Inbound::Tcp(segment) if (segment.to, segment.to_port) == addresses::BACK_END => {
+                self.urgent.extend(self.back_end.take(&segment).map(Outgoing::BackEnd));
             }
             Inbound::Tcp(segment) => {
                 let number = addresses::number(segment.to, segment.to_port);
@@ -239,6 +248,12 @@ impl Clients {
                 self.counters.repeated += 1;
                 self.urgent.push_back(Outgoing::Ack(number));
             }
+            News::Continued => {
+                // One acknowledgment for all that has come at once.
+                if !core::mem::replace(&mut self.connections[number as usize].is_owed, true) {
+                    self.owed.push_back(number);
+                }
+            }
             News::Nothing => (),
             News::Wrong => self.counters.wrong += 1,
         }
@@ -249,7 +264,13 @@ impl Clients {
         if let Some(urgent) = self.urgent.pop_front() {
             return Some(urgent);
         }
-        if let Some(number) = self.closed.front().copied().filter(|_| self.in_flight < self.limit.min(OPENING)) {
+        while let Some(number) = self.owed.pop_front() {
+            if core::mem::take(&mut self.connections[number as usize].is_owed) {
+                return Some(Outgoing::Ack(number));
+            }
+        }
+        let may_open = self.mode != Mode::Close && self.in_flight < self.limit.min(OPENING);
+        if let Some(number) = self.closed.front().copied().filter(|_| may_open) {
             self.closed.pop_front();
             self.connections[number as usize].open(now);
             self.in_flight += 1;
@@ -262,7 +283,7 @@ impl Clients {
     /// Since when a request is due, if one is.
     fn due(&self, now: u64) -> Option<u64> {
         match self.mode {
-            Mode::Drain => None,
+            Mode::Drain | Mode::Close => None,
             Mode::Churn => Some(now),
             Mode::Full => self.are_open().then_some(now),
             Mode::Paced { .. } => (self.are_open() && self.due <= now as f64).then_some(self.due as u64),
@@ -305,13 +326,26 @@ impl Clients {
             connection.touched = now;
             self.counters.resent += 1;
             self.urgent.push_back(again);
+            self.urgent.extend(self.back_end.missing().map(Outgoing::BackEnd));
         }
     }
 
-    /// Writes the frame of what is to be sent. `frame` has [its length](Outgoing::len); any other is left as it is.
+    /// The length of the frame of what is to be sent, in bytes.
+    #[must_use]
+    pub fn len_of(&self, outgoing: Outgoing) -> usize {
+        match outgoing {
+            Outgoing::Arp(_) => ARP_LEN,
+            Outgoing::Syn(_) => SYN_LEN,
+            Outgoing::Ack(_) | Outgoing::Fin(_) => ACK_LEN,
+            Outgoing::Request(_) => REQUEST_LEN,
+            Outgoing::BackEnd(reply) => self.back_end.len(reply),
+        }
+    }
+
+    /// Writes the frame of what is to be sent. `frame` has [its length](Self::len_of); any other is left as it is.
     #[inline]
     pub fn write(&self, outgoing: Outgoing, frame: &mut [u8]) {
-        if frame.len() != outgoing.len() {
+        if frame.len() != self.len_of(outgoing) {
             return;
         }
         match outgoing {
@@ -324,6 +358,7 @@ impl Clients {
             Outgoing::Arp(address) => segment::write_arp(frame, address),
             Outgoing::Syn(number) => self.write_empty(frame, number, TcpControl::Syn, 0),
             Outgoing::Ack(number) => self.write_empty(frame, number, TcpControl::None, 0),
+            Outgoing::BackEnd(reply) => self.back_end.write(reply, frame),
             Outgoing::Fin(number) => self.write_empty(frame, number, TcpControl::Fin, 1),
         }
     }

@@ -14,6 +14,9 @@ from testbed.bench.sockets.servers import PORT, Server
 from testbed.run.programs import Program, ProgramMissing, repository_root
 
 KERNEL, DPDK = "kernel", "dpdk"
+PROXY = "proxy"
+# The client is that too.
+BACK_END = "10.255.0.1:8080"
 # A server that is stopped in its turn must not find its clients too slow afterwards.
 _TIMEOUT = ("--timeout", "36000")
 
@@ -46,6 +49,8 @@ class Contestant:
             raise ProgramMissing(f"no program '{self.path}': run ./x services build")
         address = ADDRESS.split("/")[0]
         words = [KERNEL, address, str(PORT)] if self.stack == KERNEL else ["--", DPDK, ADDRESS, str(PORT)]
+        if self.work == "page":
+            words += [BACK_END, "--limit", "200000"]
         program = Program(self.name, self.language, self.path.resolve())
         on_kernel = self.stack == KERNEL
         return Server(self.name, self.what, on_kernel, program, lambda *_: [*words, *_TIMEOUT], work=self.work)
@@ -74,6 +79,10 @@ def _pool(name: str, language: str, folder: str, program: str) -> Contestant:
     return Contestant(f"{name}-{KERNEL}", language, KERNEL, what, folder, program, "message")
 
 
+def _proxy(name: str, language: str, what: str, folder: str, program: str = PROXY) -> Contestant:
+    return Contestant(f"{name}-{KERNEL}", language, KERNEL, f"{what}, on the kernel's sockets", folder, program, "page")
+
+
 # By service. The first one's noise floor is measured.
 CONTESTANTS = {
     "adder": [
@@ -89,6 +98,15 @@ CONTESTANTS = {
         *_twins("echo", "message"),
         _pool("pool", "Rust", "target/dist", "echo-pool"),
         _pool("cpp", "C++", "target/services-cpp", "echo"),
+    ],
+    PROXY: [
+        *_twins(PROXY, "page"),
+        _proxy("tokio", "Rust", "Rust with tokio", "target/dist", "proxy-tokio"),
+        _proxy("uring", "Rust", "Rust with io_uring", "target/dist", "proxy-uring"),
+        _proxy("cpp", "C++", "C++ with Boost.Asio", "target/services-cpp"),
+        _proxy("go", "Go", "Go with its standard library", "target/services-go"),
+        _proxy("java", "Java", "Java with Netty", "target/services-java"),
+        _proxy("python", "Python", "Python with asyncio", "target/services-python"),
     ],
 }
 SERVICES = tuple(CONTESTANTS)

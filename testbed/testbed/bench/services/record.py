@@ -23,7 +23,7 @@ class ServiceFigures(Record):
     stack: str
     connections: int
     rate: float = Field(description="requests a second, as many as it can answer")
-    cpu_s_per_request: float = Field(description="all that the server's CPU does, for each request")
+    cpu_s_per_request: float | None = Field(description="all that the server's CPU does, for each request")
     latency_us: dict[str, float] = Field(description="at half of its rate; empty if not measured")
     rss_kb: int | None = None
     virtual_kb: int | None = None
@@ -66,7 +66,7 @@ class ServicesRecord(RaceRecord):
             stack=contestant.stack,
             connections=connections,
             rate=figures.rate_pps,
-            cpu_s_per_request=1 / figures.rate_per_cpu_pps,
+            cpu_s_per_request=1 / figures.rate_per_cpu_pps if figures.rate_per_cpu_pps else None,
             latency_us={name: getattr(half, f"{name}_us") for name in names} if half else {},
             rss_kb=costs[0].resident_kb if costs else None,
             virtual_kb=costs[0].virtual_kb if costs else None,

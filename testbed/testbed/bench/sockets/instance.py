@@ -31,8 +31,9 @@ _QUIET_TIMEOUT_S = 20.0
 _LOOK_S = 0.002
 # For the client and all servers alike: glibc asks for transparent hugepages.
 _HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-# More requests are not on their way at a time: queues hold them all.
+# More requests are not on their way at a time: queues hold them all. A page has 8 long segments.
 MOST_IN_FLIGHT = 256
+MOST_PAGES_IN_FLIGHT = 32
 # Columns of a CPU's line in /proc/stat: idle, iowait, steal.
 _NOT_BUSY = (4, 5, 8)
 
@@ -90,7 +91,8 @@ class RaceInstance:
     def _commands(self) -> tuple[dict[str, list[str]], dict[str, str]]:
         """The command lines of both, and the prefixes of those that have telemetry."""
         platform, lcores = self._platform, self._platform.lcores
-        client_words = ["--", self.server.work, str(self.connections), str(min(self.connections, MOST_IN_FLIGHT))]
+        most = MOST_PAGES_IN_FLIGHT if self.server.work == "page" else MOST_IN_FLIGHT
+        client_words = ["--", self.server.work, str(self.connections), str(min(self.connections, most))]
         if self.condition.streams:
             client_words = ["--", "streams", str(self.connections)]
         server_words = self.server.argv(self.condition)
@@ -295,6 +297,10 @@ class RaceInstance:
         if self._stopped:
             self.resume()
         self.drain()
+        if not self.condition.streams:
+            # A proxy lets connections end before it does.
+            self.ask("/race/close")
+            self._wait(lambda: bool(self._counters()["quiet"]), _QUIET_TIMEOUT_S, "closed all connections")
         status = self._running(self._client).stop(_STOP_TIMEOUT_S)
         if status != 0:
             raise self._running(self._client).failure(f"ended with {describe_status(status)}")

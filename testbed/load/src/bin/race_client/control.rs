@@ -39,6 +39,7 @@ enum Ask {
     Pace(u64, u64),
     Churn,
     Drain,
+    Close,
     Counters,
     Latencies,
 }
@@ -72,6 +73,7 @@ impl Control {
                 Ask::Pace(rate.parse().unwrap_or(1), millis.parse().unwrap_or(0))
             })?,
             command("/race/drain", "Sends no more requests", |_| Ask::Drain)?,
+            command("/race/close", "Closes all connections", |_| Ask::Close)?,
             command("/race/counters", "Returns what was counted since the start", |_| Ask::Counters)?,
             command("/race/latencies", "Returns what /race/pace has recorded, in ns", |_| Ask::Latencies)?,
             // The last one: whoever is answered finds all others.
@@ -114,6 +116,7 @@ impl Control {
                 self.set(clients, Mode::Paced { interval: clock.hz() as f64 / rate.max(1) as f64, from, until }, now)
             }
             Ask::Drain => self.set(clients, Mode::Drain, now),
+            Ask::Close => self.set(clients, Mode::Close, now),
             Ask::Counters => self.counters(clients, clock),
             Ask::Latencies => self.latencies(clients, clock),
         };

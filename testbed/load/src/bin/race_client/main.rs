@@ -2,8 +2,8 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! The client of a race: on commands by DPDK's telemetry socket, it opens connections to a server, and sends requests or asks
-//! for streams. It checks what comes. Usage: race-client [EAL OPTIONS] -- echo CONNECTIONS IN_FLIGHT, or message or adder in place
-//! of echo, or race-client [EAL OPTIONS] -- streams CONNECTIONS. Runs until SIGINT or SIGTERM.
+//! for streams. It checks what comes. Usage: race-client [EAL OPTIONS] -- echo CONNECTIONS IN_FLIGHT, or message, adder or page
+//! in place of echo, or race-client [EAL OPTIONS] -- streams CONNECTIONS. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
 mod control;
@@ -28,7 +28,7 @@ const ACKNOWLEDGE: Duration = Duration::from_millis(40);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
-    let usage = "race-client … -- echo, message or adder, CONNECTIONS IN_FLIGHT, or -- streams CONNECTIONS";
+    let usage = "race-client … -- echo, message, adder or page, CONNECTIONS IN_FLIGHT, or -- streams CONNECTIONS";
     let number = |at: usize| -> Result<u32, Box<dyn Error>> {
         let word = args.get(at).ok_or_else(|| format!("a number is missing: {usage}"))?;
         Ok(word.parse().map_err(|error| format!("'{word}': {error}"))?)
@@ -41,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     match args[0].as_str() {
         "echo" => requests(&eal, Work::Echo, connections, number(2)? as usize, &stop),
         "message" => requests(&eal, Work::Message, connections, number(2)? as usize, &stop),
+        "page" => requests(&eal, Work::Page, connections, number(2)? as usize, &stop),
         "adder" => requests(&eal, Work::Adder, connections, number(2)? as usize, &stop),
         "streams" => streams(&eal, connections, &stop),
         other => Err(format!("'{other}' is no load: {usage}").into()),
@@ -127,7 +128,7 @@ impl Wire {
                 self.spare = Some(packet);
                 break;
             };
-            if let Ok(frame) = packet.append(outgoing.len()) {
+            if let Ok(frame) = packet.append(clients.len_of(outgoing)) {
                 clients.write(outgoing, frame);
             }
             let _ = self.waiting.push(packet); // there is room

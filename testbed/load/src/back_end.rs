@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Copyright(c) 2026 The l2fwd-rs authors
+
+//! What stands behind a proxy: it answers each request by the same page, as fast as the proxy's window allows.
+
+use crate::addresses::BACK_END;
+use crate::segment::{FIN, RST, SYN, Segment, Template};
+use smoltcp::wire::TcpControl;
+
+/// `origin` of services/ answers so too, with another head.
+const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10240\r\n\r\n";
+const PAGE_LEN: usize = 10_240;
+/// Bytes of an answer.
+pub(crate) const ANSWER_LEN: usize = HEAD.len() + PAGE_LEN;
+/// The most in one segment.
+const SEGMENT_LEN: usize = 1_460;
+const PORTS: usize = u16::MAX as usize + 1;
+/// The first sequence number of each connection.
+const FIRST: u32 = 1_000_000;
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+/// The answer to each request.
+pub(crate) static ANSWER: [u8; ANSWER_LEN] = answer();
+
+const fn answer() -> [u8; ANSWER_LEN] {
+    let mut answer = [0; ANSWER_LEN];
+    let mut at = 0;
+    while at < ANSWER_LEN {
+        // A period that is a prime: no two segments have the same bytes.
+        answer[at] = if at < HEAD.len() { HEAD[at] } else { b'!' + (at % 89) as u8 };
+        at += 1;
+    }
+    answer
+}
+
+/// A segment of the back end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reply {
+    /// Which one of the templates.
+    template: usize,
+    to_port: u16,
+    seq: u32,
+    ack: u32,
+}
+
+/// The answer to a proxy's port that is on its way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sending {
+    /// Its first sequence number.
+    seq: u32,
+    /// What was received.
+    ack: u32,
+    /// So many of its segments are sent.
+    sent: usize,
+    /// So many of its bytes are acknowledged.
+    acknowledged: usize,
+}
+
+/// The back end's segments, of which only numbers change.
+#[derive(Debug)]
+pub(crate) struct BackEnd {
+    /// To a SYN, to a FIN, and the answer.
+    templates: Vec<Template>,
+    /// By the proxy's ports.
+    sending: Vec<Sending>,
+}
+
+const TO_SYN: usize = 0;
+const TO_FIN: usize = 1;
+const FIRST_OF_ANSWER: usize = 2;
+const SEGMENTS: usize = ANSWER_LEN.div_ceil(SEGMENT_LEN);
+
+impl BackEnd {
+    pub(crate) fn new() -> Self {
+        let empty = [TcpControl::Syn, TcpControl::Fin].map(|control| Template::new(BACK_END, control, &[]));
+        let answer = ANSWER.chunks(SEGMENT_LEN).map(|data| Template::new(BACK_END, TcpControl::Psh, data));
+        let sending = vec![Sending { sent: SEGMENTS, acknowledged: ANSWER_LEN, ..Sending::default() }; PORTS];
+        Self { templates: empty.into_iter().chain(answer).collect(), sending }
+    }
+
+    /// What answers a segment.
+    pub(crate) fn take(&mut self, segment: &Segment<'_>) -> impl Iterator<Item = Reply> + use<> {
+        let to_port = segment.from_port;
+        let ack = segment.seq.wrapping_add(segment.data.len() as u32);
+        let sending = &mut self.sending[usize::from(to_port)];
+        let ends = segment.flags & (SYN | FIN | RST);
+        if ends == 0 && segment.data.ends_with(END_OF_HEAD) {
+            *sending = Sending { seq: segment.ack, ack, ..Sending::default() };
+        } else if ends != 0 {
+            (sending.sent, sending.acknowledged) = (SEGMENTS, ANSWER_LEN);
+        } else {
+            // One of an earlier answer is far away.
+            let acknowledged = segment.ack.wrapping_sub(sending.seq) as usize;
+            sending.acknowledged = sending.acknowledged.max(if acknowledged > ANSWER_LEN { 0 } else { acknowledged });
+        }
+        let room = sending.acknowledged + usize::from(segment.window);
+        let may_be_sent = if room >= ANSWER_LEN { SEGMENTS } else { room / SEGMENT_LEN };
+        let first = sending.sent;
+        sending.sent = first.max(may_be_sent);
+        let answer = of_answer(*sending, to_port, first);
+        let end = match ends {
+            SYN => Some((TO_SYN, FIRST)),
+            FIN => Some((TO_FIN, segment.ack)),
+            _ => None,
+        };
+        answer.chain(end.map(|(template, seq)| Reply { template, to_port, seq, ack: ack.wrapping_add(1) }))
+    }
+
+    /// What was lost of answers, perhaps: all that was sent and is not acknowledged.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = Reply> + '_ {
+        self.sending
+            .iter()
+            .enumerate()
+            .filter(|(_, sending)| sending.acknowledged < ANSWER_LEN)
+            .flat_map(|(port, sending)| of_answer(*sending, port as u16, sending.acknowledged / SEGMENT_LEN))
+    }
+
+    /// The length of a reply's frame.
+    pub(crate) fn len(&self, reply: Reply) -> usize {
+        self.templates[reply.template].len()
+    }
+
+    /// Writes the frame of a reply, which has that length.
+    #[inline]
+    pub(crate) fn write(&self, reply: Reply, frame: &mut [u8]) {
+        self.templates[reply.template].write(frame, reply.to_port, reply.seq, reply.ack);
+    }
+}
+
+/// The segments that are sent, from this one on.
+fn of_answer(sending: Sending, to_port: u16, first: usize) -> impl Iterator<Item = Reply> {
+    (first..sending.sent).map(move |number| Reply {
+        template: FIRST_OF_ANSWER + number,
+        to_port,
+        seq: sending.seq.wrapping_add((number * SEGMENT_LEN) as u32),
+        ack: sending.ack,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ANSWER_LEN, BackEnd, FIRST, FIRST_OF_ANSWER, Reply, SEGMENT_LEN, TO_FIN, TO_SYN};
+    use crate::segment::{FIN, SYN, Segment};
+
+    const PORT: u16 = 40_000;
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
+
+    fn take(back_end: &mut BackEnd, flags: u8, seq: u32, ack: u32, data: &[u8], window: u16) -> Vec<Reply> {
+        let (to, to_port) = crate::addresses::BACK_END;
+        back_end.take(&Segment { to, to_port, from_port: PORT, seq, ack, flags, window, data }).collect()
+    }
+
+    const fn reply(template: usize, seq: u32, ack: u32) -> Reply {
+        Reply { template, to_port: PORT, seq, ack }
+    }
+
+    const WIDE: u16 = 60_000;
+
+    #[test]
+    fn a_connection_opens_gets_pages_and_closes() {
+        let mut back_end = BackEnd::new();
+        assert_eq!(take(&mut back_end, SYN, 7, 0, b"", WIDE), [reply(TO_SYN, FIRST, 8)]);
+        assert_eq!(take(&mut back_end, 0, 8, FIRST + 1, b"", WIDE), []);
+        let after = 8 + REQUEST.len() as u32;
+        for number in 0..2 {
+            let seq = FIRST + 1 + number * ANSWER_LEN as u32;
+            let answer = take(&mut back_end, 0, 8, seq, REQUEST, WIDE);
+            assert_eq!((answer.len(), answer[1]), (8, reply(FIRST_OF_ANSWER + 1, seq + SEGMENT_LEN as u32, after)));
+        }
+        let seq = FIRST + 1 + 2 * ANSWER_LEN as u32;
+        assert_eq!(take(&mut back_end, FIN, after, seq, b"", WIDE), [reply(TO_FIN, seq, after + 1)]);
+        assert_eq!(back_end.missing().count(), 0);
+    }
+
+    #[test]
+    fn what_is_not_acknowledged_is_sent_again() {
+        let mut back_end = BackEnd::new();
+        take(&mut back_end, 0, 8, FIRST + 1, REQUEST, WIDE);
+        let after = 8 + REQUEST.len() as u32;
+        let acknowledged = FIRST + 1 + 6 * SEGMENT_LEN as u32;
+        assert_eq!(take(&mut back_end, 0, after, acknowledged, b"", WIDE), []);
+        let again: Vec<_> = back_end.missing().collect();
+        let wanted = |number| reply(FIRST_OF_ANSWER + number, FIRST + 1 + (number * SEGMENT_LEN) as u32, after);
+        assert_eq!(again, [6, 7].map(wanted));
+        take(&mut back_end, 0, after, FIRST + 1 + ANSWER_LEN as u32, b"", WIDE);
+        assert_eq!(back_end.missing().count(), 0);
+    }
+
+    #[test]
+    fn no_more_is_sent_than_the_window_takes() {
+        let mut back_end = BackEnd::new();
+        let acknowledged = |segments: usize| FIRST + 1 + (segments * SEGMENT_LEN) as u32;
+        assert_eq!(take(&mut back_end, 0, 8, acknowledged(0), REQUEST, 4_096).len(), 2);
+        assert_eq!(take(&mut back_end, 0, 8, acknowledged(1), b"", 2_636).len(), 0);
+        assert_eq!(take(&mut back_end, 0, 8, acknowledged(2), b"", 0).len(), 0);
+        assert_eq!(take(&mut back_end, 0, 8, acknowledged(2), b"", 5_000).len(), 3);
+        assert_eq!(take(&mut back_end, 0, 8, acknowledged(5), b"", 4_096).len(), 3);
+    }
+}
