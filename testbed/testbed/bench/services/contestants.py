@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from testbed.run.programs import Program, ProgramMissing, repository_root
 
 KERNEL, DPDK = "kernel", "dpdk"
 PROXY = "proxy"
+_CONFIGURATIONS = Path(__file__).parent
 # The client is that too.
 BACK_END = "10.255.0.1:8080"
 # A server that is stopped in its turn must not find its clients too slow afterwards.
@@ -34,6 +36,8 @@ class Contestant:
     program: str
     # What the client asks for.
     work: str
+    # Instead of those that programs of this tree have.
+    arguments: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -46,14 +50,16 @@ class Contestant:
         Raises `ProgramMissing`.
         """
         if not (self.path.is_file() and os.access(self.path, os.X_OK)):
-            raise ProgramMissing(f"no program '{self.path}': run ./x services build")
+            remedy = f"install {self.program}" if self.arguments else "run ./x services build"
+            raise ProgramMissing(f"no program '{self.path}': {remedy}")
         address = ADDRESS.split("/")[0]
         words = [KERNEL, address, str(PORT)] if self.stack == KERNEL else ["--", DPDK, ADDRESS, str(PORT)]
         if self.work == "page":
             words += [BACK_END, "--limit", "200000"]
         program = Program(self.name, self.language, self.path.resolve())
+        words = [*self.arguments] or [*words, *_TIMEOUT]
         on_kernel = self.stack == KERNEL
-        return Server(self.name, self.what, on_kernel, program, lambda *_: [*words, *_TIMEOUT], work=self.work)
+        return Server(self.name, self.what, on_kernel, program, lambda *_: words, work=self.work)
 
 
 def _twins(service: str, work: str) -> list[Contestant]:
@@ -83,6 +89,12 @@ def _proxy(name: str, language: str, what: str, folder: str, program: str = PROX
     return Contestant(f"{name}-{KERNEL}", language, KERNEL, f"{what}, on the kernel's sockets", folder, program, "page")
 
 
+def _of_debian(name: str, what: str, folder: str, *arguments: str) -> Contestant:
+    return Contestant(
+        f"{name}-{KERNEL}", "C", KERNEL, f"{what}, on the kernel's sockets", folder, name, "page", arguments
+    )
+
+
 # By service. The first one's noise floor is measured.
 CONTESTANTS = {
     "adder": [
@@ -107,6 +119,16 @@ CONTESTANTS = {
         _proxy("go", "Go", "Go with its standard library", "target/services-go"),
         _proxy("java", "Java", "Java with Netty", "target/services-java"),
         _proxy("python", "Python", "Python with asyncio", "target/services-python"),
+        _of_debian("haproxy", "HAProxy in TCP mode", "/usr/sbin", "-db", "-f", str(_CONFIGURATIONS / "haproxy.cfg")),
+        _of_debian(
+            "nginx",
+            "nginx's stream proxy",
+            "/usr/sbin",
+            "-c",
+            str(_CONFIGURATIONS / "nginx.conf"),
+            "-p",
+            tempfile.gettempdir(),
+        ),
     ],
 }
 SERVICES = tuple(CONTESTANTS)

@@ -182,8 +182,8 @@ def remarks(measurements: Sequence[Measurement]) -> list[str]:
     """What to know when reading the figures."""
     found = [
         "Our servers are on virtio-user and vhost-user, whose copies the client makes; the kernel's on a veth pair, "
-        "with AF_PACKET at the client's end. All but 'offloaded' and 'segmented' verify and write all checksums in "
-        "software.",
+        "with AF_PACKET at the client's end. 'polled', 'polled-c' and 'async' verify and write all checksums in "
+        "software, as the kernel does; all others of ours leave them to the device.",
         "CPU time is that of the server's process; for the kernel's servers it is all that the server's CPU does, "
         "interrupts included, and each direction of the veth pair is handled by the CPU of its receiver.",
         "All servers have GLIBC_TUNABLES=glibc.malloc.hugetlb=1: their memory is on transparent hugepages, where the "
