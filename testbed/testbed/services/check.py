@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from testbed.services import adder, echo, origin, proxy
-from testbed.services.exchange import Case, Exchange, Unexpected
+from testbed.services.exchange import Case, Exchange, Unexpected, expect_reset
 
 SERVICES: dict[str, Callable[[], Iterator[Case]]] = {
     "adder": adder.cases,
@@ -62,12 +62,11 @@ def main() -> int:
         parser.error("--back-end ADDRESS:PORT belongs to the proxy: give it with proxy, and only then")
     cases = cases_of(words.service, words.back_end)
     try:
-        with Exchange(words.address, words.port) as probe:
-            if words.back_end is None:
-                probe.reset()
-            else:
-                # Else the first case would accept what the proxy opens for this one.
-                probe.is_reset()
+        if words.back_end is None:
+            Exchange(words.address, words.port).reset()
+        else:
+            # Else the first case would accept what the proxy opens for this one.
+            expect_reset(words.address, words.port)
     except Unexpected as error:
         print(f"check: {words.address} port {words.port} without its back end: {error}")
         return 1

@@ -189,6 +189,19 @@ class Exchange:
         return bool(found)
 
 
+def expect_reset(address: str, port: int) -> None:
+    """Connects, and is reset.
+
+    Raises `Unexpected` if anything else happens.
+    """
+    try:
+        with Exchange(address, port) as exchange:
+            exchange.is_reset()
+    except ConnectionResetError:
+        # Before the connection could be used.
+        return
+
+
 def split(data: bytes, at: Sequence[int]) -> list[bytes]:
     """The pieces between these places."""
     places = [0, *at, len(data)]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
-from testbed.services.exchange import Case, Exchange, Unexpected, split
+from testbed.services.exchange import Case, Exchange, Unexpected, expect_reset, split
 
 SIZES = (1, 2, 1_459, 1_460, 1_461, 4_096, 16_383, 16_384, 16_385, 65_536, 1_000_000)
 LARGE = 32 << 20
@@ -155,8 +155,7 @@ def _crowd(back_end: BackEnd, address: str, port: int) -> None:
 
 def _refused(back_end: BackEnd, address: str, port: int) -> None:
     """Without a back end the client is reset; with one, the next is served."""
-    with Exchange(address, port) as client:
-        client.is_reset()
+    expect_reset(address, port)
     with back_end.listening() as listener, _joined(listener, address, port) as pair:
         _passes(pair, 10)
 
@@ -166,8 +165,7 @@ def _unanswered(back_end: BackEnd, address: str, port: int) -> None:
     with back_end.listening(backlog=0) as listener, ExitStack() as stack:
         while _is_answered(back_end, stack):
             pass
-        with Exchange(address, port) as client:
-            client.is_reset()
+        expect_reset(address, port)
     with back_end.listening() as listener, _joined(listener, address, port) as pair:
         _passes(pair, 10)
 
