@@ -137,7 +137,7 @@ SERVICES = tuple(CONTESTANTS)
 def choose(service: str, names: Sequence[str]) -> tuple[list[Contestant], list[str]]:
     """The programs of these names, by default all that are built; and what is left out, with the remedy.
 
-    Raises `ProgramMissing` if one is asked for, or none can be had.
+    Raises `ProgramMissing` if one that is asked for is missing, or all are.
     """
     by_name = {one.name: one for one in CONTESTANTS[service]}
     if strange := [name for name in names if name not in by_name]:
