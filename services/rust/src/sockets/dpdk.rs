@@ -17,20 +17,21 @@ use std::io;
 const MBUFS: u32 = 4_095;
 const DATA_ROOM: u16 = 16_384;
 
-/// A stack with one listener.
+/// A stack, and its listener.
 #[derive(Debug)]
 pub struct Dpdk {
     stack: Stack<QueuePair>,
-    listener: ListenerId,
+    /// If there is one, until it is closed.
+    listener: Option<ListenerId>,
 }
 
 impl Dpdk {
-    /// Starts the first port, and listens at an address on it.
+    /// Starts the first port with this address, to connect to others.
     ///
     /// # Errors
     ///
     /// What DPDK or the stack says.
-    pub fn listen(eal: &Eal, address: IpNet, port: u16) -> Result<Self, Box<dyn Error>> {
+    pub fn new(eal: &Eal, address: IpNet) -> Result<Self, Box<dyn Error>> {
         let device = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
         let pool: Mempool = Mempool::builder("services").size(MBUFS).data_room(DATA_ROOM).build(eal)?;
         let offloads = segmentation_offloads(&device.info()?);
@@ -38,9 +39,19 @@ impl Dpdk {
         // Neighbor discovery asks a group for an IPv6 address. A device without a filter refuses, and receives all frames.
         let _ = device.set_allmulticast(true);
         let config = Config::new(device.mac_addr()?, address);
-        let mut stack = Stack::new(QueuePair::new(eal, rx.remove(0), tx.remove(0), pool), config)?;
-        let listener = stack.listen(port)?;
-        Ok(Self { stack, listener })
+        let stack = Stack::new(QueuePair::new(eal, rx.remove(0), tx.remove(0), pool), config)?;
+        Ok(Self { stack, listener: None })
+    }
+
+    /// Starts the first port, and listens at an address on it.
+    ///
+    /// # Errors
+    ///
+    /// As of [`new`](Self::new).
+    pub fn listen(eal: &Eal, address: IpNet, port: u16) -> Result<Self, Box<dyn Error>> {
+        let mut sockets = Self::new(eal, address)?;
+        sockets.listener = Some(sockets.stack.listen(port)?);
+        Ok(sockets)
     }
 }
 
@@ -97,6 +108,8 @@ impl Sockets for Dpdk {
     }
 
     fn stop_listening(&mut self) {
-        self.stack.close_listener(self.listener);
+        if let Some(listener) = self.listener.take() {
+            self.stack.close_listener(listener);
+        }
     }
 }

@@ -23,12 +23,12 @@ struct Stream {
     is_opening: bool,
 }
 
-/// A listener, and its connections.
+/// Connections, and the listener of some.
 #[derive(Debug)]
 pub struct Kernel {
     poll: Poll,
     ready: Events,
-    /// Until it is closed.
+    /// If there is one, until it is closed.
     listener: Option<TcpListener>,
     /// Whether connections may wait to be accepted.
     may_accept: bool,
@@ -36,17 +36,27 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// Without a listener, to connect to others.
+    ///
+    /// # Errors
+    ///
+    /// What the kernel says.
+    pub fn new() -> io::Result<Self> {
+        let ready = Events::with_capacity(EVENTS);
+        Ok(Self { poll: Poll::new()?, ready, listener: None, may_accept: false, streams: Slab::new() })
+    }
+
     /// Listens at an address.
     ///
     /// # Errors
     ///
     /// What the kernel says.
     pub fn listen(address: SocketAddr) -> io::Result<Self> {
-        let poll = Poll::new()?;
+        let mut sockets = Self::new()?;
         let mut listener = TcpListener::bind(address)?;
-        poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
-        let ready = Events::with_capacity(EVENTS);
-        Ok(Self { poll, ready, listener: Some(listener), may_accept: false, streams: Slab::new() })
+        sockets.poll.registry().register(&mut listener, LISTENER, Interest::READABLE)?;
+        sockets.listener = Some(listener);
+        Ok(sockets)
     }
 
     fn accept(&mut self, events: &mut Vec<Event<usize>>) {

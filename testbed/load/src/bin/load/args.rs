@@ -161,9 +161,8 @@ fn number<T: FromStr + PartialOrd>(
     range: core::ops::RangeInclusive<T>,
     expected: &'static str,
 ) -> Result<T, UsageError> {
-    value(option, text, expected).and_then(|number| {
-        if range.contains(&number) { Ok(number) } else { Err(invalid(option, text, expected)) }
-    })
+    value(option, text, expected)
+        .and_then(|number| if range.contains(&number) { Ok(number) } else { Err(invalid(option, text, expected)) })
 }
 
 fn value<T: FromStr>(option: &'static str, text: &str, expected: &'static str) -> Result<T, UsageError> {

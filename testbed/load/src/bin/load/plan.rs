@@ -42,7 +42,8 @@ impl Iterator for Plan {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        let (Self { from, to, seconds, .. }, place) = (self.clone(), self.next_place());
+        let place = self.next_place();
+        let Self { from, to, seconds, .. } = *self;
         if place >= (from + to) / 2.0 * seconds {
             return None;
         }
@@ -92,7 +93,10 @@ mod tests {
         let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
         let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
-        assert!((mean / 100_000.0 - 1.0).abs() < 0.005 && (variance.sqrt() / mean - 1.0).abs() < 0.01, "{mean} {variance}");
+        assert!(
+            (mean / 100_000.0 - 1.0).abs() < 0.005 && (variance.sqrt() / mean - 1.0).abs() < 0.01,
+            "{mean} {variance}"
+        );
         assert!(plan(7).eq(times.iter().copied()) && plan(8).ne(times));
     }
 

@@ -25,7 +25,9 @@ const REPLY: u8 = 0x80;
 pub(crate) enum Service {
     Adder,
     /// Messages of so many bytes.
-    Echo { size: usize },
+    Echo {
+        size: usize,
+    },
     Origin,
 }
 
@@ -46,8 +48,6 @@ pub(crate) struct Exchange {
     pub(crate) request: Vec<u8>,
     /// So much of the request is sent.
     pub(crate) sent: usize,
-    /// Which request of all this is.
-    pub(crate) number: u64,
     /// Whether a head has to come before the body.
     awaits_head: bool,
     /// What has come of the head.
@@ -66,7 +66,6 @@ impl Asker {
     /// for [`farewell`](Self::farewell).
     pub(crate) fn ask(&mut self, exchange: &mut Exchange, is_last: bool) {
         self.number += 1;
-        exchange.number = self.number;
         match self.service {
             Service::Adder => {
                 let mut draw = || self.random.random_range(-LARGEST..=LARGEST);
@@ -140,8 +139,8 @@ impl Exchange {
     ///
     /// What is wrong.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Result<bool, String> {
-        let (mut rest, joined);
-        rest = bytes;
+        let mut rest = bytes;
+        let joined;
         if self.awaits_head {
             let head = mem::take(&mut self.head);
             if !head.is_empty() {
@@ -231,12 +230,11 @@ mod tests {
             let length = place(b"content-length");
             let length = length.map_or(0..0, |start| start..body - 4);
             let status = if length.is_empty() { 0..0 } else { 0..b"HTTP/1.1 200".len() };
-            for at in status.chain(length).chain(body..answer.len()) {
-                for flip in [0x01, 0x10, 0x80] {
-                    let mut wrong = answer.clone();
-                    wrong[at] ^= flip;
-                    assert_ne!(asked(service, 0).take(&wrong), Ok(true), "{service:?}, {at}, {flip}");
-                }
+            let heads = status.chain(length).flat_map(|at| [(at, 0x01), (at, 0x10), (at, 0x80)]);
+            for (at, flip) in heads.chain((body..answer.len()).map(|at| (at, 1 << (at % 8)))) {
+                let mut wrong = answer.clone();
+                wrong[at] ^= flip;
+                assert_ne!(asked(service, 0).take(&wrong), Ok(true), "{service:?}, {at}, {flip}");
             }
             let more = [&answer[..], b"x"].concat();
             assert_eq!(asked(service, 0).take(&more), Err("1 bytes came after the end of an answer".to_owned()));
@@ -252,7 +250,10 @@ mod tests {
         assert_eq!(told("HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n"), "its version is HTTP/1.0, and not HTTP/1.1");
         let length = asked(Service::Adder, 0).body.len();
         assert_eq!(told("HTTP/1.1 200 OK\r\n\r\n"), "it has no Content-Length, or several");
-        assert_eq!(told("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), format!("its Content-Length is 5, and not {length}"));
+        assert_eq!(
+            told("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"),
+            format!("its Content-Length is 5, and not {length}")
+        );
         let twice = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nContent-Length: {length}\r\n\r\n");
         assert_eq!(told(&twice), "it has no Content-Length, or several");
         let chunked = format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: {length}\r\n\r\n");
