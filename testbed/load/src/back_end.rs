@@ -4,34 +4,15 @@
 //! What stands behind a proxy: it answers each request by the same page, as fast as the proxy's window allows.
 
 use crate::addresses::BACK_END;
+use crate::page::{ANSWER, ANSWER_LEN, END_OF_HEAD};
 use crate::segment::{FIN, RST, SYN, Segment, Template};
 use smoltcp::wire::TcpControl;
 
-/// `origin` of services/ answers so too, with another head.
-const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 10240\r\n\r\n";
-const PAGE_LEN: usize = 10_240;
-/// Bytes of an answer.
-pub(crate) const ANSWER_LEN: usize = HEAD.len() + PAGE_LEN;
 /// The most in one segment.
 const SEGMENT_LEN: usize = 1_460;
 const PORTS: usize = u16::MAX as usize + 1;
 /// The first sequence number of each connection.
 const FIRST: u32 = 1_000_000;
-const END_OF_HEAD: &[u8] = b"\r\n\r\n";
-
-/// The answer to each request.
-pub(crate) static ANSWER: [u8; ANSWER_LEN] = answer();
-
-const fn answer() -> [u8; ANSWER_LEN] {
-    let mut answer = [0; ANSWER_LEN];
-    let mut at = 0;
-    while at < ANSWER_LEN {
-        // A period that is a prime: no two segments have the same bytes.
-        answer[at] = if at < HEAD.len() { HEAD[at] } else { b'!' + (at % 89) as u8 };
-        at += 1;
-    }
-    answer
-}
 
 /// A segment of the back end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +120,8 @@ fn of_answer(sending: Sending, to_port: u16, first: usize) -> impl Iterator<Item
 
 #[cfg(test)]
 mod tests {
-    use super::{ANSWER_LEN, BackEnd, FIRST, FIRST_OF_ANSWER, Reply, SEGMENT_LEN, TO_FIN, TO_SYN};
+    use super::{BackEnd, FIRST, FIRST_OF_ANSWER, Reply, SEGMENT_LEN, TO_FIN, TO_SYN};
+    use crate::page::ANSWER_LEN;
     use crate::segment::{FIN, SYN, Segment};
 
     const PORT: u16 = 40_000;

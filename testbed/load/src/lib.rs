@@ -11,6 +11,7 @@ mod clients;
 mod echo;
 mod frames;
 mod latency;
+mod page;
 mod segment;
 mod stream;
 mod work;

@@ -3,7 +3,7 @@
 
 //! What requests ask for, and what answers them.
 
-use crate::back_end::ANSWER;
+use crate::page::ANSWER;
 
 /// Bytes of a request.
 pub(crate) const DATA_LEN: usize = 100;

@@ -8,10 +8,11 @@
 use std::net::TcpListener;
 use std::process::Command;
 
-const PROGRAMS: [(&str, &str, &[&str]); 4] = [
+const PROGRAMS: &[(&str, &str, &[&str])] = &[
     (env!("CARGO_BIN_EXE_adder-hyper"), "adder", &[]),
     (env!("CARGO_BIN_EXE_echo-pool"), "echo", &[]),
     (env!("CARGO_BIN_EXE_proxy-tokio"), "proxy", &["127.0.0.1:80"]),
+    #[cfg(feature = "uring")]
     (env!("CARGO_BIN_EXE_proxy-uring"), "proxy", &["127.0.0.1:80"]),
 ];
 

@@ -4,6 +4,7 @@
 //! Joins each connection to one of its own to a back end, and passes the bytes of both on.
 
 pub mod tokio;
+#[cfg(feature = "uring")]
 pub mod uring;
 
 use core::fmt;

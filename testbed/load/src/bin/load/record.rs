@@ -9,6 +9,8 @@ use serde::Serialize;
 
 /// A step is invalid if the 99th percentile of the lag is longer.
 const MOST_LAG_NS: u64 = 1_000_000;
+/// A step is invalid if the program was without a CPU for a larger part of the time.
+const MOST_ABSENT: f64 = 0.1;
 /// A step is invalid if a larger part of the planned requests was not sent by its end.
 const MOST_UNSENT: f64 = 0.01;
 
@@ -58,8 +60,9 @@ pub(crate) struct Record {
     /// What was wrong with the first wrong answer.
     pub(crate) first_wrong: Option<String>,
     pub(crate) duration_ns: u64,
-    /// How long the program had a CPU.
+    /// How long the program had a CPU, and how long it had nothing to do.
     pub(crate) cpu_ns: u64,
+    pub(crate) waited_ns: u64,
 }
 
 impl Record {
@@ -75,7 +78,21 @@ impl Record {
             first_wrong: None,
             duration_ns: 0,
             cpu_ns: 0,
+            waited_ns: 0,
         })
+    }
+
+    pub(crate) fn cpu_share(&self) -> f64 {
+        self.share(self.cpu_ns)
+    }
+
+    /// The share of the time in which the program had something to do and no CPU: it then sends late, and reads answers late.
+    pub(crate) fn absent_share(&self) -> f64 {
+        self.share(self.duration_ns.saturating_sub(self.cpu_ns + self.waited_ns))
+    }
+
+    fn share(&self, nanos: u64) -> f64 {
+        nanos as f64 / self.duration_ns.max(1) as f64
     }
 
     /// Why it is invalid, a sentence each.
@@ -88,6 +105,11 @@ impl Record {
             reasons.push(format!(
                 "the load generator was late: the 99th percentile of its lag is {lag:.3} ms, above {most} ms"
             ));
+        }
+        let absent = self.absent_share();
+        if absent > MOST_ABSENT {
+            let (absent, most) = (absent * 100.0, MOST_ABSENT * 100.0);
+            reasons.push(format!("the load generator was without a CPU for {absent:.1} % of the time, above {most} %"));
         }
         let unsent = self.planned.unwrap_or(sent).saturating_sub(sent);
         let share = unsent as f64 / (sent + unsent).max(1) as f64;
@@ -168,6 +190,16 @@ mod tests {
             "failed attempts to open a connection: 2",
         ];
         assert_eq!(wrong.reasons(), expected);
+    }
+
+    #[test]
+    fn a_program_without_a_cpu_is_late_too() {
+        let times = |cpu_ns, waited_ns| {
+            let counters = Counters { sent: 9, answered: 9, ..Counters::default() };
+            Record { cpu_ns, waited_ns, duration_ns: 1_000, ..record(counters, None) }.reasons()
+        };
+        assert_eq!([times(0, 1_000), times(950, 0), times(500, 600)], [const { Vec::<String>::new() }; 3]);
+        assert_eq!(times(300, 450), ["the load generator was without a CPU for 25.0 % of the time, above 10 %"]);
     }
 
     #[test]

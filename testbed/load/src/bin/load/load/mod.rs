@@ -68,6 +68,8 @@ pub(crate) struct Load<S: Sockets> {
     end: u64,
     /// When the last request was sent.
     sent: u64,
+    /// The time in polls that were to wait.
+    waited: u64,
     record: Record,
     /// What was counted before.
     totals: Counters,
@@ -96,6 +98,7 @@ impl<S: Sockets> Load<S> {
             step: 0,
             end: 0,
             sent: 0,
+            waited: 0,
             record: Record::new()?,
             totals: Counters::default(),
             is_closing: false,
@@ -135,7 +138,7 @@ impl<S: Sockets> Load<S> {
     pub(crate) fn step(&mut self, step: usize, rate: Rate, seconds: f64, seed: Option<u64>) -> Result<Record, Error> {
         self.begin_record()?;
         self.step = step;
-        let (start, cpu) = (self.now(), cpu_time_ns());
+        let (start, cpu, waited) = (self.now(), cpu_time_ns(), self.waited);
         self.end = start + (seconds * 1e9) as u64;
         self.schedule = match rate {
             Rate::Max => Schedule::Closed(self.end),
@@ -149,7 +152,8 @@ impl<S: Sockets> Load<S> {
         self.end = self.end.min(self.now());
         let unsent = self.schedule.count(self.end);
         self.record.planned = unsent.map(|unsent| self.record.counters.sent + unsent);
-        (self.record.duration_ns, self.record.cpu_ns) = (self.end - start, cpu_time_ns() - cpu);
+        self.record.duration_ns = self.end - start;
+        (self.record.cpu_ns, self.record.waited_ns) = (cpu_time_ns() - cpu, self.waited - waited);
         self.schedule = Schedule::Pause;
         for number in self.wait_for_answers()? {
             self.record.counters.broken += 1;
@@ -215,9 +219,12 @@ impl<S: Sockets> Load<S> {
             self.open(number)?;
         }
         self.send_due()?;
-        let wait = self.wait(until);
+        let (wait, since) = (self.wait(until), self.now());
         let mut events = mem::take(&mut self.events);
         self.sockets.poll(&mut events, wait).map_err(Error::failed)?;
+        if !wait.is_zero() {
+            self.waited += self.now() - since;
+        }
         for event in events.drain(..) {
             self.handle(event)?;
             // One event after the other: there may be many.
