@@ -31,7 +31,7 @@ fn a_port_in_use_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
     for (path, name, to) in PROGRAMS {
-        let output = Command::new(path).args(["kernel", "127.0.0.1", &port]).args(to).output().unwrap();
+        let output = Command::new(path).args(["kernel", "127.0.0.1", &port]).args(*to).output().unwrap();
         assert_eq!(output.status.code(), Some(1));
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(told.starts_with(&format!("{name}: cannot listen at 127.0.0.1:{port}: ")), "{told}");
