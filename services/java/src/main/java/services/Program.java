@@ -11,8 +11,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Promise;
@@ -44,7 +43,7 @@ final class Program {
   }
 
   private static void serve(String name, Options options, Service service) throws IOException {
-    EventLoop loop = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory()).next();
+    EventLoop loop = new EpollEventLoopGroup(1).next();
     ChannelFuture listening =
         new ServerBootstrap()
             .group(loop)
