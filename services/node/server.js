@@ -19,6 +19,8 @@ const CHECK_EVERY_MS = 100;
 const MALFORMED = { status: 400, sentence: "This is no request of HTTP/1.1.\n" };
 const HAS_BODY = { status: 400, sentence: "The request has a body: send none.\n" };
 const NOT_GET = { status: 405, sentence: "Only GET is answered.\n", headers: "Allow: GET\r\n" };
+// The answer to HEAD has no content (RFC 9110, section 9.3.2).
+const NO_HEAD = { status: 405, sentence: "", headers: "Allow: GET\r\n" };
 const TIMED_OUT = { status: 408, sentence: "The request did not come in time.\n" };
 const TOO_LONG = { status: 431, sentence: "The head is too long: 8192 bytes, 64 fields.\n" };
 const BY_CODE = { ERR_HTTP_REQUEST_TIMEOUT: TIMED_OUT, HPE_HEADER_OVERFLOW: TOO_LONG };
@@ -101,6 +103,9 @@ function whyNot({ rawHeaders, httpVersion, method }) {
     if (rawHeaders.length > 2 * MOST_HEADERS) {
         return TOO_LONG;
     }
+    if (method === "HEAD") {
+        return NO_HEAD;
+    }
     return method === "GET" ? null : NOT_GET;
 }
 
@@ -110,10 +115,10 @@ function refuse(socket, { status, sentence, headers = "" }) {
         return;
     }
     socket[IS_REFUSED] = true;
+    const content = sentence && `Content-Type: text/plain\r\nContent-Length: ${sentence.length}\r\n`;
     const end = () => {
         socket.end(
-            `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nContent-Type: text/plain\r\n` +
-                `Content-Length: ${sentence.length}\r\n${headers}Connection: close\r\n\r\n${sentence}`,
+            `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\n${content}${headers}Connection: close\r\n\r\n${sentence}`,
         );
     };
     const last = socket[LAST];

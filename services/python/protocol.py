@@ -19,7 +19,7 @@ MOST_HEADERS = 64
 
 @dataclass(frozen=True)
 class Refusal:
-    """The last answer of a connection: a status, and a sentence."""
+    """The last answer of a connection: a status, and a sentence; without one, it has no content."""
 
     status: int
     sentence: str
@@ -27,6 +27,8 @@ class Refusal:
 
     def answer(self) -> bytes:
         """As it is sent."""
+        if not self.sentence:
+            return STATUS_LINE[self.status] + f"{self.headers}connection: close\r\n\r\n".encode()
         head = (
             f"content-type: text/plain\r\ncontent-length: {len(self.sentence)}\r\n{self.headers}connection: close\r\n"
         )
@@ -36,6 +38,8 @@ class Refusal:
 MALFORMED = Refusal(400, "This is no request of HTTP/1.1.\n")
 HAS_BODY = Refusal(400, "The request has a body: send none.\n")
 NOT_GET = Refusal(405, "Only GET is answered.\n", "allow: GET\r\n")
+# The answer to HEAD has no content (RFC 9110, section 9.3.2).
+NO_HEAD = Refusal(405, "", "allow: GET\r\n")
 TIMED_OUT = Refusal(408, "The request did not come in time.\n")
 TOO_LONG = Refusal(431, "The head is too long: 8192 bytes, 64 fields.\n")
 
@@ -198,7 +202,7 @@ class Protocol(HttpToolsProtocol):
             return MALFORMED
         if length > LONGEST or len(self.headers) > MOST_HEADERS:
             return TOO_LONG
-        return None if self.parser.get_method() == b"GET" else NOT_GET
+        return {b"GET": None, b"HEAD": NO_HEAD}.get(self.parser.get_method(), NOT_GET)
 
     def _is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete

@@ -15,3 +15,4 @@ const struct refusal refusal_too_long = {"431 Request Header Fields Too Large", 
 	"The head is too long: 8192 bytes, 64 fields.\n"};
 const struct refusal refusal_not_get = {
 	"405 Method Not Allowed", "Allow: GET\r\n", "Only GET is answered.\n"};
+const struct refusal refusal_head = {"405 Method Not Allowed", "Allow: GET\r\n", ""};

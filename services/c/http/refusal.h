@@ -11,6 +11,7 @@ struct refusal {
 	/* The code and its phrase (RFC 9110, section 15). */
 	const char *status;
 	const char *headers;
+	/* Empty: the answer has no content. */
 	const char *sentence;
 };
 
@@ -20,5 +21,7 @@ extern const struct refusal refusal_not_found;
 extern const struct refusal refusal_timed_out;
 extern const struct refusal refusal_too_long;
 extern const struct refusal refusal_not_get;
+/* The answer to HEAD has no content (RFC 9110, section 9.3.2). */
+extern const struct refusal refusal_head;
 
 #endif

@@ -138,6 +138,8 @@ parse_request(const char *bytes, size_t len, struct request *request)
 	request->refusal = read_headers(headers, nb_headers, request);
 	if (request->refusal != NULL)
 		return REFUSED;
+	if (method_len == 4 && memcmp(method, "HEAD", 4) == 0)
+		return refuse(request, &refusal_head);
 	if (method_len != 3 || memcmp(method, "GET", 3) != 0)
 		return refuse(request, &refusal_not_get);
 	read_target(target, target_len, request);

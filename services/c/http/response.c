@@ -52,5 +52,11 @@ answer_request(const struct request *request, const struct refusal *refusal,
 bool
 refuse_request(const struct refusal *refusal, struct buffer *output)
 {
-	return write_refusal(output, refusal, close_header);
+	if (*refusal->sentence != '\0')
+		return write_refusal(output, refusal, close_header);
+	if (!buffer_reserve(output, HEAD_ROOM))
+		return false;
+	output->len += (size_t)snprintf(output->bytes + output->len, HEAD_ROOM,
+		"HTTP/1.1 %s\r\n%s%s\r\n", refusal->status, refusal->headers, close_header);
+	return true;
 }

@@ -93,7 +93,8 @@ def _pages() -> Iterator[Case]:
         yield _refused(f"no page {target[:24]}", get(target), 404, keeps=True)
     for target in ("http://adder/add/3/4", "http://adder:80/add/3/4", "HTTP://x/add/3/4"):
         yield _answers(f"the whole address {target}", [get(target)], [sum_of(3, 4)])
-    for method in ("POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "get", "GETS", "G"):
+    yield Case("method HEAD", _head)
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "get", "GETS", "G"):
         yield _refused(f"method {method}", get().replace(b"GET", method.encode(), 1))
 
 
@@ -314,6 +315,16 @@ def _refused(name: str, request: bytes, status: int | None = None, *, keeps: boo
             exchange.end()
 
     return Case(name, run)
+
+
+def _head(address: str, port: int) -> None:
+    """Refused, and without content (RFC 9110, section 9.3.2)."""
+    with HttpExchange(address, port) as exchange:
+        exchange.send([get().replace(b"GET", b"HEAD", 1)])
+        found = exchange.response(has_content=False)
+        if found is None or not 400 <= found.status <= 505 or not found.closes:
+            raise Unexpected(f"not refused: {found}")
+        exchange.end()
 
 
 def _expect(found: Response | None, wanted: bytes | int) -> None:

@@ -26,8 +26,10 @@ class Response:
 class HttpExchange(Exchange):
     """A connection to a web service."""
 
-    def response(self) -> Response | None:
+    def response(self, *, has_content: bool = True) -> Response | None:
         """The next response; None if the server has closed the connection instead.
+
+        That to HEAD has no content.
 
         Raises `Unexpected`.
         """
@@ -39,6 +41,8 @@ class HttpExchange(Exchange):
         head = self.receive(self._received.index(b"\r\n\r\n"))
         self.receive(4)
         status, headers = _parse(head)
+        if not has_content:
+            return Response(status, headers, b"")
         length = headers.get("content-length", "")
         if not length.isascii() or not length.isdigit():
             raise Unexpected(f"Content-Length is '{length}': {head!r}")

@@ -122,7 +122,8 @@ func (c *conn) end() {
 	defer c.TCPConn.Close()
 	c.SetDeadline(time.Now().Add(c.timeout))
 	if !c.hasLast.Load() {
-		c.Write(c.refusal.Load().last())
+		c.answered.Add(1)
+		c.TCPConn.Write(c.refusal.Load().last())
 	}
 	c.CloseWrite()
 	io.Copy(io.Discard, c.TCPConn)

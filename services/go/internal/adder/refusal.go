@@ -28,7 +28,9 @@ var (
 	hasBody   = &refusal{http.StatusBadRequest, "", "The request has a body: send none.\n"}
 	notGet    = &refusal{http.StatusMethodNotAllowed, "Allow: GET\r\n", "Only GET is answered.\n"}
 	timedOut  = &refusal{http.StatusRequestTimeout, "", "The request did not come in time.\n"}
-	tooLong   = &refusal{
+	// The answer to HEAD has no content (RFC 9110, section 9.3.2).
+	noHead  = &refusal{http.StatusMethodNotAllowed, "Allow: GET\r\n", ""}
+	tooLong = &refusal{
 		http.StatusRequestHeaderFieldsTooLarge, "", "The head is too long: 8192 bytes, 64 fields.\n",
 	}
 )
@@ -37,6 +39,10 @@ func (r *refusal) Error() string { return r.sentence }
 
 // last returns the last answer of a connection.
 func (r *refusal) last() []byte {
+	if r.sentence == "" {
+		return fmt.Appendf(nil, "HTTP/1.1 %d %s\r\n%sConnection: close\r\n\r\n",
+			r.status, http.StatusText(r.status), r.headers)
+	}
 	return fmt.Appendf(nil,
 		"HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n%sConnection: close\r\n\r\n%s",
 		r.status, http.StatusText(r.status), len(r.sentence), r.headers, r.sentence)

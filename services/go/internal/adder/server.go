@@ -76,6 +76,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // whyNot returns why a request is not even looked at.
 func whyNot(r *http.Request) *refusal {
 	switch {
+	case r.Method == http.MethodHead:
+		return noHead
 	case r.Method != http.MethodGet:
 		return notGet
 	case r.ContentLength != 0:

@@ -10,7 +10,7 @@ pub struct Refusal {
     pub status: &'static str,
     /// More headers.
     pub headers: &'static str,
-    /// For the peer.
+    /// For the peer; empty: the answer has no content.
     pub sentence: &'static str,
 }
 
@@ -27,5 +27,7 @@ pub(super) const NOT_FOUND: Refusal = Refusal::new("404 Not Found", "There is no
 pub(super) const TIMED_OUT: Refusal = Refusal::new("408 Request Timeout", "The request did not come in time.\n");
 pub(super) const TOO_LONG: Refusal =
     Refusal::new("431 Request Header Fields Too Large", "The head is too long: 8192 bytes, 64 fields.\n");
+/// The answer to HEAD has no content (RFC 9110, section 9.3.2).
+pub(super) const HEAD: Refusal = Refusal { sentence: "", ..NOT_GET };
 pub(super) const NOT_GET: Refusal =
     Refusal { status: "405 Method Not Allowed", headers: "Allow: GET\r\n", sentence: "Only GET is answered.\n" };

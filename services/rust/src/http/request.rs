@@ -3,7 +3,7 @@
 
 //! The head of a request (RFC 9112). What could be read in two ways is refused.
 
-use super::refusal::{HAS_BODY, MALFORMED, NOT_GET, Refusal, TOO_LONG};
+use super::refusal::{HAS_BODY, HEAD, MALFORMED, NOT_GET, Refusal, TOO_LONG};
 use httparse::{EMPTY_HEADER, Header};
 use memchr::memchr_iter;
 use memchr::memmem;
@@ -66,8 +66,10 @@ pub(super) fn parse(bytes: &[u8]) -> Parsed<'_> {
         Ok(keeps_alive) => keeps_alive,
         Err(refusal) => return Parsed::Refused(refusal),
     };
-    if method != "GET" {
-        return Parsed::Refused(NOT_GET);
+    match method {
+        "GET" => (),
+        "HEAD" => return Parsed::Refused(HEAD),
+        _ => return Parsed::Refused(NOT_GET),
     }
     Parsed::Request(empty + head.len(), Request { path: path(target), keeps_alive, is_http10 })
 }

@@ -26,7 +26,12 @@ pub(super) fn answer(request: &Request<'_>, page: Result<&[u8], Refusal>, output
 
 /// Appends the last answer of a connection.
 pub(super) fn refuse(refusal: Refusal, output: &mut Vec<u8>) {
-    write(output, refusal.status, refusal.headers, CLOSE, refusal.sentence.as_bytes());
+    let Refusal { status, headers, sentence } = refusal;
+    if sentence.is_empty() {
+        let _ = write!(output, "HTTP/1.1 {status}\r\n{headers}{CLOSE}\r\n"); // a vector takes everything
+    } else {
+        write(output, status, headers, CLOSE, sentence.as_bytes());
+    }
 }
 
 fn write(output: &mut Vec<u8>, status: &str, headers: &str, connection: &str, content: &[u8]) {

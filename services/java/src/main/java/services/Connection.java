@@ -133,8 +133,10 @@ final class Connection extends ChannelInboundHandlerAdapter {
     FullHttpResponse response =
         new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, content, UNCHECKED, UNCHECKED);
     HttpHeaders fields = response.headers();
-    fields.set(HttpHeaderNames.CONTENT_TYPE, HttpHeaderValues.TEXT_PLAIN);
-    fields.setInt(HttpHeaderNames.CONTENT_LENGTH, content.readableBytes());
+    if (content.isReadable()) {
+      fields.set(HttpHeaderNames.CONTENT_TYPE, HttpHeaderValues.TEXT_PLAIN);
+      fields.setInt(HttpHeaderNames.CONTENT_LENGTH, content.readableBytes());
+    }
     if (status.equals(HttpResponseStatus.METHOD_NOT_ALLOWED)) {
       fields.set(HttpHeaderNames.ALLOW, HttpMethod.GET);
     }

@@ -44,7 +44,7 @@ final class Head {
       throw Refusal.MALFORMED;
     }
     if (!request.method().equals(HttpMethod.GET)) {
-      throw Refusal.NOT_GET;
+      throw request.method().equals(HttpMethod.HEAD) ? Refusal.NO_HEAD : Refusal.NOT_GET;
     }
     return path(request.uri());
   }

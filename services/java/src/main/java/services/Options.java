@@ -37,7 +37,8 @@ record Options(InetSocketAddress place, Duration timeout, InetSocketAddress to, 
       """
       usage: NAME kernel ADDRESS PORT TO [--timeout SECONDS] [--limit N]
 
-      Passes the connections to a TCP port on to another one until SIGINT or SIGTERM, and then until all of them have ended.
+      Passes the connections to a TCP port on to another one until SIGINT or SIGTERM, and then until
+      all of them have ended.
 
         ADDRESS            the address to listen at, such as 127.0.0.1 or ::
         PORT               1 to 65535

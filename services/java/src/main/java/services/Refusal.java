@@ -5,11 +5,18 @@ package services;
 
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** Why a request does not get what it asks for. The message is a sentence for the peer. */
+/**
+ * Why a request does not get what it asks for. The message is a sentence for the peer; if it is
+ * empty, the answer has no content.
+ */
 final class Refusal extends Exception {
   static final Refusal MALFORMED = last(400, "This is no request of HTTP/1.1.\n");
   static final Refusal HAS_BODY = last(400, "The request has a body: send none.\n");
   static final Refusal NOT_GET = last(405, "Only GET is answered.\n");
+
+  /** The answer to HEAD has no content (RFC 9110, section 9.3.2). */
+  static final Refusal NO_HEAD = last(405, "");
+
   static final Refusal TIMED_OUT = last(408, "The request did not come in time.\n");
   static final Refusal TOO_LONG = last(431, "The head is too long: 8192 bytes, 64 fields.\n");
   static final Refusal NO_NUMBER =
