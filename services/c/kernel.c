@@ -23,6 +23,8 @@ struct stream {
 	int fd;
 	/* It is not known yet whether it connects. */
 	bool is_opening;
+	/* By a reset, which reading does not tell after the end. */
+	bool is_broken;
 	void *user;
 	/* Of those that are closed: events of the same poll may still name them. */
 	struct stream *next;
@@ -125,6 +127,8 @@ kernel_poll(struct sockets *sockets, struct sockets_event *events, int max_event
 			stream->is_opening = false;
 			event->events |= SOCKETS_CONNECTED;
 		}
+		if ((ready[i].events & EPOLLERR) && !stream->is_opening)
+			stream->is_broken = true;
 		if (ready[i].events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
 			event->events |= SOCKETS_READABLE;
 		if (ready[i].events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
@@ -169,6 +173,8 @@ kernel_receive(struct sockets *sockets, struct socket_id id, void *buf, size_t l
 	do {
 		received = recv(stream_of(id)->fd, buf, len, 0);
 	} while (received < 0 && errno == EINTR);
+	if (received == 0 && stream_of(id)->is_broken)
+		return SOCKETS_BROKEN;
 	if (received >= 0)
 		return received;
 	return errno == EAGAIN ? SOCKETS_NOTHING : SOCKETS_BROKEN;

@@ -221,6 +221,22 @@ def test_a_proxy_resets_what_is_over_its_limit(service: Service, tmp_path: Path)
 
 @pytest.mark.e2e
 @PROXIES
+def test_a_proxy_passes_a_reset_on_after_the_end(service: Service, tmp_path: Path) -> None:
+    back_end = BackEnd("127.0.0.1", free_port())
+    with (
+        back_end.listening() as listener,
+        running(service, tmp_path, *service.words(back_end)) as (_, port),
+        joined(listener, port) as (client, server),
+    ):
+        client.half_close()
+        server.end()
+        client.reset()
+        server.is_broken()
+    assert "1 connections, 0 refused, 0 over the limit, 1 broken" in (tmp_path / "proxy.stdout").read_text()
+
+
+@pytest.mark.e2e
+@PROXIES
 def test_a_proxy_that_is_stopped_lets_connections_end(service: Service, tmp_path: Path) -> None:
     back_end = BackEnd("127.0.0.1", free_port())
     words = (*service.words(back_end)[:1], "--timeout", "60")

@@ -37,7 +37,9 @@ direction_go_on(struct direction *direction, struct sockets *sockets, struct soc
 				direction->is_shut_down = true;
 				sockets->shutdown(sockets, to);
 			}
-			return true;
+			/* A reset can still come. */
+			return sockets->receive(sockets, from, room, sizeof(room)) !=
+			       SOCKETS_BROKEN;
 		}
 		len = sockets->receive(sockets, from, room, sizeof(room));
 		if (len == SOCKETS_NOTHING)
@@ -55,13 +57,17 @@ direction_go_on(struct direction *direction, struct sockets *sockets, struct soc
 }
 
 enum fate
+pair_wait(struct pair *pair, struct socket_id id, struct sockets *sockets)
+{
+	if (id.id == pair->back_end.id &&
+		sockets->receive(sockets, id, room, sizeof(room)) == SOCKETS_BROKEN)
+		return BROKEN;
+	return GOES_ON;
+}
+
+enum fate
 pair_go_on(struct pair *pair, struct sockets *sockets, uint64_t now_ms)
 {
-	if (!pair->is_connected)
-		return sockets->receive(sockets, pair->back_end, room, sizeof(room)) ==
-				       SOCKETS_BROKEN
-			       ? BROKEN
-			       : GOES_ON;
 	pair->active_ms = now_ms;
 	if (!direction_go_on(&pair->to_back_end, sockets, pair->client, pair->back_end) ||
 		!direction_go_on(&pair->to_client, sockets, pair->back_end, pair->client))

@@ -44,6 +44,11 @@ struct pair {
 	struct pair *previous;
 };
 
+/* What an event of one of the connections means before the back end has taken the other one. That
+ * would be known before anything is read from there.
+ */
+enum fate pair_wait(struct pair *pair, struct socket_id id, struct sockets *sockets);
+
 /* Pass on what there is. */
 enum fate pair_go_on(struct pair *pair, struct sockets *sockets, uint64_t now_ms);
 

@@ -97,9 +97,10 @@ break_off(struct proxy *proxy, struct pair *pair)
 }
 
 static void
-proxy_go_on(struct proxy *proxy, struct pair *pair, uint64_t now)
+proxy_go_on(struct proxy *proxy, struct pair *pair, struct socket_id id, uint64_t now)
 {
-	switch (pair_go_on(pair, proxy->sockets, now)) {
+	switch (pair->is_connected ? pair_go_on(pair, proxy->sockets, now)
+				   : pair_wait(pair, id, proxy->sockets)) {
 	case GOES_ON:
 		break;
 	case OVER:
@@ -159,7 +160,7 @@ proxy_poll(struct running *running)
 			pair->is_connected = true;
 			proxy->nb_connections++;
 		}
-		proxy_go_on(proxy, pair, now);
+		proxy_go_on(proxy, pair, events[i].id, now);
 	}
 	if (now - proxy->looked_ms >= LOOK_EVERY_MS) {
 		proxy->looked_ms = now;

@@ -176,6 +176,16 @@ class Exchange:
             return
         raise Unexpected(f"{bytes(self._received[:200])!r} came" if found else "the end came, and not a reset")
 
+    def is_broken(self) -> None:
+        """Waits for a reset after the end, which receiving does not tell.
+
+        Raises `Unexpected` if none comes.
+        """
+        waiting = select.poll()
+        waiting.register(self._socket, 0)
+        if not waiting.poll(1000 * PATIENCE_S):
+            raise Unexpected(f"no reset for {PATIENCE_S:g} s")
+
     def _more(self) -> bool:
         try:
             found = self._socket.recv(_ROOM)

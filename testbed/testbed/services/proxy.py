@@ -7,6 +7,7 @@ from __future__ import annotations
 import random
 import select
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -77,6 +78,7 @@ def cases(back_end: BackEnd) -> Iterator[Case]:
         yield joined(f"who does not read stops who sends {name}", lambda pair, turn=turn: _held(turn(pair)))
     yield joined(f"{LARGE >> 20} MiB both ways", _both_ways)
     yield Case(f"{CROWD} connections", lambda address, port: _crowd(back_end, address, port))
+    yield Case("the back end speaks at once", lambda address, port: _greeted(back_end, address, port))
     yield Case("no back end", lambda address, port: _refused(back_end, address, port))
     yield Case("a back end that does not answer", lambda address, port: _unanswered(back_end, address, port))
 
@@ -151,6 +153,23 @@ def _crowd(back_end: BackEnd, address: str, port: int) -> None:
                 pair.server.send([_content(90, number + turn)])
             for number, pair in enumerate(crowd):
                 _expect(pair.client, _content(90, number + turn))
+
+
+def _greeted(back_end: BackEnd, address: str, port: int) -> None:
+    """What comes before the client has said anything, while others connect."""
+    greeting = _content(100)
+    with back_end.listening() as listener, ExitStack() as stack:
+
+        def greet() -> None:
+            for _ in range(CROWD):
+                stack.enter_context(Exchange.accepted(listener)).send([greeting])
+
+        greeter = threading.Thread(target=greet, daemon=True)
+        greeter.start()
+        crowd = [stack.enter_context(Exchange(address, port)) for _ in range(CROWD)]
+        for client in crowd:
+            _expect(client, greeting)
+        greeter.join()
 
 
 def _refused(back_end: BackEnd, address: str, port: int) -> None:

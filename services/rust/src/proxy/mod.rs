@@ -107,7 +107,13 @@ impl<S: Sockets> Proxy<S> {
 
     fn go_on(&mut self, id: S::Id, now: Instant) {
         if let Some(key) = self.key(id) {
-            match self.pairs[key].go_on(&mut self.sockets, &mut self.room, now) {
+            let pair = &mut self.pairs[key];
+            let fate = if pair.is_connected {
+                pair.go_on(&mut self.sockets, &mut self.room, now)
+            } else {
+                pair.wait(id, &mut self.sockets, &mut self.room)
+            };
+            match fate {
                 Fate::GoesOn => (),
                 Fate::Over => self.end(key, S::close),
                 Fate::Broken => self.break_off(key),

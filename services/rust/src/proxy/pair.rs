@@ -39,18 +39,21 @@ pub(super) struct Pair<I> {
     pub(super) active: Instant,
 }
 
-impl<I: Copy> Pair<I> {
+impl<I: Copy + Eq> Pair<I> {
     pub(super) fn new(client: I, back_end: I, now: Instant) -> Self {
         let (to_back_end, to_client) = (Direction::default(), Direction::default());
         Self { client, back_end, is_connected: false, to_back_end, to_client, active: now }
     }
 
+    /// What an event of one of the connections means before the back end has taken the other one. That would be known before
+    /// anything is read from there.
+    pub(super) fn wait(&self, id: I, sockets: &mut impl Sockets<Id = I>, room: &mut [u8]) -> Fate {
+        let is_refused = id == self.back_end && sockets.receive(id, room) == Received::Broken;
+        if is_refused { Fate::Broken } else { Fate::GoesOn }
+    }
+
     /// Passes on what there is.
     pub(super) fn go_on(&mut self, sockets: &mut impl Sockets<Id = I>, room: &mut [u8], now: Instant) -> Fate {
-        if !self.is_connected {
-            let is_refused = matches!(sockets.receive(self.back_end, room), Received::Broken);
-            return if is_refused { Fate::Broken } else { Fate::GoesOn };
-        }
         self.active = now;
         let (client, back_end) = (self.client, self.back_end);
         let is_alive = self.to_back_end.go_on(sockets, client, back_end, room).is_some()
@@ -79,7 +82,8 @@ impl Direction {
                     self.is_shut_down = true;
                     sockets.shutdown(to);
                 }
-                return Some(());
+                // A reset can still come.
+                return if sockets.receive(from, room) == Received::Broken { None } else { Some(()) };
             }
             match sockets.receive(from, room) {
                 Received::Bytes(len) => {

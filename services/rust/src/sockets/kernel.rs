@@ -21,6 +21,8 @@ struct Stream {
     stream: TcpStream,
     /// It is not known yet whether it connects.
     is_opening: bool,
+    /// By a reset, which reading does not tell after the end.
+    is_broken: bool,
 }
 
 /// Connections, and the listener of some.
@@ -80,7 +82,7 @@ impl Kernel {
         let entry = self.streams.vacant_entry();
         let id = entry.key();
         self.poll.registry().register(&mut stream, Token(id), Interest::READABLE | Interest::WRITABLE)?;
-        entry.insert(Stream { stream, is_opening });
+        entry.insert(Stream { stream, is_opening, is_broken: false });
         Ok(id)
     }
 
@@ -112,6 +114,7 @@ impl Sockets for Kernel {
                 stream.is_opening = false;
                 events.push(Event::Connected(id));
             }
+            stream.is_broken |= event.is_error() && !stream.is_opening;
             if event.is_readable() || event.is_error() {
                 events.push(Event::Readable(id));
             }
@@ -130,8 +133,9 @@ impl Sockets for Kernel {
     }
 
     fn receive(&mut self, id: usize, bytes: &mut [u8]) -> Received {
-        let Some(stream) = self.stream(id) else { return Received::Broken };
+        let Some(Stream { stream, is_broken, .. }) = self.streams.get_mut(id) else { return Received::Broken };
         match stream.read(bytes) {
+            Ok(0) if *is_broken => Received::Broken,
             Ok(0) => Received::End,
             Ok(len) => Received::Bytes(len),
             Err(error) if error.kind() == ErrorKind::WouldBlock => Received::Nothing,
