@@ -10,10 +10,10 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/write.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "http.hpp"
@@ -58,6 +58,7 @@ class Session : public std::enable_shared_from_this<Session> {
     stream_.async_read_some(buffer_.prepare(kRoom),
                             [self = shared_from_this()](error_code error, std::size_t length) {
                               if (error) return;
+                              // A request begins, and has its own time.
                               if (self->buffer_.size() == 0)
                                 self->stream_.expires_after(self->timeout_);
                               self->buffer_.commit(length);
@@ -107,6 +108,7 @@ class Adder {
   void Accept() {
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
       if (!error) {
+        // What is written is complete.
         socket.set_option(tcp::no_delay(true), error);
         std::make_shared<Session>(std::move(socket), timeout_, answered_)->Begin();
         return Accept();

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <string>
 
@@ -24,13 +25,16 @@ struct Turn {
   Need need;
 };
 
-// One thread at a time has it, except for Expire.
 class Connection {
  public:
   // The socket does not block.
   Connection(Descriptor socket, Clock::duration timeout);
 
   int socket() const { return socket_.get(); }
+
+  // Locked for a turn, until epoll watches the connection again: C++ does not know that epoll hands
+  // it from thread to thread.
+  std::mutex& mutex() { return mutex_; }
 
   // Sends what is to be sent, and reads and answers once.
   Turn Serve(std::span<char> room);
@@ -45,6 +49,7 @@ class Connection {
   bool Flush();
   void Postpone();
 
+  std::mutex mutex_;
   Descriptor socket_;
   Clock::duration timeout_;
   Echo echo_;

@@ -106,15 +106,16 @@ class EchoServer {
 
   // On a thread of the pool.
   void Serve(Connection& connection, std::span<char> room) {
+    std::unique_lock has_turn(connection.mutex());
     const auto turn = connection.Serve(room);
     answered_ += turn.answered;
     if (turn.need == Need::kToClose) {
+      has_turn.unlock();
       const std::lock_guard lock(mutex_);
       connections_.erase(connection.socket());
       return;
     }
     const std::uint32_t events = turn.need == Need::kToRead ? EPOLLIN : EPOLLOUT;
-    // From here on it may be another thread's.
     Watch(EPOLL_CTL_MOD, connection.socket(), events | EPOLLONESHOT, &connection);
   }
 

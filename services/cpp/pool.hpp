@@ -24,7 +24,9 @@ class Pool {
 
   Pool(int threads, Serve serve);
   Pool(const Pool&) = delete;
+  Pool(Pool&&) = delete;
   Pool& operator=(const Pool&) = delete;
+  Pool& operator=(Pool&&) = delete;
   ~Pool();
 
   // The next thread that has time serves it.

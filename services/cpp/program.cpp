@@ -4,7 +4,6 @@
 #include "program.hpp"
 
 #include <arpa/inet.h>
-#include <getopt.h>
 #include <netdb.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -14,8 +13,9 @@
 #include <charconv>
 #include <csignal>
 #include <iostream>
-#include <limits>
+#include <map>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -174,37 +174,30 @@ std::string Usage(std::string_view name, Form form) {
   return text.replace(text.find("NAME"), 4, name);
 }
 
-std::optional<Options> Parse(int argc, char** argv, Form form) {
-  std::vector<option> known{{"help", no_argument, nullptr, 'h'},
-                            {"timeout", required_argument, nullptr, 't'}};
-  if (form == Form::kPool) known.push_back({"threads", required_argument, nullptr, 'n'});
-  if (form == Form::kProxy) known.push_back({"limit", required_argument, nullptr, 'l'});
-  known.push_back({});
-  std::string timeout = "10";
-  std::string limit = "10000";
-  std::string threads = "8";
-  optind = 0;  // From the beginning, as tests need it.
-  for (int found = 0; (found = getopt_long(argc, argv, ":h", known.data(), nullptr)) != -1;) {
-    switch (found) {
-      case 'h':
-        return std::nullopt;
-      case 't':
-        timeout = optarg;
-        break;
-      case 'l':
-        limit = optarg;
-        break;
-      case 'n':
-        threads = optarg;
-        break;
-      case ':':
-        throw ProgramError("option '" + std::string(argv[optind - 1]) +
-                           "' lacks its value: see --help");
-      default:
-        throw ProgramError("option '" + std::string(argv[optind - 1]) + "' is unknown: see --help");
+std::optional<Options> Parse(const std::vector<std::string>& arguments, Form form) {
+  std::map<std::string, std::string> options{{"--timeout", "10"}};
+  if (form == Form::kPool) options["--threads"] = "8";
+  if (form == Form::kProxy) options["--limit"] = "10000";
+  std::vector<std::string> words;
+  for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
+    if (*argument == "-h" || *argument == "--help") return std::nullopt;
+    if (!argument->starts_with('-')) {
+      words.push_back(*argument);
+      continue;
+    }
+    const auto equals = argument->find('=');
+    const auto option = options.find(argument->substr(0, equals));
+    if (option == options.end()) {
+      throw ProgramError("option '" + *argument + "' is unknown: see --help");
+    }
+    if (equals != std::string::npos) {
+      option->second = argument->substr(equals + 1);
+    } else if (++argument != arguments.end()) {
+      option->second = *argument;
+    } else {
+      throw ProgramError("option '" + option->first + "' lacks its value: see --help");
     }
   }
-  const std::vector<std::string> words(argv + optind, argv + argc);
   if (form == Form::kProxy && words.size() != 4) {
     throw ProgramError("give kernel, an address, a port, and where to connect to: see --help");
   }
@@ -223,16 +216,17 @@ std::optional<Options> Parse(int argc, char** argv, Form form) {
   return Options{
       .listen = {*address, *port},
       .to = form == Form::kProxy ? BackEnd(words[3]) : Endpoint{},
-      .timeout = Timeout(timeout),
-      .limit = Limit(limit),
-      .threads = Threads(threads),
+      .timeout = Timeout(options["--timeout"]),
+      .limit = form == Form::kProxy ? Limit(options["--limit"]) : 0,
+      .threads = form == Form::kPool ? Threads(options["--threads"]) : 1,
   };
 }
 
 int Run(std::string_view name, Form form, int argc, char** argv,
         const std::function<std::string(Start)>& serve) {
   try {
-    const auto options = Parse(argc, argv, form);
+    const auto arguments = std::span(argv, static_cast<std::size_t>(argc)).subspan(1);
+    const auto options = Parse({arguments.begin(), arguments.end()}, form);
     if (!options) {
       std::cout << Usage(name, form);
       return 0;

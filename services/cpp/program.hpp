@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "descriptor.hpp"
 
@@ -52,9 +53,8 @@ struct Options {
   int threads = 0;        // So many threads a pool has.
 };
 
-// Reads the command line, in which the first word is the program. Nothing: the usage is asked for.
-// Throws ProgramError.
-std::optional<Options> Parse(int argc, char** argv, Form form);
+// Reads the command line. Nothing: the usage is asked for. Throws ProgramError.
+std::optional<Options> Parse(const std::vector<std::string>& arguments, Form form);
 
 // The text that --help prints.
 std::string Usage(std::string_view name, Form form);

@@ -82,8 +82,10 @@ class Proxy {
   void Join(tcp::socket client) {
     if (pairs_.size() >= options_.limit) {
       ++counters_.over_limit;
-      error_code ignored;  // Its peer may have gone.
+      error_code ignored;  // It is closed in any case.
       client.set_option(tcp::socket::linger(true, 0), ignored);
+      // The destructor would not reset it.
+      client.close(ignored);
       return;
     }
     const auto pair = std::make_shared<Pair>(std::move(client), room_, report_);

@@ -5,20 +5,21 @@
 
 #include <boost/test/unit_test.hpp>
 #include <string>
+#include <string_view>
 
 namespace services {
 namespace {
 
-using std::string_literals::operator""s;
+using namespace std::literals;  // NOLINT(google-build-using-namespace)
 
 BOOST_AUTO_TEST_CASE(messages_come_back_in_any_pieces) {
-  const auto sent = "\x01\0\0\0\0\0\0\0\x02hi\x02\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0late"s;
+  const auto sent = "\x01\0\0\0\0\0\0\0\x02hi\x02\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0late"sv;
   for (std::size_t size = 1; size <= sent.size(); ++size) {
     Echo echo;
     std::string output;
     std::uint64_t answered = 0;
     for (std::size_t at = 0; at < sent.size(); at += size) {
-      answered += echo.Take(std::string_view(sent).substr(at, size), output);
+      answered += echo.Take(sent.substr(at, size), output);
     }
     BOOST_TEST(output == "\x81\0\0\0\0\0\0\0\x02hi\x82\0\0\0\0\0\0\0\0\x83\0\0\0\0\0\0\0\0"s);
     BOOST_TEST(answered == 3U);

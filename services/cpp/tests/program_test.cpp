@@ -5,6 +5,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <chrono>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -16,13 +17,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 std::optional<Options> Words(const std::string& text, Form form) {
-  std::istringstream stream("program " + text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  return Parse(static_cast<int>(words.size()), argv.data(), form);
+  std::istringstream words(text);
+  return Parse({std::istream_iterator<std::string>(words), {}}, form);
 }
 
 BOOST_AUTO_TEST_CASE(each_form_is_understood) {
@@ -60,6 +56,7 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_named) {
            {"kernel 127.0.0.1 80 --timeout 1e10", Form::kService, "a timeout of 1e10 s"},
            {"kernel 127.0.0.1 80 --timeout 1e-10", Form::kService, "a timeout of 1e-10 s"},
            {"kernel 127.0.0.1 80 --timeout", Form::kService, "option '--timeout'"},
+           {"kernel 127.0.0.1 80 -15", Form::kService, "option '-15'"},
            {"kernel 127.0.0.1 80 --limit 5", Form::kService, "option '--limit'"},
            {"kernel 127.0.0.1 80 127.0.0.1:81", Form::kService, "see --help"},
            {"kernel 127.0.0.1 80 --threads 0", Form::kPool, "a pool of 0 threads"},
