@@ -9,9 +9,6 @@
 #include "service.h"
 #include "sockets.h"
 
-/* So much is read at a time. */
-#define ROOM 16384
-
 struct connection {
 	struct socket_id id;
 	/* Answers, of which so many bytes are sent. */

@@ -8,6 +8,11 @@
 
 #include <stdbool.h>
 
+/* Slow peers are looked for so often. */
+#define LOOK_EVERY_MS 100
+/* What is silent, and need not speak, is ended after so many time-outs. */
+#define IDLE_TIMEOUTS 6
+
 struct running {
 	/* Do what there is to do, or wait a little for something. Returns -1 with errno. */
 	int (*poll)(struct running *running);

@@ -10,10 +10,6 @@
 #include "server.h"
 
 #define MAX_EVENTS 64
-/* Slow peers are looked for so often. */
-#define LOOK_EVERY_MS 100
-/* A connection without requests is closed after so many time-outs. */
-#define IDLE_TIMEOUTS 6
 
 static void
 server_close(struct server *server, struct connection *connection)

@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* So much is read at a time. */
+#define ROOM 16384
+
 /* A peer has connected to the port. */
 #define SOCKETS_ACCEPTED 1
 /* There is something to read, the end, or an error. */

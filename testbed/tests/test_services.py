@@ -66,9 +66,13 @@ class Service:
     name: str
     path: Path
 
-    def words(self, back_end: BackEnd) -> list[str]:
-        """What it is told after its port."""
-        return [*([f"{back_end.address}:{back_end.port}"] if self.name == "proxy" else []), "--timeout", "2"]
+    def words(self, back_end: BackEnd, timeout_s: float = 2) -> list[str]:
+        """The words after its port."""
+        return [
+            *([f"{back_end.address}:{back_end.port}"] if self.name == "proxy" else []),
+            "--timeout",
+            f"{timeout_s:g}",
+        ]
 
     def check(self, *launcher: str, address: str, port: int, back_end: BackEnd, folder: Path) -> None:
         """Runs the suite, in a process of its own."""
@@ -193,6 +197,18 @@ PROXIES = pytest.mark.parametrize(
 
 
 @contextmanager
+def proxying(
+    service: Service, folder: Path, wanted: str, *words: str, timeout_s: float = 2
+) -> Iterator[tuple[socket.socket, Process, int]]:
+    """A proxy, its port, and a listener behind it. At the end it has to say what is wanted."""
+    back_end = BackEnd("127.0.0.1", free_port())
+    own = (*service.words(back_end, timeout_s), *words)
+    with back_end.listening() as listener, running(service, folder, *own) as (process, port):
+        yield listener, process, port
+    assert wanted in (folder / "proxy.stdout").read_text()
+
+
+@contextmanager
 def joined(listener: socket.socket, port: int) -> Iterator[tuple[Exchange, Exchange]]:
     with Exchange("127.0.0.1", port) as client, Exchange.accepted(listener) as server:
         client.send([b"question"])
@@ -203,11 +219,8 @@ def joined(listener: socket.socket, port: int) -> Iterator[tuple[Exchange, Excha
 @pytest.mark.e2e
 @PROXIES
 def test_a_proxy_resets_what_is_over_its_limit(service: Service, tmp_path: Path) -> None:
-    back_end = BackEnd("127.0.0.1", free_port())
-    with (
-        back_end.listening() as listener,
-        running(service, tmp_path, *service.words(back_end), "--limit", "2") as (_, port),
-    ):
+    wanted = "3 connections, 0 refused, 1 over the limit"
+    with proxying(service, tmp_path, wanted, "--limit", "2") as (listener, _, port):
         with joined(listener, port), joined(listener, port) as (client, server):
             expect_reset("127.0.0.1", port)
             for end, other in ((client, server), (server, client)):
@@ -216,31 +229,24 @@ def test_a_proxy_resets_what_is_over_its_limit(service: Service, tmp_path: Path)
         # There is room again, sooner or later.
         with joined(listener, port):
             pass
-    assert "3 connections, 0 refused, 1 over the limit" in (tmp_path / "proxy.stdout").read_text()
 
 
 @pytest.mark.e2e
 @PROXIES
 def test_a_proxy_passes_a_reset_on_after_the_end(service: Service, tmp_path: Path) -> None:
-    back_end = BackEnd("127.0.0.1", free_port())
-    with (
-        back_end.listening() as listener,
-        running(service, tmp_path, *service.words(back_end)) as (_, port),
-        joined(listener, port) as (client, server),
-    ):
+    wanted = "1 connections, 0 refused, 0 over the limit, 1 broken"
+    with proxying(service, tmp_path, wanted) as (listener, _, port), joined(listener, port) as (client, server):
         client.half_close()
         server.end()
         client.reset()
         server.is_broken()
-    assert "1 connections, 0 refused, 0 over the limit, 1 broken" in (tmp_path / "proxy.stdout").read_text()
 
 
 @pytest.mark.e2e
 @PROXIES
 def test_a_proxy_that_is_stopped_lets_connections_end(service: Service, tmp_path: Path) -> None:
-    back_end = BackEnd("127.0.0.1", free_port())
-    words = (*service.words(back_end)[:1], "--timeout", "60")
-    with back_end.listening() as listener, running(service, tmp_path, *words) as (process, port):
+    wanted = "1 connections, 0 refused, 0 over the limit, 0 broken"
+    with proxying(service, tmp_path, wanted, timeout_s=60) as (listener, process, port):
         with joined(listener, port) as (client, server):
             process.send_signal("TERM")
             while is_listening(port):
@@ -252,15 +258,13 @@ def test_a_proxy_that_is_stopped_lets_connections_end(service: Service, tmp_path
             client.half_close()
             server.end()
         assert process.wait(30) == 0
-    assert "1 connections, 0 refused, 0 over the limit, 0 broken" in (tmp_path / "proxy.stdout").read_text()
 
 
 @pytest.mark.e2e
 @PROXIES
 def test_a_proxy_resets_what_is_silent_or_open_at_the_end(service: Service, tmp_path: Path) -> None:
-    back_end = BackEnd("127.0.0.1", free_port())
-    words = (*service.words(back_end)[:1], "--timeout", "0.5")
-    with back_end.listening() as listener, running(service, tmp_path, *words) as (process, port):
+    wanted = "2 connections, 0 refused, 0 over the limit, 2 broken"
+    with proxying(service, tmp_path, wanted, timeout_s=0.5) as (listener, process, port):
         with joined(listener, port) as (client, server):
             client.is_reset()
             server.is_reset()
@@ -269,7 +273,6 @@ def test_a_proxy_resets_what_is_silent_or_open_at_the_end(service: Service, tmp_
             client.is_reset()
             server.is_reset()
         assert process.wait(30) == 0
-    assert "2 connections, 0 refused, 0 over the limit, 2 broken" in (tmp_path / "proxy.stdout").read_text()
 
 
 def is_listening(port: int) -> bool:

@@ -6,9 +6,6 @@
 
 #include "pair.h"
 
-/* So much is read at a time. */
-#define ROOM 16384
-
 static char room[ROOM];
 
 /* Returns false if one of the connections is broken. */

@@ -11,10 +11,6 @@
 #include "proxy.h"
 
 #define MAX_EVENTS 64
-/* Slow peers are looked for so often. */
-#define LOOK_EVERY_MS 100
-/* A pair on which nothing moves is reset after so many time-outs. */
-#define IDLE_TIMEOUTS 6
 
 struct proxy {
 	struct running running;

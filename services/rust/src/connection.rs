@@ -7,9 +7,6 @@ use crate::service::{Service, Taken};
 use crate::sockets::{Received, Sockets};
 use std::time::Instant;
 
-/// So much is read at a time.
-pub(super) const ROOM: usize = 16_384;
-
 /// Whether a connection goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {

@@ -9,7 +9,7 @@ const LEN: usize = 10_240;
 const NO_SUCH_PAGE: Refusal = Refusal::new("404 Not Found", "There is no such page: ask for /.\n");
 
 /// Lines of the alphabet, with a number of their own: 320 of 32 bytes.
-static PAGE: [u8; LEN] = page();
+pub static PAGE: [u8; LEN] = page();
 
 const fn page() -> [u8; LEN] {
     let mut page = [b'\n'; LEN];

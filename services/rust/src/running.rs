@@ -4,7 +4,13 @@
 //! What a program runs.
 
 use core::fmt::Display;
+use core::time::Duration;
 use std::io;
+
+/// Slow peers are looked for so often.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// What is silent, and need not speak, is ended after so many time-outs.
+pub(crate) const IDLE_TIMEOUTS: u32 = 6;
 
 /// What serves a port, and says what it has done so far.
 pub trait Running: Display {

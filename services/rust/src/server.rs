@@ -3,19 +3,14 @@
 
 //! All connections of a service.
 
-use crate::connection::{Connection, Fate, ROOM};
-use crate::running::Running;
+use crate::connection::{Connection, Fate};
+use crate::running::{IDLE_TIMEOUTS, LOOK_EVERY, Running};
 use crate::service::Service;
-use crate::sockets::{Event, Sockets};
+use crate::sockets::{Event, ROOM, Sockets};
 use core::fmt;
 use core::time::Duration;
 use std::io;
 use std::time::Instant;
-
-/// Slow peers are looked for so often.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// A connection without requests is closed after so many time-outs.
-const IDLE_TIMEOUTS: u32 = 6;
 
 /// A service on one port.
 #[derive(Debug)]

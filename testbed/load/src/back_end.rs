@@ -42,7 +42,7 @@ struct Sending {
 pub(crate) struct BackEnd {
     /// To a SYN, to a FIN, and the answer.
     templates: Vec<Template>,
-    /// By the proxy's ports.
+    /// By the proxy's ports, as soon as there is a proxy.
     sending: Vec<Sending>,
 }
 
@@ -55,14 +55,16 @@ impl BackEnd {
     pub(crate) fn new() -> Self {
         let empty = [TcpControl::Syn, TcpControl::Fin].map(|control| Template::new(BACK_END, control, &[]));
         let answer = ANSWER.chunks(SEGMENT_LEN).map(|data| Template::new(BACK_END, TcpControl::Psh, data));
-        let sending = vec![Sending { sent: SEGMENTS, acknowledged: ANSWER_LEN, ..Sending::default() }; PORTS];
-        Self { templates: empty.into_iter().chain(answer).collect(), sending }
+        Self { templates: empty.into_iter().chain(answer).collect(), sending: Vec::new() }
     }
 
     /// What answers a segment.
     pub(crate) fn take(&mut self, segment: &Segment<'_>) -> impl Iterator<Item = Reply> + use<> {
         let to_port = segment.from_port;
         let ack = segment.seq.wrapping_add(segment.data.len() as u32);
+        if self.sending.is_empty() {
+            self.sending = vec![Sending { sent: SEGMENTS, acknowledged: ANSWER_LEN, ..Sending::default() }; PORTS];
+        }
         let sending = &mut self.sending[usize::from(to_port)];
         let ends = segment.flags & (SYN | FIN | RST);
         if ends == 0 && segment.data.ends_with(END_OF_HEAD) {

@@ -22,6 +22,9 @@ class Memory:
 
     rss_kb: int
     hugepages_kb: int
+    virtual_kb: int
+    # Resident, of files and shared memory.
+    shared_kb: int
 
 
 def memory_of(pid: int) -> Memory:
@@ -31,7 +34,7 @@ def memory_of(pid: int) -> Memory:
     def kb(name: str) -> int:
         return int(fields.get(name, "0 kB").split()[0])
 
-    return Memory(kb("VmRSS"), kb("HugetlbPages"))
+    return Memory(kb("VmRSS"), kb("HugetlbPages"), kb("VmSize"), kb("RssFile") + kb("RssShmem"))
 
 
 @dataclass(frozen=True)

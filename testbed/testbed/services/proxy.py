@@ -29,11 +29,15 @@ class BackEnd:
     address: str
     port: int
 
+    @property
+    def family(self) -> socket.AddressFamily:
+        """Of the address."""
+        return socket.AF_INET6 if ":" in self.address else socket.AF_INET
+
     @contextmanager
     def listening(self, backlog: int = 2 * CROWD) -> Iterator[socket.socket]:
         """Listens there, until the end of the `with`."""
-        family = socket.AF_INET6 if ":" in self.address else socket.AF_INET
-        with socket.create_server((self.address, self.port), family=family, backlog=backlog) as listener:
+        with socket.create_server((self.address, self.port), family=self.family, backlog=backlog) as listener:
             yield listener
 
 
@@ -190,8 +194,7 @@ def _unanswered(back_end: BackEnd, address: str, port: int) -> None:
 
 
 def _is_answered(back_end: BackEnd, stack: ExitStack) -> bool:
-    family = socket.AF_INET6 if ":" in back_end.address else socket.AF_INET
-    filler = stack.enter_context(socket.socket(family))
+    filler = stack.enter_context(socket.socket(back_end.family))
     filler.setblocking(False)
     filler.connect_ex((back_end.address, back_end.port))
     # On the host itself the answer comes at once.

@@ -5,8 +5,8 @@
 
 mod pair;
 
-use crate::running::Running;
-use crate::sockets::{Event, Sockets};
+use crate::running::{IDLE_TIMEOUTS, LOOK_EVERY, Running};
+use crate::sockets::{Event, ROOM, Sockets};
 use core::fmt;
 use core::net::SocketAddr;
 use core::time::Duration;
@@ -14,13 +14,6 @@ use pair::{Fate, Pair};
 use slab::Slab;
 use std::io;
 use std::time::Instant;
-
-/// So much is read at a time.
-const ROOM: usize = 16_384;
-/// Slow peers are looked for so often.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// A pair on which nothing moves is reset after so many time-outs.
-const IDLE_TIMEOUTS: u32 = 6;
 
 /// What a proxy does, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

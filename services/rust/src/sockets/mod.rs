@@ -13,6 +13,9 @@ use core::net::SocketAddr;
 use core::time::Duration;
 use std::io;
 
+/// So much is read at a time.
+pub(crate) const ROOM: usize = 16_384;
+
 /// What has happened. Each is reported once: read until there is nothing, and write until there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<I> {

@@ -16,7 +16,8 @@ from testbed.run.programs import Program, ProgramMissing, repository_root
 
 KERNEL, DPDK = "kernel", "dpdk"
 PROXY = "proxy"
-_CONFIGURATIONS = Path(__file__).parent
+_OF_HAPROXY, _OF_NGINX = (str(Path(__file__).with_name(name)) for name in ("haproxy.cfg", "nginx.conf"))
+_POOL = "its standard library and a pool of threads"
 # The client is that too.
 BACK_END = "10.255.0.1:8080"
 # A server that is stopped in its turn must not find its clients too slow afterwards.
@@ -52,13 +53,11 @@ class Contestant:
         if not (self.path.is_file() and os.access(self.path, os.X_OK)):
             remedy = f"install {self.program}" if self.arguments else "run ./x services build"
             raise ProgramMissing(f"no program '{self.path}': {remedy}")
-        address = ADDRESS.split("/")[0]
-        words = [KERNEL, address, str(PORT)] if self.stack == KERNEL else ["--", DPDK, ADDRESS, str(PORT)]
-        if self.work == "page":
-            words += [BACK_END, "--limit", "200000"]
-        program = Program(self.name, self.language, self.path.resolve())
-        words = [*self.arguments] or [*words, *_TIMEOUT]
         on_kernel = self.stack == KERNEL
+        place = [KERNEL, ADDRESS.split("/")[0]] if on_kernel else ["--", DPDK, ADDRESS]
+        to = [BACK_END, "--limit", "200000"] if self.work == "page" else []
+        words = [*self.arguments] or [*place, str(PORT), *to, *_TIMEOUT]
+        program = Program(self.name, self.language, self.path.resolve())
         return Server(self.name, self.what, on_kernel, program, lambda *_: words, work=self.work)
 
 
@@ -74,60 +73,50 @@ def _twins(service: str, work: str) -> list[Contestant]:
     return found
 
 
-def _adder(name: str, language: str, what: str, folder: str, program: str = "adder") -> Contestant:
-    return Contestant(
-        f"{name}-{KERNEL}", language, KERNEL, f"{what}, on the kernel's sockets", folder, program, "adder"
-    )
-
-
-def _pool(name: str, language: str, folder: str, program: str) -> Contestant:
-    what = f"{language} with its standard library and a pool of threads, on the kernel's sockets"
-    return Contestant(f"{name}-{KERNEL}", language, KERNEL, what, folder, program, "message")
-
-
-def _proxy(name: str, language: str, what: str, folder: str, program: str = PROXY) -> Contestant:
-    return Contestant(f"{name}-{KERNEL}", language, KERNEL, f"{what}, on the kernel's sockets", folder, program, "page")
-
-
-def _of_debian(name: str, what: str, folder: str, *arguments: str) -> Contestant:
-    return Contestant(
-        f"{name}-{KERNEL}", "C", KERNEL, f"{what}, on the kernel's sockets", folder, name, "page", arguments
-    )
+def _others(work: str, *rows: tuple[str, ...]) -> list[Contestant]:
+    """Each row: name, language, what it is, folder, program, and arguments if they are of its own."""
+    return [
+        Contestant(
+            f"{name}-{KERNEL}", language, KERNEL, f"{what}, on the kernel's sockets", folder, program, work, tuple(own)
+        )
+        for name, language, what, folder, program, *own in rows
+    ]
 
 
 # By service. The first one's noise floor is measured.
 CONTESTANTS = {
     "adder": [
         *_twins("adder", "adder"),
-        _adder("hyper", "Rust", "Rust with hyper on tokio", "target/dist", "adder-hyper"),
-        _adder("cpp", "C++", "C++ with Boost.Beast", "target/services-cpp"),
-        _adder("go", "Go", "Go with net/http", "target/services-go"),
-        _adder("java", "Java", "Java with Netty", "target/services-java"),
-        _adder("node", "JavaScript", "JavaScript with Express on Node.js", "target/services-node"),
-        _adder("python", "Python", "Python with FastAPI on uvicorn", "target/services-python"),
+        *_others(
+            "adder",
+            ("hyper", "Rust", "Rust with hyper on tokio", "target/dist", "adder-hyper"),
+            ("cpp", "C++", "C++ with Boost.Beast", "target/services-cpp", "adder"),
+            ("go", "Go", "Go with net/http", "target/services-go", "adder"),
+            ("java", "Java", "Java with Netty", "target/services-java", "adder"),
+            ("node", "JavaScript", "JavaScript with Express on Node.js", "target/services-node", "adder"),
+            ("python", "Python", "Python with FastAPI on uvicorn", "target/services-python", "adder"),
+        ),
     ],
     "echo": [
         *_twins("echo", "message"),
-        _pool("pool", "Rust", "target/dist", "echo-pool"),
-        _pool("cpp", "C++", "target/services-cpp", "echo"),
+        *_others(
+            "message",
+            ("pool", "Rust", f"Rust with {_POOL}", "target/dist", "echo-pool"),
+            ("cpp", "C++", f"C++ with {_POOL}", "target/services-cpp", "echo"),
+        ),
     ],
     PROXY: [
         *_twins(PROXY, "page"),
-        _proxy("tokio", "Rust", "Rust with tokio", "target/dist", "proxy-tokio"),
-        _proxy("uring", "Rust", "Rust with io_uring", "target/dist", "proxy-uring"),
-        _proxy("cpp", "C++", "C++ with Boost.Asio", "target/services-cpp"),
-        _proxy("go", "Go", "Go with its standard library", "target/services-go"),
-        _proxy("java", "Java", "Java with Netty", "target/services-java"),
-        _proxy("python", "Python", "Python with asyncio", "target/services-python"),
-        _of_debian("haproxy", "HAProxy in TCP mode", "/usr/sbin", "-db", "-f", str(_CONFIGURATIONS / "haproxy.cfg")),
-        _of_debian(
-            "nginx",
-            "nginx's stream proxy",
-            "/usr/sbin",
-            "-c",
-            str(_CONFIGURATIONS / "nginx.conf"),
-            "-p",
-            tempfile.gettempdir(),
+        *_others(
+            "page",
+            ("tokio", "Rust", "Rust with tokio", "target/dist", "proxy-tokio"),
+            ("uring", "Rust", "Rust with io_uring", "target/dist", "proxy-uring"),
+            ("cpp", "C++", "C++ with Boost.Asio", "target/services-cpp", PROXY),
+            ("go", "Go", "Go with its standard library", "target/services-go", PROXY),
+            ("java", "Java", "Java with Netty", "target/services-java", PROXY),
+            ("python", "Python", "Python with asyncio", "target/services-python", PROXY),
+            ("haproxy", "C", "HAProxy in TCP mode", "/usr/sbin", "haproxy", "-db", "-f", _OF_HAPROXY),
+            ("nginx", "C", "nginx's stream proxy", "/usr/sbin", "nginx", "-c", _OF_NGINX, "-p", tempfile.gettempdir()),
         ),
     ],
 }

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from testbed.bench.services.contestants import Contestant
 from testbed.bench.sockets.record import RaceRecord
+from testbed.comparison.record import Figures
 from testbed.run.results_folder import Record
 
 
@@ -42,21 +43,16 @@ class ServicesRecord(RaceRecord):
         """Writes `services` by what has been measured."""
         by_name = {one.name: one for one in contestants}
         self.services = [
-            self._figures(by_name[figures.label], int(measurement.condition.connections or 0), figures.label)
+            self._figures(by_name[figures.label], int(measurement.condition.connections or 0), figures)
             for measurement in self.measurements
             for figures in measurement.figures
             if figures.label in by_name
         ]
 
-    def _figures(self, contestant: Contestant, connections: int, label: str) -> ServiceFigures:
-        [figures] = [
-            figures
-            for measurement in self.measurements
-            for figures in measurement.figures
-            if measurement.condition.connections == connections and figures.label == label
-        ]
-        costs = [one for one in self.costs if (one.server, one.connections) == (label, connections)]
-        latencies = [one for one in self.latencies if (one.server, one.connections) == (label, connections)]
+    def _figures(self, contestant: Contestant, connections: int, figures: Figures) -> ServiceFigures:
+        whose = (contestant.name, connections)
+        costs = [one for one in self.costs if (one.server, one.connections) == whose]
+        latencies = [one for one in self.latencies if (one.server, one.connections) == whose]
         half = min(latencies, key=lambda one: one.load, default=None)
         names = ("p50", "p90", "p99", "p99_9", "p99_99", "max")
         return ServiceFigures(

@@ -34,8 +34,8 @@ _HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 # More requests are not on their way at a time: queues hold them all. A page has 8 long segments.
 MOST_IN_FLIGHT = 256
 MOST_PAGES_IN_FLIGHT = 32
-# Columns of a CPU's line in /proc/stat: idle, iowait, steal.
-_NOT_BUSY = (4, 5, 8)
+# Columns behind a CPU's name in /proc/stat: idle, iowait, steal.
+_NOT_BUSY = (3, 4, 7)
 
 
 class RaceInstance:
@@ -241,25 +241,24 @@ class RaceInstance:
         """
         if not self.server.on_kernel:
             return cpu_ns(self._running(self._server).pid)
+        ticks = self._cpu_ticks()
+        idle_ticks = sum(ticks[column] for column in _NOT_BUSY)
+        return _now() - idle_ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+    def cpu_times(self) -> tuple[float, float, float]:
+        """Seconds that the server's CPU has spent outside of the kernel, in it, and in interrupts."""
+        user, nice, system, _, _, hard, soft, *_ = self._cpu_ticks()
+        hz = os.sysconf("SC_CLK_TCK")
+        return (user + nice) / hz, system / hz, (hard + soft) / hz
+
+    def _cpu_ticks(self) -> list[int]:
         name = f"cpu{self._platform.lcores.forwarder} "
         lines = Path("/proc/stat").read_text().splitlines()
-        fields = next(line for line in lines if line.startswith(name)).split()
-        idle_ticks = sum(int(fields[column]) for column in _NOT_BUSY)
-        return _now() - idle_ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+        return [int(field) for field in next(line for line in lines if line.startswith(name)).split()[1:]]
 
     def generator_cpu_ns(self) -> int | None:
         """CPU time of the client's process."""
         return cpu_ns(self._running(self._client).pid)
-
-    @property
-    def server_pid(self) -> int:
-        """Of the server's process."""
-        return self._running(self._server).pid
-
-    @property
-    def server_cpu(self) -> int:
-        """The CPU on which the server runs."""
-        return self._platform.lcores.forwarder
 
     def count_polls(self, run: Run, seconds: float) -> None:
         """How long server and client find nothing to do: in polls that find nothing, or with an idle CPU. And what the

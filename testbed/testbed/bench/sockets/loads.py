@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 import itertools
-import os
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from testbed.bench.sockets.instance import RaceInstance
 from testbed.bench.sockets.record import Churn, Cost, Latency
@@ -51,10 +49,10 @@ def measure_cost(instance: RaceInstance, seconds: float) -> Cost:
     """
     instance.run()
     time.sleep(_SETTLE_S)
-    first = instance.read(), _cpu_times(instance.server_cpu)
+    first = instance.read(), instance.cpu_times()
     time.sleep(seconds)
-    last = instance.read(), _cpu_times(instance.server_cpu)
-    held = _held(instance.server_pid)
+    last = instance.read(), instance.cpu_times()
+    memory = instance.memory()
     instance.drain()
     answers = max(last[0].tx_packets - first[0].tx_packets, 1)
     user, system, softirq = (1e6 * (b - a) / answers for a, b in zip(first[1], last[1], strict=True))
@@ -64,24 +62,10 @@ def measure_cost(instance: RaceInstance, seconds: float) -> Cost:
         user_us=user,
         system_us=system,
         softirq_us=softirq,
-        **held,
+        virtual_kb=memory.virtual_kb,
+        resident_kb=memory.rss_kb,
+        shared_kb=memory.shared_kb,
     )
-
-
-def _cpu_times(cpu: int) -> tuple[float, float, float]:
-    """Seconds that a CPU has spent outside of the kernel, in it, and in interrupts."""
-    lines = Path("/proc/stat").read_text().splitlines()
-    ticks = [int(field) for line in lines if line.startswith(f"cpu{cpu} ") for field in line.split()[1:]]
-    hz = os.sysconf("SC_CLK_TCK")
-    return (ticks[0] + ticks[1]) / hz, ticks[2] / hz, (ticks[5] + ticks[6]) / hz
-
-
-def _held(pid: int) -> dict[str, int]:
-    fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
-    virtual, resident, files, shared = (
-        int(fields[name].split()[0]) for name in ("VmSize", "VmRSS", "RssFile", "RssShmem")
-    )
-    return {"virtual_kb": virtual, "resident_kb": resident, "shared_kb": files + shared}
 
 
 def measure_churn(instance: RaceInstance, seconds: float) -> Churn:

@@ -4,11 +4,10 @@
 //! What requests ask of a service, and what has to come back.
 
 mod http;
-mod origin;
 
 use core::net::SocketAddr;
-use origin::PAGE;
 use rand::{Rng as _, RngExt as _, SeedableRng as _, rngs::Xoshiro256PlusPlus};
+use services::origin::PAGE;
 use std::borrow::Cow;
 use std::io::Write as _;
 use std::mem;
