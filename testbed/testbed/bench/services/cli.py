@@ -76,7 +76,8 @@ def services(
     One client asks all of them, each in turn on a CPU of its own. The programs on dpdk-sockets are on the virtual wire,
     and those on the kernel's sockets in a network namespace, on a veth pair: this needs root. It prints requests a
     second, the ratio of each pair by requests per second of CPU time, with an interval, the noise floor, the CPU time
-    of a request, memory, latencies under half and most of a program's load, and connections opened per second.
+    of a request, memory, latencies under half and most of a program's load, and, but for proxies, connections opened
+    per second.
     Compare languages on one stack, and stacks in one language.
     """
     if service not in CONTESTANTS:
