@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-//! What stands behind a proxy: it answers each request by the same page, as fast as the proxy's window allows.
+//! What stands behind a proxy: it answers each request by the same page, as fast as the proxy's window allows, and ends the
+//! connection after the one that asks for it.
 
 use crate::addresses::BACK_END;
-use crate::page::{ANSWER, ANSWER_LEN, END_OF_HEAD};
+use crate::page::{ANSWER, ANSWER_LEN, CLOSE, END_OF_HEAD};
 use crate::segment::{FIN, RST, SYN, Segment, Template};
 use smoltcp::wire::TcpControl;
 
@@ -25,7 +26,7 @@ pub struct Reply {
 }
 
 /// The answer to a proxy's port that is on its way.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Sending {
     /// Its first sequence number.
     seq: u32,
@@ -35,12 +36,27 @@ struct Sending {
     sent: usize,
     /// So many of its bytes are acknowledged.
     acknowledged: usize,
+    /// Whether the end of the connection follows it, as a segment and a byte of the sequence.
+    is_last: bool,
+}
+
+impl Sending {
+    /// Everything is sent and acknowledged.
+    const DONE: Self = Self { seq: 0, ack: 0, sent: SEGMENTS, acknowledged: ANSWER_LEN, is_last: false };
+
+    const fn segments(self) -> usize {
+        SEGMENTS + self.is_last as usize
+    }
+
+    const fn len(self) -> usize {
+        ANSWER_LEN + self.is_last as usize
+    }
 }
 
 /// The back end's segments, of which only numbers change.
 #[derive(Debug)]
 pub(crate) struct BackEnd {
-    /// To a SYN, to a FIN, and the answer.
+    /// To a SYN, to a FIN, to one after the back end's own, and the answer with the end of the connection.
     templates: Vec<Template>,
     /// By the proxy's ports, as soon as there is a proxy.
     sending: Vec<Sending>,
@@ -48,14 +64,17 @@ pub(crate) struct BackEnd {
 
 const TO_SYN: usize = 0;
 const TO_FIN: usize = 1;
-const FIRST_OF_ANSWER: usize = 2;
+const TO_LAST_FIN: usize = 2;
+const FIRST_OF_ANSWER: usize = 3;
 const SEGMENTS: usize = ANSWER_LEN.div_ceil(SEGMENT_LEN);
 
 impl BackEnd {
     pub(crate) fn new() -> Self {
-        let empty = [TcpControl::Syn, TcpControl::Fin].map(|control| Template::new(BACK_END, control, &[]));
+        let empty = |control| Template::new(BACK_END, control, &[]);
+        let first = [TcpControl::Syn, TcpControl::Fin, TcpControl::None].map(empty);
         let answer = ANSWER.chunks(SEGMENT_LEN).map(|data| Template::new(BACK_END, TcpControl::Psh, data));
-        Self { templates: empty.into_iter().chain(answer).collect(), sending: Vec::new() }
+        let templates = first.into_iter().chain(answer).chain([empty(TcpControl::Fin)]).collect();
+        Self { templates, sending: Vec::new() }
     }
 
     /// What answers a segment.
@@ -63,39 +82,46 @@ impl BackEnd {
         let to_port = segment.from_port;
         let ack = segment.seq.wrapping_add(segment.data.len() as u32);
         if self.sending.is_empty() {
-            self.sending = vec![Sending { sent: SEGMENTS, acknowledged: ANSWER_LEN, ..Sending::default() }; PORTS];
+            self.sending = vec![Sending::DONE; PORTS];
         }
         let sending = &mut self.sending[usize::from(to_port)];
         let ends = segment.flags & (SYN | FIN | RST);
-        if ends == 0 && segment.data.ends_with(END_OF_HEAD) {
-            *sending = Sending { seq: segment.ack, ack, ..Sending::default() };
-        } else if ends != 0 {
-            (sending.sent, sending.acknowledged) = (SEGMENTS, ANSWER_LEN);
-        } else {
-            // One of an earlier answer is far away.
-            let acknowledged = segment.ack.wrapping_sub(sending.seq) as usize;
-            sending.acknowledged = sending.acknowledged.max(if acknowledged > ANSWER_LEN { 0 } else { acknowledged });
-        }
-        let room = sending.acknowledged + usize::from(segment.window);
-        let may_be_sent = if room >= ANSWER_LEN { SEGMENTS } else { room / SEGMENT_LEN };
-        let first = sending.sent;
-        sending.sent = first.max(may_be_sent);
-        let answer = of_answer(*sending, to_port, first);
-        let end = match ends {
+        let to_end = match ends {
             SYN => Some((TO_SYN, FIRST)),
+            FIN if sending.is_last => Some((TO_LAST_FIN, segment.ack)),
             FIN => Some((TO_FIN, segment.ack)),
             _ => None,
         };
-        answer.chain(end.map(|(template, seq)| Reply { template, to_port, seq, ack: ack.wrapping_add(1) }))
+        if ends == 0 && segment.data.ends_with(END_OF_HEAD) {
+            let is_last = segment.data.ends_with(CLOSE);
+            *sending = Sending { seq: segment.ack, ack, sent: 0, acknowledged: 0, is_last };
+        } else if ends == FIN {
+            (sending.sent, sending.acknowledged) = (sending.segments(), sending.len());
+        } else if ends != 0 {
+            *sending = Sending::DONE;
+        } else {
+            // One of an earlier answer is far away.
+            let acknowledged = segment.ack.wrapping_sub(sending.seq) as usize;
+            sending.acknowledged =
+                sending.acknowledged.max(if acknowledged > sending.len() { 0 } else { acknowledged });
+        }
+        let room = sending.acknowledged + usize::from(segment.window);
+        let may_be_sent = if room >= ANSWER_LEN { sending.segments() } else { room / SEGMENT_LEN };
+        let first = sending.sent;
+        sending.sent = first.max(may_be_sent);
+        let answer = of_answer(*sending, to_port, first);
+        answer.chain(to_end.map(|(template, seq)| Reply { template, to_port, seq, ack: ack.wrapping_add(1) }))
     }
 
     /// What was lost of answers, perhaps: all that was sent and is not acknowledged.
     pub(crate) fn missing(&self) -> impl Iterator<Item = Reply> + '_ {
-        self.sending
-            .iter()
-            .enumerate()
-            .filter(|(_, sending)| sending.acknowledged < ANSWER_LEN)
-            .flat_map(|(port, sending)| of_answer(*sending, port as u16, sending.acknowledged / SEGMENT_LEN))
+        self.sending.iter().enumerate().filter(|(_, sending)| sending.acknowledged < sending.len()).flat_map(
+            |(port, sending)| {
+                let is_end = sending.acknowledged >= ANSWER_LEN;
+                let first = if is_end { SEGMENTS } else { sending.acknowledged / SEGMENT_LEN };
+                of_answer(*sending, port as u16, first)
+            },
+        )
     }
 
     /// The length of a reply's frame.
@@ -115,14 +141,14 @@ fn of_answer(sending: Sending, to_port: u16, first: usize) -> impl Iterator<Item
     (first..sending.sent).map(move |number| Reply {
         template: FIRST_OF_ANSWER + number,
         to_port,
-        seq: sending.seq.wrapping_add((number * SEGMENT_LEN) as u32),
+        seq: sending.seq.wrapping_add((number * SEGMENT_LEN).min(ANSWER_LEN) as u32),
         ack: sending.ack,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BackEnd, FIRST, FIRST_OF_ANSWER, Reply, SEGMENT_LEN, TO_FIN, TO_SYN};
+    use super::{BackEnd, FIRST, FIRST_OF_ANSWER, Reply, SEGMENT_LEN, SEGMENTS, TO_FIN, TO_LAST_FIN, TO_SYN};
     use crate::page::ANSWER_LEN;
     use crate::segment::{FIN, SYN, Segment};
 
@@ -154,6 +180,23 @@ mod tests {
         let seq = FIRST + 1 + 2 * ANSWER_LEN as u32;
         assert_eq!(take(&mut back_end, FIN, after, seq, b"", WIDE), [reply(TO_FIN, seq, after + 1)]);
         assert_eq!(back_end.missing().count(), 0);
+    }
+
+    #[test]
+    fn the_last_page_is_followed_by_the_end() {
+        let mut back_end = BackEnd::new();
+        let request = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
+        let (seq, after) = (FIRST + 1, 8 + request.len() as u32);
+        let end = reply(FIRST_OF_ANSWER + SEGMENTS, seq + ANSWER_LEN as u32, after);
+        let answer = take(&mut back_end, 0, 8, seq, request, WIDE);
+        assert_eq!((answer.len(), answer[SEGMENTS]), (SEGMENTS + 1, end));
+        assert_eq!(take(&mut back_end, 0, after, seq + ANSWER_LEN as u32, b"", WIDE), []);
+        assert_eq!(back_end.missing().collect::<Vec<_>>(), [end]);
+        let last = seq + ANSWER_LEN as u32 + 1;
+        assert_eq!(take(&mut back_end, FIN, after, last, b"", WIDE), [reply(TO_LAST_FIN, last, after + 1)]);
+        assert_eq!(back_end.missing().count(), 0);
+        assert_eq!(take(&mut back_end, SYN, 7, 0, b"", WIDE), [reply(TO_SYN, FIRST, 8)]);
+        assert_eq!(take(&mut back_end, FIN, 8, FIRST + 1, b"", WIDE), [reply(TO_FIN, FIRST + 1, 9)]);
     }
 
     #[test]

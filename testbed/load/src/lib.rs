@@ -21,6 +21,6 @@ pub use back_end::Reply;
 pub use clients::{Clients, Counters, Mode, Outgoing, Patience};
 pub use echo::{accept, echo};
 pub use frames::Frames;
-pub use latency::Latencies;
+pub use latency::{Latencies, Summary};
 pub use stream::{CHUNK, Source, Stream};
 pub use work::Work;

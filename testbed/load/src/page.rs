@@ -11,6 +11,9 @@ pub(crate) const ANSWER_LEN: usize = HEAD.len() + PAGE_LEN;
 /// What each request ends with.
 pub(crate) const END_OF_HEAD: &[u8] = b"\r\n\r\n";
 
+/// The end of the last request of a connection.
+pub(crate) const CLOSE: &[u8] = b"\r\nConnection: close\r\n\r\n";
+
 /// The answer to each request.
 pub(crate) static ANSWER: [u8; ANSWER_LEN] = answer();
 

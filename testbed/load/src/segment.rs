@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_request_with_other_numbers_has_a_correct_checksum() {
-        for work in [Work::Echo, Work::Message, Work::Adder, Work::Page] {
+        for work in [Work::Echo, Work::Message, Work::Adder, Work::Page, Work::LastPage] {
             let request = Request::new(work, 70_001, client(70_001));
             let mut frame = [0; REQUEST_LEN];
             for (seq, ack) in [(0, 0), (1, u32::MAX), (u32::MAX, 0x8000_0001), (0xfffe_ffff, 0xffff_fffe)] {

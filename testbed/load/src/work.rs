@@ -3,7 +3,7 @@
 
 //! What requests ask for, and what answers them.
 
-use crate::page::ANSWER;
+use crate::page::{ANSWER, CLOSE, END_OF_HEAD};
 
 /// Bytes of a request.
 pub(crate) const DATA_LEN: usize = 100;
@@ -17,8 +17,10 @@ pub enum Work {
     Message,
     /// It adds two numbers: `GET /add/A/B` (services/README.md).
     Adder,
-    /// It asks its back end for a page of 10 KiB: `GET /`.
+    /// It asks its back end for a page of 10 KiB, or has it itself: `GET /`.
     Page,
+    /// The same, after which the connection ends.
+    LastPage,
 }
 
 /// What bytes from the server are.
@@ -45,8 +47,7 @@ const METHOD: &[u8] = b"GET /add/";
 const SLASH: usize = METHOD.len() + DIGITS;
 /// With a header that makes the request as long as all others.
 const REST: &[u8] = b" HTTP/1.1\r\nHost: adder\r\nUser-Agent: race-client/0123456789012345\r\n\r\n";
-const PAGE_METHOD: &[u8] = b"GET /";
-const PAGE_PADDING: &[u8] = b" HTTP/1.1\r\nHost: origin\r\nUser-Agent: race-client/";
+const PAGE: &[u8] = b"GET / HTTP/1.1\r\nHost: origin\r\nUser-Agent: race-client/";
 const STATUS: &[u8] = b"HTTP/1.1 ";
 const OK: &[u8] = b"HTTP/1.1 200";
 /// Of `A + B = C` and a line feed.
@@ -73,11 +74,11 @@ impl Work {
                 write_digits(LEAST + u64::from(number), &mut data[METHOD.len()..SLASH]);
                 data[SLASH + 1 + DIGITS..].copy_from_slice(REST);
             }
-            Self::Page => {
+            Self::Page | Self::LastPage => {
                 data.fill(b'x');
-                data[..PAGE_METHOD.len()].copy_from_slice(PAGE_METHOD);
-                data[PAGE_METHOD.len()..][..PAGE_PADDING.len()].copy_from_slice(PAGE_PADDING);
-                data[DATA_LEN - 4..].copy_from_slice(b"\r\n\r\n");
+                data[..PAGE.len()].copy_from_slice(PAGE);
+                let end = if self == Self::Page { END_OF_HEAD } else { CLOSE };
+                data[DATA_LEN - end.len()..].copy_from_slice(end);
             }
         }
         data
@@ -99,7 +100,7 @@ impl Work {
                 write_digits(LEAST + u64::from(seq), &mut field[1..]);
                 field
             }
-            Self::Page => &[],
+            Self::Page | Self::LastPage => &[],
         }
     }
 
@@ -118,7 +119,7 @@ impl Work {
                 wanted[0] |= REPLY;
                 found == wanted
             }
-            Self::Page => match ANSWER.get(after..).and_then(|rest| rest.strip_prefix(found)) {
+            Self::Page | Self::LastPage => match ANSWER.get(after..).and_then(|rest| rest.strip_prefix(found)) {
                 None => return Answer::Wrong,
                 Some([]) => true,
                 Some(_) => return Answer::Part,
@@ -203,6 +204,8 @@ mod tests {
     fn a_page_comes_in_pieces() {
         let data = request(Work::Page, 7, 9);
         assert!(data.starts_with(b"GET / HTTP/1.1\r\n") && data.ends_with(b"x\r\n\r\n"), "{}", data.escape_ascii());
+        let last = request(Work::LastPage, 7, 9);
+        assert!(last.ends_with(b"x\r\nConnection: close\r\n\r\n"), "{}", last.escape_ascii());
         let of = |found: &[u8], after| Work::Page.answer(&data, 7, found, 9, after);
         assert_eq!((of(&ANSWER, 0), of(&ANSWER[..99], 0)), (Answer::Whole, Answer::Part));
         assert_eq!((of(&ANSWER[99..], 99), of(&ANSWER[99..], 98)), (Answer::Whole, Answer::Wrong));

@@ -20,6 +20,10 @@ pub(super) enum State {
     Idle,
     /// A request is on its way.
     Waiting,
+    /// The last request has its answer, which the end of the server's direction follows.
+    Ending,
+    /// The server's direction is closed, and the end of the client's is on its way.
+    LastAck,
     /// The end of the client's direction is on its way.
     Closing,
 }
@@ -29,8 +33,14 @@ pub(super) enum State {
 pub(super) enum News {
     Opened,
     Answered,
-    /// Both directions are closed.
+    /// The last request was answered; whether the server's direction is closed, too.
+    LastAnswered(bool),
+    /// The server's direction is closed, and the client's is to be.
+    Ended,
+    /// Both directions are closed, by an end that is to be acknowledged.
     Closed,
+    /// Both directions are closed.
+    Acknowledged,
     /// The server has sent it before, or the handshake is to be confirmed again.
     Repeated,
     /// The beginning of an answer, which is to be acknowledged.
@@ -45,6 +55,12 @@ pub(super) enum News {
 #[derive(Debug)]
 pub(super) struct Connection {
     request: Request,
+    /// The last one of a connection.
+    last: Request,
+    /// So many requests a connection has; 0: there is no last one.
+    per_connection: u32,
+    /// How many were sent since it was opened.
+    requests: u32,
     pub(super) state: State,
     /// Of the next byte to send.
     seq: u32,
@@ -61,11 +77,24 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) fn new(work: Work, number: u32) -> Self {
-        let request = Request::new(work, number, addresses::client(number));
+    pub(super) fn new(work: Work, number: u32, per_connection: u32) -> Self {
+        let request = |work| Request::new(work, number, addresses::client(number));
+        let (request, last) = (request(work), request(if work == Work::Page { Work::LastPage } else { work }));
         // Any number will do. Those of neighbors are far apart.
         let seq = number.wrapping_mul(0x9e37_79b9);
-        Self { request, state: State::Closed, seq, ack: 0, received: 0, is_owed: false, due: 0, touched: 0 }
+        Self {
+            request,
+            last,
+            per_connection,
+            requests: 0,
+            state: State::Closed,
+            seq,
+            ack: 0,
+            received: 0,
+            is_owed: false,
+            due: 0,
+            touched: 0,
+        }
     }
 
     pub(super) const fn numbers(&self) -> (u32, u32) {
@@ -75,25 +104,32 @@ impl Connection {
     /// A SYN is on its way.
     pub(super) fn open(&mut self, now: u64) {
         self.state = State::Opening;
+        self.requests = 0;
         self.seq = self.seq.wrapping_add(APART);
         self.touched = now;
     }
 
     /// The request that is on its way, and its numbers.
     pub(super) fn sent(&self) -> (&Request, u32, u32) {
-        (&self.request, self.seq.wrapping_sub(DATA_LEN as u32), self.ack)
+        let request = if self.is_last() { &self.last } else { &self.request };
+        (request, self.seq.wrapping_sub(DATA_LEN as u32), self.ack)
+    }
+
+    const fn is_last(&self) -> bool {
+        self.requests == self.per_connection && self.requests > 0
     }
 
     /// The next request is on its way.
     pub(super) fn begin(&mut self, due: u64, now: u64) {
         self.state = State::Waiting;
+        self.requests = self.requests.saturating_add(1);
         self.seq = self.seq.wrapping_add(DATA_LEN as u32);
         (self.due, self.touched) = (due, now);
     }
 
     /// The end of the client's direction is on its way.
     pub(super) fn close(&mut self, now: u64) {
-        self.state = State::Closing;
+        self.state = if self.state == State::Ending { State::LastAck } else { State::Closing };
         self.seq = self.seq.wrapping_add(1);
         self.touched = now;
     }
@@ -117,30 +153,111 @@ impl Connection {
                 self.come(State::Closed, now);
                 News::Closed
             }
+            State::Ending if ends == FIN && segment.seq == self.ack => {
+                self.ack = self.ack.wrapping_add(1);
+                News::Ended
+            }
+            State::LastAck if ends == 0 && segment.ack == self.seq => {
+                self.come(State::Closed, now);
+                News::Acknowledged
+            }
+            // Until the client's end has come.
+            State::LastAck if ends & RST == 0 => News::Nothing,
+            State::Waiting if ends == FIN && self.is_last() => self.answered(segment, now),
             _ if ends != 0 => News::Wrong,
             _ if segment.flags & SYN != 0 => News::Repeated,
             _ if segment.data.is_empty() => News::Nothing,
             _ if segment.seq != self.ack => News::Repeated,
-            State::Idle | State::Closing => News::Wrong,
-            State::Waiting => {
-                let (request, seq, _) = self.sent();
-                let answer = request.answer(segment.data, seq, self.received);
-                if segment.ack != self.seq || answer == Answer::Wrong {
-                    return News::Wrong;
-                }
-                self.ack = self.ack.wrapping_add(segment.data.len() as u32);
-                if answer == Answer::Part {
-                    self.received += segment.data.len();
-                    return News::Continued;
-                }
-                (self.received, self.is_owed) = (0, false);
-                self.come(State::Idle, now);
-                News::Answered
-            }
+            State::Idle | State::Closing | State::Ending | State::LastAck => News::Wrong,
+            State::Waiting => self.answered(segment, now),
         }
+    }
+
+    /// Takes a segment with the next bytes of an answer.
+    fn answered(&mut self, segment: &Segment<'_>, now: u64) -> News {
+        let (request, seq, _) = self.sent();
+        let answer = request.answer(segment.data, seq, self.received);
+        let has_end = segment.flags & FIN != 0;
+        if segment.ack != self.seq || answer == Answer::Wrong || (has_end && answer == Answer::Part) {
+            return News::Wrong;
+        }
+        self.ack = self.ack.wrapping_add(segment.data.len() as u32);
+        if answer == Answer::Part {
+            self.received += segment.data.len();
+            return News::Continued;
+        }
+        (self.received, self.is_owed) = (0, false);
+        if self.is_last() {
+            self.ack = self.ack.wrapping_add(u32::from(has_end));
+            self.come(State::Ending, now);
+            return News::LastAnswered(has_end);
+        }
+        self.come(State::Idle, now);
+        News::Answered
     }
 
     fn come(&mut self, state: State, now: u64) {
         (self.state, self.touched) = (state, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Connection, News, State};
+    use crate::addresses::client;
+    use crate::page::ANSWER;
+    use crate::segment::{FIN, SYN, Segment};
+    use crate::work::{DATA_LEN, Work};
+
+    const SERVER_SEQ: u32 = 4_000_000_000;
+
+    fn take(connection: &mut Connection, flags: u8, after: usize, data: &[u8]) -> News {
+        let (to, to_port) = client(7);
+        let seq = SERVER_SEQ.wrapping_add(after as u32);
+        let ack = connection.seq.wrapping_add(u32::from(flags == SYN));
+        connection.take(&Segment { to, to_port, from_port: 80, seq, ack, flags, window: 0, data }, 1)
+    }
+
+    fn opened(per_connection: u32) -> Connection {
+        let mut connection = Connection::new(Work::Page, 7, per_connection);
+        connection.open(0);
+        assert_eq!(take(&mut connection, SYN, 0, b""), News::Opened);
+        connection
+    }
+
+    #[test]
+    fn the_server_ends_a_connection_after_its_last_request() {
+        for is_with_data in [false, true] {
+            let mut connection = opened(2);
+            connection.begin(0, 0);
+            assert_eq!(take(&mut connection, 0, 1, &ANSWER), News::Answered);
+            connection.begin(0, 0);
+            let (place, flags) = (1 + ANSWER.len(), if is_with_data { FIN } else { 0 });
+            assert_eq!(take(&mut connection, 0, place, &ANSWER[..99]), News::Continued);
+            assert_eq!(take(&mut connection, flags, place + 99, &ANSWER[99..]), News::LastAnswered(is_with_data));
+            if !is_with_data {
+                assert_eq!(take(&mut connection, FIN, 1 + 2 * ANSWER.len(), b""), News::Ended);
+            }
+            connection.close(0);
+            let ack = SERVER_SEQ.wrapping_add(2 + 2 * ANSWER.len() as u32);
+            assert_eq!((connection.state, connection.ack), (State::LastAck, ack));
+            assert_eq!(take(&mut connection, 0, 2 + 2 * ANSWER.len(), b""), News::Acknowledged);
+            connection.open(0);
+            connection.begin(0, 0);
+            assert_eq!(connection.sent().1, connection.seq.wrapping_sub(DATA_LEN as u32));
+            assert!(!connection.is_last());
+        }
+    }
+
+    #[test]
+    fn an_end_before_that_is_wrong() {
+        let mut connection = opened(2);
+        connection.begin(0, 0);
+        assert_eq!(take(&mut connection, FIN, 1, &ANSWER), News::Wrong);
+        let mut connection = opened(1);
+        connection.begin(0, 0);
+        assert_eq!(take(&mut connection, FIN, 1, &ANSWER[..99]), News::Wrong);
+        let mut connection = opened(0);
+        assert_eq!(take(&mut connection, FIN, 1, b""), News::Wrong);
     }
 }

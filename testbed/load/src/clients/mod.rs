@@ -117,10 +117,19 @@ pub struct Clients {
 
 impl Clients {
     /// So many connections, with so many requests on their way at a time.
+    ///
+    /// After `per_connection` requests for pages the server closes a connection, and it is opened again; 0: it is not.
     #[must_use]
-    pub fn new(work: Work, connections: u32, limit: usize, patience: Patience, latencies: Latencies) -> Self {
+    pub fn new(
+        work: Work,
+        connections: u32,
+        limit: usize,
+        per_connection: u32,
+        patience: Patience,
+        latencies: Latencies,
+    ) -> Self {
         Self {
-            connections: (0..connections).map(|number| Connection::new(work, number)).collect(),
+            connections: (0..connections).map(|number| Connection::new(work, number, per_connection)).collect(),
             idle: VecDeque::with_capacity(connections as usize + 1),
             acknowledged: 0,
             closed: VecDeque::new(),
@@ -227,23 +236,28 @@ impl Clients {
                 self.connections[number as usize].close(now);
                 self.urgent.push_back(Outgoing::Fin(number));
             }
-            News::Closed => {
+            News::Closed | News::Acknowledged => {
                 self.open -= 1;
                 self.in_flight -= 1;
-                self.urgent.push_back(Outgoing::Ack(number));
+                if *news == News::Closed {
+                    self.urgent.push_back(Outgoing::Ack(number));
+                }
                 self.closed.push_back(number);
             }
             News::Answered => {
-                self.counters.answers += 1;
+                self.answered(number, now);
                 self.in_flight -= 1;
                 self.idle.push_back(number);
-                let due = self.connections[number as usize].due;
-                if let Mode::Paced { from, until, .. } = self.mode
-                    && (from..until).contains(&due)
-                {
-                    self.latencies.record(now.saturating_sub(due));
+            }
+            News::LastAnswered(is_ended) => {
+                self.answered(number, now);
+                if *is_ended {
+                    self.end(number, now);
+                } else {
+                    self.urgent.push_back(Outgoing::Ack(number));
                 }
             }
+            News::Ended => self.end(number, now),
             News::Repeated => {
                 self.counters.repeated += 1;
                 self.urgent.push_back(Outgoing::Ack(number));
@@ -257,6 +271,23 @@ impl Clients {
             News::Nothing => (),
             News::Wrong => self.counters.wrong += 1,
         }
+    }
+
+    /// Counts an answer, and how long it took.
+    fn answered(&mut self, number: u32, now: u64) {
+        self.counters.answers += 1;
+        let due = self.connections[number as usize].due;
+        if let Mode::Paced { from, until, .. } = self.mode
+            && (from..until).contains(&due)
+        {
+            self.latencies.record(now.saturating_sub(due));
+        }
+    }
+
+    /// Closes a connection whose other direction is closed.
+    fn end(&mut self, number: u32, now: u64) {
+        self.connections[number as usize].close(now);
+        self.urgent.push_back(Outgoing::Fin(number));
     }
 
     /// What is to be sent now. The caller sends it.
@@ -319,8 +350,8 @@ impl Clients {
         let again = match connection.state {
             State::Opening => Outgoing::Syn(self.look as u32),
             State::Waiting => Outgoing::Request(self.look as u32),
-            State::Closing => Outgoing::Fin(self.look as u32),
-            State::Closed | State::Idle => return,
+            State::Closing | State::LastAck => Outgoing::Fin(self.look as u32),
+            State::Closed | State::Idle | State::Ending => return,
         };
         if now.saturating_sub(connection.touched) > self.patience.resend {
             connection.touched = now;

@@ -16,7 +16,6 @@ mod record;
 mod report;
 mod schedule;
 mod service;
-mod statistics;
 
 use args::{Options, Rate, USAGE, parse};
 use core::net::SocketAddr;

@@ -3,9 +3,10 @@
 
 //! What is counted and timed in a step, and whether that is valid.
 
-use crate::{error::Error, statistics::Times};
+use crate::error::Error;
 use core::ops::AddAssign;
 use serde::Serialize;
+use testbed_load::Latencies;
 
 /// A step is invalid if the 99th percentile of the lag is longer.
 const MOST_LAG_NS: u64 = 1_000_000;
@@ -52,11 +53,11 @@ pub(crate) struct Record {
     /// Requests that were answered before the end.
     pub(crate) in_time: u64,
     /// From the planned time on.
-    pub(crate) latency: Times,
+    pub(crate) latency: Latencies,
     /// From the time on at which the request was sent.
-    pub(crate) service_time: Times,
+    pub(crate) service_time: Latencies,
     /// How long a request was not sent although it was due and there was a connection.
-    pub(crate) lag: Times,
+    pub(crate) lag: Latencies,
     /// What was wrong with the first wrong answer.
     pub(crate) first_wrong: Option<String>,
     pub(crate) duration_ns: u64,
@@ -67,7 +68,7 @@ pub(crate) struct Record {
 
 impl Record {
     pub(crate) fn new() -> Result<Self, Error> {
-        let times = || Times::new().map_err(Error::failed);
+        let times = || Latencies::new().map_err(Error::failed);
         Ok(Self {
             counters: Counters::default(),
             planned: None,

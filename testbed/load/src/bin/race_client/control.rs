@@ -130,17 +130,21 @@ impl Control {
     }
 
     fn latencies(&self, clients: &impl Load, clock: Clock) -> Value {
-        let Some(all) = clients.latencies() else { return Value::from("not recorded") };
-        let nanos = |percent| Value::from(clock.duration(all.percentile(percent)).as_nanos() as u64);
+        let Some(all) = clients.latencies().and_then(Latencies::summary) else { return Value::from("not recorded") };
+        let nanos = |cycles| Value::from(clock.duration(cycles).as_nanos() as u64);
         Value::dict([
-            ("count", Value::from(all.count())),
-            ("p50", nanos(50.0)),
-            ("p90", nanos(90.0)),
-            ("p99", nanos(99.0)),
-            ("p99_9", nanos(99.9)),
-            ("p99_99", nanos(99.99)),
-            ("max", nanos(100.0)),
-            ("pause", Value::from(clock.duration(self.longest).as_nanos() as u64)),
+            ("count", Value::from(all.count)),
+            ("mean", nanos(all.mean as u64)),
+            ("standard_deviation", nanos(all.standard_deviation as u64)),
+            ("p50", nanos(all.p50)),
+            ("p75", nanos(all.p75)),
+            ("p90", nanos(all.p90)),
+            ("p99", nanos(all.p99)),
+            ("p99_9", nanos(all.p99_9)),
+            ("p99_99", nanos(all.p99_99)),
+            ("max", nanos(all.max)),
+            ("tm99_9", nanos(all.tm99_9 as u64)),
+            ("pause", nanos(self.longest)),
         ])
     }
 

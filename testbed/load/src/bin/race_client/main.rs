@@ -2,8 +2,8 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 //! The client of a race: on commands by DPDK's telemetry socket, it opens connections to a server, and sends requests or asks
-//! for streams. It checks what comes. Usage: race-client [EAL OPTIONS] -- echo CONNECTIONS IN_FLIGHT, or message, adder or page
-//! in place of echo, or race-client [EAL OPTIONS] -- streams CONNECTIONS. Runs until SIGINT or SIGTERM.
+//! for streams. It checks what comes. Usage: race-client [EAL OPTIONS] -- echo CONNECTIONS IN_FLIGHT, or message or adder in
+//! place of echo, page CONNECTIONS IN_FLIGHT PER_CONNECTION, or race-client [EAL OPTIONS] -- streams CONNECTIONS. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
 mod control;
@@ -28,7 +28,8 @@ const ACKNOWLEDGE: Duration = Duration::from_millis(40);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
-    let usage = "race-client … -- echo, message, adder or page, CONNECTIONS IN_FLIGHT, or -- streams CONNECTIONS";
+    let usage = "race-client … -- echo, message or adder, CONNECTIONS IN_FLIGHT, -- page CONNECTIONS IN_FLIGHT \
+                 PER_CONNECTION, or -- streams CONNECTIONS";
     let number = |at: usize| -> Result<u32, Box<dyn Error>> {
         let word = args.get(at).ok_or_else(|| format!("a number is missing: {usage}"))?;
         Ok(word.parse().map_err(|error| format!("'{word}': {error}"))?)
@@ -39,19 +40,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let connections = number(1)?;
     match args[0].as_str() {
-        "echo" => requests(&eal, Work::Echo, connections, number(2)? as usize, &stop),
-        "message" => requests(&eal, Work::Message, connections, number(2)? as usize, &stop),
-        "page" => requests(&eal, Work::Page, connections, number(2)? as usize, &stop),
-        "adder" => requests(&eal, Work::Adder, connections, number(2)? as usize, &stop),
+        "echo" => requests(&eal, Work::Echo, connections, (number(2)? as usize, 0), &stop),
+        "message" => requests(&eal, Work::Message, connections, (number(2)? as usize, 0), &stop),
+        "page" => requests(&eal, Work::Page, connections, (number(2)? as usize, number(3)?), &stop),
+        "adder" => requests(&eal, Work::Adder, connections, (number(2)? as usize, 0), &stop),
         "streams" => streams(&eal, connections, &stop),
         other => Err(format!("'{other}' is no load: {usage}").into()),
     }
 }
 
-fn requests(eal: &Eal, work: Work, connections: u32, limit: usize, stop: &AtomicBool) -> Result<(), Box<dyn Error>> {
+/// With so many requests on their way at a time, and so many on a connection.
+fn requests(
+    eal: &Eal,
+    work: Work,
+    connections: u32,
+    (limit, per_connection): (usize, u32),
+    stop: &AtomicBool,
+) -> Result<(), Box<dyn Error>> {
     let clock = eal.clock();
     let patience = Patience { resend: clock.cycles(RESEND), acknowledge: clock.cycles(ACKNOWLEDGE) };
-    let mut clients = Clients::new(work, connections, limit, patience, Latencies::new()?);
+    let mut clients = Clients::new(work, connections, limit, per_connection, patience, Latencies::new()?);
     let mut control = Control::new(eal)?;
 
     let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(eal)?;
