@@ -5,17 +5,21 @@
 
 use dpdk_sockets::wire::Wire;
 use dpdk_sockets::{ConnectionError, ConnectionId, Stack};
+use std::sync::LazyLock;
 
 /// So many bytes answer a byte of the client.
 pub const CHUNK: u64 = 1 << 20;
 /// The bytes of a stream repeat after so many: a prime, so that no segment begins where the one before did.
 const PERIOD: usize = 251;
 /// The most that is sent or read at once.
-const PIECE: usize = 65_535;
+pub(crate) const PIECE: usize = 65_535;
+
+/// The bytes of all streams.
+pub(crate) static PATTERN: LazyLock<Pattern> = LazyLock::new(Pattern::new);
 
 /// The bytes from any place on.
 #[derive(Debug)]
-struct Pattern(Vec<u8>);
+pub(crate) struct Pattern(Vec<u8>);
 
 impl Pattern {
     fn new() -> Self {
@@ -23,7 +27,7 @@ impl Pattern {
     }
 
     /// At most [`PIECE`] bytes from this place of the stream on.
-    fn from(&self, place: u64, len: usize) -> &[u8] {
+    pub(crate) fn from(&self, place: u64, len: usize) -> &[u8] {
         let at = (place % PERIOD as u64) as usize;
         &self.0[at..at + len.min(PIECE)]
     }
@@ -34,7 +38,6 @@ impl Pattern {
 pub struct Source {
     /// The connection.
     pub id: ConnectionId,
-    pattern: Pattern,
     sent: u64,
     /// What the client has asked for in all.
     asked: u64,
@@ -44,7 +47,7 @@ impl Source {
     /// A connection that was accepted.
     #[must_use]
     pub fn new(id: ConnectionId) -> Self {
-        Self { id, pattern: Pattern::new(), sent: 0, asked: 0 }
+        Self { id, sent: 0, asked: 0 }
     }
 
     /// Reads what the client asks for, and sends what the connection takes.
@@ -62,7 +65,7 @@ impl Source {
         }
         while self.sent < self.asked {
             let len = (self.asked - self.sent).min(PIECE as u64) as usize;
-            match stack.send(self.id, self.pattern.from(self.sent, len))? {
+            match stack.send(self.id, PATTERN.from(self.sent, len))? {
                 0 => break,
                 sent => self.sent += sent as u64,
             }
@@ -76,7 +79,6 @@ impl Source {
 pub struct Stream {
     /// The connection.
     pub id: ConnectionId,
-    pattern: Pattern,
     room: Vec<u8>,
     received: u64,
     asked: u64,
@@ -86,7 +88,7 @@ impl Stream {
     /// A connection that is established.
     #[must_use]
     pub fn new(id: ConnectionId) -> Self {
-        Self { id, pattern: Pattern::new(), room: vec![0; PIECE], received: 0, asked: 0 }
+        Self { id, room: vec![0; PIECE], received: 0, asked: 0 }
     }
 
     /// Bytes that have come.
@@ -120,7 +122,7 @@ impl Stream {
     /// As [`Stack::recv`].
     pub fn take<W: Wire>(&mut self, stack: &mut Stack<W>) -> Result<bool, ConnectionError> {
         while let Some(len) = stack.recv(self.id, &mut self.room)? {
-            if len == 0 || self.room[..len] != *self.pattern.from(self.received, len) {
+            if len == 0 || self.room[..len] != *PATTERN.from(self.received, len) {
                 return Ok(false);
             }
             self.received += len as u64;

@@ -34,9 +34,9 @@ pub(crate) enum Answer {
 }
 
 /// A message of bytes, which has a length of eight bytes. In a reply this is added.
-const MESSAGE: u8 = 2;
-const REPLY: u8 = 0x80;
-const HEADER_LEN: usize = 9;
+pub(crate) const MESSAGE: u8 = 2;
+pub(crate) const REPLY: u8 = 0x80;
+pub(crate) const HEADER_LEN: usize = 9;
 /// Where the sequence number is in a message: an even place, for the checksum.
 const MESSAGE_NUMBER: usize = HEADER_LEN + 1;
 /// Numbers from here on have so many digits, whatever client and sequence number are added, and so has the sum of two.

@@ -42,6 +42,15 @@ class Condition(BaseModel):
     connections: int | None = None
     # Whether these are streams of bytes that the servers send, and not requests.
     streams: bool = False
+    # Bytes of a message, if messages come back in bulk, and not requests.
+    message: int | None = None
+    # Requests on a connection, which the server closes then. 0: it does not.
+    per_connection: int = 0
+
+    @property
+    def is_bulk(self) -> bool:
+        """Whether bytes are counted, and not requests."""
+        return self.streams or self.message is not None
 
     @property
     def nics(self) -> tuple[str, ...]:
@@ -87,7 +96,10 @@ class Condition(BaseModel):
         """'net_null, 64 bytes, 1 port', and what differs from the usual or is swept."""
         if self.connections is not None:
             word = "stream" if self.streams else "connection"
-            return f"{self.connections:,} {word}{'' if self.connections == 1 else 's'}"
+            words = [f"{self.connections:,} {word}{'' if self.connections == 1 else 's'}"]
+            words += [f"messages of {self.message:,} bytes"] if self.message else []
+            words += [f"{self.per_connection} requests each"] if self.per_connection else []
+            return ", ".join(words)
         words = [self.wire, f"{self.size} bytes", f"{self.ports} port{'' if self.ports == 1 else 's'}"]
         usual, swept = Condition(), SWEEPS[sweep][0] if sweep else None
         for name, text in (

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from testbed.bench.services.contestants import CONTESTANTS, SERVICES, choose
+from testbed.bench.services.contestants import CONTESTANTS, ECHO, PROXY, SERVICES, choose
 from testbed.bench.sockets.servers import find_client
 from testbed.command_line.console import fail, new_console
 from testbed.command_line.options import (
@@ -27,12 +28,21 @@ from testbed.command_line.options import (
     use_hugepages,
 )
 from testbed.comparison.blocks import Protocol
+from testbed.comparison.condition import Condition
 from testbed.run.lcores import plan_lcores
 from testbed.run.programs import ProgramMissing
 from testbed.run.results_folder import ResultsError
 
 CONNECTIONS = (1, 100, 1_000, 10_000)
-QUICK_CONNECTIONS = (100,)
+# Where it is not the number of connections that changes.
+MANY = 100
+# As article 000 has it, and other lengths.
+CLIENTS, MESSAGE = 16, 4_096
+MESSAGES = (64, 1_024, 65_536, 1_048_576)
+LEAST_MESSAGE, MOST_MESSAGE = 64, 1 << 24
+# As article 004 has it: requests on a connection, and requests a second.
+PER_CONNECTION = (50, 1)
+RAMP = (5_000, 10_000, 15_000, 20_000, 25_000)
 
 
 def _names() -> list[str]:
@@ -61,6 +71,29 @@ def services(
             help=f"Connections; repeatable. Default: {', '.join(map(str, CONNECTIONS))}.",
         ),
     ] = None,
+    messages: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--messages",
+            min=LEAST_MESSAGE,
+            max=MOST_MESSAGE,
+            metavar="BYTES",
+            help="Of echo: messages of this length in bulk, in both directions; repeatable. "
+            f"Default: {MESSAGE:,} with {CLIENTS} and with each number of connections, and "
+            f"{', '.join(f'{one:,}' for one in MESSAGES)} with {CLIENTS}; none with --connections.",
+        ),
+    ] = None,
+    per_connection: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--per-connection",
+            min=0,
+            max=1_000_000,
+            metavar="N",
+            help="Of proxy: requests on a connection, which the back end closes then; 0: it does not; repeatable. "
+            f"Default: 0, and {' and '.join(map(str, PER_CONNECTION))} with {MANY} connections; 0 with --connections.",
+        ),
+    ] = None,
     blocks: Annotated[int | None, typer.Option(min=1, max=1000, metavar="N", help="Blocks. Default: 12.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="100 connections, and 3 short blocks: some 2 minutes.")
@@ -82,6 +115,9 @@ def services(
     """
     if service not in CONTESTANTS:
         raise typer.BadParameter(f"unknown service '{service}': choose from {', '.join(SERVICES)}")
+    for option, given, of in (("--messages", messages, ECHO), ("--per-connection", per_connection, PROXY)):
+        if given and service != of:
+            raise typer.BadParameter(f"only for {of}, not for {service}", param_hint=option)
     try:
         from testbed.bench.services.command import ServicesOptions, run_services
 
@@ -92,11 +128,11 @@ def services(
             missing=missing,
             servers=[one.server() for one in chosen],
             client=find_client(absolute(bin_dir) or None),
-            connections=sorted(set(connections or (QUICK_CONNECTIONS if quick else CONNECTIONS))),
-            streams=[],
+            conditions=_conditions(service, connections or [], messages or [], per_connection or [], quick),
             protocol=Protocol(rounds=1 if quick else 2, slice_s=0.3 if quick else 0.5),
             blocks=blocks or (3 if quick else 12),
             load_s=0.5 if quick else 3.0,
+            ramp=RAMP,
             seed=drawn(seed),
             hugepages=use_hugepages(hugepages),
             quick=quick,
@@ -109,3 +145,25 @@ def services(
     except (ProgramMissing, ResultsError, OSError) as error:
         fail(str(error))
     end_with(status, "some measurements failed: the reasons are above")
+
+
+def _conditions(
+    service: str, connections: Sequence[int], lengths: Sequence[int], per_connection: Sequence[int], quick: bool
+) -> list[Condition]:
+    """What is measured, each once."""
+    from testbed.bench.sockets.race import messages, requests
+
+    if connections or lengths or per_connection:
+        found = [requests(many, each) for each in per_connection or [0] for many in connections or [MANY]]
+        # Without a number of connections, lengths alone.
+        found = [] if lengths and not connections else found
+        found += [messages(many, length) for length in lengths for many in connections or [CLIENTS]]
+    else:
+        found = [requests(many) for many in ((MANY,) if quick else CONNECTIONS)]
+        if service == ECHO:
+            found.append(messages(CLIENTS, MESSAGE))
+            found += [] if quick else [messages(many, MESSAGE) for many in CONNECTIONS]
+            found += [] if quick else [messages(CLIENTS, length) for length in MESSAGES]
+        if service == PROXY:
+            found += [requests(MANY, each) for each in PER_CONNECTION[: 1 if quick else None]]
+    return list(dict.fromkeys(found))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from testbed.bench.sockets.kernel_host import ADDRESS
@@ -15,9 +15,14 @@ from testbed.bench.sockets.servers import PORT, Server
 from testbed.run.programs import Program, ProgramMissing, repository_root
 
 KERNEL, DPDK = "kernel", "dpdk"
-PROXY = "proxy"
+ECHO, PROXY = "echo", "proxy"
+# Beside the proxies: pages without one between.
+ORIGIN = "origin"
 _OF_HAPROXY, _OF_NGINX = (str(Path(__file__).with_name(name)) for name in ("haproxy.cfg", "nginx.conf"))
 _POOL = "its standard library and a pool of threads"
+_MOST_THREADS = 1_000
+_STACKS = {DPDK: "dpdk-sockets", KERNEL: "the kernel's sockets"}
+_OF_ORIGIN = ("target/dist", ORIGIN, "page")
 # The client is that too.
 BACK_END = "10.255.0.1:8080"
 # A server that is stopped in its turn must not find its clients too slow afterwards.
@@ -39,6 +44,8 @@ class Contestant:
     work: str
     # Instead of those that programs of this tree have.
     arguments: tuple[str, ...] = ()
+    # Whether a thread serves one connection until it ends.
+    has_threads: bool = False
 
     @property
     def path(self) -> Path:
@@ -55,15 +62,20 @@ class Contestant:
             raise ProgramMissing(f"no program '{self.path}': {remedy}")
         on_kernel = self.stack == KERNEL
         place = [KERNEL, ADDRESS.split("/")[0]] if on_kernel else ["--", DPDK, ADDRESS]
-        to = [BACK_END, "--limit", "200000"] if self.work == "page" else []
+        to = [BACK_END, "--limit", "200000"] if self.work == "page" and self.program != ORIGIN else []
         words = [*self.arguments] or [*place, str(PORT), *to, *_TIMEOUT]
         program = Program(self.name, self.language, self.path.resolve())
-        return Server(self.name, self.what, on_kernel, program, lambda *_: words, work=self.work)
+
+        def arguments(connections: int, _: int) -> list[str]:
+            return [*words, "--threads", str(connections)] if self.has_threads else words
+
+        most = _MOST_THREADS if self.has_threads else None
+        return Server(self.name, self.what, on_kernel, program, arguments, work=self.work, most_connections=most)
 
 
 def _twins(service: str, work: str) -> list[Contestant]:
     found = []
-    for stack, sockets in ((DPDK, "dpdk-sockets"), (KERNEL, "the kernel's sockets")):
+    for stack, sockets in _STACKS.items():
         for name, language, folder in (("rust", "Rust", "target/dist"), ("c", "C", "target/services-c")):
             found.append(
                 Contestant(
@@ -97,12 +109,15 @@ CONTESTANTS = {
             ("python", "Python", "Python with FastAPI on uvicorn", "target/services-python", "adder"),
         ),
     ],
-    "echo": [
-        *_twins("echo", "message"),
-        *_others(
-            "message",
-            ("pool", "Rust", f"Rust with {_POOL}", "target/dist", "echo-pool"),
-            ("cpp", "C++", f"C++ with {_POOL}", "target/services-cpp", "echo"),
+    ECHO: [
+        *_twins(ECHO, "message"),
+        *(
+            replace(one, has_threads=True)
+            for one in _others(
+                "message",
+                ("pool", "Rust", f"Rust with {_POOL}", "target/dist", "echo-pool"),
+                ("cpp", "C++", f"C++ with {_POOL}", "target/services-cpp", "echo"),
+            )
         ),
     ],
     PROXY: [
@@ -111,12 +126,17 @@ CONTESTANTS = {
             "page",
             ("tokio", "Rust", "Rust with tokio", "target/dist", "proxy-tokio"),
             ("uring", "Rust", "Rust with io_uring", "target/dist", "proxy-uring"),
+            ("splice", "C", "C with epoll and splice", "target/services-c", "proxy-splice"),
             ("cpp", "C++", "C++ with Boost.Asio", "target/services-cpp", PROXY),
             ("go", "Go", "Go with its standard library", "target/services-go", PROXY),
             ("java", "Java", "Java with Netty", "target/services-java", PROXY),
             ("python", "Python", "Python with asyncio", "target/services-python", PROXY),
             ("haproxy", "C", "HAProxy in TCP mode", "/usr/sbin", "haproxy", "-db", "-f", _OF_HAPROXY),
             ("nginx", "C", "nginx's stream proxy", "/usr/sbin", "nginx", "-c", _OF_NGINX, "-p", tempfile.gettempdir()),
+        ),
+        *(
+            Contestant(f"{ORIGIN}-{stack}", "Rust", stack, f"no proxy: Rust's origin on {what}", *_OF_ORIGIN)
+            for stack, what in _STACKS.items()
         ),
     ],
 }

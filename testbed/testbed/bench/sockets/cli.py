@@ -117,17 +117,19 @@ def sockets(
             run_counts(_find_counted(folders), counted, new_console(), json_file(json), renew=renew)
             return
         from testbed.bench.sockets.command import SocketsOptions, run_sockets
+        from testbed.bench.sockets.race import requests
+        from testbed.bench.sockets.race import streams as streams_of
 
         options = SocketsOptions(
             servers=find_servers(_chosen(names), folders),
             client=find_client(folders),
-            connections=raced,
-            streams=filled,
+            conditions=[*map(requests, raced), *map(streams_of, filled)],
             counted=None if race else _find_counted(folders),
             counted_connections=counted,
             protocol=Protocol(rounds=1 if quick else 2, slice_s=0.2 if quick else 0.5),
             blocks=blocks or (2 if quick else 12),
             load_s=0.2 if quick else 3.0,
+            ramp=(),
             seed=drawn(seed),
             hugepages=use_hugepages(hugepages),
             quick=quick,

@@ -92,9 +92,14 @@ class RaceInstance:
         """The command lines of both, and the prefixes of those that have telemetry."""
         platform, lcores = self._platform, self._platform.lcores
         most = MOST_PAGES_IN_FLIGHT if self.server.work == "page" else MOST_IN_FLIGHT
-        client_words = ["--", self.server.work, str(self.connections), str(min(self.connections, most))]
-        if self.condition.streams:
-            client_words = ["--", "streams", str(self.connections)]
+        many, condition = str(self.connections), self.condition
+        client_words = ["--", self.server.work, many, str(min(self.connections, most))]
+        if self.server.work == "page":
+            client_words.append(str(condition.per_connection))
+        if condition.is_bulk:
+            client_words = (
+                ["--", "streams", many] if condition.streams else ["--", "messages", many, str(condition.message)]
+            )
         server_words = self.server.argv(self.condition)
         prefix = unique_file_prefix("client")
 
@@ -111,7 +116,7 @@ class RaceInstance:
         eal = EalOptions(lcores.forwarder, own, wire.forwarder_vdevs, platform.hugepages, telemetry=True)
         program, *rest = server_words
         # Without this option a vhost device takes no long segments.
-        more = ",tso=1" if self.condition.streams else ""
+        more = ",tso=1" if self.condition.is_bulk else ""
         return (
             {"server": [program, *eal.argv(), *rest], "client": client(wire.generator_vdevs[0] + more)},
             {"client": prefix, "server": own},
@@ -296,7 +301,7 @@ class RaceInstance:
         if self._stopped:
             self.resume()
         self.drain()
-        if not self.condition.streams:
+        if not self.condition.is_bulk:
             # A proxy lets connections end before it does.
             self.ask("/race/close")
             self._wait(lambda: bool(self._counters()["quiet"]), _QUIET_TIMEOUT_S, "closed all connections")

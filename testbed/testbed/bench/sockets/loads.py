@@ -12,6 +12,9 @@ from testbed.bench.sockets.instance import RaceInstance
 from testbed.bench.sockets.record import Churn, Cost, Latency
 
 LOADS = (0.5, 0.8)
+# A rate of a ramp is measured if it is at most so much of the server's own.
+MOST_LOAD = 0.9
+PERCENTILES = ("mean", "standard_deviation", "p50", "p75", "p90", "p99", "p99_9", "p99_99", "max", "tm99_9")
 # Until the rate is steady; the client's own is as long.
 _SETTLE_S = 0.2
 # As many as an interval takes.
@@ -19,14 +22,16 @@ _SLICES = 6
 
 
 def measure_latencies(
-    instance: RaceInstance, full_rate: float, seconds: float, loads: Sequence[float] = LOADS
+    instance: RaceInstance, full_rate: float, seconds: float, ramp: Sequence[int] = ()
 ) -> Iterator[Latency]:
-    """One after the other, for so long each.
+    """At shares of what the server can do, or at those rates of a ramp that it can carry. One after the other, for so
+    long each.
 
     Raises `ProcessError` and `TelemetryError`.
     """
-    for load in loads:
-        instance.pace(max(1, round(load * full_rate)), seconds)
+    shares = [(load * full_rate, None) for load in LOADS]
+    for rate, planned in [(rate, rate) for rate in ramp if rate <= MOST_LOAD * full_rate] if ramp else shares:
+        instance.pace(max(1, round(rate)), seconds)
         # Without a word to the client, which would keep it from its CPU.
         time.sleep(_SETTLE_S + seconds + _SETTLE_S)
         found = instance.ask("/race/latencies")
@@ -34,11 +39,13 @@ def measure_latencies(
         yield Latency(
             server=instance.label,
             connections=instance.connections,
-            load=load,
+            per_connection=instance.condition.per_connection,
+            load=rate / full_rate,
+            planned=planned,
             requests_per_second=found["count"] / seconds,
             count=found["count"],
             client_pause_us=found["pause"] / 1000,
-            **{f"{name}_us": found[name] / 1000 for name in ("p50", "p90", "p99", "p99_9", "p99_99", "max")},
+            **{f"{name}_us": found[name] / 1000 for name in PERCENTILES},
         )
 
 
@@ -59,6 +66,7 @@ def measure_cost(instance: RaceInstance, seconds: float) -> Cost:
     return Cost(
         server=instance.label,
         connections=instance.connections,
+        per_connection=instance.condition.per_connection,
         user_us=user,
         system_us=system,
         softirq_us=softirq,

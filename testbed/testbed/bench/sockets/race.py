@@ -32,7 +32,22 @@ from testbed.run.programs import Program
 WIRE = "virtual or veth"
 # A request or its answer with all headers and FCS, and the longest packet of a stream on the wire.
 _SIZE = 158
-_STREAM_SIZE = 1518
+_BULK_SIZE = 1518
+
+
+def requests(connections: int, per_connection: int = 0) -> Condition:
+    """Connections with one request each on its way."""
+    return Condition(wire=WIRE, size=_SIZE, connections=connections, per_connection=per_connection)
+
+
+def streams(connections: int) -> Condition:
+    """Connections that the server fills with bytes."""
+    return Condition(wire=WIRE, size=_BULK_SIZE, connections=connections, streams=True)
+
+
+def messages(connections: int, length: int) -> Condition:
+    """Connections with messages of this length, with header, in both directions."""
+    return Condition(wire=WIRE, size=_BULK_SIZE, connections=connections, message=length)
 
 
 @dataclass(frozen=True)
@@ -46,13 +61,13 @@ class Race:
     blocks: int
     load_s: float
     seed: int
+    # Requests a second of all servers alike, where the connections end.
+    ramp: Sequence[int] = ()
 
-    def measurement(self, connections: int, streams: bool = False) -> tuple[Measurement, list[Server]]:
+    def measurement(self, condition: Condition) -> tuple[Measurement, list[Server]]:
         """An empty measurement, and the servers that can take part."""
-        size = _STREAM_SIZE if streams else _SIZE
-        condition = Condition(wire=WIRE, size=size, connections=connections, streams=streams)
         wanted = [server for server in self.servers if server.takes_part(condition)]
-        reasons = {server.name: server.refuses(connections) for server in wanted}
+        reasons = {server.name: server.refuses(condition.connections or 0) for server in wanted}
         able = [server for server in wanted if reasons[server.name] is None]
         labels = [*(server.name for server in able), *(again(server.name) for server in able[:1])]
         skipped = {name: reason for name, reason in reasons.items() if reason is not None}
@@ -114,7 +129,8 @@ class Race:
                 with RaceInstance(server, self.client, condition, self.platform, server.name, name) as instance:
                     instance.start()
                     yield measure_cost(instance, self.load_s)
-                    yield from measure_latencies(instance, rates[server.name], self.load_s)
+                    ramp = self.ramp if condition.per_connection else ()
+                    yield from measure_latencies(instance, rates[server.name], self.load_s, ramp)
                     # A proxy has 16,384 ports for its back end, each of which is in TIME-WAIT for a minute.
                     if server.work != "page":
                         yield measure_churn(instance, self.load_s)
@@ -123,7 +139,8 @@ class Race:
 
 def _name(condition: Condition) -> str:
     """Of the files of a race."""
-    return f"{condition.connections}{'-streams' if condition.streams else ''}"
+    kind = "-streams" if condition.streams else f"-{condition.message}" if condition.message else ""
+    return f"{condition.connections}{kind}" + (f"-each-{condition.per_connection}" if condition.per_connection else "")
 
 
 def _is_disturbed(block: Block, polling: Collection[str]) -> bool:

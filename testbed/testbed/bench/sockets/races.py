@@ -17,9 +17,18 @@ from testbed.bench.record import write_record
 from testbed.bench.sockets.race import Race, compared
 from testbed.bench.sockets.record import Cost, Latency, RaceRecord
 from testbed.bench.sockets.servers import Server
-from testbed.bench.sockets.tables import churn_table, cost_table, latency_table, rate_table, remarks, stream_table
+from testbed.bench.sockets.tables import (
+    churn_table,
+    cost_table,
+    latency_table,
+    message_table,
+    rate_table,
+    remarks,
+    stream_table,
+)
 from testbed.command_line.console import say, say_warning
 from testbed.comparison.blocks import Protocol
+from testbed.comparison.condition import Condition
 from testbed.comparison.measurement import off_the_forwarders_cpu
 from testbed.comparison.noise_floor import floor_in_words
 from testbed.comparison.platform import Platform
@@ -42,11 +51,11 @@ class RaceOptions:
 
     servers: Sequence[Server]
     client: Program
-    connections: Sequence[int]
-    streams: Sequence[int]
+    conditions: Sequence[Condition]
     protocol: Protocol
     blocks: int
     load_s: float
+    ramp: Sequence[int]
     seed: int
     hugepages: bool
     quick: bool
@@ -120,11 +129,11 @@ def _race(options: RaceOptions, record: RaceRecord, folder: Path, console: Conso
             options.blocks,
             options.load_s,
             options.seed,
+            options.ramp,
         )
-        wanted = [(many, False) for many in options.connections] + [(many, True) for many in options.streams]
-        with Steps(console, options.blocks * len(wanted)) as steps:
-            for connections, streams in wanted:
-                measurement, able = race.measurement(connections, streams)
+        with Steps(console, options.blocks * len(options.conditions)) as steps:
+            for condition in options.conditions:
+                measurement, able = race.measurement(condition)
                 if not measurement.labels and not measurement.skipped:
                     continue
                 record.measurements.append(measurement)
@@ -135,7 +144,7 @@ def _race(options: RaceOptions, record: RaceRecord, folder: Path, console: Conso
                     record.pairs, record.noise_floor = compared(record.measurements)
                     save()
                     steps.done()
-                for found in race.loads(measurement, able, steps.tell) if not streams else ():
+                for found in race.loads(measurement, able, steps.tell) if not condition.is_bulk else ():
                     if isinstance(found, Latency):
                         record.latencies.append(found)
                     elif isinstance(found, Cost):
@@ -156,8 +165,8 @@ def _outcome(record: RaceRecord) -> tuple[Status, str | None]:
 
 def _print(record: RaceRecord, console: Console) -> None:
     console.print()
-    for table in (rate_table(record.measurements), stream_table(record.measurements)):
-        if table.rows:
+    for of_kind in (rate_table, message_table, stream_table):
+        if (table := of_kind(record.measurements)).rows:
             console.print(table.rich(console.width))
     title = "Pairs: ratio of requests, or of bytes, per second of CPU time"
     console.print(pair_table(record.pairs, title).rich(console.width))

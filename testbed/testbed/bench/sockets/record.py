@@ -41,7 +41,9 @@ class Latency(Record):
 
     server: str
     connections: int
+    per_connection: int = 0
     load: float = Field(description="requests a second / those of this server without a pause, in the same run")
+    planned: float | None = Field(None, description="requests a second, if they are the same for all servers")
     requests_per_second: float = Field(description="answered while latencies were recorded")
     count: int
     p50_us: float
@@ -50,6 +52,11 @@ class Latency(Record):
     p99_9_us: float
     p99_99_us: float
     max_us: float
+    # Runs before 2026-11-28 do not have these.
+    p75_us: float | None = None
+    mean_us: float | None = None
+    standard_deviation_us: float | None = None
+    tm99_9_us: float | None = Field(None, description="the mean without the longest thousandth")
     client_pause_us: float = Field(description="the client's longest poll: so long nothing was sent or received")
 
 
@@ -70,6 +77,7 @@ class Cost(Record):
 
     server: str
     connections: int
+    per_connection: int = 0
     user_us: float = Field(description="of the CPU's time outside of the kernel, for each request")
     system_us: float
     softirq_us: float = Field(description="in interrupts: the kernel's share of TCP for what arrives")

@@ -50,6 +50,7 @@ class Server:
     streams: bool = False
     # What the client's requests ask for.
     work: str = "echo"
+    most_connections: int | None = None
 
     @property
     def tells_idle_time(self) -> bool:
@@ -58,10 +59,14 @@ class Server:
 
     def takes_part(self, condition: Condition) -> bool:
         """Whether this is a race of its kind."""
+        if condition.message is not None:
+            return self.work == "message"
         return self.streams if condition.streams else self.requests
 
     def refuses(self, connections: int) -> str | None:
         """Why it cannot serve so many connections, if it cannot."""
+        if self.most_connections is not None and connections > self.most_connections:
+            return f"it has a thread for each connection, {self.most_connections:,} at most"
         if not self.on_kernel:
             return None
         if connections > most_files() - _OTHER_FILES:
@@ -76,7 +81,7 @@ class Server:
         """Its command line without DPDK's options."""
         assert condition.connections is not None
         limit = ["prlimit", f"--nofile={most_files()}"] if self.on_kernel else []
-        buffer = STREAM_BUFFER if condition.streams else BUFFER
+        buffer = STREAM_BUFFER if condition.is_bulk else BUFFER
         return [*limit, str(self.program.path), *self.arguments(condition.connections, buffer)]
 
 

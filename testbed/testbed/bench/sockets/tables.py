@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from testbed.bench.sockets.record import Churn, Cost, Latency
+from testbed.comparison.condition import Condition
 from testbed.comparison.record import Block, Measurement, Run
 from testbed.comparison.slices import LEAST_CPU_SHARE
 from testbed.comparison.statistics import median_interval
@@ -29,8 +30,10 @@ _SHARES = [
 ]
 RATE_COLUMNS = ["Connections", "Server", "Requests/s", *_SHARES, "Bytes per connection"]
 STREAM_COLUMNS = ["Streams", "Server", "Gbit/s", *_SHARES]
-# What counts as a frame of a stream, in Gbit.
+MESSAGE_COLUMNS = ["Bytes", "Connections", "Server", "MB/s", *_SHARES]
+# What counts as a frame of a stream, in Gbit and in MB.
 _STREAM_UNIT = 1024 * 8 / 1e9
+_MESSAGE_UNIT = 1024 / 1e6
 CHURN_COLUMNS = ["Connections", "Server", "Opened/s", "95 % interval", "per CPU second", "95 % interval"]
 _PERCENTILES = ("p50", "p90", "p99", "p99_9", "p99_99", "max", "client_pause")
 LATENCY_COLUMNS = [
@@ -50,19 +53,32 @@ LATENCY_COLUMNS = [
 
 def rate_table(measurements: Sequence[Measurement]) -> Table:
     """One row a server and number of connections."""
-    rows = [Row(_rates(*one)) for one in _measured(measurements, streams=False)]
+    rows = [Row(_rates(*one)) for one in _measured(measurements, "requests")]
     return Table("Requests, each answered before the next one of its connection", RATE_COLUMNS, rows, text_columns=2)
 
 
 def stream_table(measurements: Sequence[Measurement]) -> Table:
     """One row a server and number of streams."""
-    rows = [Row(_shares(*one, _STREAM_UNIT, ".2f")) for one in _measured(measurements, streams=True)]
+    rows = [Row(_shares(*one, _STREAM_UNIT, ".2f")) for one in _measured(measurements, "streams")]
     return Table("Streams that the servers send, every byte checked", STREAM_COLUMNS, rows, text_columns=2)
 
 
-def _measured(measurements: Sequence[Measurement], streams: bool) -> list[tuple[Measurement, str]]:
-    found = [one for one in measurements if one.condition.streams == streams]
+def message_table(measurements: Sequence[Measurement]) -> Table:
+    """One row a server, number of connections and length of messages."""
+    rows = []
+    for measurement, label in _measured(measurements, "messages"):
+        first, *rest = _shares(measurement, label, _MESSAGE_UNIT, ".0f")
+        rows.append(Row([f"{measurement.condition.message:,}", first, *rest]))
+    return Table("Messages that come back, every byte checked", MESSAGE_COLUMNS, rows, text_columns=3)
+
+
+def _measured(measurements: Sequence[Measurement], kind: str) -> list[tuple[Measurement, str]]:
+    found = [one for one in measurements if _kind(one.condition) == kind]
     return [(one, label) for one in found for label in one.labels if _runs(one, label)]
+
+
+def _kind(condition: Condition) -> str:
+    return "streams" if condition.streams else "messages" if condition.message else "requests"
 
 
 def _rates(measurement: Measurement, label: str) -> list[str]:
@@ -80,7 +96,7 @@ def _shares(measurement: Measurement, label: str, unit: float, form: str) -> lis
     share = median(sum(run.slices.cpu_seconds) / sum(run.slices.seconds) for run in runs)
     server, client = (_known(runs, name) for name in ("idle_share", "client_idle_share"))
     return [
-        f"{measurement.condition.connections:,}",
+        many_connections(measurement.condition.connections, measurement.condition.per_connection),
         label,
         f"{median(rates):,{form}}",
         interval(rates, form),
@@ -91,6 +107,11 @@ def _shares(measurement: Measurement, label: str, unit: float, form: str) -> lis
         figure(None if client is None else 100 * client, ".1f"),
         full(server, client),
     ]
+
+
+def many_connections(connections: int | None, per_connection: int) -> str:
+    """'100', or '100, 50 requests each'."""
+    return f"{connections:,}" + (f", {per_connection} requests each" if per_connection else "")
 
 
 def interval(values: Sequence[float], form: str = ".0f") -> str:
@@ -125,7 +146,7 @@ def latency_table(latencies: Sequence[Latency]) -> Table:
     rows = [
         Row(
             [
-                f"{one.connections:,}",
+                many_connections(one.connections, one.per_connection),
                 one.server,
                 f"{100 * one.load:.0f}",
                 f"{one.requests_per_second:,.0f}",
@@ -154,7 +175,7 @@ def cost_table(costs: Sequence[Cost]) -> Table:
     rows = [
         Row(
             [
-                f"{one.connections:,}",
+                many_connections(one.connections, one.per_connection),
                 one.server,
                 *(f"{value:.2f}" for value in (one.user_us, one.system_us, one.softirq_us)),
                 *(f"{value / 1024:,.1f}" for value in (one.virtual_kb, one.resident_kb, one.shared_kb)),

@@ -3,15 +3,21 @@
 
 //! The client of a race: on commands by DPDK's telemetry socket, it opens connections to a server, and sends requests or asks
 //! for streams. It checks what comes. Usage: race-client [EAL OPTIONS] -- echo CONNECTIONS IN_FLIGHT, or message or adder in
-//! place of echo, page CONNECTIONS IN_FLIGHT PER_CONNECTION, or race-client [EAL OPTIONS] -- streams CONNECTIONS. Runs until SIGINT or SIGTERM.
+//! place of echo, page CONNECTIONS IN_FLIGHT PER_CONNECTION, streams CONNECTIONS, or messages CONNECTIONS LENGTH. Runs until SIGINT or SIGTERM.
 #![forbid(unsafe_code)]
 
+mod bulk;
 mod control;
+mod messages;
 mod streams;
 
+use bulk::BulkLoad;
 use control::{Control, Load};
 use core::time::Duration;
 use dpdk_rs::{Burst, Eal, EalOptions, Mempool, Packet, PortConfig, RxQueue, TxQueue};
+use dpdk_sockets::Stack;
+use dpdk_sockets::wire::QueuePair;
+use messages::Exchanges;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
@@ -29,7 +35,7 @@ const ACKNOWLEDGE: Duration = Duration::from_millis(40);
 fn main() -> Result<(), Box<dyn Error>> {
     let (eal, args) = Eal::init(EalOptions::from_command_line())?;
     let usage = "race-client … -- echo, message or adder, CONNECTIONS IN_FLIGHT, -- page CONNECTIONS IN_FLIGHT \
-                 PER_CONNECTION, or -- streams CONNECTIONS";
+                 PER_CONNECTION, -- streams CONNECTIONS, or -- messages CONNECTIONS LENGTH";
     let number = |at: usize| -> Result<u32, Box<dyn Error>> {
         let word = args.get(at).ok_or_else(|| format!("a number is missing: {usage}"))?;
         Ok(word.parse().map_err(|error| format!("'{word}': {error}"))?)
@@ -44,7 +50,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         "message" => requests(&eal, Work::Message, connections, (number(2)? as usize, 0), &stop),
         "page" => requests(&eal, Work::Page, connections, (number(2)? as usize, number(3)?), &stop),
         "adder" => requests(&eal, Work::Adder, connections, (number(2)? as usize, 0), &stop),
-        "streams" => streams(&eal, connections, &stop),
+        "streams" => bulk(&eal, |stack| Streams::new(stack, connections), &stop),
+        "messages" => {
+            let len = number(2)?;
+            bulk(&eal, |stack| Exchanges::new(stack, connections, len), &stop)
+        }
         other => Err(format!("'{other}' is no load: {usage}").into()),
     }
 }
@@ -76,14 +86,19 @@ fn requests(
     Ok(())
 }
 
-fn streams(eal: &Eal, connections: u32, stop: &AtomicBool) -> Result<(), Box<dyn Error>> {
+/// Connections on a stack of the client's own.
+fn bulk<L: BulkLoad>(
+    eal: &Eal,
+    load: impl FnOnce(Stack<QueuePair>) -> L,
+    stop: &AtomicBool,
+) -> Result<(), Box<dyn Error>> {
     let clock = eal.clock();
     let mut control = Control::new(eal)?;
-    let mut streams = Streams::new(eal, connections)?;
+    let mut load = load(bulk::stack(eal)?);
     while !stop.load(Relaxed) {
         let now = clock.now().cycles();
-        let is_empty = streams.poll();
-        control.answer(&mut streams, now, is_empty, clock);
+        let is_empty = load.poll();
+        control.answer(&mut load, now, is_empty, clock);
     }
     Ok(())
 }

@@ -3,22 +3,14 @@
 
 //! Connections on a stack of the client's own that take what a server sends in bulk.
 
+use crate::bulk::{BulkLoad, UNIT};
 use crate::control::Load;
-use dpdk_rs::{Eal, MacAddr, Mempool};
-use dpdk_sockets::wire::{QueuePair, checksum_offloads};
-use dpdk_sockets::{Config, Event, IpNet, Stack};
-use std::error::Error;
-use testbed_load::{
-    CHUNK, CLIENT_MAC, Counters, Latencies, Mode, PREFIX_LEN, SERVER, STREAM_PORT, Stream, first_client,
-};
+use dpdk_sockets::wire::QueuePair;
+use dpdk_sockets::{Event, Stack};
+use testbed_load::{CHUNK, Counters, Latencies, Mode, SERVER, STREAM_PORT, Stream};
 
-/// For a segment that the device of the server would have cut, and its headers.
-const LONG_ROOM: u16 = 17_408;
-const MBUFS: u32 = 4_095;
 /// So much each connection waits for, so that the server always has something to send.
 const WAITED_FOR: u64 = 2 * CHUNK;
-/// What counts as a request and its answer.
-const UNIT: u64 = 1_024;
 
 pub(super) struct Streams {
     stack: Stack<QueuePair>,
@@ -30,21 +22,17 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn new(eal: &Eal, connections: u32) -> Result<Self, Box<dyn Error>> {
-        let long: Mempool = Mempool::builder("long").size(MBUFS).data_room(LONG_ROOM).build(eal)?;
-        let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(eal)?;
-        let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
-        // What the server's device would have written, the vhost device knows to be right.
-        let config = checksum_offloads(&port.info()?);
-        let (_port, mut rx, mut tx) = port.configure(&config, &long)?.start()?;
-        let wire = QueuePair::new(eal, rx.remove(0), tx.remove(0), pool);
-        let config = Config::new(MacAddr(CLIENT_MAC.0), IpNet::new_assert(first_client().into(), PREFIX_LEN));
-        let stack = Stack::new(wire, config)?;
-        Ok(Self { stack, wanted: connections as usize, streams: Vec::new(), is_full: false, wrong: 0 })
+    pub(super) const fn new(stack: Stack<QueuePair>, connections: u32) -> Self {
+        Self { stack, wanted: connections as usize, streams: Vec::new(), is_full: false, wrong: 0 }
     }
 
-    /// Takes what has come, and asks for more. Returns whether there was nothing.
-    pub(super) fn poll(&mut self) -> bool {
+    fn sum(&self, what: impl Fn(&Stream) -> u64) -> u64 {
+        self.streams.iter().map(what).sum()
+    }
+}
+
+impl BulkLoad for Streams {
+    fn poll(&mut self) -> bool {
         let frames = self.stack.poll();
         while let Some(event) = self.stack.next_event() {
             match event {
@@ -64,10 +52,6 @@ impl Streams {
             }
         }
         frames == 0
-    }
-
-    fn sum(&self, what: impl Fn(&Stream) -> u64) -> u64 {
-        self.streams.iter().map(what).sum()
     }
 }
 
