@@ -5,7 +5,7 @@
 //! connection after the one that asks for it.
 
 use crate::addresses::BACK_END;
-use crate::page::{ANSWER, ANSWER_LEN, CLOSE, END_OF_HEAD};
+use crate::page::{ANSWER, CLOSE, END_OF_HEAD, LAST_ANSWER};
 use crate::segment::{FIN, RST, SYN, Segment, Template};
 use smoltcp::wire::TcpControl;
 
@@ -42,21 +42,26 @@ struct Sending {
 
 impl Sending {
     /// Everything is sent and acknowledged.
-    const DONE: Self = Self { seq: 0, ack: 0, sent: SEGMENTS, acknowledged: ANSWER_LEN, is_last: false };
+    const DONE: Self = Self { seq: 0, ack: 0, sent: SEGMENTS, acknowledged: ANSWER.len(), is_last: false };
 
     const fn segments(self) -> usize {
         SEGMENTS + self.is_last as usize
     }
 
+    /// Without the end.
+    const fn data_len(self) -> usize {
+        if self.is_last { LAST_ANSWER.len() } else { ANSWER.len() }
+    }
+
     const fn len(self) -> usize {
-        ANSWER_LEN + self.is_last as usize
+        self.data_len() + self.is_last as usize
     }
 }
 
 /// The back end's segments, of which only numbers change.
 #[derive(Debug)]
 pub(crate) struct BackEnd {
-    /// To a SYN, to a FIN, to one after the back end's own, and the answer with the end of the connection.
+    /// To a SYN, to a FIN, to one after the back end's own, the answer, and the last one with the end of the connection.
     templates: Vec<Template>,
     /// By the proxy's ports, as soon as there is a proxy.
     sending: Vec<Sending>,
@@ -66,14 +71,18 @@ const TO_SYN: usize = 0;
 const TO_FIN: usize = 1;
 const TO_LAST_FIN: usize = 2;
 const FIRST_OF_ANSWER: usize = 3;
-const SEGMENTS: usize = ANSWER_LEN.div_ceil(SEGMENT_LEN);
+const FIRST_OF_LAST_ANSWER: usize = FIRST_OF_ANSWER + SEGMENTS;
+/// Of both answers.
+const SEGMENTS: usize = ANSWER.len().div_ceil(SEGMENT_LEN);
+const _: () = assert!(SEGMENTS == LAST_ANSWER.len().div_ceil(SEGMENT_LEN));
 
 impl BackEnd {
     pub(crate) fn new() -> Self {
         let empty = |control| Template::new(BACK_END, control, &[]);
         let first = [TcpControl::Syn, TcpControl::Fin, TcpControl::None].map(empty);
-        let answer = ANSWER.chunks(SEGMENT_LEN).map(|data| Template::new(BACK_END, TcpControl::Psh, data));
-        let templates = first.into_iter().chain(answer).chain([empty(TcpControl::Fin)]).collect();
+        let answers = ANSWER.chunks(SEGMENT_LEN).chain(LAST_ANSWER.chunks(SEGMENT_LEN));
+        let answers = answers.map(|data| Template::new(BACK_END, TcpControl::Psh, data));
+        let templates = first.into_iter().chain(answers).chain([empty(TcpControl::Fin)]).collect();
         Self { templates, sending: Vec::new() }
     }
 
@@ -106,7 +115,7 @@ impl BackEnd {
                 sending.acknowledged.max(if acknowledged > sending.len() { 0 } else { acknowledged });
         }
         let room = sending.acknowledged + usize::from(segment.window);
-        let may_be_sent = if room >= ANSWER_LEN { sending.segments() } else { room / SEGMENT_LEN };
+        let may_be_sent = if room >= sending.data_len() { sending.segments() } else { room / SEGMENT_LEN };
         let first = sending.sent;
         sending.sent = first.max(may_be_sent);
         let answer = of_answer(*sending, to_port, first);
@@ -117,7 +126,7 @@ impl BackEnd {
     pub(crate) fn missing(&self) -> impl Iterator<Item = Reply> + '_ {
         self.sending.iter().enumerate().filter(|(_, sending)| sending.acknowledged < sending.len()).flat_map(
             |(port, sending)| {
-                let is_end = sending.acknowledged >= ANSWER_LEN;
+                let is_end = sending.acknowledged >= sending.data_len();
                 let first = if is_end { SEGMENTS } else { sending.acknowledged / SEGMENT_LEN };
                 of_answer(*sending, port as u16, first)
             },
@@ -139,17 +148,20 @@ impl BackEnd {
 /// The segments that are sent, from this one on.
 fn of_answer(sending: Sending, to_port: u16, first: usize) -> impl Iterator<Item = Reply> {
     (first..sending.sent).map(move |number| Reply {
-        template: FIRST_OF_ANSWER + number,
+        template: number + if sending.is_last { FIRST_OF_LAST_ANSWER } else { FIRST_OF_ANSWER },
         to_port,
-        seq: sending.seq.wrapping_add((number * SEGMENT_LEN).min(ANSWER_LEN) as u32),
+        seq: sending.seq.wrapping_add((number * SEGMENT_LEN).min(sending.data_len()) as u32),
         ack: sending.ack,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BackEnd, FIRST, FIRST_OF_ANSWER, Reply, SEGMENT_LEN, SEGMENTS, TO_FIN, TO_LAST_FIN, TO_SYN};
-    use crate::page::ANSWER_LEN;
+    use super::{
+        BackEnd, FIRST, FIRST_OF_ANSWER, FIRST_OF_LAST_ANSWER, Reply, SEGMENT_LEN, SEGMENTS, TO_FIN, TO_LAST_FIN,
+        TO_SYN,
+    };
+    use crate::page::{ANSWER, LAST_ANSWER};
     use crate::segment::{FIN, SYN, Segment};
 
     const PORT: u16 = 40_000;
@@ -173,11 +185,11 @@ mod tests {
         assert_eq!(take(&mut back_end, 0, 8, FIRST + 1, b"", WIDE), []);
         let after = 8 + REQUEST.len() as u32;
         for number in 0..2 {
-            let seq = FIRST + 1 + number * ANSWER_LEN as u32;
+            let seq = FIRST + 1 + number * ANSWER.len() as u32;
             let answer = take(&mut back_end, 0, 8, seq, REQUEST, WIDE);
             assert_eq!((answer.len(), answer[1]), (8, reply(FIRST_OF_ANSWER + 1, seq + SEGMENT_LEN as u32, after)));
         }
-        let seq = FIRST + 1 + 2 * ANSWER_LEN as u32;
+        let seq = FIRST + 1 + 2 * ANSWER.len() as u32;
         assert_eq!(take(&mut back_end, FIN, after, seq, b"", WIDE), [reply(TO_FIN, seq, after + 1)]);
         assert_eq!(back_end.missing().count(), 0);
     }
@@ -187,12 +199,12 @@ mod tests {
         let mut back_end = BackEnd::new();
         let request = b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n";
         let (seq, after) = (FIRST + 1, 8 + request.len() as u32);
-        let end = reply(FIRST_OF_ANSWER + SEGMENTS, seq + ANSWER_LEN as u32, after);
+        let end = reply(FIRST_OF_LAST_ANSWER + SEGMENTS, seq + LAST_ANSWER.len() as u32, after);
         let answer = take(&mut back_end, 0, 8, seq, request, WIDE);
         assert_eq!((answer.len(), answer[SEGMENTS]), (SEGMENTS + 1, end));
-        assert_eq!(take(&mut back_end, 0, after, seq + ANSWER_LEN as u32, b"", WIDE), []);
+        assert_eq!(take(&mut back_end, 0, after, seq + LAST_ANSWER.len() as u32, b"", WIDE), []);
         assert_eq!(back_end.missing().collect::<Vec<_>>(), [end]);
-        let last = seq + ANSWER_LEN as u32 + 1;
+        let last = seq + LAST_ANSWER.len() as u32 + 1;
         assert_eq!(take(&mut back_end, FIN, after, last, b"", WIDE), [reply(TO_LAST_FIN, last, after + 1)]);
         assert_eq!(back_end.missing().count(), 0);
         assert_eq!(take(&mut back_end, SYN, 7, 0, b"", WIDE), [reply(TO_SYN, FIRST, 8)]);
@@ -209,7 +221,7 @@ mod tests {
         let again: Vec<_> = back_end.missing().collect();
         let wanted = |number| reply(FIRST_OF_ANSWER + number, FIRST + 1 + (number * SEGMENT_LEN) as u32, after);
         assert_eq!(again, [6, 7].map(wanted));
-        take(&mut back_end, 0, after, FIRST + 1 + ANSWER_LEN as u32, b"", WIDE);
+        take(&mut back_end, 0, after, FIRST + 1 + ANSWER.len() as u32, b"", WIDE);
         assert_eq!(back_end.missing().count(), 0);
     }
 

@@ -3,7 +3,7 @@
 
 //! What requests ask for, and what answers them.
 
-use crate::page::{ANSWER, CLOSE, END_OF_HEAD};
+use crate::page::{ANSWER, CLOSE, END_OF_HEAD, LAST_ANSWER};
 
 /// Bytes of a request.
 pub(crate) const DATA_LEN: usize = 100;
@@ -119,17 +119,23 @@ impl Work {
                 wanted[0] |= REPLY;
                 found == wanted
             }
-            Self::Page | Self::LastPage => match ANSWER.get(after..).and_then(|rest| rest.strip_prefix(found)) {
-                None => return Answer::Wrong,
-                Some([]) => true,
-                Some(_) => return Answer::Part,
-            },
+            Self::Page => return part_of(&ANSWER, after, found),
+            Self::LastPage => return part_of(&LAST_ANSWER, after, found),
             Self::Adder if found.starts_with(STATUS) && !found.starts_with(OK) => return Answer::Wrong,
             Self::Adder if found.ends_with(&sum(number, seq)) => true,
             Self::Adder if found.starts_with(OK) => return Answer::Part,
             Self::Adder => false,
         };
         if is_whole { Answer::Whole } else { Answer::Wrong }
+    }
+}
+
+/// What `found` is after so many bytes of an answer.
+fn part_of(answer: &[u8], after: usize, found: &[u8]) -> Answer {
+    match answer.get(after..).and_then(|rest| rest.strip_prefix(found)) {
+        None => Answer::Wrong,
+        Some([]) => Answer::Whole,
+        Some(_) => Answer::Part,
     }
 }
 

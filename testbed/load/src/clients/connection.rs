@@ -205,7 +205,7 @@ impl Connection {
 mod tests {
     use super::{Connection, News, State};
     use crate::addresses::client;
-    use crate::page::ANSWER;
+    use crate::page::{ANSWER, LAST_ANSWER};
     use crate::segment::{FIN, SYN, Segment};
     use crate::work::{DATA_LEN, Work};
 
@@ -233,15 +233,15 @@ mod tests {
             assert_eq!(take(&mut connection, 0, 1, &ANSWER), News::Answered);
             connection.begin(0, 0);
             let (place, flags) = (1 + ANSWER.len(), if is_with_data { FIN } else { 0 });
-            assert_eq!(take(&mut connection, 0, place, &ANSWER[..99]), News::Continued);
-            assert_eq!(take(&mut connection, flags, place + 99, &ANSWER[99..]), News::LastAnswered(is_with_data));
+            assert_eq!(take(&mut connection, 0, place, &LAST_ANSWER[..99]), News::Continued);
+            assert_eq!(take(&mut connection, flags, place + 99, &LAST_ANSWER[99..]), News::LastAnswered(is_with_data));
             if !is_with_data {
-                assert_eq!(take(&mut connection, FIN, 1 + 2 * ANSWER.len(), b""), News::Ended);
+                assert_eq!(take(&mut connection, FIN, place + LAST_ANSWER.len(), b""), News::Ended);
             }
             connection.close(0);
-            let ack = SERVER_SEQ.wrapping_add(2 + 2 * ANSWER.len() as u32);
+            let ack = SERVER_SEQ.wrapping_add((place + 1 + LAST_ANSWER.len()) as u32);
             assert_eq!((connection.state, connection.ack), (State::LastAck, ack));
-            assert_eq!(take(&mut connection, 0, 2 + 2 * ANSWER.len(), b""), News::Acknowledged);
+            assert_eq!(take(&mut connection, 0, place + 1 + LAST_ANSWER.len(), b""), News::Acknowledged);
             connection.open(0);
             connection.begin(0, 0);
             assert_eq!(connection.sent().1, connection.seq.wrapping_sub(DATA_LEN as u32));
@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(take(&mut connection, FIN, 1, &ANSWER), News::Wrong);
         let mut connection = opened(1);
         connection.begin(0, 0);
-        assert_eq!(take(&mut connection, FIN, 1, &ANSWER[..99]), News::Wrong);
+        assert_eq!(take(&mut connection, FIN, 1, &LAST_ANSWER[..99]), News::Wrong);
         let mut connection = opened(0);
         assert_eq!(take(&mut connection, FIN, 1, b""), News::Wrong);
     }
