@@ -61,7 +61,14 @@ def in_words(verdict: Verdict, a: str, b: str, better: str = "faster", worse: st
 
 
 def headline(
-    a: str, b: str, ratio: PairRatio, floor: PairRatio | None, verdict: Verdict, *, disturbed: bool = False
+    a: str,
+    b: str,
+    ratio: PairRatio,
+    floor: PairRatio | None,
+    verdict: Verdict,
+    *,
+    disturbed: bool = False,
+    does: str = "forwards",
 ) -> str:
     """The answer in one sentence, with everything that it rests on.
 
@@ -70,7 +77,7 @@ def headline(
     """
     basis = [f"95 % interval {interval_text(ratio)}"] if ratio.ci95 else []
     basis += [f"noise floor {interval_text(floor)}"] if floor and floor.ci95 else []
-    found = f"{a} forwards {ratio.median:.3f} times as much as {b}" + (f" ({'; '.join(basis)})" if basis else "")
+    found = f"{a} {does} {ratio.median:.3f} times as much as {b}" + (f" ({'; '.join(basis)})" if basis else "")
     if disturbed:
         return (
             f"{found}: no verdict, since other programs used the CPUs during most blocks; repeat it on a quiet machine."

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import matplotlib
+import matplotlib.ticker
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 
 # matplotlib wants real colours, the page wants variables that follow light, dark and print: these stand-ins are
@@ -52,6 +54,15 @@ _STYLE = {
 }
 # Narrow enough that the text stays legible when the picture is as wide as a phone.
 _WIDTH = 4.9
+
+
+def label_logarithm(axis: Axis, values: Sequence[float]) -> None:
+    """Labels a logarithmic axis with plain numbers, on which 6 and 1,900 are both seen."""
+    span = max(values) / min(values)
+    subs = (1, 2, 5) if span < 30 else (1, 3) if span < 250 else (1,)
+    axis.set_major_locator(matplotlib.ticker.LogLocator(subs=subs))
+    axis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_locator(matplotlib.ticker.NullLocator())
 
 
 def draw(name: str, height: float, paint: Callable[[Axes], None], label: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import matplotlib.ticker
 from matplotlib.axes import Axes
 
-from testbed.page.charts import COLOURS, MUTED, SERIES, TEXT, draw
+from testbed.page.charts import COLOURS, MUTED, SERIES, TEXT, draw, label_logarithm
 from testbed.parsing.comparison import (
     C_KERNELS,
     INSTRUCTIONS,
@@ -204,12 +204,8 @@ def _ends(place: Place, quantity: Quantity) -> tuple[float, float]:
 
 
 def _logarithmic(axes: Axes, values: list[float]) -> None:
-    """An axis on which 6 and 1,900 are both seen, labelled with plain numbers."""
     axes.set_xscale("log")
     # Room on the right for the figure after the largest value.
     span = max(values) / min(values)
     axes.set_xlim(min(values) / 1.25, max(values) * span**0.16 * 1.25)
-    subs = (1, 2, 5) if span < 30 else (1, 3) if span < 250 else (1,)
-    axes.xaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=subs))
-    axes.xaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
-    axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    label_logarithm(axes.xaxis, values)

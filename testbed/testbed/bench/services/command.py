@@ -11,7 +11,9 @@ from rich.console import Console
 
 from testbed.bench.services.contestants import Contestant
 from testbed.bench.services.record import ServicesRecord
-from testbed.bench.sockets.races import RaceOptions, first_fields, run_races
+from testbed.bench.services.report import write_report
+from testbed.bench.services.tables import matrix_tables, overhead_table, telling
+from testbed.bench.sockets.races import Presentation, RaceOptions, first_fields, run_races
 from testbed.command_line.console import say_warning
 from testbed.run.results_folder import Status, new_results_folder
 
@@ -33,5 +35,11 @@ def run_services(options: ServicesOptions, console: Console) -> Status:
     folder = new_results_folder(options.out, "bench-services")
     record = ServicesRecord(service=options.service, missing=list(options.missing), **first_fields(options))
     say_warning(console, *options.lcores.warnings, *options.missing)
-    run_races(options, record, folder, console, lambda: record.fill(options.contestants))
+    shown = Presentation(
+        on_news=lambda: record.fill(options.contestants),
+        pairs=telling,
+        tables=lambda: [*matrix_tables(record), overhead_table(record.latencies)],
+        report=lambda: write_report(folder, record),
+    )
+    run_races(options, record, folder, console, shown)
     return record.status

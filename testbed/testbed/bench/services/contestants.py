@@ -15,7 +15,7 @@ from testbed.bench.sockets.servers import PORT, Server
 from testbed.run.programs import Program, ProgramMissing, repository_root
 
 KERNEL, DPDK = "kernel", "dpdk"
-ECHO, PROXY = "echo", "proxy"
+ADDER, ECHO, PROXY = "adder", "echo", "proxy"
 # Beside the proxies: pages without one between.
 ORIGIN = "origin"
 _OF_HAPROXY, _OF_NGINX = (str(Path(__file__).with_name(name)) for name in ("haproxy.cfg", "nginx.conf"))
@@ -97,8 +97,8 @@ def _others(work: str, *rows: tuple[str, ...]) -> list[Contestant]:
 
 # By service. The first one's noise floor is measured.
 CONTESTANTS = {
-    "adder": [
-        *_twins("adder", "adder"),
+    ADDER: [
+        *_twins(ADDER, "adder"),
         *_others(
             "adder",
             ("hyper", "Rust", "Rust with hyper on tokio", "target/dist", "adder-hyper"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from testbed.bench.sockets.count import Counted, run_counts
-from testbed.bench.sockets.races import RaceOptions, first_fields, run_races
+from testbed.bench.sockets.races import Presentation, RaceOptions, first_fields, run_races
 from testbed.bench.sockets.record import SocketsRecord
 from testbed.command_line.console import say_warning
 from testbed.run.results_folder import Status, new_results_folder
@@ -35,5 +35,5 @@ def run_sockets(options: SocketsOptions, console: Console) -> Status:
     say_warning(console, *options.lcores.warnings)
     if options.counted is not None:
         record.counts, record.byte_counts = run_counts(options.counted, options.counted_connections, console)
-    run_races(options, record, folder, console, lambda: None)
+    run_races(options, record, folder, console, Presentation())
     return record.status

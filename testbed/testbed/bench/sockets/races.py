@@ -32,8 +32,10 @@ from testbed.comparison.condition import Condition
 from testbed.comparison.measurement import off_the_forwarders_cpu
 from testbed.comparison.noise_floor import floor_in_words
 from testbed.comparison.platform import Platform
+from testbed.comparison.record import Pair
 from testbed.comparison.tables import pair_table
 from testbed.comparison.telemetry import TelemetryError
+from testbed.page.tables import Table
 from testbed.run.environment import record_environment
 from testbed.run.lcores import LcorePlan
 from testbed.run.namespaces import remove_stale
@@ -87,16 +89,27 @@ def first_fields(options: RaceOptions) -> dict[str, Any]:
     }
 
 
-def run_races(
-    options: RaceOptions, record: RaceRecord, folder: Path, console: Console, on_news: Callable[[], None]
-) -> None:
-    """Races, saves and prints. `on_news` is called when there is something new, before it is saved.
+@dataclass(frozen=True)
+class Presentation:
+    """What one kind of races shows otherwise than another."""
+
+    # Called when there is something new, before it is saved.
+    on_news: Callable[[], None] = lambda: None
+    # Which pairs are printed.
+    pairs: Callable[[Sequence[Pair]], list[Pair]] = list
+    # What else is printed, and the report that is written.
+    tables: Callable[[], list[Table]] = list
+    report: Callable[[], Path | None] = lambda: None
+
+
+def run_races(options: RaceOptions, record: RaceRecord, folder: Path, console: Console, shown: Presentation) -> None:
+    """Races, saves and prints.
 
     Raises `ResultsError`.
     """
 
     def save() -> None:
-        on_news()
+        shown.on_news()
         for path in (folder / "summary.json", *([options.json] if options.json else [])):
             write_record(path, record)
 
@@ -112,8 +125,10 @@ def run_races(
         record.status, record.reason = _outcome(record)
     record.finished = datetime.now(UTC)
     save()
-    _print(record, console)
+    _print(record, console, shown)
     say(console, f"\n{record.versions}\nResults: {folder}")
+    if (written := shown.report()) is not None:
+        say(console, f"Report:  {written}")
 
 
 def _race(options: RaceOptions, record: RaceRecord, folder: Path, console: Console, save: Callable[[], None]) -> None:
@@ -163,14 +178,15 @@ def _outcome(record: RaceRecord) -> tuple[Status, str | None]:
     return Status.PASSED, None
 
 
-def _print(record: RaceRecord, console: Console) -> None:
+def _print(record: RaceRecord, console: Console, shown: Presentation) -> None:
     console.print()
     for of_kind in (rate_table, message_table, stream_table):
         if (table := of_kind(record.measurements)).rows:
             console.print(table.rich(console.width))
     title = "Pairs: ratio of requests, or of bytes, per second of CPU time"
-    console.print(pair_table(record.pairs, title).rich(console.width))
-    for table in (cost_table(record.costs), latency_table(record.latencies), churn_table(record.churn)):
+    console.print(pair_table(shown.pairs(record.pairs), title).rich(console.width))
+    of_loads = (cost_table(record.costs), latency_table(record.latencies), churn_table(record.churn))
+    for table in (*of_loads, *shown.tables()):
         if table.rows:
             console.print(table.rich(console.width))
     for line in [*map(floor_in_words, record.noise_floor), *remarks(record.measurements)]:

@@ -16,6 +16,8 @@ from testbed.run.environment import Environment
 from testbed.run.results_folder import Record, Status
 
 SCHEMA_VERSION = 1
+# Bytes in bulk that count as a request and its answer.
+BULK_UNIT = 1024
 
 
 class Count(Record):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from testbed.bench.sockets.record import Churn, Cost, Latency
+from testbed.bench.sockets.record import BULK_UNIT, Churn, Cost, Latency
 from testbed.comparison.condition import Condition
 from testbed.comparison.record import Block, Measurement, Run
 from testbed.comparison.slices import LEAST_CPU_SHARE
@@ -32,8 +32,8 @@ RATE_COLUMNS = ["Connections", "Server", "Requests/s", *_SHARES, "Bytes per conn
 STREAM_COLUMNS = ["Streams", "Server", "Gbit/s", *_SHARES]
 MESSAGE_COLUMNS = ["Bytes", "Connections", "Server", "MB/s", *_SHARES]
 # What counts as a frame of a stream, in Gbit and in MB.
-_STREAM_UNIT = 1024 * 8 / 1e9
-_MESSAGE_UNIT = 1024 / 1e6
+_STREAM_UNIT = BULK_UNIT * 8 / 1e9
+_MESSAGE_UNIT = BULK_UNIT / 1e6
 CHURN_COLUMNS = ["Connections", "Server", "Opened/s", "95 % interval", "per CPU second", "95 % interval"]
 _PERCENTILES = ("p50", "p90", "p99", "p99_9", "p99_99", "max", "client_pause")
 LATENCY_COLUMNS = [
@@ -139,7 +139,7 @@ def _known(runs: Sequence[Run], name: str) -> float | None:
 
 
 def latency_table(latencies: Sequence[Latency]) -> Table:
-    """One row a server, number of connections, and load.
+    """One row a server, number of connections, and load; without those of a ramp.
 
     The client too may be kept from its CPU: its longest pause is the last column.
     """
@@ -154,6 +154,7 @@ def latency_table(latencies: Sequence[Latency]) -> Table:
             ]
         )
         for one in latencies
+        if one.planned is None
     ]
     return Table("Latencies at a share of the server's own rate, in µs", LATENCY_COLUMNS, rows, text_columns=2)
 

@@ -22,7 +22,7 @@ from testbed.campaign.report.tables import PERCENTILES, median_of, range_of
 from testbed.campaign.sizes import RFC_SIZES, Size, size_order
 from testbed.campaign.summary import Finding, frames_in_words
 from testbed.campaign.trial import Latency
-from testbed.page.charts import CARD, MUTED, draw
+from testbed.page.charts import CARD, MUTED, draw, label_logarithm
 
 # At most this many curves are drawn; the tables have every size.
 MOST_CURVES = 8
@@ -207,9 +207,7 @@ def microseconds_axis(axes: Axes, values: Sequence[float]) -> None:
     """Logarithmic if the values differ by much, else from zero."""
     if max(values) > 20 * min(values) > 0:
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda value, _: f"{value:,g}"))
-        axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
+        label_logarithm(axes.yaxis, values)
     else:
         axes.set_ylim(0, 1.08 * max(values))
     axes.set_ylabel("µs" + (", logarithmic" if axes.get_yscale() == "log" else ""))

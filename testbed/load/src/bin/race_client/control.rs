@@ -130,7 +130,8 @@ impl Control {
     }
 
     fn latencies(&self, clients: &impl Load, clock: Clock) -> Value {
-        let Some(all) = clients.latencies().and_then(Latencies::summary) else { return Value::from("not recorded") };
+        let all = clients.latencies().and_then(Latencies::summary);
+        let Some(all) = all else { return Value::dict([("count", Value::from(0_u64))]) };
         let nanos = |cycles| Value::from(clock.duration(cycles).as_nanos() as u64);
         Value::dict([
             ("count", Value::from(all.count)),
