@@ -32,6 +32,8 @@ VM_TESTS = (
     *("vm", "diagnosis_vm"),
     *(f"rehearsal_{name}" for name in ("nics", "failures", "campaign", "service", "rss")),
 )
+# Services without a twin that are cheap to build, by what builds them. C++ takes a minute: ./x services build has it.
+OTHER_LANGUAGES = {"go": "go", "java": "mvn", "node": "npm", "python": "python3"}
 # What is built for one user is the same for the other.
 SHARED_BUILD = {"CARGO_BUILD_BUILD_DIR": "target"}
 # So that a report comes at all, in seconds since the beginning of `.ci/run`.
@@ -260,6 +262,14 @@ def test_all(wanted: bool, *, resume: bool) -> int:
     return record.sum(here + in_debians)
 
 
+def other_languages() -> list[Stage]:
+    """Services in languages that have their tools here, and their own tests. `./x test` runs the cases against them."""
+    script = (
+        'command -v "$2" >/dev/null || { echo "$2 is not installed"; exit 77; }; make -s -C "services/$1" all check'
+    )
+    return [Stage(f"services-{name}", "step", shell(script, name, tool)) for name, tool in OTHER_LANGUAGES.items()]
+
+
 def ci(wanted: bool) -> int:
     """`.ci/run`: what must be green before a change goes in, and the machine left as it was."""
     folder = TREE / "target/ci-record"
@@ -274,6 +284,8 @@ def ci(wanted: bool) -> int:
         other = other_line()
         here = [Stage("dpdk-here", "tally", ("./x", "test"), until_s=CI_LIMIT_S)]
         there = [
+            # First, minutes before the tests of the other lane ask for them.
+            *other_languages(),
             in_a_debian("debian", "setup", "--dpdk", other),
             in_a_debian(f"dpdk-{other}", "test", "--dpdk", other, "--varying", until_s=CI_LIMIT_S),
             # Last, when cargo builds nothing more on the other lane, which would wait for it.

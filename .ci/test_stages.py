@@ -247,6 +247,24 @@ def test_without_root_the_debian_is_skipped_with_the_reason(monkeypatch):
     assert (stage.kind, stage.command) == ("tally", ("./x", "test", "--dpdk", "24.11"))
 
 
+@pytest.mark.parametrize("stage", suites.other_languages(), ids=lambda stage: stage.name)
+def test_a_language_without_its_tool_is_skipped_by_name(stage, tmp_path):
+    _, language, tool = stage.command[-3:]
+
+    def run_stage():
+        return subprocess.run(stage.command, capture_output=True, text=True, check=False, env={"PATH": str(tmp_path)})
+
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    done = run_stage()
+    assert (done.returncode, done.stdout) == (77, f"{tool} is not installed\n")
+    for name in (tool, "make"):
+        (tmp_path / name).write_text(f'#!/bin/sh\necho "{name} $*"\nexit 3\n')
+        (tmp_path / name).chmod(0o755)
+    done = run_stage()
+    assert (done.returncode, done.stdout) == (3, f"make -s -C services/{language} all check\n")
+    assert (CI.parent / "services" / language / "Makefile").is_file()
+
+
 def test_what_a_run_leaves_is_named():
     before = ["hugepages-2048kB: 0 reserved", "interface lo"]
     after = ["hugepages-2048kB: 256 reserved", "interface lo", "network namespace left"]
