@@ -9,6 +9,8 @@
 
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
+#include <rte_telemetry.h>
+#include <rte_version.h>
 
 #include <dpdk_sockets.h>
 
@@ -19,6 +21,8 @@
 #define DATA_ROOM 16384
 #define NB_DESCRIPTORS 1024
 #define MAX_EVENTS 64
+/* After so many polls the counter for telemetry is read again. */
+#define POLLS 1024
 #define RX_OFFLOADS \
 	(RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM | \
 		RTE_ETH_RX_OFFLOAD_UDP_CKSUM)
@@ -26,12 +30,21 @@
 	(RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM | \
 		RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_TSO)
 
+/* A name of DPDK 22.11. */
+#if RTE_VERSION < RTE_VERSION_NUM(23, 3, 0, 0)
+#define rte_tel_data_add_dict_uint rte_tel_data_add_dict_u64
+#endif
+
+/* How long polls have found nothing. */
+static _Atomic uint64_t idle_micros;
+
 struct dpdk {
 	struct sockets sockets;
 	struct dpdk_sockets_stack stack;
 	struct dpdk_sockets_listener listener;
 	struct rte_mempool *pool;
 	uint16_t port;
+	uint64_t nb_polls;
 };
 
 static struct dpdk_sockets_connection
@@ -51,6 +64,12 @@ dpdk_poll(struct sockets *sockets, struct sockets_event *events, int max_events,
 	if (max_events > MAX_EVENTS)
 		max_events = MAX_EVENTS;
 	nb_found = dpdk_sockets_poll(dpdk->stack, found, max_events);
+	if (++dpdk->nb_polls % POLLS == 0) {
+		uint64_t value = 0;
+
+		(void)dpdk_sockets_counter(dpdk->stack, "idle_micros", &value);
+		idle_micros = value;
+	}
 	for (int i = 0; i < nb_found; i++) {
 		uint32_t happened = 0;
 
@@ -158,6 +177,16 @@ dpdk_free(struct sockets *sockets)
 	free(dpdk);
 }
 
+/* As the command of the same name for stacks in Rust, as far as it is needed. */
+static int
+tell_counters(const char *command, const char *parameters, struct rte_tel_data *data)
+{
+	(void)command;
+	(void)parameters;
+	rte_tel_data_start_dict(data);
+	return rte_tel_data_add_dict_uint(data, "idle_micros", idle_micros);
+}
+
 /* Returns what has failed, or NULL. */
 static const char *
 start_port(struct dpdk *dpdk)
@@ -224,8 +253,11 @@ dpdk_listen(const struct sockaddr *address, uint8_t prefix_len, uint16_t port, c
 		ret = dpdk_sockets_new(dpdk->port, 0, dpdk->pool, &config, &dpdk->stack);
 		if (ret == 0)
 			ret = dpdk_sockets_listen(dpdk->stack, port, &dpdk->listener);
-		if (ret == 0)
+		if (ret == 0) {
+			rte_telemetry_register_cmd("/sockets/counters", tell_counters,
+				"Returns how long polls have found nothing, in microseconds");
 			return &dpdk->sockets;
+		}
 		*error = dpdk_sockets_strerror(ret);
 	}
 	free(dpdk);

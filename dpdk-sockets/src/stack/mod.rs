@@ -81,6 +81,8 @@ pub struct Stack<W: Wire> {
     /// When the link asks again for hosts.
     maintained: Time,
     counters: Counters,
+    /// Whether the last poll has neither received frames nor sent segments.
+    was_idle: bool,
     /// Who asks for counters and connections.
     watched: Option<Watched>,
     /// Received frames that are not handled yet.
@@ -169,6 +171,7 @@ impl<W: Wire> Stack<W> {
             datagrams: VecDeque::new(),
             maintained: Time::ZERO,
             counters: Counters::default(),
+            was_idle: false,
             watched: None,
             arrived: VecDeque::new(),
             guesses: VecDeque::new(),
@@ -181,7 +184,12 @@ impl<W: Wire> Stack<W> {
     /// Sends what there is to send, as far as the wire has room, and handles what has arrived. Returns the number of frames
     /// received. It never waits.
     pub fn poll(&mut self) -> usize {
+        let last = self.link.now();
         let now = self.link.read_clock();
+        if self.was_idle {
+            self.counters.idle_micros += now.since(last).as_micros() as u64;
+        }
+        let sent = self.counters.segments_sent;
         self.run_timers(now);
         self.send_dirty();
         let others = self.member.as_ref().map_or(0, Member::others);
@@ -197,6 +205,7 @@ impl<W: Wire> Stack<W> {
             frames += self.read_messages();
         }
         self.link.wire.flush();
+        self.was_idle = frames == 0 && self.counters.segments_sent == sent;
         frames
     }
 

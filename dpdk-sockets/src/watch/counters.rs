@@ -27,6 +27,8 @@ macro_rules! counters {
 counters! {
     /// Frames received.
     frames,
+    /// Microseconds from polls that neither received frames nor sent segments until the next ones.
+    idle_micros,
     /// Segments received for connections, repeated ones included.
     segments_received,
     /// Segments sent by connections, repeated ones included.

@@ -7,6 +7,7 @@ use super::{Event, Received, Sockets};
 use core::net::SocketAddr;
 use core::time::Duration;
 use dpdk_rs::{Eal, Mempool};
+use dpdk_sockets::watch::Telemetry;
 use dpdk_sockets::wire::{QueuePair, segmentation_offloads};
 use dpdk_sockets::{Config, ConnectionId, IpNet, ListenerId, Stack};
 use slotmap::Key as _;
@@ -23,6 +24,7 @@ pub struct Dpdk {
     stack: Stack<QueuePair>,
     /// If there is one, until it is closed.
     listener: Option<ListenerId>,
+    _telemetry: Telemetry,
 }
 
 impl Dpdk {
@@ -39,8 +41,10 @@ impl Dpdk {
         // Neighbor discovery asks a group for an IPv6 address. A device without a filter refuses, and receives all frames.
         let _ = device.set_allmulticast(true);
         let config = Config::new(device.mac_addr()?, address);
-        let stack = Stack::new(QueuePair::new(eal, rx.remove(0), tx.remove(0), pool), config)?;
-        Ok(Self { stack, listener: None })
+        let mut stack = Stack::new(QueuePair::new(eal, rx.remove(0), tx.remove(0), pool), config)?;
+        let telemetry = Telemetry::register(eal)?;
+        telemetry.add("service", &mut stack)?;
+        Ok(Self { stack, listener: None, _telemetry: telemetry })
     }
 
     /// Starts the first port, and listens at an address on it.

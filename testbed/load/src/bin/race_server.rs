@@ -7,15 +7,15 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout)]
 
-use dpdk_rs::telemetry::{TelemetryCommand, TelemetryError, Value};
-use dpdk_rs::{Clock, Eal, EalOptions, MacAddr, Mempool, PortConfig, Tsc};
+use dpdk_rs::{Eal, EalOptions, MacAddr, Mempool, PortConfig};
 use dpdk_sockets::runtime::Runtime;
+use dpdk_sockets::watch::Telemetry;
 use dpdk_sockets::wire::{QueuePair, checksum_offloads, segmentation_offloads};
 use dpdk_sockets::{Config, ConnectionError, ConnectionId, Event, IpNet, Stack};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use testbed_load::{PORT, PREFIX_LEN, SERVER, SERVER_MAC, STREAM_PORT, Source, accept};
 
 /// For full queues, those of the device too.
@@ -32,8 +32,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
-    let polls = Arc::new(Polls::new(&eal));
-    let _command = Polls::register(&polls, &eal)?;
 
     let pool: Mempool = Mempool::builder("pool").size(MBUFS).build(&eal)?;
     let port = eal.ports().into_iter().next().ok_or("no port: give one with --vdev or -a")?;
@@ -52,20 +50,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     // One that has ended is there until the program has closed it, and its client opens it again at once.
     config.connections = 2 * connections.parse::<usize>()?;
     (config.receive_buffer, config.send_buffer) = (buffer.parse()?, buffer.parse()?);
-    let stack = Stack::new(wire, config)?;
+    let mut stack = Stack::new(wire, config)?;
+    let telemetry = Telemetry::register(&eal)?;
+    telemetry.add("race", &mut stack)?;
     match kind.as_str() {
-        "polled" | "offloaded" | "segmented" => polled(stack, &stop, &polls),
-        "async" => tasks(stack, &stop, &polls),
+        "polled" | "offloaded" | "segmented" => polled(stack, &stop),
+        "async" => tasks(stack, &stop),
         other => Err(format!("'{other}' is no kind of server: give polled, async, offloaded or segmented").into()),
     }
 }
 
-fn polled(mut stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Result<(), Box<dyn Error>> {
+fn polled(mut stack: Stack<QueuePair>, stop: &AtomicBool) -> Result<(), Box<dyn Error>> {
     stack.listen(PORT)?;
     let for_streams = stack.listen(STREAM_PORT)?;
     let mut sources: Vec<Source> = Vec::new();
     while !stop.load(Relaxed) {
-        let frames = stack.poll();
+        stack.poll();
         while let Some(event) = stack.next_event() {
             // The client notices what is missing.
             match event {
@@ -85,7 +85,6 @@ fn polled(mut stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Resu
                 _ => (),
             }
         }
-        polls.count(|| frames == 0);
     }
     println!("{:?}", stack.counters());
     Ok(())
@@ -102,63 +101,13 @@ fn echo_all(stack: &mut Stack<QueuePair>, id: ConnectionId) -> Result<(), Connec
     Ok(())
 }
 
-fn tasks(stack: Stack<QueuePair>, stop: &AtomicBool, polls: &Polls) -> Result<(), Box<dyn Error>> {
+fn tasks(stack: Stack<QueuePair>, stop: &AtomicBool) -> Result<(), Box<dyn Error>> {
     let mut runtime = Runtime::new(stack);
     runtime.spawn(accept());
-    let mut before = 0;
     while !stop.load(Relaxed) {
         runtime.poll();
-        polls.count(|| {
-            let frames = runtime.with_stack(|stack| stack.counters().frames);
-            core::mem::replace(&mut before, frames) == frames
-        });
     }
     println!("{:?}", runtime.with_stack(|stack| stack.counters()));
     runtime.abort();
     Ok(())
-}
-
-/// How long polls last that find nothing, measured only while somebody asks.
-struct Polls {
-    clock: Clock,
-    start: Tsc,
-    is_wanted: AtomicBool,
-    /// When the last poll ended, in cycles since the start; 0: before somebody asked.
-    last: AtomicU64,
-    idle: AtomicU64,
-}
-
-impl Polls {
-    fn new(eal: &Eal) -> Self {
-        let clock = eal.clock();
-        let (is_wanted, last, idle) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
-        Self { clock, start: clock.now(), is_wanted, last, idle }
-    }
-
-    fn register(polls: &Arc<Self>, eal: &Eal) -> Result<TelemetryCommand, TelemetryError> {
-        let polls = Arc::clone(polls);
-        eal.register_telemetry("/race/idle", "1: measures polls, 0: no longer; returns times in ns", move |text| {
-            polls.is_wanted.store(text == "1", Relaxed);
-            polls.last.store(0, Relaxed);
-            let times = [("ns", polls.elapsed()), ("idle_ns", polls.idle.load(Relaxed))];
-            let nanos = |cycles| Value::from(polls.clock.duration(cycles).as_nanos() as u64);
-            Value::dict(times.map(|(name, cycles)| (name, nanos(cycles))))
-        })
-    }
-
-    fn elapsed(&self) -> u64 {
-        self.clock.now().since(self.start)
-    }
-
-    /// A poll, and what the program did of it, has ended. One thread calls this.
-    fn count(&self, is_empty: impl FnOnce() -> bool) {
-        if !self.is_wanted.load(Relaxed) {
-            return;
-        }
-        let now = self.elapsed();
-        let last = self.last.swap(now, Relaxed);
-        if is_empty() && last > 0 {
-            self.idle.store(self.idle.load(Relaxed) + (now - last), Relaxed);
-        }
-    }
 }

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -30,6 +31,8 @@ from testbed.command_line.options import (
 from testbed.comparison.blocks import Protocol
 from testbed.comparison.condition import Condition
 from testbed.run.lcores import plan_lcores
+from testbed.run.namespaces import NamespacesUnavailable
+from testbed.run.process import ProcessError
 from testbed.run.programs import ProgramMissing
 from testbed.run.results_folder import ResultsError
 
@@ -98,6 +101,17 @@ def services(
     quick: Annotated[
         bool, typer.Option("--quick", help="100 connections, and 3 short blocks: some 2 minutes.")
     ] = False,
+    loss: Annotated[
+        bool,
+        typer.Option(
+            "--loss",
+            help="Instead, ask the programs in Rust and C over paths that lose frames: some 4 minutes, or half of one "
+            "with --quick.",
+        ),
+    ] = False,
+    sources: Annotated[
+        bool, typer.Option("--sources", help="Measure nothing: print the size of the sources of all programs.")
+    ] = False,
     hugepages: HugepagesOption = None,
     json: JsonOption = None,
     out: OutOption = None,
@@ -113,8 +127,15 @@ def services(
     per second.
     Compare languages on one stack, and stacks in one language.
     """
+    if sources:
+        from testbed.bench.services.sources import print_sources
+
+        print_sources(new_console(), json_file(json))
+        return
     if service not in CONTESTANTS:
         raise typer.BadParameter(f"unknown service '{service}': choose from {', '.join(SERVICES)}")
+    if loss:
+        _run_loss(service, names or [], absolute(bin_dir) or None, json_file(json), quick=quick)
     for option, given, of in (("--messages", messages, ECHO), ("--per-connection", per_connection, PROXY)):
         if given and service != of:
             raise typer.BadParameter(f"only for {of}, not for {service}", param_hint=option)
@@ -167,3 +188,17 @@ def _conditions(
         if service == PROXY:
             found += [requests(MANY, each) for each in PER_CONNECTION[: 1 if quick else None]]
     return list(dict.fromkeys(found))
+
+
+def _run_loss(
+    service: str, names: Sequence[str], folders: list[Path] | None, json_path: Path | None, *, quick: bool
+) -> NoReturn:
+    from testbed.bench.services.loss import QUICK, LossPlan, find_contestants, find_tools
+    from testbed.bench.services.loss_run import run_loss
+
+    try:
+        contestants, tools = find_contestants(service, names), find_tools(folders)
+        status = run_loss(service, contestants, QUICK if quick else LossPlan(), tools, new_console(), json_path)
+    except (NamespacesUnavailable, ProcessError, ProgramMissing, OSError) as error:
+        fail(str(error))
+    end_with(status, "some answers were wrong")

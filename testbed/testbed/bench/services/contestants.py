@@ -70,7 +70,16 @@ class Contestant:
             return [*words, "--threads", str(connections)] if self.has_threads else words
 
         most = _MOST_THREADS if self.has_threads else None
-        return Server(self.name, self.what, on_kernel, program, arguments, work=self.work, most_connections=most)
+        return Server(
+            self.name,
+            self.what,
+            on_kernel,
+            program,
+            arguments,
+            work=self.work,
+            most_connections=most,
+            stack_name="service" if self.stack == DPDK else None,
+        )
 
 
 def _twins(service: str, work: str) -> list[Contestant]:

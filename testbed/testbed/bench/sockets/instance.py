@@ -272,18 +272,21 @@ class RaceInstance:
         if not self.server.on_kernel:
             run.connection_bytes = (self.memory().rss_kb - self._rss_kb) * 1024 / self.connections
         time.sleep(SETTLE_S)
-        first = self._counters(), self._server_idle("1"), self.read()
+        first = self._counters(), self._idle_micros(), self.read()
         time.sleep(seconds)
-        last = self._counters(), self._server_idle("0"), self.read()
+        last = self._counters(), self._idle_micros(), self.read()
         run.client_idle_share = _share(first[0], last[0])
         if self.server.on_kernel:
             busy_ns, all_ns = last[2].cpu_ns - first[2].cpu_ns, last[2].time_ns - first[2].time_ns
             run.idle_share = max(0.0, 1 - busy_ns / all_ns)
-        elif first[1] and last[1]:
-            run.idle_share = _share(first[1], last[1])
+        elif first[1] is not None and last[1] is not None:
+            run.idle_share = 1000 * (last[1] - first[1]) / max(last[2].time_ns - first[2].time_ns, 1)
 
-    def _server_idle(self, wanted: str) -> dict[str, Any] | None:
-        return self.ask(f"/race/idle,{wanted}", "server") if self.server.tells_idle_time else None
+    def _idle_micros(self) -> int | None:
+        if self.server.stack_name is None:
+            return None
+        answer = self.ask(f"/sockets/counters,{self.server.stack_name}", "server")
+        return answer.get("idle_micros")
 
     def memory(self) -> Memory:
         """What the server's process holds."""

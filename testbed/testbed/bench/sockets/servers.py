@@ -51,11 +51,8 @@ class Server:
     # What the client's requests ask for.
     work: str = "echo"
     most_connections: int | None = None
-
-    @property
-    def tells_idle_time(self) -> bool:
-        """Whether it says how long its polls find nothing."""
-        return self.program.name == RACE_SERVER
+    # Of its stack on the telemetry socket, which says how long polls find nothing.
+    stack_name: str | None = None
 
     def takes_part(self, condition: Condition) -> bool:
         """Whether this is a race of its kind."""
@@ -123,7 +120,16 @@ def _find(name: str, folders: list[Path] | None) -> Server:
             }[name]
             program = find_program(RACE_SERVER, folders)
             requests, streams = name != "segmented", name != "async"
-            return Server(name, what, False, program, lambda *many: ["--", name, *sizes(*many)], requests, streams)
+            return Server(
+                name,
+                what,
+                False,
+                program,
+                lambda *many: ["--", name, *sizes(*many)],
+                requests,
+                streams,
+                stack_name="race",
+            )
         case "polled-c":
             what = "the poll interface of dpdk-sockets in C"
             return Server(name, what, False, _build_sockets(), lambda *many: ["--", *sizes(*many)])
