@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from testbed.bench.services import contestants
 from testbed.bench.services.contestants import CONTESTANTS
 from testbed.bench.services.record import ServicesRecord
 from testbed.bench.sockets.loads import LOADS
-from testbed.bench.sockets.race import Race, compared
+from testbed.bench.sockets.race import Race, compared, requests
 from testbed.bench.sockets.record import read_record
 from testbed.bench.sockets.servers import Server, find_client, find_servers
 from testbed.bench.sockets.tables import full, rate_table, remarks, stream_table
@@ -91,18 +91,48 @@ def test_a_short_race(program: Callable[[str], Program], tmp_path: Path) -> None
     assert all(name in done.stdout for name in names)
 
 
+def race_services(service: str, names: Sequence[str], words: Sequence[str], client: Program, out: Path) -> tuple:
+    """The record of a short race of services, and what is printed."""
+    if not all(one.path.is_file() for one in CONTESTANTS[service] if one.name in names):
+        pytest.skip(f"the {service} in C is missing: run make -C services/c")
+    argv = [sys.executable, "-m", "testbed", "bench", "services", service, *names, "--quick", "--blocks=1", *words]
+    argv += [f"--out={out}", f"--json={out / 'copy.json'}", f"--bin-dir={client.path.parent}"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = ServicesRecord.model_validate_json((out / "copy.json").read_text())
+    assert record.status is Status.PASSED
+    return record, done.stdout
+
+
+@pytest.mark.e2e
+def test_messages_in_bulk_come_back(program: Callable[[str], Program], tmp_path: Path) -> None:
+    # Neither length is one of segments.
+    words = ["--connections=3", "--messages=100", "--messages=70001"]
+    record, _ = race_services("echo", ["c-dpdk"], words, program(RACE_CLIENT), tmp_path)
+    assert [one.message for one in record.services] == [None, 100, 70_001]
+    assert all(one.rate > 0 for one in record.services)
+    runs = [run for one in record.measurements for run in one.blocks[0].runs]
+    assert all(run.idle_share is not None and 0 <= run.idle_share < 2 for run in runs)
+
+
+@pytest.mark.e2e
+def test_pages_on_connections_that_end(program: Callable[[str], Program], tmp_path: Path) -> None:
+    words = [f"--connections={CONNECTIONS}", "--per-connection=2"]
+    record, _ = race_services("proxy", ["c-dpdk"], words, program(RACE_CLIENT), tmp_path)
+    (one,) = record.services
+    assert (one.per_connection, one.rate > 0) == (2, True)
+    # More than connections that are opened once could have.
+    (block,) = record.measurements[0].blocks
+    assert all(sum(run.slices.tx_packets) > 10 * 2 * CONNECTIONS for run in block.runs)
+    (folder,) = tmp_path.glob("bench-services-*")
+    assert (folder / "report.html").is_file()
+
+
 @pytest.mark.e2e
 def test_a_short_race_of_services(program: Callable[[str], Program], tmp_path: Path) -> None:
     names = ("c-dpdk", "c-kernel") if os.geteuid() == 0 else ("c-dpdk",)
-    if not all(one.path.is_file() for one in CONTESTANTS["adder"] if one.name in names):
-        pytest.skip("the adder in C is missing: run make -C services/c")
-    argv = [sys.executable, "-m", "testbed", "bench", "services", "adder", *names, "--quick", "--blocks=1"]
-    argv += [f"--connections={CONNECTIONS}", f"--out={tmp_path}", f"--json={tmp_path / 'copy.json'}"]
-    argv += [f"--bin-dir={program(RACE_CLIENT).path.parent}"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
-    assert done.returncode == 0, done.stdout + done.stderr
-    record = ServicesRecord.model_validate_json((tmp_path / "copy.json").read_text())
-    assert record.status is Status.PASSED
+    words = [f"--connections={CONNECTIONS}"]
+    record, told = race_services("adder", names, words, program(RACE_CLIENT), tmp_path)
     found = [(one.name, one.language, one.stack, one.connections) for one in record.services]
     assert found == [(name, "C", name.removeprefix("c-"), CONNECTIONS) for name in names]
     for one in record.services:
@@ -113,7 +143,7 @@ def test_a_short_race_of_services(program: Callable[[str], Program], tmp_path: P
         assert one.shared_kb is not None
         assert 0 < one.shared_kb <= one.rss_kb
     assert all(cost.user_us + cost.system_us + cost.softirq_us > 0 for cost in record.costs)
-    assert all(name in done.stdout for name in names)
+    assert all(name in told for name in names)
 
 
 def test_programs_of_a_service_that_cannot_be_had_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +202,7 @@ def test_a_server_that_answers_wrongly_is_found(
     lcores = plan_lcores()
     with scratch_folder() as runtime, off_the_forwarders_cpu(lcores):
         race = race_of(wrong, folders, Platform(lcores, hugepages, runtime, tmp_path, None))
-        measurement, able = race.measurement(CONNECTIONS)
+        measurement, able = race.measurement(requests(CONNECTIONS))
         (block,) = race.run_blocks(measurement, able, lambda _: None)
     assert "segments were wrong" in " ".join(block.reasons), block.reasons
     assert any("block 1 is invalid" in remark for remark in remarks([measurement]))
@@ -184,7 +214,7 @@ def test_servers_that_cannot_take_part_are_named(program: Callable[[str], Progra
     (polled,) = find_servers(["polled"], folders_of(program))
     kernel = dataclasses.replace(polled, name="many", on_kernel=True)
     platform = Platform(plan_lcores(), False, tmp_path, tmp_path, None)
-    measurement, able = race_of(kernel, folders_of(program), platform).measurement(10_000_000)
+    measurement, able = race_of(kernel, folders_of(program), platform).measurement(requests(10_000_000))
     assert not able
     assert "a process has at most" in measurement.skipped["many"]
 

@@ -42,6 +42,11 @@ class Host:
     mac: str
     interface: str = "veth0"
 
+    @property
+    def network(self) -> str:
+        """The address and its prefix."""
+        return f"{self.address}/24"
+
     def command(self, *argv: str) -> list[str]:
         """`argv`, to be run on this host."""
         return inside(self.namespace, *argv)
@@ -81,7 +86,7 @@ class TwoHosts:
             veth, space = host.interface, host.namespace
             run_tool("ip", "-n", space, "link", "add", veth, "type", "veth", "peer", "name", port, "netns", self.dut)
             run_tool("ip", "-n", space, "link", "set", veth, "address", host.mac)
-            run_tool("ip", "-n", space, "address", "add", f"{host.address}/24", "dev", veth)
+            run_tool("ip", "-n", space, "address", "add", host.network, "dev", veth)
             # A veth leaves checksums and segmentation to a NIC that never comes: frames would carry empty checksums,
             # and 64 KiB of TCP at once, which no forwarder of Ethernet frames can take.
             run_tool(*host.command("ethtool", "-K", veth, "tx", "off", "tso", "off", "gso", "off", "gro", "off"))

@@ -40,7 +40,11 @@ RACE_TOKIO = "race-tokio"
 # The example of dpdk-sockets, as testbed-load builds it.
 ECHO = "echo-example"
 IMPAIR = "impair"
-LANGUAGES |= dict.fromkeys((COSTS, BYTE_COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO, ECHO, IMPAIR), "Rust")
+LOAD = "load"
+ORIGIN = "origin"
+LANGUAGES |= dict.fromkeys(
+    (COSTS, BYTE_COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO, ECHO, IMPAIR, LOAD, ORIGIN), "Rust"
+)
 
 
 def repository_root() -> Path:

@@ -105,7 +105,7 @@ def services(
         bool,
         typer.Option(
             "--loss",
-            help="Instead, ask the programs in Rust and C over paths that lose frames: some 4 minutes, or half of one "
+            help="Instead, ask the programs in Rust and C over paths that lose frames: 4 to 5 minutes, or half of one "
             "with --quick.",
         ),
     ] = False,

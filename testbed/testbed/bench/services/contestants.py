@@ -57,9 +57,7 @@ class Contestant:
 
         Raises `ProgramMissing`.
         """
-        if not (self.path.is_file() and os.access(self.path, os.X_OK)):
-            remedy = f"install {self.program}" if self.arguments else "run ./x services build"
-            raise ProgramMissing(f"no program '{self.path}': {remedy}")
+        self._check()
         on_kernel = self.stack == KERNEL
         place = [KERNEL, ADDRESS.split("/")[0]] if on_kernel else ["--", DPDK, ADDRESS]
         to = [BACK_END, "--limit", "200000"] if self.work == "page" and self.program != ORIGIN else []
@@ -80,6 +78,12 @@ class Contestant:
             most_connections=most,
             stack_name="service" if self.stack == DPDK else None,
         )
+
+    def _check(self) -> None:
+        """Raises `ProgramMissing`."""
+        if not (self.path.is_file() and os.access(self.path, os.X_OK)):
+            remedy = f"install {self.program}" if self.arguments else "run ./x services build"
+            raise ProgramMissing(f"no program '{self.path}': {remedy}")
 
 
 def _twins(service: str, work: str) -> list[Contestant]:

@@ -12,7 +12,7 @@ import json
 import statistics
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 from testbed.bench.sockets import host
-from testbed.run.eal import EalOptions, unique_file_prefix
-from testbed.run.namespaces import TwoHosts, check_available, inside, remove_stale, run_tool
+from testbed.bench.sockets.lossy_path import impaired, served_by_dpdk, served_by_kernel
+from testbed.run.namespaces import TwoHosts, check_available, remove_stale
 from testbed.run.process import Process
 from testbed.run.programs import Program
 from testbed.run.scratch import scratch_folder
@@ -31,7 +31,6 @@ LOSSES = (0.0, 0.1, 1.0, 3.0)
 LENGTH_BYTES = 1_000_000
 ROUNDS = 5
 DELAY_MS = 5
-_READY_S = 30.0
 _TRANSFER_S = 600.0
 _SERVER_LCORE, _IMPAIR_LCORE = 0, 1
 
@@ -92,7 +91,10 @@ def measure_loss(plan: LossPlan, impair: Program, echo: Program) -> Iterator[Los
             for percent in plan.losses:
                 for pair in (*PAIRS[seed % len(PAIRS) :], *PAIRS[: seed % len(PAIRS)]):
                     options = ["--seed", str(seed), "--delay", f"{DELAY_MS}ms", "--loss", pair.loss(percent)]
-                    with _impaired(impair, options, hosts, folder), _served(pair, echo, hosts, folder):
+                    with (
+                        impaired(impair, options, hosts, _IMPAIR_LCORE, folder),
+                        _served(pair, echo, hosts, folder),
+                    ):
                         seconds = _transfer(plan.length_bytes, hosts, folder)
                     yield LossSample(pair.sender, pair.receiver, percent, seed, seconds)
 
@@ -135,35 +137,12 @@ def loss_table(plan: LossPlan, samples: Sequence[LossSample]) -> Table:
     return table
 
 
-@contextmanager
-def _impaired(impair: Program, options: list[str], hosts: TwoHosts, folder: Path) -> Iterator[None]:
-    vdevs = tuple(f"net_af_packet{number},iface={name}" for number, name in enumerate(TwoHosts.DUT_INTERFACES))
-    eal = EalOptions(_IMPAIR_LCORE, unique_file_prefix("impair"), vdevs, hugepages=False)
-    argv = inside(hosts.dut, str(impair.path), *eal.argv(), "--", *options)
-    with Process("impair", argv, folder) as process:
-        process.wait_for_event("start", _READY_S)
-        yield
-
-
-@contextmanager
-def _served(pair: Pair, echo: Program, hosts: TwoHosts, folder: Path) -> Iterator[None]:
+def _served(pair: Pair, echo: Program, hosts: TwoHosts, folder: Path) -> AbstractContextManager[None]:
     """The server has the address: in the kernel, or in a stack of its own on the kernel's interface."""
     right = hosts.right
-    address = (f"{right.address}/24", "dev", right.interface)
     if pair.is_kernel:
-        with Process("server", right.command(sys.executable, host.__file__, "echo", right.address), folder) as process:
-            process.wait_for_line("ready", _READY_S)
-            yield
-        return
-    vdevs = (f"net_af_packet0,iface={right.interface}",)
-    eal = EalOptions(_SERVER_LCORE, unique_file_prefix("echo"), vdevs, hugepages=False)
-    run_tool("ip", "-n", right.namespace, "address", "delete", *address)
-    try:
-        with Process("server", right.command(str(echo.path), *eal.argv(), "--", address[0]), folder) as process:
-            process.wait_for_line("on TCP port", _READY_S)
-            yield
-    finally:
-        run_tool("ip", "-n", right.namespace, "address", "add", *address)
+        return served_by_kernel([sys.executable, host.__file__, "echo", right.address], "ready", hosts, folder)
+    return served_by_dpdk(echo.path, [right.network], "on TCP port", hosts, _SERVER_LCORE, folder)
 
 
 def _transfer(length: int, hosts: TwoHosts, folder: Path) -> float:

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The run of `./x bench services --loss`: progress, a table, and JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+from testbed.bench.services.contestants import Contestant
+from testbed.bench.services.loss import DELAY_MS, LossPlan, LossSample, Tools, measure_loss, own_cpus
+from testbed.command_line.console import say, say_warning
+from testbed.run.lcores import plan_lcores
+from testbed.run.progress import Steps
+from testbed.run.results_folder import Status
+from testbed.run.signals import signals_as_interrupt
+
+SCHEMA = 1
+_PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
+
+
+def run_loss(
+    service: str,
+    contestants: Sequence[Contestant],
+    plan: LossPlan,
+    tools: Tools,
+    console: Console,
+    json_path: Path | None = None,
+) -> Status:
+    """Measures, prints and writes. It fails if answers were wrong.
+
+    An interrupt ends it with the results so far, and so does what it raises: as `measure_loss`, and `OSError`.
+    """
+    lcores = plan_lcores()
+    say_warning(console, *lcores.warnings)
+    if not own_cpus(lcores):
+        say_warning(console, "with fewer than three CPUs, load and the service take turns on one: latencies are longer")
+    samples: list[LossSample] = []
+    status = Status.FAILED
+    try:
+        with (
+            signals_as_interrupt(),
+            closing(measure_loss(service, contestants, plan, tools, lcores)) as measured,
+            Steps(console, plan.rounds * len(plan.losses) * len(contestants)) as steps,
+        ):
+            steps.begin(service)
+            for sample in measured:
+                samples.append(sample)
+                steps.tell(_in_words(sample))
+                steps.done()
+        status = Status.FAILED if any(one.result["wrong"] for one in samples) else Status.PASSED
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+        say_warning(console, "interrupted: reporting the results so far")
+    finally:
+        _report(service, plan, samples, console)
+        if json_path is not None:
+            record = {
+                "schema": SCHEMA,
+                "service": service,
+                "status": status,
+                "delay_ms": DELAY_MS,
+                **asdict(plan),
+                "samples": [asdict(one) for one in samples],
+            }
+            json_path.write_text(json.dumps(record, indent=2) + "\n")
+    return status
+
+
+def loss_table(service: str, plan: LossPlan, samples: Sequence[LossSample]) -> Table:
+    """A row for each loss and contestant."""
+    table = Table(title=f"{service}: requests over a path that loses frames both ways")
+    table.add_column("loss", justify="right")
+    table.add_column("program")
+    for name in ("answered", "requests/s", *_PERCENTILES.values(), "max", "broken", "valid"):
+        table.add_column(name, justify="right")
+    for percent in plan.losses:
+        for name in dict.fromkeys(one.contestant for one in samples):
+            found = [one for one in samples if (one.contestant, one.loss_percent) == (name, percent)]
+            if found:
+                table.add_row(f"{percent:g} %", name, *_cells(found))
+        table.add_section()
+    return table
+
+
+def _cells(samples: Sequence[LossSample]) -> list[str]:
+    steps = [one.step for one in samples]
+    # Without an answer there is no latency.
+    times = [step["latency_ns"] for step in steps if step["answered"]]
+    return [
+        _answered(steps),
+        f"{median(step['requests_per_second'] for step in steps):.1f}",
+        *(f"{median(one[key] for one in times) / 1e6:.2f}" if times else "none" for key in _PERCENTILES),
+        f"{max(one['max'] for one in times) / 1e6:.2f}" if times else "none",
+        f"{sum(step['broken'] for step in steps):,}",
+        f"{sum(not one.reasons for one in samples)} of {len(samples)}",
+    ]
+
+
+def _answered(steps: Sequence[dict[str, int]]) -> str:
+    return f"{100 * sum(step['answered'] for step in steps) / sum(step['planned'] for step in steps):.2f} %"
+
+
+def _place(sample: LossSample) -> str:
+    return f"{sample.contestant}, {sample.loss_percent:g} %, round {sample.seed + 1}"
+
+
+def _in_words(sample: LossSample) -> str:
+    return f"{_place(sample)}: {_answered([sample.step])} answered"
+
+
+def _report(service: str, plan: LossPlan, samples: Sequence[LossSample], console: Console) -> None:
+    if not samples:
+        return
+    console.print(loss_table(service, plan, samples))
+    say(
+        console,
+        f"{plan.rate} requests/s on {plan.connections} connections, for {plan.seconds:g} s in each of {plan.rounds} "
+        f"rounds; a delay of {DELAY_MS} ms each way; latencies in ms from the planned times",
+        "medians of the rounds; answered and broken of all rounds, and the highest max",
+        *(f"invalid: {_place(one)}: {'; '.join(one.reasons)}" for one in samples if one.reasons),
+    )
+    answered, wrong = (sum(one.result[key] for one in samples) for key in ("answered", "wrong"))
+    say(console, f"{answered + wrong:,} answers were checked: {wrong or 'none'} wrong")
