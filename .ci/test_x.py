@@ -20,6 +20,7 @@ STAND_INS = {
     "cargo": 'case $1 in --version) echo "cargo 1.999.0 (0123abcd 2026-01-01)" ;; esac',
     "dpkg-query": 'shift 3; for name; do printf "<%s:installed>" "$name"; done',
     "id": "echo 0",
+    "make": ":",
     "meson": ":",
     "mount": ":",
     "ninja": ":",
@@ -192,6 +193,23 @@ def test_demo_is_the_testbeds_demo_and_its_status_is_ours(tree):
     assert "python -m testbed demo --pcap a b.pcap" in tree.calls
 
 
+PROXIES = (
+    "cargo build --profile dist -p services --bin origin --bin proxy",
+    "cargo build --profile dist -p testbed-load --bin load",
+    "make -s -C dpdk-sockets/c",
+    "make -s -C services/c",
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "built"),
+    [(["demo"], True), (["testbed", "demo"], True), (["demo", "--help"], False), (["testbed", "rfc2544"], False)],
+)
+def test_the_proxies_are_built_for_the_demo_alone(tree, arguments, built):
+    tree.x(*arguments)
+    assert [call for call in tree.calls if call in PROXIES] == list(PROXIES) * built
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -200,6 +218,7 @@ def test_demo_is_the_testbeds_demo_and_its_status_is_ours(tree):
         ["overload", "--help"],
         ["overload", "a:static", "-h"],
         ["scaling", "--from", "raw.jsonl"],
+        ["services", "--sources"],
     ],
 )
 def test_questions_about_benchmarks_build_nothing_and_take_no_hugepages(tree, arguments):

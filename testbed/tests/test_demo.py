@@ -37,7 +37,8 @@ class Run:
             **os.environ,
             "PYTHONPATH": PACKAGE,
             "STAND_IN": json.dumps(wishes),
-            # Without these tools act c is skipped: the stand-ins cannot forward what real hosts send.
+            # Without these tools acts c and e are skipped: the stand-ins cannot forward what real hosts send, and there
+            # are none for services.
             "PATH": _path_without_tools(tmp_path),
         }
         self.process = subprocess.Popen(
@@ -127,6 +128,9 @@ def test_a_good_run(demo):
     assert summary.hosts.status is Status.SKIPPED
     assert "not in PATH" in summary.hosts.reason or "root" in summary.hosts.reason
     assert [trial.identical for trial in summary.capture.trials] == [10, 10]
+    assert summary.proxies.status is Status.SKIPPED
+    assert "'ip' is not in PATH: install" in summary.proxies.reason
+    assert run.page.count("&#39;ip&#39; is not in PATH") == run.stdout.count("'ip' is not in PATH") == 2
     # The last thing said is the verdict, and the page says the same.
     answers = [line for line in run.stdout.splitlines() if line.startswith("l2fwd-rs forwards ")]
     assert len(answers) == bool(samples)

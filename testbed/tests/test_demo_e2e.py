@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The four acts in short form, with the real programs."""
+"""The five acts in short form, with the real programs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from test_frames import HOST_HEADER, frame, write
 
-from testbed.demo import capture, hosts, virtual_wire
-from testbed.demo.summary import read_summary
+from testbed.demo import capture, hosts, proxies, virtual_wire
+from testbed.demo.summary import ProxyTrial, Stack, read_summary
 from testbed.run.lcores import plan_lcores
-from testbed.run.namespaces import NamespacesUnavailable
-from testbed.run.programs import Program
+from testbed.run.namespaces import NamespacesUnavailable, check_available
+from testbed.run.programs import Program, ProgramMissing, repository_root
 from testbed.run.results_folder import Status
 
 pytestmark = pytest.mark.e2e
@@ -76,6 +76,50 @@ def test_a_capture(forwarder_program: Program, hugepages: bool, tmp_path: Path, 
     assert (trial.frames_in, trial.frames_short, trial.frames_out, trial.identical) == (500, 1, 499, 499)
 
 
+@pytest.fixture
+def proxy_programs() -> proxies.ProxyPrograms:
+    """As the tests of the services build them."""
+    root = repository_root()
+    try:
+        check_available()
+        services = [
+            proxies.find_services("C", root / "target/services-c"),
+            proxies.find_services("Rust", root / "target/debug"),
+        ]
+        return proxies.ProxyPrograms(services, proxies.find_load(root / "target/debug"))
+    except (NamespacesUnavailable, ProgramMissing) as error:
+        pytest.skip(str(error))
+
+
+def every_answer_is_right(trials: list[ProxyTrial]) -> None:
+    assert [(trial.language, trial.stack) for trial in trials] == [
+        (language, stack) for language in ("C", "Rust") for stack in (None, Stack.KERNEL, Stack.DPDK)
+    ]
+    for trial in trials:
+        assert trial.reasons == []
+        assert trial.answers.sent == trial.answers.answered > 0
+        assert trial.answers.wrong == 0
+        assert 0 < trial.answers.p50_us <= trial.answers.p99_us
+
+
+def test_each_proxy_on_each_stack(proxy_programs: proxies.ProxyPrograms, hugepages: bool, tmp_path: Path):
+    plan = proxies.ProxiesPlan(0.3, hugepages, LCORES)
+    every_answer_is_right(list(proxies.run(plan, proxy_programs, tmp_path, lambda _: None)))
+    for name in ("e-proxy-c-dpdk-proxy", "e-proxy-rs-kernel-proxy"):
+        assert "proxy: 10 connections, 0 refused" in (tmp_path / f"{name}.stdout").read_text()
+
+
+@pytest.mark.parametrize("stack", list(Stack))
+def test_a_proxy_that_does_not_start_is_named(proxy_programs: proxies.ProxyPrograms, tmp_path: Path, stack: Stack):
+    services = proxies.Services(proxy_programs.services[0].origin, Program("proxy-c", "C", Path("/bin/false")))
+    plan = proxies.ProxiesPlan(0.3, hugepages=False, lcores=LCORES)
+    trial = proxies.run_trial(plan, services, stack, proxy_programs.load, tmp_path)
+    assert trial.answers is None
+    (reason,) = trial.reasons
+    assert "ended with status 1" in reason
+    assert not [name for name in Path("/run/netns").iterdir() if f"-{os.getpid()}-" in name.name]
+
+
 @pytest.mark.parametrize("options", [[], ["--no-hugepages"]], ids=["as it is", "no hugepages"])
 def test_the_whole_demo(program: Callable[[str], Program], tmp_path: Path, options: list[str]):
     folders = sorted({str(program(name).path.parent) for name in ("l2fwd-c", "l2fwd-rs", "generator")})
@@ -96,6 +140,13 @@ def test_the_whole_demo(program: Callable[[str], Program], tmp_path: Path, optio
     # Where namespaces are not permitted the capture of their traffic is lacking too.
     assert summary.hosts.status in (Status.PASSED, Status.SKIPPED)
     assert summary.capture.status is summary.hosts.status
+    # Not every build has the services.
+    if summary.proxies.status is Status.SKIPPED:
+        assert summary.proxies.reason.endswith("run ./x demo, which builds it") or os.geteuid() != 0
+    else:
+        assert summary.proxies.status is Status.PASSED
+        every_answer_is_right(summary.proxies.trials)
+        assert done.stdout.count("proxy on dpdk-sockets  ") == 2
     for trial in summary.wire.trials:
         assert f"{trial.forwarder.tx_packets / 1e6:,.3f}" in done.stdout
     # Two blocks are too few, and on a busy machine they are disturbed too.

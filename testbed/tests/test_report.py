@@ -25,12 +25,16 @@ from testbed.comparison.statistics import PairRatio
 from testbed.demo import tables, virtual_wire
 from testbed.demo.report import write_report
 from testbed.demo.summary import (
+    Answers,
     CaptureAct,
     CaptureTrial,
     HostsAct,
     HostsTrial,
     OverloadAct,
     Ping,
+    ProxiesAct,
+    ProxyTrial,
+    Stack,
     Summary,
     TcpTransfer,
     WireAct,
@@ -140,6 +144,21 @@ def capture() -> CaptureAct:
     )
 
 
+ANSWERS = Answers(sent=1500, answered=1499, wrong=0, p50_us=128.4, p99_us=1234.5)
+
+
+def proxies() -> ProxiesAct:
+    good = [ProxyTrial(program="proxy-c", language="C", stack=stack, answers=ANSWERS) for stack in (None, *Stack)]
+    bad = ProxyTrial(
+        program="proxy-rs",
+        language="Rust",
+        stack=Stack.DPDK,
+        reasons=["wrong answers: 3"],
+        answers=ANSWERS.model_copy(update={"wrong": 3}),
+    )
+    return ProxiesAct(status=Status.FAILED, seconds=1, rate=500, connections=10, trials=[*good, bad])
+
+
 def summary(**changes: object) -> Summary:
     fields = {
         "status": Status.PASSED,
@@ -152,6 +171,7 @@ def summary(**changes: object) -> Summary:
         "wire": wire(),
         "hosts": hosts(),
         "capture": capture(),
+        "proxies": proxies(),
     }
     return Summary(**{**fields, **changes})
 
@@ -263,7 +283,9 @@ def test_a_partial_run_is_said_to_be_one(tmp_path: Path):
 
 def test_a_run_that_was_killed_at_once_can_be_reported(tmp_path: Path):
     found = summary(status=Status.INTERRUPTED, reason="it did not reach its end", overload=None, wire=None, hosts=None)
-    assert "it did not reach its end" in page_of(tmp_path, found.model_copy(update={"capture": None, "finished": None}))
+    assert "it did not reach its end" in page_of(
+        tmp_path, found.model_copy(update={"capture": None, "proxies": None, "finished": None})
+    )
 
 
 def test_skipped_acts_say_why(tmp_path: Path):
@@ -376,6 +398,20 @@ def test_an_invalid_trial_shows_no_figures():
     assert row.cells[0] == "C"
     assert set(row.cells[1:-1]) == {ABSENT}
     assert tables.remarks(act.trials) == ["C: invalid: 3 frames came back corrupted"]
+
+
+def test_a_row_for_each_proxy_says_what_was_asked(tmp_path: Path):
+    figures = ["1,500", "1,499", "0", "128", "1,234"]
+    assert [row.cells for row in tables.proxies_table(proxies()).rows] == [
+        ["C", "origin, without a proxy", *figures],
+        ["C", "proxy on Linux's sockets", *figures],
+        ["C", "proxy on dpdk-sockets", *figures],
+        ["Rust", "proxy on dpdk-sockets", *[ABSENT] * 4, "invalid"],
+    ]
+    page = page_of(tmp_path, summary())
+    assert "A client sends 500 requests a second over 10 connections for 1 s" in page
+    assert "Rust, proxy on dpdk-sockets: invalid: wrong answers: 3" in page
+    assert summary().acts[-1][0] == "e. A proxy on two network stacks"
 
 
 def test_the_same_remark_is_made_once():

@@ -57,7 +57,7 @@ def demo(
     """Show which forwarder is faster, and write a report.
 
     Act a overloads the forwarders and compares their rates. Act b checks every frame on a virtual wire, act c connects
-    two hosts, act d replays a capture.
+    two hosts, act d replays a capture, act e fetches pages through proxies on two network stacks.
     """
     console = new_console()
     if pcap is not None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""The demo: four acts. Each trial is recorded, and an interrupted demo is reported too."""
+"""The demo: five acts. Each trial is recorded, and an interrupted demo is reported too."""
 
 from __future__ import annotations
 
@@ -13,8 +13,18 @@ from rich.console import Console
 
 from testbed.command_line.console import say, say_warning
 from testbed.comparison.contestants import ContestantError
-from testbed.demo import capture, hosts, overload, report, tables, virtual_wire
-from testbed.demo.summary import Act, CaptureAct, HostsAct, OverloadAct, Summary, WireAct, write_summary
+from testbed.demo import capture, hosts, overload, proxies, report, tables, virtual_wire
+from testbed.demo.proxies import ProxyPrograms
+from testbed.demo.summary import (
+    Act,
+    CaptureAct,
+    HostsAct,
+    OverloadAct,
+    ProxiesAct,
+    Summary,
+    WireAct,
+    write_summary,
+)
 from testbed.run.environment import record_environment
 from testbed.run.lcores import plan_lcores
 from testbed.run.namespaces import NamespacesUnavailable
@@ -58,6 +68,13 @@ class Demo:
         self.console = console
         self.lcores = plan_lcores()
         self.programs, self.generator, self.missing = _programs(options.bin_dirs)
+        self.proxies: ProxyPrograms | None = None
+        # Why there are none.
+        self.without_proxies = ""
+        try:
+            self.proxies = proxies.find_programs()
+        except (NamespacesUnavailable, ProgramMissing) as error:
+            self.without_proxies = str(error)
         self.folder = new_results_folder(options.out, "demo")
         self.raw = self.folder / "raw"
         # Interrupted until proven otherwise: this is what a reader finds if this program is killed.
@@ -76,17 +93,20 @@ class Demo:
         if not self.options.hugepages:
             say_warning(self.console, "without hugepages: rates are lower")
         programs = [*self.programs, *([self.generator] if self.generator else [])]
+        programs += self.proxies.all if self.proxies else []
         environment = record_environment(programs, self.options.hugepages)
         write_model(self.folder / "environment.json", environment)
         self._save()
         with signals_as_interrupt():
             try:
                 forwarders = len(self.programs)
-                with Steps(self.console, self.options.blocks + 3 * forwarders) as steps:
+                proxy_trials = self.proxies.trials if self.proxies else 0
+                with Steps(self.console, self.options.blocks + 3 * forwarders + proxy_trials) as steps:
                     self._overload(steps)
                     self._wire(steps)
                     self._hosts(steps)
                     self._capture(steps)
+                    self._proxies(steps)
             except KeyboardInterrupt:
                 say_warning(self.console, "interrupted: reporting the results so far")
             else:
@@ -138,7 +158,7 @@ class Demo:
         quick = self.options.quick
         plan = hosts.HostsPlan(
             pings=20 if quick else 100,
-            tcp_seconds=1 if quick else 3,
+            tcp_seconds=1 if quick else 2,
             capture_frames=500 if quick else 3000,
             hugepages=self.options.hugepages,
             lcore=self.lcores.forwarder,
@@ -188,6 +208,27 @@ class Demo:
             steps.done()
         _conclude(act, [trial.valid for trial in act.trials])
 
+    def _proxies(self, steps: Steps) -> None:
+        quick = self.options.quick
+        plan = proxies.ProxiesPlan(0.3 if quick else 1, self.options.hugepages, self.lcores)
+        act = self.summary.proxies = proxies.new_act(plan)
+        if self.proxies is None:
+            self._skip(act, self.without_proxies)
+            return
+        steps.begin("e. A proxy")
+        try:
+            for trial in proxies.run(plan, self.proxies, self.raw, steps.tell):
+                act.trials.append(trial)
+                self._save()
+                steps.done()
+        except NamespacesUnavailable as error:
+            if not act.trials:
+                self._skip(act, str(error))
+                return
+            act.status, act.reason = Status.FAILED, str(error)
+            return
+        _conclude(act, [trial.valid for trial in act.trials])
+
     def _skip(self, act: Act, reason: str) -> None:
         act.status, act.reason = Status.SKIPPED, reason
 
@@ -219,6 +260,9 @@ class Demo:
                 remarks = tables.remarks(act.trials)
             elif isinstance(act, CaptureAct) and act.trials:
                 self.console.print(tables.capture_table(act).rich(self.console.width))
+            elif isinstance(act, ProxiesAct) and act.trials:
+                self.console.print(tables.proxies_table(act).rich(self.console.width))
+                remarks = tables.remarks(act.trials)
             say(self.console, *(f"  {remark}" for remark in remarks))
 
 

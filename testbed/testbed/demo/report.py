@@ -33,6 +33,7 @@ def render(summary: Summary, environment: Environment, folder: Path) -> str:
     from testbed.demo import charts
 
     overload, wire, hosts, capture = summary.overload, summary.wire, summary.hosts, summary.capture
+    proxies = summary.proxies
     drawn = [(charts.RATE_TITLE, charts.rate_chart(overload))] if overload else []
     pairs = [pair for pair in overload.pairs if pair.a == TWINS[0]] if overload else []
     if overload and (compared := pair_chart(pairs, overload.noise_floor)):
@@ -55,6 +56,8 @@ def render(summary: Summary, environment: Environment, folder: Path) -> str:
             hosts_table=tables.hosts_table(hosts) if hosts and hosts.trials else None,
             hosts_remarks=tables.remarks(hosts.trials) if hosts else [],
             capture_table=tables.capture_table(capture) if capture and capture.trials else None,
+            proxies_table=tables.proxies_table(proxies) if proxies and proxies.trials else None,
+            proxies_remarks=tables.remarks(proxies.trials) if proxies else [],
             raw_files=sorted(file.name for file in (folder / "raw").glob("*")),
         )
     )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 
 from pydantic import Field
@@ -29,6 +30,11 @@ class Trial(Record):
     def valid(self) -> bool:
         """Whether its figures count."""
         return not self.reasons
+
+    @property
+    def label(self) -> str:
+        """What it is called beside the others of its act."""
+        return self.language
 
 
 class ForwarderFrames(Record):
@@ -76,7 +82,7 @@ class WireTrial(Trial):
 
 
 class Act(Record):
-    """One of the four acts."""
+    """One of the five acts."""
 
     status: Status
     reason: str | None = None
@@ -164,6 +170,52 @@ class CaptureAct(Act):
     trials: list[CaptureTrial] = Field(default_factory=list)
 
 
+class Stack(StrEnum):
+    """What a service's sockets are."""
+
+    KERNEL = "kernel"
+    DPDK = "dpdk"
+
+
+_SOCKETS = {Stack.KERNEL: "Linux's sockets", Stack.DPDK: "dpdk-sockets"}
+
+
+class Answers(Record):
+    """What the load generator counted, and latencies from the planned times of the requests."""
+
+    sent: int
+    answered: int
+    wrong: int
+    p50_us: float | None
+    p99_us: float | None
+
+
+class ProxyTrial(Trial):
+    """A client fetches a page through one proxy, or from the origin itself."""
+
+    stack: Stack | None = Field(description="the proxy's; null if the origin was asked without a proxy")
+    answers: Answers | None = None
+
+    @property
+    def asked(self) -> str:
+        """What the client asked."""
+        return f"proxy on {_SOCKETS[self.stack]}" if self.stack else "origin, without a proxy"
+
+    @property
+    def label(self) -> str:
+        """Its language and what was asked."""
+        return f"{self.language}, {self.asked}"
+
+
+class ProxiesAct(Act):
+    """Act e: a proxy on two network stacks."""
+
+    seconds: float
+    rate: int = Field(description="requests a second")
+    connections: int
+    trials: list[ProxyTrial] = Field(default_factory=list)
+
+
 class Summary(Record):
     """`summary.json`."""
 
@@ -181,6 +233,7 @@ class Summary(Record):
     wire: WireAct | None = None
     hosts: HostsAct | None = None
     capture: CaptureAct | None = None
+    proxies: ProxiesAct | None = None
 
     @property
     def acts(self) -> list[tuple[str, Act | None]]:
@@ -190,6 +243,7 @@ class Summary(Record):
             ("b. Every frame on the virtual wire", self.wire),
             ("c. Real hosts", self.hosts),
             ("d. A capture", self.capture),
+            ("e. A proxy on two network stacks", self.proxies),
         ]
 
 

@@ -10,7 +10,7 @@ from testbed.comparison.noise_floor import floor_in_words
 from testbed.comparison.tables import figure_table, finding, pair_table
 from testbed.comparison.tables import remarks as comparison_remarks
 from testbed.demo.overload import TWINS
-from testbed.demo.summary import CaptureAct, HostsAct, OverloadAct, Trial, WireAct
+from testbed.demo.summary import CaptureAct, HostsAct, OverloadAct, ProxiesAct, Trial, WireAct
 from testbed.page.tables import ABSENT, Row, Table, figure, millions, without_empty_columns
 
 WIRE_COLUMNS = [
@@ -132,16 +132,36 @@ def capture_table(act: CaptureAct) -> Table:
     return table
 
 
-def _invalid_row(trial: Trial, columns: int) -> Row:
-    return Row([trial.language, *[ABSENT] * (columns - 2), "invalid"], kind="invalid", reason="; ".join(trial.reasons))
+def proxies_table(act: ProxiesAct) -> Table:
+    """Act e."""
+    table = Table(
+        "A page through each proxy, every byte checked",
+        ["Language", "Asked", "Requests", "Answered", "Wrong", "p50 [µs]", "p99 [µs]"],
+        text_columns=2,
+    )
+    for trial in act.trials:
+        found = trial.answers
+        if not trial.valid or found is None:
+            table.rows.append(_invalid_row(trial, len(table.columns), trial.asked))
+            continue
+        counts = (found.sent, found.answered, found.wrong)
+        times = (figure(time, ",.0f") for time in (found.p50_us, found.p99_us))
+        table.rows.append(Row([trial.language, trial.asked, *(f"{count:,}" for count in counts), *times]))
+    return table
+
+
+def _invalid_row(trial: Trial, columns: int, *more: str) -> Row:
+    """Without figures; `more` are the cells after the language that say what was tried."""
+    absent = [ABSENT] * (columns - 2 - len(more))
+    return Row([trial.language, *more, *absent, "invalid"], kind="invalid", reason="; ".join(trial.reasons))
 
 
 def remarks(trials: Sequence[Trial]) -> list[str]:
     """What to know about trials, each remark once with the trials that it is about."""
     where: dict[str, list[str]] = {}
-    for trial in sorted(trials, key=lambda trial: trial.language):
+    for trial in sorted(trials, key=lambda trial: trial.label):
         for remark in [f"invalid: {reason}" for reason in trial.reasons] + trial.notes:
-            where.setdefault(remark, []).append(trial.language)
+            where.setdefault(remark, []).append(trial.label)
     return [
         f"{'every trial' if len(names) == len(trials) > 1 else '; '.join(names)}: {remark}"
         for remark, names in where.items()
