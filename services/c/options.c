@@ -11,6 +11,11 @@
 
 #include "options.h"
 
+/* The stack of the word dpdk. */
+#ifndef DPDK_STACK
+#define DPDK_STACK "dpdk-sockets"
+#endif
+
 #define DEFAULT_TIMEOUT_MS 10000
 #define DEFAULT_LIMIT 10000
 #define MAX_TIMEOUT_S 1e9
@@ -19,7 +24,8 @@ static const char service_usage[] =
 	"usage: %s kernel ADDRESS PORT [--timeout SECONDS]\n"
 	"       %s [EAL OPTIONS] -- dpdk ADDRESS/PREFIX PORT [--timeout SECONDS]\n"
 	"\n"
-	"Serves a TCP port, on the kernel's sockets or on dpdk-sockets, until SIGINT or SIGTERM.\n"
+	"Serves a TCP port, on the kernel's sockets or on " DPDK_STACK
+	", until SIGINT or SIGTERM.\n"
 	"\n"
 	"  ADDRESS            the address to listen at, such as 127.0.0.1 or ::\n"
 	"  ADDRESS/PREFIX     the address of the first port and its network, such as 192.0.2.1/24\n"
@@ -31,8 +37,8 @@ static const char proxy_usage[] =
 	"usage: %s kernel ADDRESS PORT TO [--timeout SECONDS] [--limit N]\n"
 	"       %s [EAL OPTIONS] -- dpdk ADDRESS/PREFIX PORT TO [--timeout SECONDS] [--limit N]\n"
 	"\n"
-	"Passes the connections to a TCP port on to another one, on the kernel's sockets or on\n"
-	"dpdk-sockets, until SIGINT or SIGTERM, and then until all of them have ended.\n"
+	"Passes the connections to a TCP port on to another one, on the kernel's sockets or on\n" DPDK_STACK
+	", until SIGINT or SIGTERM, and then until all of them have ended.\n"
 	"\n"
 	"  ADDRESS            the address to listen at, such as 127.0.0.1 or ::\n"
 	"  ADDRESS/PREFIX     the address of the first port and its network, such as 192.0.2.1/24\n"

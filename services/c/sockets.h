@@ -2,7 +2,7 @@
  * Copyright(c) 2026 The l2fwd-rs authors
  *
  * TCP as a service sees it: events, and calls that never wait. The same on the kernel's sockets
- * (kernel.c) and on dpdk-sockets (dpdk.c).
+ * (kernel.c) and on dpdk-sockets (dpdk.c), in whose place a program may have lwIP (lwip/lwip.c).
  */
 #ifndef SOCKETS_H
 #define SOCKETS_H

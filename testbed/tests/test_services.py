@@ -31,7 +31,7 @@ from testbed.services.proxy import BackEnd
 # By language: where the programs are, and how to build them.
 LANGUAGES = {
     "rust": ("target/debug", "cargo build -p services"),
-    "c": ("target/services-c", "make -C dpdk-sockets/c, then make -C services/c"),
+    "c": ("target/services-c", "make -C dpdk-sockets/c, then make -C services/c all lwip"),
 }
 NAMES = (*SERVICES, "proxy")
 # Those that have no twin, by service.
@@ -44,6 +44,7 @@ OTHERS = {
     "proxy": (
         "debug/proxy-tokio",
         "debug/proxy-uring",
+        "services-c/proxy-splice",
         *(f"services-{language}/proxy" for language in ("cpp", "go", "java", "python")),
     ),
 }
@@ -90,9 +91,9 @@ class Service:
 
 @pytest.fixture(params=[(name, language) for name in NAMES for language in LANGUAGES], ids="-".join)
 def service(request: pytest.FixtureRequest) -> Service:
-    name, language = request.param
+    name, language, *program = request.param
     folder, advice = LANGUAGES[language]
-    path = repository_root() / folder / name
+    path = repository_root() / folder / "-".join([name, *program])
     if not path.is_file():
         pytest.skip(f"{path} is missing: run {advice}")
     return Service(name, path)
@@ -137,40 +138,83 @@ def test_other_languages_and_libraries(name: str, program: str, tmp_path: Path) 
     on_the_kernels_sockets(Service(name, path), tmp_path)
 
 
-@pytest.mark.e2e
-def test_on_dpdk_sockets(service: Service, need_root: None, tmp_path: Path) -> None:
-    """Over a tap interface, in a network namespace."""
+@contextmanager
+def on_a_port(service: Service, folder: Path, back_end: BackEnd) -> Iterator[tuple[str, ...]]:
+    """A service on a tap interface, and what starts a program on the other end, in a network namespace."""
     namespace = f"testbed-{os.getpid()}-{service.name}"
     run_tool("ip", "netns", "add", namespace)
     try:
         with scratch_folder() as runtime:
             eal = ("--no-huge", "-m", "256", "--no-pci", "-l", "0", "--vdev=net_tap0,iface=linux0")
-            back_end = BackEnd("192.0.2.2", 8080)
             words = ("dpdk", "192.0.2.1/24", "80", *service.words(back_end))
             argv = inside(namespace, *FILES, str(service.path), *eal, "--", *words)
-            with Process(service.name, argv, tmp_path, {"RUNTIME_DIRECTORY": str(runtime)}) as process:
+            with Process(service.name, argv, folder, {"RUNTIME_DIRECTORY": str(runtime)}) as process:
                 process.wait_for_line(f"{service.name}: dpdk", 60)
                 run_tool("ip", "-n", namespace, "address", "add", "192.0.2.2/24", "dev", "linux0")
                 run_tool("ip", "-n", namespace, "link", "set", "linux0", "up")
-                service.check(*inside(namespace), address="192.0.2.1", port=80, back_end=back_end, folder=tmp_path)
+                yield inside(namespace)
                 assert process.stop(30) == 0
     finally:
         run_tool("ip", "netns", "delete", namespace)
 
 
+LWIP = pytest.mark.parametrize("service", [(name, "c", "lwip") for name in NAMES], indirect=True, ids="-".join)
+
+
 @pytest.mark.e2e
-@pytest.mark.parametrize("name", NAMES)
-def test_c_under_sanitizers(name: str, tmp_path: Path, need_tools: Callable[..., None]) -> None:
+def test_on_dpdk_sockets(service: Service, need_root: None, tmp_path: Path) -> None:
+    back_end = BackEnd("192.0.2.2", 8080)
+    with on_a_port(service, tmp_path, back_end) as launcher:
+        service.check(*launcher, address="192.0.2.1", port=80, back_end=back_end, folder=tmp_path)
+
+
+@pytest.mark.e2e
+@LWIP
+def test_on_lwip(service: Service, need_root: None, tmp_path: Path) -> None:
+    test_on_dpdk_sockets(service, need_root, tmp_path)
+
+
+# Twice from the same port. The server closes each connection first, and the client then forgets it.
+_AGAIN = """
+import socket
+
+for _ in range(2):
+    with socket.socket() as client:
+        client.settimeout(20)
+        client.bind(("192.0.2.2", 40000))
+        client.connect(("192.0.2.1", 80))
+        client.sendall(b"GET /add/1/2 HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n")
+        while client.recv(65_536):
+            pass
+        client.shutdown(socket.SHUT_WR)
+        while client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1) != b"\\x07":
+            pass
+print("served")
+"""
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("service", [("adder", "c"), ("adder", "c", "lwip")], indirect=True, ids="-".join)
+def test_a_port_is_served_again_in_time_wait(service: Service, need_root: None, tmp_path: Path) -> None:
+    with on_a_port(service, tmp_path, BackEnd("192.0.2.2", 8080)) as launcher:
+        argv = [*launcher, sys.executable, "-c", _AGAIN]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+        assert done.stdout == "served\n", done.stderr
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("program", [*NAMES, "proxy-splice"])
+def test_c_under_sanitizers(program: str, tmp_path: Path, need_tools: Callable[..., None]) -> None:
     need_tools("make", "cc", "cargo", "pkg-config")
     library = repository_root() / "target/debug/deps/libdpdk_sockets_c.a"
     if not library.is_file():
         pytest.skip(f"{library} is missing: run cargo test -p dpdk-sockets-c")
     flags = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -std=gnu11"
-    words = [f"LIBRARY={library}", f"BUILD={tmp_path}", f"CFLAGS={flags}", str(tmp_path / name)]
+    words = [f"LIBRARY={library}", f"BUILD={tmp_path}", f"CFLAGS={flags}", str(tmp_path / program)]
     argv = ["make", "-C", str(repository_root() / "services/c"), *words]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False)
     assert done.returncode == 0, done.stderr
-    on_the_kernels_sockets(Service(name, tmp_path / name), tmp_path)
+    on_the_kernels_sockets(Service(program.partition("-")[0], tmp_path / program), tmp_path)
 
 
 @pytest.mark.e2e
@@ -191,8 +235,9 @@ def test_curl_and_a_browser_are_served(need_tools: Callable[..., None], service:
         assert adder.stop(30) == 0
 
 
+SPLICE = ("proxy", "c", "splice")
 PROXIES = pytest.mark.parametrize(
-    "service", [("proxy", language) for language in LANGUAGES], indirect=True, ids="-".join
+    "service", [*(("proxy", language) for language in LANGUAGES), SPLICE], indirect=True, ids="-".join
 )
 
 
@@ -240,6 +285,22 @@ def test_a_proxy_passes_a_reset_on_after_the_end(service: Service, tmp_path: Pat
         server.end()
         client.reset()
         server.is_broken()
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("service", [SPLICE], indirect=True, ids="-".join)
+def test_urgent_data_is_not_taken_for_the_end(service: Service, tmp_path: Path) -> None:
+    """Splice returns the same for both."""
+    wanted = "1 connections, 0 refused, 0 over the limit, 1 broken"
+    with (
+        proxying(service, tmp_path, wanted) as (listener, _, port),
+        socket.create_connection(("127.0.0.1", port)) as client,
+        Exchange.accepted(listener) as server,
+    ):
+        client.send(b"!", socket.MSG_OOB)
+        client.send(b"more")
+        client.shutdown(socket.SHUT_WR)
+        server.is_reset()
 
 
 @pytest.mark.e2e

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import lzma
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from testbed.bench import quoted_text as text
 from testbed.bench.count.gate import BYTE, REQUEST
 from testbed.bench.record import OverloadRecord, read_record
 from testbed.bench.sockets.race import compared
-from testbed.bench.sockets.record import SocketsRecord
+from testbed.bench.sockets.record import RaceRecord
 from testbed.bench.sockets.record import read_record as read_races
 from testbed.bench.sockets.tables import churn_table, latency_table, rate_table, stream_table
 from testbed.comparison.figures import figures
@@ -71,7 +71,7 @@ def results_page(root: Path) -> str:
     everything = runs | races
     claims, raced = claims_of(runs), claims_of(races)
     blocks = [text.INTRODUCTION.format(rows=len(claims)), "## The runs", text.RUNS]
-    blocks.append(markdown_table(_run_table(everything)))
+    blocks.append(markdown_table(run_table(everything)))
     blocks.append("```sh\n" + "\n".join(f"{run.command}    # {name}" for name, run in everything.items()) + "\n```")
     left = set(runs)
     for section in text.SECTIONS:
@@ -102,15 +102,18 @@ def results_page(root: Path) -> str:
     return "\n\n".join([*blocks, text.FURTHER]) + "\n"
 
 
-def claims_of(runs: Mapping[str, OverloadRecord | SocketsRecord]) -> list[Claim]:
-    """All pairs and noise floors of all runs, their p corrected over all of them, each with its verdict."""
+def claims_of(
+    runs: Mapping[str, OverloadRecord | RaceRecord], chosen: Callable[[Sequence[Pair]], list[Pair]] = list
+) -> list[Claim]:
+    """All pairs, or those chosen, and noise floors of all runs, their p corrected over all of them, each with its
+    verdict."""
     found: list[tuple[str, Pair, PairRatio | None]] = []
     for name, run in runs.items():
         for measurement in run.measurements:
-            is_race = isinstance(run, SocketsRecord)
+            is_race = isinstance(run, RaceRecord)
             mine, floors = compared([measurement]) if is_race else pairs(measurement, run.per_cpu_second)
             itself = floors[0].ratio if floors else None
-            found += [*((name, pair, itself) for pair in mine), *((name, floor, None) for floor in floors)]
+            found += [*((name, pair, itself) for pair in chosen(mine)), *((name, floor, None) for floor in floors)]
     tested = [place for place, (_, pair, _) in enumerate(found) if pair.ratio.p is not None]
     corrected = dict(zip(tested, holm([found[place][1].ratio.p or 0.0 for place in tested]), strict=True))
     claims = []
@@ -148,7 +151,8 @@ def _twins_in_words(claims: Sequence[Claim]) -> list[str]:
     return [f"l2fwd-rs, in {runs} linked alike: {verdicts}; medians from {min(medians):.3f} to {max(medians):.3f}."]
 
 
-def _run_table(runs: Mapping[str, OverloadRecord | SocketsRecord]) -> Table:
+def run_table(runs: Mapping[str, OverloadRecord | RaceRecord]) -> Table:
+    """One row a run: the machine, the time, and the programs."""
     columns = ["Run", "Processor", "Started, UTC", "DPDK", "Commit", "Program: SHA-256", "CPUs", "Hugepages"]
     rows = []
     for name, run in runs.items():

@@ -14,13 +14,14 @@ from testbed.bench.sockets.kernel_host import ADDRESS
 from testbed.bench.sockets.servers import PORT, Server
 from testbed.run.programs import Program, ProgramMissing, repository_root
 
-KERNEL, DPDK = "kernel", "dpdk"
+KERNEL, DPDK, LWIP = "kernel", "dpdk", "lwip"
 ADDER, ECHO, PROXY = "adder", "echo", "proxy"
 # Beside the proxies: pages without one between.
 ORIGIN = "origin"
 _OF_HAPROXY, _OF_NGINX = (str(Path(__file__).with_name(name)) for name in ("haproxy.cfg", "nginx.conf"))
 _POOL = "its standard library and a pool of threads"
-_MOST_THREADS = 1_000
+_MOST_THREADS = 1_000, "it has a thread for each connection"
+_MOST_OF_LWIP = 4_000, "with 10,000 connections lwIP resets some"
 _STACKS = {DPDK: "dpdk-sockets", KERNEL: "the kernel's sockets"}
 _OF_ORIGIN = ("target/dist", ORIGIN, "page")
 # The client is that too.
@@ -59,6 +60,7 @@ class Contestant:
         """
         self._check()
         on_kernel = self.stack == KERNEL
+        # Programs on lwIP have it in place of dpdk-sockets.
         place = [KERNEL, ADDRESS.split("/")[0]] if on_kernel else ["--", DPDK, ADDRESS]
         to = [BACK_END, "--limit", "200000"] if self.work == "page" and self.program != ORIGIN else []
         words = [*self.arguments] or [*place, str(PORT), *to, *_TIMEOUT]
@@ -67,7 +69,7 @@ class Contestant:
         def arguments(connections: int, _: int) -> list[str]:
             return [*words, "--threads", str(connections)] if self.has_threads else words
 
-        most = _MOST_THREADS if self.has_threads else None
+        most = _MOST_THREADS if self.has_threads else _MOST_OF_LWIP if self.stack == LWIP else None
         return Server(
             self.name,
             self.what,
@@ -75,7 +77,7 @@ class Contestant:
             program,
             arguments,
             work=self.work,
-            most_connections=most,
+            most=most,
             stack_name="service" if self.stack == DPDK else None,
         )
 
@@ -95,7 +97,8 @@ def _twins(service: str, work: str) -> list[Contestant]:
                     f"{name}-{stack}", language, stack, f"{language} by hand, on {sockets}", folder, service, work
                 )
             )
-    return found
+    of_lwip = "C by hand, on lwIP over DPDK", "target/services-c", f"{service}-lwip", work
+    return [*found, Contestant(f"c-{LWIP}", "C", LWIP, *of_lwip)]
 
 
 def _others(work: str, *rows: tuple[str, ...]) -> list[Contestant]:

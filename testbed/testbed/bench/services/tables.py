@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from testbed.bench.services.contestants import DPDK, KERNEL, ORIGIN
+from testbed.bench.services.contestants import DPDK, KERNEL, LWIP, ORIGIN
 from testbed.bench.services.record import ServiceFigures, ServicesRecord
 from testbed.bench.sockets.loads import MOST_LOAD
 from testbed.bench.sockets.record import Latency
@@ -16,7 +16,7 @@ from testbed.comparison.pair_verdict import headline, interval_text
 from testbed.comparison.record import Pair
 from testbed.page.tables import ABSENT, Row, Table, figure
 
-STACKS = {KERNEL: "Linux's sockets", DPDK: "dpdk-sockets", "lwip": "lwIP on DPDK"}
+STACKS = {KERNEL: "Linux's sockets", DPDK: "dpdk-sockets", LWIP: "lwIP on DPDK"}
 # What is compared with all others on its stack.
 _FIRST = "rust"
 STATISTICS = ("p50", "p75", "p90", "p99", "p99_9", "p99_99", "max", "tm99_9", "standard_deviation")

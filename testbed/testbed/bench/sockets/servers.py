@@ -50,7 +50,8 @@ class Server:
     streams: bool = False
     # What the client's requests ask for.
     work: str = "echo"
-    most_connections: int | None = None
+    # The most connections, and why not more.
+    most: tuple[int, str] | None = None
     # Of its stack on the telemetry socket, which says how long polls find nothing.
     stack_name: str | None = None
 
@@ -62,8 +63,8 @@ class Server:
 
     def refuses(self, connections: int) -> str | None:
         """Why it cannot serve so many connections, if it cannot."""
-        if self.most_connections is not None and connections > self.most_connections:
-            return f"it has a thread for each connection, {self.most_connections:,} at most"
+        if self.most is not None and connections > self.most[0]:
+            return f"{self.most[1]}: {self.most[0]:,} at most"
         if not self.on_kernel:
             return None
         if connections > most_files() - _OTHER_FILES:
