@@ -22,6 +22,8 @@ _OF_HAPROXY, _OF_NGINX = (str(Path(__file__).with_name(name)) for name in ("hapr
 _POOL = "its standard library and a pool of threads"
 _MOST_THREADS = 1_000, "it has a thread for each connection"
 _MOST_OF_LWIP = 4_000, "with 10,000 connections lwIP resets some"
+# Languages whose programs are compiled while they run, and after how many answers that is done for the most part.
+_COMPILED_LATE, _WARM_UP = ("Java", "JavaScript"), 100_000
 _STACKS = {DPDK: "dpdk-sockets", KERNEL: "the kernel's sockets"}
 _OF_ORIGIN = ("target/dist", ORIGIN, "page")
 # The client is that too.
@@ -78,6 +80,7 @@ class Contestant:
             arguments,
             work=self.work,
             most=most,
+            warm_up=_WARM_UP if self.language in _COMPILED_LATE else 0,
             stack_name="service" if self.stack == DPDK else None,
         )
 

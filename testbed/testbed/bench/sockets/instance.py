@@ -29,6 +29,8 @@ _START_TIMEOUT_S = 60.0
 _STOP_TIMEOUT_S = 20.0
 _QUIET_TIMEOUT_S = 20.0
 _LOOK_S = 0.002
+# The longest warm-up.
+_WARM_UP_S = 5.0
 # For the client and all servers alike: glibc asks for transparent hugepages.
 _HUGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 # More requests are not on their way at a time: queues hold them all. A page has 8 long segments.
@@ -87,6 +89,15 @@ class RaceInstance:
         self._wait(self._opens, _START_TIMEOUT_S, "took commands")
         self._wait(lambda: bool(self._counters()["quiet"]), _START_TIMEOUT_S, "opened all connections")
         self.start_s = time.monotonic() - begin
+        if self.server.warm_up:
+            self._warm_up()
+
+    def _warm_up(self) -> None:
+        self.run()
+        end = time.monotonic() + _WARM_UP_S
+        while self._counters()["answers"] < self.server.warm_up and time.monotonic() < end:
+            time.sleep(_LOOK_S)
+        self.drain()
 
     def _commands(self) -> tuple[dict[str, list[str]], dict[str, str]]:
         """The command lines of both, and the prefixes of those that have telemetry."""
