@@ -98,6 +98,8 @@ pub struct Clients {
     closed: VecDeque<u32>,
     /// How many are open.
     open: usize,
+    /// How many SYNs are on their way.
+    opening: usize,
     in_flight: usize,
     limit: usize,
     /// What goes before requests.
@@ -134,6 +136,7 @@ impl Clients {
             acknowledged: 0,
             closed: VecDeque::new(),
             open: 0,
+            opening: 0,
             in_flight: 0,
             limit,
             urgent: VecDeque::new(),
@@ -192,6 +195,11 @@ impl Clients {
         self.open == self.connections.len()
     }
 
+    /// Whether each was open once: afterwards none waits for others that are opened again.
+    fn were_open(&self) -> bool {
+        self.counters.opened >= self.connections.len() as u64
+    }
+
     /// Takes a frame that has come.
     pub fn take(&mut self, frame: &[u8], now: u64) {
         match segment::inbound(frame) {
@@ -221,6 +229,7 @@ impl Clients {
         match news {
             News::Opened => {
                 self.counters.opened += 1;
+                self.opening -= 1;
                 self.in_flight -= 1;
                 self.urgent.push_back(Outgoing::Ack(number));
                 self.open += 1;
@@ -300,10 +309,11 @@ impl Clients {
                 return Some(Outgoing::Ack(number));
             }
         }
-        let may_open = self.mode != Mode::Close && self.in_flight < self.limit.min(OPENING);
+        let may_open = self.mode != Mode::Close && self.in_flight < self.limit && self.opening < OPENING;
         if let Some(number) = self.closed.front().copied().filter(|_| may_open) {
             self.closed.pop_front();
             self.connections[number as usize].open(now);
+            self.opening += 1;
             self.in_flight += 1;
             return Some(Outgoing::Syn(number));
         }
@@ -316,8 +326,8 @@ impl Clients {
         match self.mode {
             Mode::Drain | Mode::Close => None,
             Mode::Churn => Some(now),
-            Mode::Full => self.are_open().then_some(now),
-            Mode::Paced { .. } => (self.are_open() && self.due <= now as f64).then_some(self.due as u64),
+            Mode::Full => self.were_open().then_some(now),
+            Mode::Paced { .. } => (self.were_open() && self.due <= now as f64).then_some(self.due as u64),
         }
     }
 
