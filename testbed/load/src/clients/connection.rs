@@ -61,6 +61,8 @@ pub(super) struct Connection {
     per_connection: u32,
     /// How many were sent since it was opened.
     requests: u32,
+    /// So many fewer it has when it is opened for the first time, so that not all connections end at once.
+    fewer: u32,
     pub(super) state: State,
     /// Of the next byte to send.
     seq: u32,
@@ -87,6 +89,7 @@ impl Connection {
             last,
             per_connection,
             requests: 0,
+            fewer: number.checked_rem(per_connection).unwrap_or(0),
             state: State::Closed,
             seq,
             ack: 0,
@@ -104,7 +107,7 @@ impl Connection {
     /// A SYN is on its way.
     pub(super) fn open(&mut self, now: u64) {
         self.state = State::Opening;
-        self.requests = 0;
+        self.requests = core::mem::take(&mut self.fewer);
         self.seq = self.seq.wrapping_add(APART);
         self.touched = now;
     }
@@ -212,14 +215,14 @@ mod tests {
     const SERVER_SEQ: u32 = 4_000_000_000;
 
     fn take(connection: &mut Connection, flags: u8, after: usize, data: &[u8]) -> News {
-        let (to, to_port) = client(7);
+        let (to, to_port) = client(8);
         let seq = SERVER_SEQ.wrapping_add(after as u32);
         let ack = connection.seq.wrapping_add(u32::from(flags == SYN));
         connection.take(&Segment { to, to_port, from_port: 80, seq, ack, flags, window: 0, data }, 1)
     }
 
     fn opened(per_connection: u32) -> Connection {
-        let mut connection = Connection::new(Work::Page, 7, per_connection);
+        let mut connection = Connection::new(Work::Page, 8, per_connection);
         connection.open(0);
         assert_eq!(take(&mut connection, SYN, 0, b""), News::Opened);
         connection
@@ -247,6 +250,17 @@ mod tests {
             assert_eq!(connection.sent().1, connection.seq.wrapping_sub(DATA_LEN as u32));
             assert!(!connection.is_last());
         }
+    }
+
+    #[test]
+    fn not_all_connections_end_at_once() {
+        let first = |number| {
+            let mut connection = Connection::new(Work::Page, number, 50);
+            connection.open(0);
+            connection.requests
+        };
+        assert_eq!([0, 1, 49, 50].map(first), [0, 1, 49, 0]);
+        assert_eq!(Connection::new(Work::Page, 7, 0).fewer, 0);
     }
 
     #[test]
