@@ -8,6 +8,7 @@ import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,9 @@ from rich.console import Console
 from testbed.bench.services import loss, loss_run
 from testbed.bench.services.contestants import CONTESTANTS, Contestant
 from testbed.bench.services.loss import NAMES, LossPlan, LossSample, Tools, find_contestants, loaded
-from testbed.bench.services.loss_run import loss_table, run_loss
+from testbed.bench.services.loss_run import LossRecord, loss_table, run_loss
 from testbed.bench.sockets.lossy_path import impaired
+from testbed.run.environment import record_environment
 from testbed.run.namespaces import NamespacesUnavailable, TwoHosts, check_available
 from testbed.run.process import ProcessError
 from testbed.run.programs import IMPAIR, LOAD, ORIGIN, Program, ProgramMissing, find_program, repository_root
@@ -48,10 +50,16 @@ def console() -> Console:
 
 
 def row(samples: Sequence[LossSample], name: str) -> list[str]:
-    told = console()
-    told.print(loss_table("adder", PLAN, samples))
-    found = next(line for line in told.export_text().splitlines() if f" {name} " in line)
-    return [cell.strip() for cell in found.strip("│").split("│")]
+    environment = record_environment([], hugepages=False)
+    record = LossRecord(
+        service="adder",
+        started=datetime(2026, 1, 2, tzinfo=UTC),
+        command="./x",
+        environment=environment,
+        plan=PLAN,
+        samples=list(samples),
+    )
+    return next(row.cells for row in loss_table(record).rows if row.cells[1] == name)
 
 
 def test_a_row_has_medians_sums_and_the_highest_maximum() -> None:
@@ -115,7 +123,7 @@ def test_what_ends_a_run_leaves_the_results_so_far(
             run_measured(measured(), monkeypatch, told, path)
     record, text = json.loads(path.read_text()), told.export_text()
     status = "interrupted" if end is KeyboardInterrupt else "failed"
-    assert (record["schema"], record["status"], len(record["samples"])) == (1, status, 1)
+    assert (record["schema_version"], record["status"], len(record["samples"])) == (1, status, 1)
     assert ("interrupted: reporting the results so far" in text) == (end is KeyboardInterrupt)
     assert "invalid: rust-dpdk, 1 %, round 1: broken connections: 2" in text
     assert "420 answers were checked: none wrong" in text
@@ -181,7 +189,7 @@ def test_all_are_asked(service: str, names: Sequence[str], tools: Tools, lost: l
     told = console()
     assert run_loss(service, chosen, plan, tools, told, tmp_path / "loss.json") is Status.PASSED
     record = json.loads((tmp_path / "loss.json").read_text())
-    assert (record["status"], record["rate"]) == ("passed", 50)
+    assert (record["status"], record["plan"]["rate"]) == ("passed", 50)
     assert [one["contestant"] for one in record["samples"]] == [one.name for one in chosen]
     assert [all(sample) for sample in lost] == [True for _ in chosen], lost
     for one in record["samples"]:

@@ -4,26 +4,52 @@
 
 from __future__ import annotations
 
-import json
+import shlex
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
+from typing import Literal
 
+from pydantic import Field
 from rich.console import Console
-from rich.table import Table
 
 from testbed.bench.services.contestants import Contestant
 from testbed.bench.services.loss import DELAY_MS, LossPlan, LossSample, Tools, measure_loss, own_cpus
 from testbed.command_line.console import say, say_warning
+from testbed.command_line.options import command_words
+from testbed.page.tables import Row, Table
+from testbed.run.environment import Environment, record_environment
 from testbed.run.lcores import plan_lcores
 from testbed.run.progress import Steps
-from testbed.run.results_folder import Status
+from testbed.run.results_folder import Record, Status, write_model
 from testbed.run.signals import signals_as_interrupt
 
-SCHEMA = 1
 _PERCENTILES = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9"}
+
+
+class LossRecord(Record):
+    """What `--json` writes."""
+
+    schema_version: int = 1
+    kind: Literal["bench-services-loss"] = "bench-services-loss"
+    service: str
+    status: Status = Status.FAILED
+    started: datetime
+    command: str
+    environment: Environment
+    delay_ms: float = Field(DELAY_MS, description="each way")
+    plan: LossPlan
+    samples: list[LossSample] = Field(default_factory=list)
+
+    def in_words(self) -> str:
+        """What is asked for, and how often."""
+        plan = self.plan
+        return (
+            f"{plan.rate} requests/s on {plan.connections} connections, for {plan.seconds:g} s in each of "
+            f"{plan.rounds} rounds; a delay of {self.delay_ms:g} ms each way; latencies in ms from the planned times"
+        )
 
 
 def run_loss(
@@ -42,8 +68,15 @@ def run_loss(
     say_warning(console, *lcores.warnings)
     if not own_cpus(lcores):
         say_warning(console, "with fewer than three CPUs, load and the service take turns on one: latencies are longer")
-    samples: list[LossSample] = []
-    status = Status.FAILED
+    programs = [tools.load, tools.impair, *(one.server().program for one in contestants)]
+    record = LossRecord(
+        service=service,
+        started=datetime.now(UTC),
+        command=shlex.join(command_words("bench", "services")),
+        environment=record_environment(programs, hugepages=False),
+        plan=plan,
+    )
+    samples = record.samples
     try:
         with (
             signals_as_interrupt(),
@@ -55,39 +88,27 @@ def run_loss(
                 samples.append(sample)
                 steps.tell(_in_words(sample))
                 steps.done()
-        status = Status.FAILED if any(one.result["wrong"] for one in samples) else Status.PASSED
+        record.status = Status.FAILED if any(one.result["wrong"] for one in samples) else Status.PASSED
     except KeyboardInterrupt:
-        status = Status.INTERRUPTED
+        record.status = Status.INTERRUPTED
         say_warning(console, "interrupted: reporting the results so far")
     finally:
-        _report(service, plan, samples, console)
+        _report(record, console)
         if json_path is not None:
-            record = {
-                "schema": SCHEMA,
-                "service": service,
-                "status": status,
-                "delay_ms": DELAY_MS,
-                **asdict(plan),
-                "samples": [asdict(one) for one in samples],
-            }
-            json_path.write_text(json.dumps(record, indent=2) + "\n")
-    return status
+            write_model(json_path, record)
+    return record.status
 
 
-def loss_table(service: str, plan: LossPlan, samples: Sequence[LossSample]) -> Table:
+def loss_table(record: LossRecord) -> Table:
     """A row for each loss and contestant."""
-    table = Table(title=f"{service}: requests over a path that loses frames both ways")
-    table.add_column("loss", justify="right")
-    table.add_column("program")
-    for name in ("answered", "requests/s", *_PERCENTILES.values(), "max", "broken", "valid"):
-        table.add_column(name, justify="right")
-    for percent in plan.losses:
-        for name in dict.fromkeys(one.contestant for one in samples):
-            found = [one for one in samples if (one.contestant, one.loss_percent) == (name, percent)]
+    columns = ["Loss", "Program", "Answered", "Requests/s", *_PERCENTILES.values(), "max", "Broken", "Valid"]
+    rows = []
+    for percent in record.plan.losses:
+        for name in dict.fromkeys(one.contestant for one in record.samples):
+            found = [one for one in record.samples if (one.contestant, one.loss_percent) == (name, percent)]
             if found:
-                table.add_row(f"{percent:g} %", name, *_cells(found))
-        table.add_section()
-    return table
+                rows.append(Row([f"{percent:g} %", name, *_cells(found)]))
+    return Table(f"{record.service}: requests over a path that loses frames both ways", columns, rows, text_columns=2)
 
 
 def _cells(samples: Sequence[LossSample]) -> list[str]:
@@ -116,14 +137,14 @@ def _in_words(sample: LossSample) -> str:
     return f"{_place(sample)}: {_answered([sample.step])} answered"
 
 
-def _report(service: str, plan: LossPlan, samples: Sequence[LossSample], console: Console) -> None:
+def _report(record: LossRecord, console: Console) -> None:
+    samples = record.samples
     if not samples:
         return
-    console.print(loss_table(service, plan, samples))
+    console.print(loss_table(record).rich(console.width))
     say(
         console,
-        f"{plan.rate} requests/s on {plan.connections} connections, for {plan.seconds:g} s in each of {plan.rounds} "
-        f"rounds; a delay of {DELAY_MS} ms each way; latencies in ms from the planned times",
+        record.in_words(),
         "medians of the rounds; answered and broken of all rounds, and the highest max",
         *(f"invalid: {_place(one)}: {'; '.join(one.reasons)}" for one in samples if one.reasons),
     )

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""`services/RESULTS.md`, made of the raw data in `services/results/`."""
+"""`services/RESULTS.md`, made of the raw data in `services/results/`.
+
+Ratios and intervals are computed from the slices again, and p is corrected over all rows of the page.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from testbed.bench.quoted import claim_table, claims_of, run_table
 from testbed.bench.services import results_text as text
 from testbed.bench.services.articles import article_tables
 from testbed.bench.services.contestants import SERVICES
-from testbed.bench.services.loss_record import LossRecord, loss_table
+from testbed.bench.services.loss_run import LossRecord, loss_table
 from testbed.bench.services.record import ServicesRecord
 from testbed.bench.services.sources import Sources
 from testbed.bench.services.sources import table as source_table
-from testbed.bench.services.tables import findings, matrix_tables, overhead_table, ramp_table, telling
-from testbed.bench.sockets.tables import (
-    churn_table,
-    cost_table,
-    latency_table,
-    message_table,
-    rate_table,
-)
+from testbed.bench.services.tables import matrix_tables, overhead_table, ramp_table, remarks, telling
+from testbed.bench.sockets.tables import churn_table, cost_table, latency_table, message_table, rate_table
 from testbed.page.tables import Table, markdown_table
 from testbed.run.results_folder import read_record, write_atomically
 
 PAGE = Path("services", "RESULTS.md")
 FOLDER = Path("services", "results")
+_SUFFIX = ".json.xz"
+_LOSS = "-loss"
 
 
 def renew_page(root: Path) -> Path:
@@ -43,34 +43,53 @@ def results_page(root: Path) -> str:
 
     Raises `ResultsError` for raw data that cannot be read.
     """
-    folder = root / FOLDER
+    files = {path.name.removesuffix(_SUFFIX): path for path in sorted((root / FOLDER).glob(f"*{_SUFFIX}"))}
     runs = {
-        service: read_record(folder / f"{service}.json.xz", ServicesRecord, "a record of 'bench services'", "a run")
-        for service in SERVICES
+        name: read_record(path, ServicesRecord, "a record of 'bench services'", "a run")
+        for name, path in files.items()
+        if not name.endswith(_LOSS)
     }
+    lost = {
+        name: read_record(path, LossRecord, "a record of 'bench services --loss'", "a run")
+        for name, path in files.items()
+        if name.endswith(_LOSS)
+    }
+    sources = read_record(root / FOLDER / "sources.json", Sources, "a record of 'bench services --sources'", "a count")
     claims = claims_of(runs, telling)
-    blocks = [text.INTRODUCTION.format(rows=len(claims)), text.ANSWERS]
-    blocks += ["## The runs", markdown_table(run_table(runs))]
-    blocks.append("```sh\n" + "\n".join(f"{run.command}    # {name}" for name, run in runs.items()) + "\n```")
-    for service, run in runs.items():
-        blocks += [text.TITLES[service], "\n".join(f"- {sentence}" for sentence in findings(run))]
-        blocks += _section(text.MATRICES, matrix_tables(run))
-        blocks += ["### Pairs", text.PAIRS, markdown_table(claim_table([one for one in claims if one.run == service]))]
-        blocks += _section(text.OVERHEAD, [overhead_table(run.latencies), ramp_table(run.latencies)])
-        blocks += _section(text.RATES, [rate_table(run.measurements), message_table(run.measurements)])
-        blocks += _section(text.COSTS, [cost_table(run.costs)])
-        blocks += _section(text.LATENCIES, [latency_table(run.latencies)])
-        blocks += _section(text.CHURN, [churn_table(run.churn)])
-        lost = read_record(folder / f"{service}-loss.json.xz", LossRecord, "a record of '--loss'", "a run")
-        blocks += _section(text.LOSS.format(**lost.in_words()), [loss_table(lost)])
-        blocks += _section(text.ARTICLES[service], article_tables(run))
-    sources = read_record(folder / "sources.json", Sources, "a record of '--sources'", "a count")
+    commands = "\n".join(f"{run.command}    # {name}" for name, run in (runs | lost).items())
+    blocks = [text.INTRODUCTION.format(rows=len(claims)), text.ANSWERS, "## The runs", text.RUNS]
+    blocks += [markdown_table(run_table(runs)), f"```sh\n{commands}\n```"]
+    for service in SERVICES:
+        blocks.append(text.SERVICES[service])
+        mine = {name: run for name, run in runs.items() if run.service == service}
+        for run in mine.values():
+            blocks += _tables("###", matrix_tables(run))
+        blocks += ["### Pairs", text.PAIRS, markdown_table(claim_table([one for one in claims if one.run in mine]))]
+        for run in mine.values():
+            blocks += _tables("###", [overhead_table(run.latencies), *_figures(run)])
+            blocks += remarks(run) if overhead_table(run.latencies).rows else []
+        for record in lost.values():
+            if record.service == service:
+                blocks += [*_tables("###", [loss_table(record)]), f"{record.in_words()}."]
+        for run in mine.values():
+            blocks += _tables("###", article_tables(run))
+        blocks.append(text.ARTICLES[service])
     blocks += [text.SOURCES, markdown_table(source_table(sources.programs)), text.DEFECTS]
     return "\n\n".join(blocks) + "\n"
 
 
-def _section(words: str, tables: list[Table]) -> list[str]:
-    """Words and the tables that have rows; nothing without any."""
-    filled = [table for table in tables if table.rows]
-    titled = [f"{table.title}:\n\n{markdown_table(table)}" for table in filled]
-    return [words, *titled] if filled else []
+def _figures(run: ServicesRecord) -> list[Table]:
+    """What describes each program."""
+    return [
+        rate_table(run.measurements),
+        message_table(run.measurements),
+        cost_table(run.costs),
+        latency_table(run.latencies),
+        ramp_table(run.latencies),
+        churn_table(run.churn),
+    ]
+
+
+def _tables(level: str, tables: Sequence[Table]) -> list[str]:
+    """Those that have rows, under their titles."""
+    return [f"{level} {table.title}\n\n{markdown_table(table)}" for table in tables if table.rows]

@@ -63,6 +63,7 @@ class SourceFigures(Record):
 class Sources(Record):
     """What `--json` writes."""
 
+    schema_version: int = 1
     kind: Literal["bench-services-sources"] = "bench-services-sources"
     programs: list[SourceFigures]
 

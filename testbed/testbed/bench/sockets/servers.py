@@ -52,7 +52,7 @@ class Server:
     work: str = "echo"
     # The most connections, and why not more.
     most: tuple[int, str] | None = None
-    # So many answers come before it is measured, or as many as it gives in a few seconds: it compiles what is used often.
+    # So many answers come before it is measured, or what it gives in a few seconds: it compiles what is used often.
     warm_up: int = 0
     # Of its stack on the telemetry socket, which says how long polls find nothing.
     stack_name: str | None = None

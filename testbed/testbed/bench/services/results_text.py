@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright(c) 2026 The l2fwd-rs authors
+"""The words of `services/RESULTS.md`. Figures that the raw data has are computed, but for those in `ANSWERS`."""
+
+from __future__ import annotations
+
+INTRODUCTION = """\
+# Results
+
+What a language costs a network service, and what a network stack costs it. `./x bench results` makes this page from the
+raw data in `services/results/`, and a test compares: do not edit it. What the programs are, and how they are raced, says
+[README.md](README.md).
+
+A row of *Pairs* compares two programs in one run: A / B is the median over the blocks of the ratio of requests, or of
+bytes, per second of CPU time. The 95 % intervals are those of the sign test. p is that of Wilcoxon's signed-rank test,
+corrected by Holm's method over all {rows} rows of this page, so *faster* and *slower* hold for all of them together with
+95 %. *Again* is a program against a second run of itself: the noise floor. There are rows for two stacks under one program,
+and for Rust by hand against all others on its stack; the raw data has the others.
+
+CPU time of a server on Linux's sockets is all that its CPU does, interrupts included. On dpdk-sockets and on lwIP it is
+that of the process, which polls all the time: where the client is slower than the server, the polls that find nothing
+(*Idle*) are in it, so the ratio is a lower bound."""
+
+ANSWERS = """\
+## Does the language matter, does the stack?
+"""
+
+RUNS = """\
+A virtual machine without a NIC, with Debian 12, two CPUs, and no other work. Server and client have a CPU each. Rows of
+different runs must not be divided by each other. Read the raw data with `xz -dc FILE`."""
+
+SERVICES = {
+    "adder": """\
+## The adder
+
+`GET /add/A/B`, one request on its way on each connection. The server has exactly one CPU.""",
+    "echo": """\
+## The echo server
+
+Requests are messages of 100 bytes, each sent when the one before has come back. In bulk, up to 32 connections have 64 KiB
+on their way each, in messages of one length, and all others wait for their turn.""",
+    "proxy": """\
+## The proxy
+
+Pages of 10 KiB through a TCP proxy; the client is the back end, which answers at once. `origin` is the origin of
+`services/` without a proxy. With *50 requests each*, the back end closes a connection after its 50th page.""",
+}
+
+PAIRS = "Requests, or bytes, per second of CPU time."
+
+ARTICLES = {"adder": "", "echo": "", "proxy": ""}
+
+SOURCES = """\
+## Size and complexity
+
+Counted by `./x bench services --sources`. *Lines* are all that the files have, as article 000 counts; *Code* and what follows
+is without blank lines, comments and tests. *Shared* is code that other programs have too. The twins, C and Rust by hand,
+have what others take from libraries: the loop of events, buffers, and two stacks."""
+
+DEFECTS = """\
+## Defects
+
+What the cases, sanitizers and readers found in these programs, by kind and language, as the history of the repository
+records it. Whoever wrote them knew the cases, so this says where such programs go wrong, and not which language is safer.
+
+| Kind | Rust | C | C++ | Go | Java | JavaScript | Python |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| memory, threads | 0 | 0 | 1 | 0 | 0 | 0 | 0 |
+| loss of data | 1 | 1 | 0 | 0 | 0 | 0 | 0 |
+| rules of HTTP or TCP | 2 | 2 | 1 | 1 | 2 | 1 | 1 |
+| an error that ended more than its connection | 1 | 0 | 0 | 0 | 0 | 0 | 0 |
+
+- A connection was handed to a thread of the pool without a lock (C++).
+- Both twins' proxies lost what a back end said before they knew that they were connected.
+- An answer to HEAD had content (all but hyper); a reset after the end of a connection was not passed on (both twins); a
+  connection over the limit was closed without a reset (C++); Netty 4.2.18 broke connections that are closed one way.
+- An error while a connection was set up left the loop of events (Rust)."""
