@@ -12,7 +12,7 @@ from rich.console import Console
 from testbed.bench.services.contestants import Contestant
 from testbed.bench.services.record import ServicesRecord
 from testbed.bench.services.report import write_report
-from testbed.bench.services.tables import matrix_tables, overhead_table, telling
+from testbed.bench.services.tables import FEW, matrix_tables, overhead_table, telling
 from testbed.bench.sockets.races import Presentation, RaceOptions, first_fields, run_races
 from testbed.command_line.console import say_warning
 from testbed.run.results_folder import Status, new_results_folder
@@ -38,7 +38,7 @@ def run_services(options: ServicesOptions, console: Console) -> Status:
     shown = Presentation(
         on_news=lambda: record.fill(options.contestants),
         pairs=telling,
-        tables=lambda: [*matrix_tables(record), overhead_table(record.latencies)],
+        tables=lambda: [*matrix_tables(record), overhead_table(record.latencies, FEW)],
         report=lambda: write_report(folder, record),
     )
     run_races(options, record, folder, console, shown)
