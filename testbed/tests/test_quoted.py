@@ -14,6 +14,7 @@ from test_bench_statistics import blocks_of, measurement_of
 
 from testbed.bench.quoted import COUNTS, FOLDER, claim_table, claims_of, results_page
 from testbed.bench.record import OverloadRecord, write_record
+from testbed.bench.services import results as services
 from testbed.bench.sockets.record import Churn, SocketsRecord
 from testbed.comparison.pair_verdict import Verdict
 from testbed.run.environment import record_environment
@@ -24,6 +25,12 @@ from testbed.run.results_folder import ResultsError, Status
 def test_the_page_is_what_the_raw_data_says():
     text = (repository_root() / "RESULTS.md").read_text(encoding="utf-8")
     assert text == results_page(repository_root()), "RESULTS.md differs from its raw data: run ./x bench results"
+
+
+def test_the_page_of_services_is_what_its_raw_data_says():
+    text = (repository_root() / services.PAGE).read_text(encoding="utf-8")
+    expected = services.results_page(repository_root())
+    assert text == expected, f"{services.PAGE} differs from its raw data: run ./x bench results"
 
 
 def run_of(ratio: float, blocks: int) -> OverloadRecord:

@@ -7,20 +7,21 @@ Ratios and intervals are computed from the slices again, and p is corrected over
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from testbed.bench.quoted import claim_table, claims_of, run_table
+from testbed.bench.quoted import Claim, claim_table, claims_of, run_table
 from testbed.bench.services import results_text as text
 from testbed.bench.services.articles import article_tables
-from testbed.bench.services.contestants import SERVICES
+from testbed.bench.services.contestants import DPDK, KERNEL, LWIP, SERVICES
 from testbed.bench.services.loss_run import LossRecord, loss_table
 from testbed.bench.services.record import ServicesRecord
 from testbed.bench.services.sources import Sources
 from testbed.bench.services.sources import table as source_table
-from testbed.bench.services.tables import matrix_tables, overhead_table, ramp_table, remarks, telling
+from testbed.bench.services.tables import STACKS, matrix_tables, overhead_table, ramp_table, remarks, telling
 from testbed.bench.sockets.tables import churn_table, cost_table, latency_table, message_table, rate_table
-from testbed.page.tables import Table, markdown_table
+from testbed.comparison.pair_verdict import interval_text
+from testbed.page.tables import ABSENT, Row, Table, markdown_table
 from testbed.run.results_folder import read_record, write_atomically
 
 PAGE = Path("services", "RESULTS.md")
@@ -57,7 +58,8 @@ def results_page(root: Path) -> str:
     sources = read_record(root / FOLDER / "sources.json", Sources, "a record of 'bench services --sources'", "a count")
     claims = claims_of(runs, telling)
     commands = "\n".join(f"{run.command}    # {name}" for name, run in (runs | lost).items())
-    blocks = [text.INTRODUCTION.format(rows=len(claims)), text.ANSWERS, "## The runs", text.RUNS]
+    blocks = [text.INTRODUCTION.format(rows=len(claims)), "## Does the language matter, does the stack?"]
+    blocks += [text.ANSWERS, markdown_table(_answer_table(claims, runs)), "## The runs", text.RUNS]
     blocks += [markdown_table(run_table(runs)), f"```sh\n{commands}\n```"]
     for service in SERVICES:
         blocks.append(text.SERVICES[service])
@@ -76,6 +78,27 @@ def results_page(root: Path) -> str:
         blocks.append(text.ARTICLES[service])
     blocks += [text.SOURCES, markdown_table(source_table(sources.programs)), text.DEFECTS]
     return "\n\n".join(blocks) + "\n"
+
+
+# A and B, and what their ratio tells.
+_ANSWERS = {
+    (f"rust-{KERNEL}", f"c-{KERNEL}"): f"Rust / C, {STACKS[KERNEL]}",
+    (f"rust-{DPDK}", f"c-{DPDK}"): f"Rust / C, {STACKS[DPDK]}",
+    (f"rust-{DPDK}", f"rust-{KERNEL}"): f"{STACKS[DPDK]} / {STACKS[KERNEL]}, Rust",
+    (f"c-{DPDK}", f"c-{KERNEL}"): f"{STACKS[DPDK]} / {STACKS[KERNEL]}, C",
+    (f"c-{DPDK}", f"c-{LWIP}"): f"{STACKS[DPDK]} / lwIP, C",
+}
+
+
+def _answer_table(claims: Sequence[Claim], runs: Mapping[str, ServicesRecord]) -> Table:
+    """One row a run and condition: the ratios of the twins and of the stacks, with their intervals."""
+    found: dict[str, dict[tuple[str, str], str]] = {}
+    for claim in claims:
+        pair = claim.pair
+        row = found.setdefault(f"{runs[claim.run].service}, {pair.describe()}", {})
+        row[pair.a, pair.b] = f"{pair.ratio.median:.2f} ({interval_text(pair.ratio, 2) or 'no interval'})"
+    rows = [Row([name, *(cells.get(pair, ABSENT) for pair in _ANSWERS)]) for name, cells in found.items()]
+    return Table("", ["Requests or bytes per second of CPU time", *_ANSWERS.values()], rows)
 
 
 def _figures(run: ServicesRecord) -> list[Table]:
