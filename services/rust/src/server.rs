@@ -84,7 +84,7 @@ impl<S: Sockets, T: Service> Running for Server<S, T> {
         for event in events.drain(..) {
             match event {
                 Event::Accepted(id) => self.accept(id, now),
-                Event::Readable(id) | Event::Writable(id) => self.go_on(id, now),
+                Event::Ready(id) => self.go_on(id, now),
                 // It does not connect.
                 Event::Connected(_) => (),
             }

@@ -150,7 +150,7 @@ impl<S: Sockets> Running for Proxy<S> {
             match event {
                 Event::Accepted(id) => self.accept(id, now),
                 Event::Connected(id) => self.connected(id, now),
-                Event::Readable(id) | Event::Writable(id) => self.go_on(id, now),
+                Event::Ready(id) => self.go_on(id, now),
             }
         }
         self.events = events;

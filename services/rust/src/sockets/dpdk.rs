@@ -70,14 +70,23 @@ impl Sockets for Dpdk {
     fn poll(&mut self, events: &mut Vec<Event<ConnectionId>>, _: Duration) -> io::Result<()> {
         self.stack.poll();
         while let Some(event) = self.stack.next_event() {
-            events.push(match event {
+            let event = match event {
                 dpdk_sockets::Event::Accepted(_, id) => Event::Accepted(id),
                 dpdk_sockets::Event::Connected(id) => Event::Connected(id),
                 // The end of a connection is found by reading.
-                dpdk_sockets::Event::Readable(id) | dpdk_sockets::Event::Ended(id, _) => Event::Readable(id),
-                dpdk_sockets::Event::Writable(id) => Event::Writable(id),
+                dpdk_sockets::Event::Readable(id)
+                | dpdk_sockets::Event::Writable(id)
+                | dpdk_sockets::Event::Ended(id, _) => Event::Ready(id),
                 _ => continue,
-            });
+            };
+            // Mostly one follows the other. Whoever takes the first has no use for the second.
+            let is_known = match (events.last(), event) {
+                (Some(Event::Ready(last) | Event::Connected(last)), Event::Ready(id)) => *last == id,
+                _ => false,
+            };
+            if !is_known {
+                events.push(event);
+            }
         }
         Ok(())
     }

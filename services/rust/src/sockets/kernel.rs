@@ -113,14 +113,10 @@ impl Sockets for Kernel {
             if stream.is_opening && event.is_writable() && !event.is_error() {
                 stream.is_opening = false;
                 events.push(Event::Connected(id));
+                continue;
             }
             stream.is_broken |= event.is_error() && !stream.is_opening;
-            if event.is_readable() || event.is_error() {
-                events.push(Event::Readable(id));
-            }
-            if event.is_writable() {
-                events.push(Event::Writable(id));
-            }
+            events.push(Event::Ready(id));
         }
         if self.may_accept {
             self.accept(events);

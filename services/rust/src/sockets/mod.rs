@@ -21,12 +21,10 @@ pub(crate) const ROOM: usize = 16_384;
 pub enum Event<I> {
     /// A peer has connected to the port.
     Accepted(I),
-    /// A connection that [`Sockets::connect`] began is there.
+    /// A connection that [`Sockets::connect`] began is there, and may have something to read.
     Connected(I),
-    /// There is something to read, the end, or an error.
-    Readable(I),
-    /// There is room again after [`Sockets::send`] did not take all.
-    Writable(I),
+    /// There is something to read, the end, or an error, or there is room again after [`Sockets::send`] did not take all.
+    Ready(I),
 }
 
 /// What there is to read.
@@ -57,7 +55,7 @@ pub trait Sockets {
     /// What makes it useless to go on.
     fn poll(&mut self, events: &mut Vec<Event<Self::Id>>, wait: Duration) -> io::Result<()>;
 
-    /// Begins to connect. [`Event::Connected`] follows, or [`Event::Readable`] if that fails, and then the connection is broken.
+    /// Begins to connect. [`Event::Connected`] follows, or [`Event::Ready`] if that fails, and then the connection is broken.
     /// `None` if it cannot even begin.
     fn connect(&mut self, to: SocketAddr) -> Option<Self::Id>;
 

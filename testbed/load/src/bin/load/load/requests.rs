@@ -26,7 +26,7 @@ impl<S: Sockets> Load<S> {
     }
 
     pub(super) fn handle(&mut self, event: Event<S::Id>) -> Result<(), Error> {
-        let (Event::Accepted(id) | Event::Connected(id) | Event::Readable(id) | Event::Writable(id)) = event;
+        let (Event::Accepted(id) | Event::Connected(id) | Event::Ready(id)) = event;
         let number = self.numbers.get(S::place(id)).copied().unwrap_or(usize::MAX);
         // An event can be older than the close of its connection.
         let Some(connection) = self.connections.get_mut(number).filter(|connection| connection.id == Some(id)) else {
@@ -39,8 +39,13 @@ impl<S: Sockets> Load<S> {
                 self.idle.push_back(number);
                 Ok(())
             }
-            (Event::Readable(_), _) => self.receive(number, id),
-            (Event::Writable(_), State::Busy { .. } | State::Leaving) => self.flush(number),
+            (Event::Ready(_), _) => {
+                self.receive(number, id)?;
+                match self.connections[number].state {
+                    State::Busy { .. } | State::Leaving => self.flush(number),
+                    _ => Ok(()),
+                }
+            }
             _ => Ok(()),
         }
     }
