@@ -117,7 +117,9 @@ def whole(record: Path) -> list[Stage]:
         Stage("rust", "cargo", cargo_test("--workspace", *FEATURES, "--tests")),
         *c_stages(record),
         Stage(
-            "services-c", "step", ("make", "-C", "services/c", "all", "lwip", "LIBRARY=../../target/debug/deps/libdpdk_sockets_c.a")
+            "services-c",
+            "step",
+            ("make", "-C", "services/c", "all", "lwip", "LIBRARY=../../target/debug/deps/libdpdk_sockets_c.a"),
         ),
         BUILD_REWRITE,
         Stage("rust-rewrite", "cargo", cargo_test(*REWRITING)),
