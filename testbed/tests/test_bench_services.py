@@ -171,7 +171,7 @@ def test_what_is_measured():
     assert conditions("echo", [7], [99], nothing) == [requests(7), messages(7, 99)]
     assert conditions("echo", nothing, [99], nothing) == [messages(16, 99)]
     assert conditions("proxy", nothing, nothing, nothing)[4:] == [requests(100, 50), requests(100, 1)]
-    assert conditions("proxy", nothing, nothing, nothing, quick=True) == [requests(100), requests(100, 50)]
+    assert conditions("proxy", nothing, nothing, nothing, quick=True) == [requests(100, 50)]
     assert conditions("proxy", [7], nothing, [0, 3]) == [requests(7), requests(7, 3)]
 
 
