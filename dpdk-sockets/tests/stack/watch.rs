@@ -18,7 +18,7 @@ fn counted(peer: &mut Peer, during: impl FnOnce(&mut Peer)) -> Vec<(&'static str
     let after = peer.stack.counters();
     let pairs = before.iter().zip(after.iter());
     let grown = pairs.filter_map(|((name, before), (_, after))| (after > before).then_some((name, after - before)));
-    grown.filter(|(name, _)| *name != "frames").collect()
+    grown.filter(|(name, _)| !["frames", "idle_micros"].contains(name)).collect()
 }
 
 #[test]
@@ -33,6 +33,21 @@ fn segments_and_bytes_are_counted() {
     let expected = [("segments_received", 1), ("segments_sent", 2), ("bytes_received", 700), ("bytes_sent", 2_000)];
     assert_eq!(grown, expected);
     assert_eq!(peer.stack.counters().frames, 4, "with the handshake, and ARP");
+}
+
+#[test]
+fn polls_that_find_nothing_are_timed() {
+    let (mut peer, _) = Peer::connected();
+    peer.poll();
+    let before = peer.stack.counters().idle_micros;
+    peer.jump(Duration::from_millis(7));
+    assert_eq!(peer.stack.counters().idle_micros - before, 7_000);
+    // Not those in which a frame came.
+    peer.send(TcpControl::Psh, b"text");
+    peer.stack.poll();
+    peer.stack.wire_mut().now += Duration::from_millis(3);
+    peer.stack.poll();
+    assert_eq!(peer.stack.counters().idle_micros - before, 7_000);
 }
 
 #[test]
