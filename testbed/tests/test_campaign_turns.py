@@ -119,6 +119,30 @@ def test_what_goes_wrong_in_a_trial_is_the_measurement_s_to_say() -> None:
     assert threading.active_count() == before
 
 
+def test_an_interrupt_within_a_release_leaves_no_thread_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(threading.Semaphore):
+        """It counts, and once wakes nobody, as after an interrupt in the middle of an earlier release."""
+
+        forgets = False
+
+        def release(self, n: int = 1) -> None:
+            if not Forgetful.forgets:
+                return super().release(n)
+            Forgetful.forgets = False
+            with self._cond:
+                self._value += n
+            return None
+
+    class Interrupted(Noting):
+        def run(self, plan: TrialPlan) -> TrialResult:
+            Forgetful.forgets = True
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading, "Semaphore", Forgetful)
+    with pytest.raises(KeyboardInterrupt):
+        in_turns([lambda generator: generator.run(at(1))] * 2, [Interrupted(name, []) for name in "ab"])
+
+
 def test_a_machine_that_becomes_slower_favours_no_device(tmp_path: Path) -> None:
     """Two equal devices on a machine that loses 1 % of its speed with each trial."""
     trials = 0

