@@ -249,7 +249,8 @@ impl World {
 
 /// What must not happen on this path.
 fn losses(counters: &Counters) -> Vec<(&'static str, u64)> {
-    let expected = ["frames", "idle_micros", "segments_received", "segments_sent", "bytes_received", "bytes_sent", "retransmits"];
+    let expected =
+        ["frames", "idle_micros", "segments_received", "segments_sent", "bytes_received", "bytes_sent", "retransmits"];
     let expected = expected.into_iter().chain(["out_of_order", "duplicates", "connects", "connected", "accepted"]);
     let expected: HashSet<_> = expected.chain(["ended_closed"]).collect();
     counters.iter().filter(|(name, value)| *value > 0 && !expected.contains(name)).collect()
