@@ -75,7 +75,7 @@ def _per_cpu_second(run: Run) -> float:
 
 
 def ramp_charts(latencies: Sequence[Latency]) -> list[tuple[str, str]]:
-    """(title, chart) of the percentiles of pages at the highest rate that proxies on both stacks carry."""
+    """(title, chart) of the percentiles of pages at a rate that proxies on all stacks carry."""
     charts = []
     ramp = [one for one in latencies if one.planned is not None]
     for each in sorted({one.per_connection for one in ramp}, reverse=True):
@@ -86,7 +86,8 @@ def ramp_charts(latencies: Sequence[Latency]) -> list[tuple[str, str]]:
         ]
         common = set.intersection(*stacks) if stacks else set()
         if common:
-            rate = max(common)
+            # The highest of those that most of them carry.
+            rate = max(common, key=lambda rate: (sum(one.planned == rate for one in mine), rate))
             title = f"Latency at {rate:,.0f} requests/s, {each} requests each"
             charts.append((title, _ramp_chart(each, [one for one in mine if one.planned == rate])))
     return charts
