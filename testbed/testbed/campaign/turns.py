@@ -60,7 +60,7 @@ class _Asking:
         """Whoever made the generator closes it."""
 
 
-# How long to wait for a thread that was told to end, before it is told again.
+# Between two tries to end a thread.
 _AGAIN_S = 0.2
 
 

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -164,7 +166,7 @@ class Demo:
             lcore=self.lcores.forwarder,
         )
         steps.begin("c. Real hosts")
-        try:
+        with self._in_namespaces(act):
             if not self.programs:
                 raise NamespacesUnavailable("; ".join(self.missing))
             hosts.check()
@@ -174,13 +176,6 @@ class Demo:
                     act.capture = str(file.relative_to(self.folder))
                 self._save()
                 steps.done()
-        except NamespacesUnavailable as error:
-            if not act.trials:
-                self._skip(act, str(error))
-                return
-            act.status, act.reason = Status.FAILED, str(error)
-            return
-        _conclude(act, [trial.valid for trial in act.trials])
 
     def _capture(self, steps: Steps) -> None:
         act = self.summary.capture = CaptureAct(status=Status.INTERRUPTED)
@@ -216,18 +211,24 @@ class Demo:
             self._skip(act, self.without_proxies)
             return
         steps.begin("e. A proxy")
-        try:
+        with self._in_namespaces(act):
             for trial in proxies.run(plan, self.proxies, self.raw, steps.tell):
                 act.trials.append(trial)
                 self._save()
                 steps.done()
+
+    @contextlib.contextmanager
+    def _in_namespaces(self, act: HostsAct | ProxiesAct) -> Iterator[None]:
+        """Trials that need namespaces: without them the act is skipped, or fails in the middle."""
+        try:
+            yield
         except NamespacesUnavailable as error:
-            if not act.trials:
+            if act.trials:
+                act.status, act.reason = Status.FAILED, str(error)
+            else:
                 self._skip(act, str(error))
-                return
-            act.status, act.reason = Status.FAILED, str(error)
-            return
-        _conclude(act, [trial.valid for trial in act.trials])
+        else:
+            _conclude(act, [trial.valid for trial in act.trials])
 
     def _skip(self, act: Act, reason: str) -> None:
         act.status, act.reason = Status.SKIPPED, reason

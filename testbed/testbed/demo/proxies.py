@@ -23,7 +23,15 @@ from typing import Any
 from testbed.demo.summary import Answers, ProxiesAct, ProxyTrial, Stack
 from testbed.run.eal import EalOptions, unique_file_prefix
 from testbed.run.lcores import LcorePlan
-from testbed.run.namespaces import NamespacesUnavailable, check_available, inside, remove_stale, run_tool
+from testbed.run.load import loaded
+from testbed.run.namespaces import (
+    NamespacesUnavailable,
+    check_available,
+    inside,
+    remove_stale,
+    run_tool,
+    turn_off_offloads,
+)
 from testbed.run.process import Process, ProcessError, describe_status
 from testbed.run.programs import Program, ProgramMissing, repository_root
 from testbed.run.results_folder import Status
@@ -43,8 +51,6 @@ _ASKED = (None, Stack.KERNEL, Stack.DPDK)
 _TUN = Path("/dev/net/tun")
 # A proxy gives what is open one time-out of 10 s.
 _END_S = 20.0
-# The load generator's status if something is invalid: then its result says what.
-_INVALID = 3
 
 
 @dataclass(frozen=True)
@@ -182,8 +188,7 @@ def _join(near: str, far: str) -> None:
     run_tool("ip", "-n", near, "link", "add", _NEAR, "type", "veth", "peer", "name", _FAR, "netns", far)
     for namespace, interface, address in ((near, _NEAR, _CLIENT), (far, _FAR, _PROXY)):
         # Otherwise a page would be one frame without a checksum.
-        off = [word for feature in ("tx", "tso", "gso", "gro") for word in (feature, "off")]
-        run_tool(*inside(namespace, "ethtool", "-K", interface, *off))
+        turn_off_offloads(namespace, interface)
         _set_up(namespace, interface, address)
 
 
@@ -220,12 +225,7 @@ def _load(plan: ProxiesPlan, load: Program, address: str, port: int) -> list[str
 
 
 def _ask(trial: ProxyTrial, plan: ProxiesPlan, argv: list[str], name: str, raw: Path) -> None:
-    with Process(f"{name}-load", argv, raw) as process:
-        status = process.wait(plan.seconds + _READY_S)
-        if status not in (0, _INVALID):
-            raise process.failure(f"ended with {describe_status(status)}")
-        step, result = (process.wait_for_event(kind, 0) for kind in ("step", "result"))
-    fill_in(trial, step, result)
+    fill_in(trial, *loaded(argv, raw, f"{name}-load", plan.seconds + _READY_S))
 
 
 def fill_in(trial: ProxyTrial, step: dict[str, Any], result: dict[str, Any]) -> None:

@@ -89,7 +89,7 @@ class TwoHosts:
             run_tool("ip", "-n", space, "address", "add", host.network, "dev", veth)
             # A veth leaves checksums and segmentation to a NIC that never comes: frames would carry empty checksums,
             # and 64 KiB of TCP at once, which no forwarder of Ethernet frames can take.
-            run_tool(*host.command("ethtool", "-K", veth, "tx", "off", "tso", "off", "gso", "off", "gro", "off"))
+            turn_off_offloads(host.namespace, veth)
             run_tool(*inside(self.dut, "ethtool", "-K", port, "gro", "off"))
             # IPv6 is not used; without an address its neighbour discovery does not disturb the counts.
             for where, interface in ((space, veth), (self.dut, port)):
@@ -100,6 +100,12 @@ class TwoHosts:
         """Takes the namespaces away with all that runs in them; what is not there is no error."""
         for namespace in (self.left.namespace, self.dut, self.right.namespace):
             _remove(namespace)
+
+
+def turn_off_offloads(namespace: str, interface: str) -> None:
+    """Lets packets of an interface be as on a wire: with checksums, and not longer than its MTU."""
+    off = [word for feature in ("tx", "tso", "gso", "gro") for word in (feature, "off")]
+    run_tool(*inside(namespace, "ethtool", "-K", interface, *off))
 
 
 def check_available() -> None:

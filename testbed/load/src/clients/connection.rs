@@ -55,8 +55,8 @@ pub(super) enum News {
 #[derive(Debug)]
 pub(super) struct Connection {
     request: Request,
-    /// The last one of a connection.
-    last: Request,
+    /// The last one of a connection, if there is to be one: apart, since most races have none.
+    last: Option<Box<Request>>,
     /// So many requests a connection has; 0: there is no last one.
     per_connection: u32,
     /// How many were sent since it was opened.
@@ -81,11 +81,11 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(work: Work, number: u32, per_connection: u32) -> Self {
         let request = |work| Request::new(work, number, addresses::client(number));
-        let (request, last) = (request(work), request(if work == Work::Page { Work::LastPage } else { work }));
+        let last = (per_connection > 0).then(|| Box::new(request(Work::LastPage)));
         // Any number will do. Those of neighbors are far apart.
         let seq = number.wrapping_mul(0x9e37_79b9);
         Self {
-            request,
+            request: request(work),
             last,
             per_connection,
             requests: 0,
@@ -114,7 +114,7 @@ impl Connection {
 
     /// The request that is on its way, and its numbers.
     pub(super) fn sent(&self) -> (&Request, u32, u32) {
-        let request = if self.is_last() { &self.last } else { &self.request };
+        let request = self.last.as_deref().filter(|_| self.is_last()).unwrap_or(&self.request);
         (request, self.seq.wrapping_sub(DATA_LEN as u32), self.ack)
     }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from testbed.bench.services.contestants import ADDER, DPDK, ECHO, KERNEL, PROXY
 from testbed.bench.services.record import ServiceFigures, ServicesRecord
-from testbed.bench.services.tables import STACKS, program_of
+from testbed.bench.services.tables import STACKS, STATISTICS, program_of, ramp_of
 from testbed.bench.sockets.record import Latency
 from testbed.page.tables import ABSENT, Row, Table
 
@@ -77,16 +77,13 @@ def _cells(
 
 
 def _proxy(record: ServicesRecord) -> list[Table]:
-    ramp = [one for one in record.latencies if one.planned is not None and one.per_connection == 50]
-    proxies = ("rust-kernel", "cpp-kernel", "haproxy-kernel", "rust-dpdk", "c-dpdk")
-    rows = []
-    for name, alone, behind in _PROXY:
-        cells = [
-            _at_highest(ramp, server, name) for server in ("origin-kernel", *proxies[:3], "origin-dpdk", *proxies[3:])
-        ]
-        rows.append(Row([name.replace("_", "."), f"{alone}", behind, *cells]))
-    columns = ["Statistic", "nginx", "behind a proxy in C, C++, Rust"]
-    columns += ["origin-kernel", *proxies[:3], "origin-dpdk", *proxies[3:]]
+    ramp = [one for one in ramp_of(record.latencies) if one.per_connection == 50]
+    servers = ("origin-kernel", "rust-kernel", "cpp-kernel", "haproxy-kernel", "origin-dpdk", "rust-dpdk", "c-dpdk")
+    rows = [
+        Row([STATISTICS[name], f"{alone}", behind, *(_at_highest(ramp, server, name) for server in servers)])
+        for name, alone, behind in _PROXY
+    ]
+    columns = ["Statistic", "nginx", "behind a proxy in C, C++, Rust", *servers]
     title = (
         "'Network service performance, part II' at 25,000 requests/s, beside this run, "
         "each at its highest rate of the ramp: µs"

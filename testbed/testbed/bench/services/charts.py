@@ -5,19 +5,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from matplotlib.axes import Axes
 
 from testbed.bench.services.contestants import ORIGIN
 from testbed.bench.services.record import ServicesRecord
-from testbed.bench.services.tables import STACKS, program_of, stack_of
+from testbed.bench.services.tables import STACKS, STATISTICS, program_of, ramp_of, stack_of
 from testbed.bench.sockets.record import BULK_UNIT, Latency
-from testbed.comparison.record import Measurement, Run
+from testbed.bench.sockets.tables import per_cpu_second, runs_of
+from testbed.comparison.noise_floor import again
+from testbed.comparison.record import Measurement
 from testbed.comparison.statistics import median_interval
 from testbed.page.charts import SERIES, draw, label_logarithm
 
 _MARKERS = ("o", "D", "s")
-_PERCENTILES = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9"), ("p99_99", "p99.99"))
+_PERCENTILES = ("p50", "p90", "p99", "p99_9", "p99_99")
 
 
 def rate_charts(record: ServicesRecord) -> list[tuple[str, str]]:
@@ -31,21 +34,21 @@ def rate_charts(record: ServicesRecord) -> list[tuple[str, str]]:
 
 def _rate_chart(number: int, measurement: Measurement) -> str:
     unit = BULK_UNIT / 1e6 if measurement.condition.message else 1
-    names = [one.label for one in measurement.figures if "(again)" not in one.label]
+    names = [one.label for one in measurement.figures if one.label != again(measurement.labels[0])]
     programs = list(dict.fromkeys(map(program_of, names)))
 
     def paint(axes: Axes) -> None:
         seen, ends = [], []
         for name in names:
             place = list(STACKS).index(stack_of(name))
-            rates = [unit * _per_cpu_second(run) for run in _runs(measurement, name)]
+            rates = [unit * per_cpu_second(run) for run in runs_of(measurement, name)]
             low, high = median_interval(rates) or (min(rates), max(rates))
-            middle = sorted(rates)[len(rates) // 2]
+            middle = median(rates)
             at = len(programs) - programs.index(program_of(name))
             axes.errorbar(
                 [middle],
                 [at],
-                xerr=[[max(0.0, middle - low)], [max(0.0, high - middle)]],
+                xerr=[[middle - low], [high - middle]],
                 marker=_MARKERS[place],
                 color=SERIES[place],
                 capsize=3,
@@ -65,19 +68,10 @@ def _rate_chart(number: int, measurement: Measurement) -> str:
     return draw(f"rates-{number}", 1.3 + 0.3 * len(programs), paint, measurement.describe())
 
 
-def _runs(measurement: Measurement, name: str) -> list[Run]:
-    valid = [block for block in measurement.blocks if not block.reasons]
-    return [run for block in valid for run in block.runs if run.label == name and run.slices.round]
-
-
-def _per_cpu_second(run: Run) -> float:
-    return sum(run.slices.tx_packets) / max(sum(run.slices.cpu_seconds), 1e-9)
-
-
 def ramp_charts(latencies: Sequence[Latency]) -> list[tuple[str, str]]:
     """(title, chart) of the percentiles of pages at a rate that proxies on all stacks carry."""
     charts = []
-    ramp = [one for one in latencies if one.planned is not None]
+    ramp = ramp_of(latencies)
     for each in sorted({one.per_connection for one in ramp}, reverse=True):
         mine = [one for one in ramp if one.per_connection == each]
         stacks = [
@@ -98,7 +92,7 @@ def _ramp_chart(each: int, latencies: Sequence[Latency]) -> str:
         places = range(len(_PERCENTILES))
         for number, one in enumerate(latencies):
             stack = list(STACKS).index(stack_of(one.server))
-            values = [getattr(one, f"{name}_us") for name, _ in _PERCENTILES]
+            values = [getattr(one, f"{name}_us") for name in _PERCENTILES]
             axes.plot(
                 places,
                 values,
@@ -108,8 +102,8 @@ def _ramp_chart(each: int, latencies: Sequence[Latency]) -> str:
                 label=one.server,
             )
         axes.set_yscale("log")
-        label_logarithm(axes.yaxis, [getattr(one, f"{name}_us") for one in latencies for name, _ in _PERCENTILES])
-        axes.set_xticks(list(places), [label for _, label in _PERCENTILES])
+        label_logarithm(axes.yaxis, [getattr(one, f"{name}_us") for one in latencies for name in _PERCENTILES])
+        axes.set_xticks(list(places), [STATISTICS[name] for name in _PERCENTILES])
         axes.set_ylabel("µs, from the planned time")
         axes.grid(axis="y")
         axes.legend(frameon=False, fontsize=8.5, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))

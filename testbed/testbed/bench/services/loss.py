@@ -18,8 +18,9 @@ from typing import Any
 from testbed.bench.services.contestants import DPDK, KERNEL, PROXY, Contestant, choose
 from testbed.bench.sockets.lossy_path import READY_S, impaired, served_by_dpdk, served_by_kernel
 from testbed.run.lcores import LcorePlan
+from testbed.run.load import loaded
 from testbed.run.namespaces import TwoHosts, check_available, remove_stale
-from testbed.run.process import Process, describe_status
+from testbed.run.process import Process
 from testbed.run.programs import IMPAIR, LOAD, ORIGIN, Program, ProgramMissing, find_program
 from testbed.run.scratch import scratch_folder
 
@@ -30,10 +31,6 @@ WARM_UP_S = 0.1
 _PORT, _BACK_END_PORT = 80, 8080
 # What `load` asks for.
 _ASKED = {"adder": ("adder",), "echo": ("echo", "--size", "4096"), PROXY: ("origin",)}
-# Its exit status if a step is invalid.
-_INVALID = 3
-# It waits for connections and answers, for 10 s each time.
-_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -130,18 +127,6 @@ def measure_loss(
 def own_cpus(lcores: LcorePlan) -> list[int]:
     """The CPUs of `load`; none if the others need all."""
     return sorted(os.sched_getaffinity(0) - {lcores.generator, lcores.forwarder})
-
-
-def loaded(argv: Sequence[str], folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Runs `load`, and returns what it says of its step, and of the whole run. Both may be invalid.
-
-    Raises `ProcessError`.
-    """
-    with Process("load", argv, folder) as process:
-        status = process.wait(_PATIENCE_S)
-        if status not in (0, _INVALID):
-            raise process.failure(f"ended with {describe_status(status)}")
-        return process.wait_for_event("step", 0), process.wait_for_event("result", 0)
 
 
 def _on_the_left(hosts: TwoHosts, lcores: LcorePlan, *argv: str) -> list[str]:

@@ -12,8 +12,8 @@ from testbed.bench.services.record import ServicesRecord
 from testbed.bench.services.tables import (
     findings,
     matrix_tables,
+    of_twins,
     overhead_table,
-    program_of,
     ramp_table,
     remarks,
     stack_of,
@@ -24,8 +24,6 @@ from testbed.comparison.pair_verdict import interval_text
 from testbed.comparison.tables import pair_table
 from testbed.page.skeleton import page_templates
 from testbed.run.results_folder import write_atomically
-
-_TWINS = ("rust", "c")
 
 
 def write_report(folder: Path, record: ServicesRecord) -> Path:
@@ -74,13 +72,7 @@ def render(record: ServicesRecord) -> str:
 
 def _tiles(record: ServicesRecord) -> list[tuple[str, str, str]]:
     """(label, figure, detail) of the twins, under the first condition."""
-    first = record.pairs[0].condition if record.pairs else None
-    twins = [
-        pair
-        for pair in telling(record.pairs)
-        if pair.condition == first and program_of(pair.a) in _TWINS and program_of(pair.b) in _TWINS
-    ]
-    twins.sort(key=lambda pair: stack_of(pair.a) == stack_of(pair.b))
+    twins = sorted(of_twins(record), key=lambda pair: stack_of(pair.a) == stack_of(pair.b))
     return [
         (
             f"{pair.a} / {pair.b}",

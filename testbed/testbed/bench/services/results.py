@@ -65,16 +65,16 @@ def results_page(root: Path) -> str:
         blocks.append(text.SERVICES[service])
         mine = {name: run for name, run in runs.items() if run.service == service}
         for run in mine.values():
-            blocks += _tables("###", matrix_tables(run))
+            blocks += _tables(matrix_tables(run))
         blocks += ["### Pairs", text.PAIRS, markdown_table(claim_table([one for one in claims if one.run in mine]))]
         for run in mine.values():
-            blocks += _tables("###", [overhead_table(run.latencies), *_figures(run)])
+            blocks += _tables([overhead_table(run.latencies), *_figures(run)])
             blocks += remarks(run) if overhead_table(run.latencies).rows else []
         for record in lost.values():
             if record.service == service:
-                blocks += [*_tables("###", [loss_table(record)]), f"{record.in_words()}."]
+                blocks += [*_tables([loss_table(record)]), f"{record.in_words()}."]
         for run in mine.values():
-            blocks += _tables("###", article_tables(run))
+            blocks += _tables(article_tables(run))
         blocks.append(text.ARTICLES[service])
     blocks += [text.SOURCES, markdown_table(source_table(sources.programs)), text.DEFECTS]
     return "\n\n".join(blocks) + "\n"
@@ -113,6 +113,6 @@ def _figures(run: ServicesRecord) -> list[Table]:
     ]
 
 
-def _tables(level: str, tables: Sequence[Table]) -> list[str]:
+def _tables(tables: Sequence[Table]) -> list[str]:
     """Those that have rows, under their titles."""
-    return [f"{level} {table.title}\n\n{markdown_table(table)}" for table in tables if table.rows]
+    return [f"### {table.title}\n\n{markdown_table(table)}" for table in tables if table.rows]

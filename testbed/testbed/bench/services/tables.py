@@ -19,6 +19,7 @@ from testbed.page.tables import ABSENT, Row, Table, figure
 STACKS = {KERNEL: "Linux's sockets", DPDK: "dpdk-sockets", LWIP: "lwIP on DPDK"}
 # What is compared with all others on its stack.
 _FIRST = "rust"
+_TWINS = {"rust", "c"}
 STATISTICS = {
     "p50": "p50",
     "p75": "p75",
@@ -57,18 +58,24 @@ def _is_telling(pair: Pair) -> bool:
     return program_of(pair.a) == _FIRST
 
 
+def of_twins(record: ServicesRecord) -> list[Pair]:
+    """The pairs of C and Rust by hand, under the first condition."""
+    return [
+        pair
+        for pair in telling(record.pairs)
+        if pair.condition == record.pairs[0].condition and {program_of(pair.a), program_of(pair.b)} <= _TWINS
+    ]
+
+
 def findings(record: ServicesRecord) -> list[str]:
     """What the first condition says of the twins, in words: requests, or bytes, per second of CPU time."""
     if not record.pairs:
         return []
-    first = [pair for pair in telling(record.pairs) if pair.condition == record.pairs[0].condition]
     floors = [floor.ratio for floor in record.noise_floor if floor.condition == record.pairs[0].condition]
     floor = floors[0] if floors else None
-    twins = ("rust", "c")
     return [
         headline(pair.a, pair.b, pair.ratio, floor, pair.verdict, disturbed=pair.disturbed, does="answers")
-        for pair in first
-        if program_of(pair.a) in twins and program_of(pair.b) in twins
+        for pair in of_twins(record)
     ]
 
 
@@ -104,9 +111,14 @@ def _interval(pair: Pair | None) -> str:
     return (interval_text(pair.ratio, 2) if pair else None) or ABSENT
 
 
+def ramp_of(latencies: Sequence[Latency]) -> list[Latency]:
+    """Those at rates that are the same for all."""
+    return [one for one in latencies if one.planned is not None]
+
+
 def overhead_table(latencies: Sequence[Latency], statistics: Sequence[str] = tuple(STATISTICS)) -> Table:
     """What a proxy adds to the origin's latencies on its stack, at the same rate: one row a proxy, load, and rate."""
-    ramp = [one for one in latencies if one.planned is not None]
+    ramp = ramp_of(latencies)
     direct = {_load_of(one): one for one in ramp if program_of(one.server) == ORIGIN}
     rows = []
     for one in sorted(ramp, key=lambda one: (-one.per_connection, stack_of(one.server), one.planned or 0)):
@@ -134,8 +146,7 @@ def ramp_table(latencies: Sequence[Latency]) -> Table:
                 f"{one.client_pause_us:,.1f}",
             ]
         )
-        for one in latencies
-        if one.planned is not None
+        for one in ramp_of(latencies)
     ]
     return Table(
         "Latencies of pages at the same rates, in µs",
@@ -157,7 +168,7 @@ def _added(one: Latency, origin: Latency, name: str) -> str:
 def remarks(record: ServicesRecord) -> list[str]:
     """What to know when reading the tables."""
     found = []
-    if any(one.planned is not None for one in record.latencies):
+    if ramp_of(record.latencies):
         found.append(
             "The ramp: each proxy carries those rates that are at most "
             f"{100 * MOST_LOAD:.0f} % of its own. The back end of a proxy is the client, which answers at once, and "

@@ -14,7 +14,7 @@ import os
 from typing import Self
 
 from testbed.run.lcores import LcorePlan
-from testbed.run.namespaces import inside, run_tool
+from testbed.run.namespaces import inside, run_tool, turn_off_offloads
 
 _NUMBERS = itertools.count()
 # Of the clients' network too.
@@ -51,8 +51,7 @@ class KernelHost:
             run_tool("ip", "-n", space, "address", "add", ADDRESS, "dev", self.SERVER)
             for interface, cpu in ((self.SERVER, self._lcores.forwarder), (self.CLIENT, self._lcores.generator)):
                 # Otherwise frames would carry empty checksums, and be longer than a client can take.
-                off = [word for feature in ("tx", "tso", "gso", "gro") for word in (feature, "off")]
-                run_tool(*self.command("ethtool", "-K", interface, *off))
+                turn_off_offloads(space, interface)
                 steering = f"/sys/class/net/{interface}/queues/rx-0/rps_cpus"
                 run_tool(*self.command("sh", "-c", f"echo {1 << cpu:x} > {steering}"))
                 run_tool("ip", "-n", space, "link", "set", interface, "addrgenmode", "none", "up")

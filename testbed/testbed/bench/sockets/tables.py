@@ -74,7 +74,7 @@ def message_table(measurements: Sequence[Measurement]) -> Table:
 
 def _measured(measurements: Sequence[Measurement], kind: str) -> list[tuple[Measurement, str]]:
     found = [one for one in measurements if _kind(one.condition) == kind]
-    return [(one, label) for one in found for label in one.labels if _runs(one, label)]
+    return [(one, label) for one in found for label in one.labels if runs_of(one, label)]
 
 
 def _kind(condition: Condition) -> str:
@@ -84,15 +84,15 @@ def _kind(condition: Condition) -> str:
 def _rates(measurement: Measurement, label: str) -> list[str]:
     # With few connections it says nothing.
     many = measurement.condition.connections >= MANY
-    memory = _known(_runs(measurement, label), "connection_bytes") if many else None
+    memory = _known(runs_of(measurement, label), "connection_bytes") if many else None
     return [*_shares(measurement, label, 1, ".0f"), ABSENT if memory is None else f"{memory:,.0f}"]
 
 
 def _shares(measurement: Measurement, label: str, unit: float, form: str) -> list[str]:
     """Rates in a unit, of wall and of CPU time, and who has work."""
-    runs = _runs(measurement, label)
+    runs = runs_of(measurement, label)
     rates = [unit * sum(run.slices.tx_packets) / sum(run.slices.seconds) for run in runs]
-    per_cpu = [unit * sum(run.slices.tx_packets) / max(sum(run.slices.cpu_seconds), 1e-9) for run in runs]
+    per_cpu = [unit * per_cpu_second(run) for run in runs]
     share = median(sum(run.slices.cpu_seconds) / sum(run.slices.seconds) for run in runs)
     server, client = (_known(runs, name) for name in ("idle_share", "client_idle_share"))
     return [
@@ -128,7 +128,13 @@ def full(server_idle: float | None, client_idle: float | None) -> str:
     return " and ".join(name for name, share in idle.items() if share is not None and share < FULL) or "neither"
 
 
-def _runs(measurement: Measurement, label: str) -> list[Run]:
+def per_cpu_second(run: Run) -> float:
+    """Answers, or units of bytes, in a second of CPU time."""
+    return sum(run.slices.tx_packets) / max(sum(run.slices.cpu_seconds), 1e-9)
+
+
+def runs_of(measurement: Measurement, label: str) -> list[Run]:
+    """Those of valid blocks."""
     valid: list[Block] = [block for block in measurement.blocks if not block.reasons]
     return [run for block in valid for run in block.runs if run.label == label and run.slices.round]
 
