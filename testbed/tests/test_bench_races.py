@@ -144,6 +144,48 @@ def test_a_short_race_of_services(program: Callable[[str], Program], tmp_path: P
         assert 0 < one.shared_kb <= one.rss_kb
     assert all(cost.user_us + cost.system_us + cost.softirq_us > 0 for cost in record.costs)
     assert all(name in told for name in names)
+    (folder,) = tmp_path.glob("bench-services-*")
+    check_that_it_goes_on(folder, record, program(RACE_CLIENT))
+
+
+def check_that_it_goes_on(folder: Path, whole: ServicesRecord, client: Program) -> None:
+    """As if the run had been interrupted before its last program had shown its costs."""
+    last = whole.costs[-1].server
+    half = whole.model_copy(deep=True)
+    half.status = Status.INTERRUPTED
+    half.blocks += 1
+    for found in (half.costs, half.latencies, half.churn):
+        found[:] = [one for one in found if one.server != last]
+    file = folder / "summary.json"
+    file.write_text(half.model_dump_json())
+    argv = [
+        sys.executable,
+        "-m",
+        "testbed",
+        "bench",
+        "services",
+        f"--resume={folder}",
+        f"--bin-dir={client.path.parent}",
+    ]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = ServicesRecord.model_validate_json(file.read_text())
+    assert record.status is Status.PASSED
+    assert len(record.resumed) == 1
+    (before,), (after,) = whole.measurements, record.measurements
+    assert after.blocks[: whole.blocks] == before.blocks
+    assert len(after.blocks) == half.blocks
+    # What was there is as it was, and the rest has been measured.
+    assert record.costs[: len(half.costs)] == half.costs
+    assert [one.server for one in record.costs] == [one.server for one in whole.costs]
+    assert [one.server for one in record.churn] == [one.server for one in whole.churn]
+    # It is complete now.
+    again = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
+    assert again.returncode == 1
+    assert f"cannot continue '{folder}': it is complete" in again.stderr
+    file.write_text(half.model_copy(update={"lcores": {"client": 70, "server": 71}}).model_dump_json())
+    other = subprocess.run(argv, capture_output=True, text=True, timeout=170, check=False, env=ENVIRONMENT)
+    assert "it was begun on the CPUs {'client': 70, 'server': 71}" in other.stderr
 
 
 def test_programs_of_a_service_that_cannot_be_had_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import typer
 
-from testbed.bench.services import cli, contestants, report
+from testbed.bench.services import cli, command, contestants, report
 from testbed.bench.services.articles import article_tables
 from testbed.bench.services.contestants import CONTESTANTS, Contestant
 from testbed.bench.services.record import ServicesRecord
@@ -22,7 +23,7 @@ from testbed.comparison.figures import figures
 from testbed.comparison.noise_floor import again
 from testbed.comparison.record import Block, Measurement, Run, Slices
 from testbed.run.environment import record_environment
-from testbed.run.results_folder import Status
+from testbed.run.results_folder import ResultsError, Status
 
 PROGRAMS = ("rust-dpdk", "c-dpdk", "rust-kernel", "c-kernel", "go-kernel", "origin-dpdk", "origin-kernel")
 # Answers in a second of CPU time.
@@ -179,6 +180,18 @@ def test_what_is_measured():
 def test_options_of_another_service_are_refused(option: str, service: str):
     with pytest.raises(typer.BadParameter, match=rf"only for \w+, not for {service}"):
         cli.services(service, **{option: [100]})
+
+
+def test_a_run_is_continued_with_its_own_settings(tmp_path: Path):
+    with pytest.raises(typer.BadParameter, match=f"the folder '{tmp_path}/none' does not exist"):
+        cli.services(resume=tmp_path / "none")
+    for others in ({"service": "echo"}, {"names": ["c-dpdk"]}, {"seed": 0}, {"hugepages": False}):
+        with pytest.raises(typer.BadParameter, match="omit the options that change them"):
+            cli.services(resume=tmp_path, **others)
+    record = record_of("adder", [requests(100)])
+    (tmp_path / "summary.json").write_text(record.model_dump_json())
+    with pytest.raises(ResultsError, match="it does not say what was to be measured"):
+        command.go_on(tmp_path, None, None)
 
 
 def test_a_thread_for_each_connection_has_a_limit(monkeypatch: pytest.MonkeyPatch):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -43,6 +44,23 @@ PerCpuSecondOption = Annotated[
 SeedOption = Annotated[
     int | None, typer.Option("--seed", min=0, metavar="N", help="Seed of the random order. Default: random.")
 ]
+
+ResumeOption = Annotated[
+    Path | None, typer.Option("--resume", metavar="DIR", help="Continue the interrupted run of this results folder.")
+]
+
+
+def check_resume(folder: Path, others: Sequence[object]) -> None:
+    """A run is continued with its own settings, so none of the options that change them may be given.
+
+    Raises `typer.BadParameter`.
+    """
+    if not folder.is_dir():
+        raise typer.BadParameter(f"the folder '{folder}' does not exist", param_hint="--resume")
+    if any(others):
+        raise typer.BadParameter(
+            "the run continues with its own settings: omit the options that change them", param_hint="--resume"
+        )
 
 
 def results_parent(out: Path | None) -> Path:

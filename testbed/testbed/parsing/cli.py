@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +14,8 @@ from testbed.command_line.console import fail, new_console, say
 from testbed.command_line.options import (
     JsonOption,
     OutOption,
+    ResumeOption,
+    check_resume,
     command_words,
     end_with,
     json_file,
@@ -55,10 +56,7 @@ def parsing(
     ] = True,
     json: JsonOption = None,
     out: OutOption = None,
-    resume: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Continue the interrupted run of this results folder."),
-    ] = None,
+    resume: ResumeOption = None,
     renew: Annotated[
         bool, typer.Option("--renew", help="Only count, and write the figures to parsing-bench/counts.json.")
     ] = False,
@@ -86,7 +84,7 @@ def parsing(
     if renew_results and not times and matrix != "full":
         raise typer.BadParameter("needs times, or --matrix full", param_hint="--renew-results")
     if resume is not None:
-        _check_resume(resume, [workloads, libs, matrix != "default", quick, fresh, alone is not None, not times, raw])
+        check_resume(resume, [workloads, libs, matrix != "default", quick, fresh, alone is not None, not times, raw])
     # These imports take a second, which --help avoids.
     from testbed.bench.count.binary import BinaryError
     from testbed.bench.count.gate import FiguresError
@@ -130,15 +128,6 @@ def parsing(
     except (BaselineError, BinaryError, BuildError, FiguresError, LibraryError, ResultsError, SourceError) as error:
         fail(str(error))
     end_with(status, "some measurements failed: the reasons are above")
-
-
-def _check_resume(folder: Path, others: Sequence[object]) -> None:
-    if not folder.is_dir():
-        raise typer.BadParameter(f"the folder '{folder}' does not exist", param_hint="--resume")
-    if any(others):
-        raise typer.BadParameter(
-            "the run continues with its own settings: omit the options that change them", param_hint="--resume"
-        )
 
 
 def _workloads(text: str | None) -> tuple[Workload, ...]:

@@ -19,8 +19,10 @@ from testbed.command_line.options import (
     HugepagesOption,
     JsonOption,
     OutOption,
+    ResumeOption,
     SeedOption,
     absolute,
+    check_resume,
     command_words,
     drawn,
     end_with,
@@ -46,6 +48,8 @@ LEAST_MESSAGE, MOST_MESSAGE = 64, 1 << 24
 # As article 004 has it: requests on a connection, and requests a second.
 PER_CONNECTION = (50, 1)
 RAMP = (5_000, 10_000, 15_000, 20_000, 25_000)
+
+_FAILED = "some measurements failed: the reasons are above"
 
 
 def _names() -> list[str]:
@@ -115,6 +119,7 @@ def services(
     hugepages: HugepagesOption = None,
     json: JsonOption = None,
     out: OutOption = None,
+    resume: ResumeOption = None,
     bin_dir: BinDirOption = None,
     seed: SeedOption = None,
 ) -> None:
@@ -133,6 +138,9 @@ def services(
 
         print_sources(new_console(), json_file(json))
         return
+    if resume is not None:
+        others = [service != SERVICES[0], names, connections, messages, per_connection, blocks, quick, loss, out]
+        check_resume(resume, [*others, hugepages is not None, seed is not None])
     if service not in CONTESTANTS:
         raise typer.BadParameter(f"unknown service '{service}': choose from {', '.join(SERVICES)}")
     if loss:
@@ -141,8 +149,11 @@ def services(
         if given and service != of:
             raise typer.BadParameter(f"only for {of}, not for {service}", param_hint=option)
     try:
-        from testbed.bench.services.command import ServicesOptions, run_services
+        from testbed.bench.services.command import ServicesOptions, begin, go_on, run_services
 
+        if resume is not None:
+            status = run_services(*go_on(resume.absolute(), absolute(bin_dir) or None, json_file(json)), new_console())
+            end_with(status, _FAILED)
         chosen, missing = choose(service, names or [])
         options = ServicesOptions(
             service=service,
@@ -163,10 +174,10 @@ def services(
             json=json_file(json),
             command=shlex.join(command_words("bench", "services")),
         )
-        status = run_services(options, new_console())
+        status = run_services(options, *begin(options), new_console())
     except (ProgramMissing, ResultsError, OSError) as error:
         fail(str(error))
-    end_with(status, "some measurements failed: the reasons are above")
+    end_with(status, _FAILED)
 
 
 def _conditions(

@@ -76,11 +76,12 @@ class Race:
     def run_blocks(
         self, measurement: Measurement, able: Sequence[Server], on_step: Callable[[str], None]
     ) -> Iterator[Block]:
-        """All blocks; each is in the measurement when it is yielded. Errors become reasons in the block."""
+        """All blocks that are lacking; each is in the measurement when it is yielded. Errors become reasons in it."""
         polling = {label for server, label in self._labelled(measurement, able) if not server.on_kernel}
-        chance = random.Random(f"{self.seed}-{_name(measurement.condition)}")
-        for number in range(1, self.blocks + 1 if able else 1):
+        for number in range(len(measurement.blocks) + 1, self.blocks + 1 if able else 1):
             block = Block(number=number)
+            # By itself, so that a run that is resumed has the order that it would have had.
+            chance = random.Random(f"{self.seed}-{_name(measurement.condition)}-{number}")
             ticks = environment.steal_ticks()
             try:
                 interleaved(
@@ -115,8 +116,8 @@ class Race:
 
     def loads(
         self, measurement: Measurement, able: Sequence[Server], on_step: Callable[[str], None]
-    ) -> Iterator[Latency | Cost | Churn]:
-        """What requests cost each server, latencies at shares of its own rate, and how many connections it can open.
+    ) -> Iterator[list[Latency | Cost | Churn]]:
+        """By server: what requests cost it, latencies at shares of its own rate, how many connections it can open.
 
         Raises `ProcessError` and `TelemetryError`.
         """
@@ -128,13 +129,16 @@ class Race:
                 name = f"{_name(condition)}-loads-{server.name}"
                 with RaceInstance(server, self.client, condition, self.platform, server.name, name) as instance:
                     instance.start()
-                    yield measure_cost(instance, self.load_s)
                     ramp = self.ramp if condition.per_connection else ()
-                    yield from measure_latencies(instance, rates[server.name], self.load_s, ramp)
+                    found: list[Latency | Cost | Churn] = [
+                        measure_cost(instance, self.load_s),
+                        *measure_latencies(instance, rates[server.name], self.load_s, ramp),
+                    ]
                     # A proxy has 16,384 ports for its back end, each of which is in TIME-WAIT for a minute.
                     if server.work != "page":
-                        yield measure_churn(instance, self.load_s)
+                        found.append(measure_churn(instance, self.load_s))
                     instance.end()
+                yield found
 
 
 def _name(condition: Condition) -> str:

@@ -15,7 +15,7 @@ from rich.console import Console
 from testbed.bench.count.gate import versions
 from testbed.bench.record import write_record
 from testbed.bench.sockets.race import Race, compared
-from testbed.bench.sockets.record import Cost, Latency, RaceRecord
+from testbed.bench.sockets.record import Churn, Cost, Latency, RaceRecord
 from testbed.bench.sockets.servers import Server
 from testbed.bench.sockets.tables import (
     churn_table,
@@ -83,6 +83,9 @@ def first_fields(options: RaceOptions) -> dict[str, Any]:
         "blocks": options.blocks,
         "rounds": options.protocol.rounds,
         "slice_ms": 1000 * options.protocol.slice_s,
+        "load_s": options.load_s,
+        "ramp": list(options.ramp),
+        "conditions": list(options.conditions),
         "lcores": {"client": options.lcores.generator, "server": options.lcores.forwarder},
         "servers": {server.name: server.what for server in options.servers},
         "environment": record_environment([options.client, *programs.values()], options.hugepages),
@@ -100,6 +103,8 @@ class Presentation:
     # What else is printed, and the report that is written.
     tables: Callable[[], list[Table]] = list
     report: Callable[[], Path | None] = lambda: None
+    # How an interrupted run is continued, if it can be.
+    go_on: str | None = None
 
 
 def run_races(options: RaceOptions, record: RaceRecord, folder: Path, console: Console, shown: Presentation) -> None:
@@ -118,6 +123,9 @@ def run_races(options: RaceOptions, record: RaceRecord, folder: Path, console: C
     except KeyboardInterrupt:
         say_warning(console, "interrupted: reporting the results so far")
         record.reason = "interrupted: the results so far are below"
+        if shown.go_on:
+            record.reason += f"; continue with {shown.go_on}"
+            say_warning(console, f"continue with {shown.go_on}")
     except (ProcessError, TelemetryError) as error:
         record.status, record.reason = Status.FAILED, str(error)
         say_warning(console, str(error))
@@ -132,7 +140,10 @@ def run_races(options: RaceOptions, record: RaceRecord, folder: Path, console: C
 
 
 def _race(options: RaceOptions, record: RaceRecord, folder: Path, console: Console, save: Callable[[], None]) -> None:
-    """Fills in measurements, pairs and latencies, and saves them after each block."""
+    """Fills in the measurements, pairs and latencies that are lacking, and saves them after each block.
+
+    Raises `ProcessError` and `TelemetryError`.
+    """
     remove_stale()
     with signals_as_interrupt(), scratch_folder() as runtime, off_the_forwarders_cpu(options.lcores):
         platform = Platform(options.lcores, options.hugepages, runtime, folder / "raw", options.client)
@@ -151,21 +162,34 @@ def _race(options: RaceOptions, record: RaceRecord, folder: Path, console: Conso
                 measurement, able = race.measurement(condition)
                 if not measurement.labels and not measurement.skipped:
                     continue
-                record.measurements.append(measurement)
+                begun = next((one for one in record.measurements if one.condition == condition), None)
+                if begun is None:
+                    record.measurements.append(measurement)
+                elif begun.labels != measurement.labels:
+                    raise ProcessError(f"{measurement.describe()}: other servers can take part than before")
+                else:
+                    measurement = begun
                 steps.begin(measurement.describe())
+                for _ in measurement.blocks:
+                    steps.done()
                 for block in race.run_blocks(measurement, able, steps.tell):
                     for reason in block.reasons:
                         say_warning(console, f"block {block.number} is invalid: {reason}")
                     record.pairs, record.noise_floor = compared(record.measurements)
                     save()
                     steps.done()
-                for found in race.loads(measurement, able, steps.tell) if not condition.is_bulk else ():
-                    if isinstance(found, Latency):
-                        record.latencies.append(found)
-                    elif isinstance(found, Cost):
-                        record.costs.append(found)
-                    else:
-                        record.churn.append(found)
+                lacking = [] if condition.is_bulk else _without_costs(able, condition, record.costs)
+                for found in race.loads(measurement, lacking, steps.tell):
+                    record.costs += [one for one in found if isinstance(one, Cost)]
+                    record.latencies += [one for one in found if isinstance(one, Latency)]
+                    record.churn += [one for one in found if isinstance(one, Churn)]
+                    save()
+
+
+def _without_costs(servers: Sequence[Server], condition: Condition, costs: Sequence[Cost]) -> list[Server]:
+    """Those whose costs are lacking, and with them latencies and connections."""
+    have = {(one.server, one.connections, one.per_connection) for one in costs}
+    return [one for one in servers if (one.name, condition.connections, condition.per_connection) not in have]
 
 
 def _outcome(record: RaceRecord) -> tuple[Status, str | None]:

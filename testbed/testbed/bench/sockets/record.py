@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from testbed.comparison.condition import Condition
 from testbed.comparison.record import Measurement, Pair
 from testbed.run import results_folder
 from testbed.run.environment import Environment
@@ -107,6 +108,11 @@ class RaceRecord(Record):
     blocks: int
     rounds: int
     slice_ms: float
+    # Runs before 2026-11-28 do not have these, and cannot be resumed.
+    load_s: float | None = Field(None, description="of each load under which latencies and costs are measured")
+    ramp: list[int] = Field(default_factory=list, description="requests a second, where connections end")
+    conditions: list[Condition] = Field(default_factory=list, description="all that are to be measured")
+    resumed: list[datetime] = Field(default_factory=list, description="when an interrupted run was continued")
     lcores: dict[str, int] = Field(description="the CPUs of client and server")
     servers: dict[str, str] = Field(description="what each contestant is")
     environment: Environment
