@@ -10,7 +10,8 @@ venv=testbed/.venv
 
 # Debian and Ubuntu packages by purpose.
 DOC_PACKAGES='build-essential python3 python3-venv'
-BUILD_PACKAGES='build-essential pkgconf libdpdk-dev libclang-dev meson ninja-build'
+# The workspace has generated code of Cap'n Proto.
+BUILD_PACKAGES='build-essential capnproto pkgconf libdpdk-dev libclang-dev meson ninja-build'
 RUN_PACKAGES='curl dnsmasq-base dpdk-dev ethtool iperf3 iproute2 iputils-ping openssl procps python3 python3-venv tcpdump'
 SSH_PACKAGES='openssh-client openssh-server'
 VM_PACKAGES='busybox-static qemu-system-x86'
@@ -21,6 +22,7 @@ FUZZ_PACKAGES='clang libclang-rt-dev'
 ASAN_PACKAGES='clang dpkg-dev libclang-rt-dev python3-pyelftools'
 VALGRIND_PACKAGES='libc6-dbg valgrind'
 PARSING_PACKAGES='binutils clang'
+CODEC_PACKAGES='libcapnp-dev'
 ROOT_PACKAGES='debian-archive-keyring debootstrap git python3'
 
 at_least() { # FLOOR VERSION
@@ -105,7 +107,7 @@ fuzz_engine() {
     echo "$stamp" >$venv/fuzz-stamp
 }
 
-need() { # build run browser ssh vm asan valgrind parsing lint fuzz
+need() { # build run browser ssh vm asan valgrind parsing codecs lint fuzz
     list=
     for purpose; do
         case $purpose in
@@ -117,6 +119,7 @@ need() { # build run browser ssh vm asan valgrind parsing lint fuzz
             asan) list="$list $ASAN_PACKAGES" ;;
             valgrind) list="$list $VALGRIND_PACKAGES" ;;
             parsing) list="$list $PARSING_PACKAGES" ;;
+            codecs) list="$list $CODEC_PACKAGES" ;;
             lint) list="$list $LINT_PACKAGES" ;;
             fuzz) list="$list $FUZZ_PACKAGES" ;;
         esac

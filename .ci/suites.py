@@ -132,6 +132,8 @@ def whole(record: Path) -> list[Stage]:
             "step",
             ("cargo", "build", "--profile", "dist", "-p", "parsing-bench", "--example", "measure"),
         ),
+        Stage("codecs", "step", ("cargo", "build", "--profile", "dist", "-p", "codec-bench")),
+        Stage("codecs-cpp", "step", ("make", "-C", "codec-bench/cpp")),
         GUEST_KERNEL,
         Stage("python", "pytest", pytest(record, "python", "tests", "../.ci")),
     ]

@@ -11,34 +11,30 @@
 
 // FNV-1a with 64 bits, over values in little endian, and texts with their length before them.
 class Digest {
-public:
-    // Bytes as they are.
-    void bytes(std::string_view bytes)
-    {
-        for (unsigned char byte : bytes)
-            value_ = (value_ ^ byte) * 0x00000100000001b3;
-    }
+ public:
+  // Bytes as they are.
+  void bytes(std::string_view bytes) {
+    for (unsigned char byte : bytes) value_ = (value_ ^ byte) * 0x00000100000001b3;
+  }
 
-    // A text.
-    void text(std::string_view text)
-    {
-        number(text.size());
-        bytes(text);
-    }
+  // A text.
+  void text(std::string_view text) {
+    number(text.size());
+    bytes(text);
+  }
 
-    // A number of any width.
-    void number(std::uint64_t number)
-    {
-        for (int place = 0; place < 8; ++place, number >>= 8)
-            value_ = (value_ ^ (number & 0xff)) * 0x00000100000001b3;
-    }
+  // A number of any width.
+  void number(std::uint64_t number) {
+    for (int place = 0; place < 8; ++place, number >>= 8)
+      value_ = (value_ ^ (number & 0xff)) * 0x00000100000001b3;
+  }
 
-    // A floating-point number, by its bits.
-    void real(double number) { this->number(std::bit_cast<std::uint64_t>(number)); }
+  // A floating-point number, by its bits.
+  void real(double number) { this->number(std::bit_cast<std::uint64_t>(number)); }
 
-    // What has been seen so far.
-    std::uint64_t value() const { return value_; }
+  // What has been seen so far.
+  std::uint64_t value() const { return value_; }
 
-private:
-    std::uint64_t value_ = 0xcbf29ce484222325;
+ private:
+  std::uint64_t value_ = 0xcbf29ce484222325;
 };

@@ -15,6 +15,6 @@
 // Writes the messages of so many rounds. Throws a `Failure`.
 void write_messages(Exchange& exchange, std::uint64_t rounds, std::ostream& output);
 
-// Reads each value of all messages, by `Part`. The server's work is done once more: each response must be the one that is
-// there. Throws a `Failure`.
+// Reads each value of all messages, by `Part`. The server's work is done once more: each response
+// must be the one that is there. Throws a `Failure`.
 std::array<Digest, 2> read_messages(Exchange& exchange, std::istream& input);

@@ -17,54 +17,53 @@
 
 namespace {
 
-void run(const Options& options)
-{
-    switch (options.command) {
+void run(const Options& options) {
+  switch (options.command) {
     case Command::list:
-        for (const Library& library : LIBRARIES)
-            std::cout << std::boolalpha << R"({"bytes":)" << library.has_bytes << R"(,"library":")" << library.name
-                      << R"(","packs":)" << library.packs << "}\n";
-        break;
+      for (const Library& library : LIBRARIES)
+        std::cout << std::boolalpha << R"({"bytes":)" << library.has_bytes << R"(,"library":")"
+                  << library.name << R"(","packs":)" << library.packs << "}\n";
+      break;
     case Command::run: {
-        Rounds rounds(options);
-        rounds.run(options.rounds);
-        std::cout << rounds.told() << '\n';
-        break;
+      Rounds rounds(options);
+      rounds.run(options.rounds);
+      std::cout << rounds.told() << '\n';
+      break;
     }
     case Command::serve: {
-        Rounds rounds(options);
-        serve(rounds);
-        break;
+      Rounds rounds(options);
+      serve(rounds);
+      break;
     }
     case Command::answer:
-        answer(*options.exchange());
-        break;
+      answer(*options.exchange());
+      break;
     case Command::write:
-        write_messages(*options.exchange(), options.rounds, std::cout);
-        break;
+      write_messages(*options.exchange(), options.rounds, std::cout);
+      break;
     case Command::read: {
-        auto digests = read_messages(*options.exchange(), std::cin);
-        std::cout << std::hex << std::setfill('0') << R"({"requests":")" << std::setw(16) << digests[0].value()
-                  << R"(","responses":")" << std::setw(16) << digests[1].value() << "\"}\n";
-        break;
+      auto digests = read_messages(*options.exchange(), std::cin);
+      std::cout << std::hex << std::setfill('0') << R"({"requests":")" << std::setw(16)
+                << digests[0].value() << R"(","responses":")" << std::setw(16) << digests[1].value()
+                << "\"}\n";
+      break;
     }
-    }
+  }
 }
 
-} // namespace
+}  // namespace
 
-int main(int count, char** words)
-{
-    // A peer that has gone is an error of `write`.
-    std::signal(SIGPIPE, SIG_IGN);
-    try {
-        run(Options::parse(count, words));
-        return EXIT_SUCCESS;
-    } catch (const std::invalid_argument& error) {
-        std::cerr << "codec-cpp: " << error.what() << ": see codec-bench/README.md\n";
-        return 2;
-    } catch (const std::exception& error) {
-        std::cerr << "codec-cpp: " << error.what() << '\n';
-        return EXIT_FAILURE;
-    }
+int main(int count, char** words) {
+  // A peer that has gone is an error of `write`.
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    run(Options::parse(count, words));
+    return EXIT_SUCCESS;
+  } catch (const std::invalid_argument& error) {
+    std::cerr << "codec-cpp: " << error.what() << ": see codec-bench/README.md\n";
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "codec-cpp: " << error.what() << '\n';
+    return EXIT_FAILURE;
+  }
 }

@@ -7,6 +7,6 @@
 
 #include "rounds.hpp"
 
-// Each line of stdin is a word: `go` and `stop`, and `read`, after which the counters are printed. The end of stdin is the
-// end.
+// Each line of stdin is a word: `go` and `stop`, and `read`, after which the counters are printed.
+// The end of stdin is the end.
 void serve(Rounds& rounds);

@@ -3,6 +3,8 @@
 
 //! Serialization libraries on the same work. `README.md` says what is compared, and `cpp/` has the same in C++.
 
+#![forbid(unsafe_code)]
+
 pub mod cases;
 pub mod contract;
 pub mod digest;

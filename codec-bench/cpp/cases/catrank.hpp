@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Copyright(c) 2026 The l2fwd-rs authors
 
-// Strings: a client has pages, and the server ranks those about cats above all others, and those about dogs below.
+// Strings: a client has pages, and the server ranks those about cats above all others, and those
+// about dogs below.
 
 #pragma once
 
@@ -29,81 +30,78 @@ inline constexpr std::uint32_t MOST_WORDS = 20;
 // Of so many pages one is about cats, and one about dogs.
 inline constexpr std::uint32_t RARE = 8;
 inline constexpr double FACTOR = 10'000.0;
-inline constexpr std::array<const char*, 14> WORDS{"foo ",    "bar ",    "baz ",   "qux ",  "quux ",  "corge ",  "grault ",
-                                                   "garply ", "waldo ", "fred ", "plugh ", "xyzzy ", "thud ", "wibble "};
+inline constexpr std::array<const char*, 14> WORDS{
+    "foo ",    "bar ",   "baz ",  "qux ",   "quux ",  "corge ", "grault ",
+    "garply ", "waldo ", "fred ", "plugh ", "xyzzy ", "thud ",  "wibble "};
 
 // A page before it is in a message. Its buffers are used for all pages.
 struct Page {
-    std::string url;
-    // How good it is before it is ranked: 1,000 less its number.
-    double score = 0;
-    std::string snippet;
+  std::string url;
+  // How good it is before it is ranked: 1,000 less its number.
+  double score = 0;
+  std::string snippet;
 
-    // The next page. Returns whether it will be good.
-    bool draw(std::uint32_t number, Random& random)
-    {
-        url.assign(PREFIX);
-        for (std::uint32_t left = random.below(MOST_LETTERS); left > 0; --left)
-            url.push_back(static_cast<char>('a' + random.below(26)));
-        score = 1'000.0 - number;
-        bool cat = random.once_in(RARE);
-        bool dog = random.once_in(RARE);
-        snippet.assign(" ");
-        add_words(random);
-        snippet.append(cat ? "cat " : "");
-        snippet.append(dog ? "dog " : "");
-        add_words(random);
-        return cat && !dog;
-    }
+  // The next page. Returns whether it will be good.
+  bool draw(std::uint32_t number, Random& random) {
+    url.assign(PREFIX);
+    for (std::uint32_t left = random.below(MOST_LETTERS); left > 0; --left)
+      url.push_back(static_cast<char>('a' + random.below(26)));
+    score = 1'000.0 - number;
+    bool cat = random.once_in(RARE);
+    bool dog = random.once_in(RARE);
+    snippet.assign(" ");
+    add_words(random);
+    snippet.append(cat ? "cat " : "");
+    snippet.append(dog ? "dog " : "");
+    add_words(random);
+    return cat && !dog;
+  }
 
-private:
-    void add_words(Random& random)
-    {
-        for (std::uint32_t left = random.below(MOST_WORDS); left > 0; --left)
-            snippet.append(WORDS[random.below(WORDS.size())]);
-    }
+ private:
+  void add_words(Random& random) {
+    for (std::uint32_t left = random.below(MOST_WORDS); left > 0; --left)
+      snippet.append(WORDS[random.below(WORDS.size())]);
+  }
 };
 
-inline bool contains(std::string_view text, std::string_view part)
-{
-    return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+inline bool contains(std::string_view text, std::string_view part) {
+  return memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 // The score of a page by what its snippet has.
-inline double ranked(double score, std::string_view snippet)
-{
-    if (contains(snippet, " cat "))
-        score *= FACTOR;
-    if (contains(snippet, " dog "))
-        score /= FACTOR;
-    return score;
+inline double ranked(double score, std::string_view snippet) {
+  if (contains(snippet, " cat ")) score *= FACTOR;
+  if (contains(snippet, " dog ")) score /= FACTOR;
+  return score;
 }
 
 // Sorts by the score, which is the first of a pair, from the highest to the lowest.
-template <typename T> void sort(std::vector<std::pair<double, T>>& pages)
-{
-    std::sort(pages.begin(), pages.end(), [](const auto& left, const auto& right) { return left.first > right.first; });
+template <typename T>
+void sort(std::vector<std::pair<double, T>>& pages) {
+  std::sort(pages.begin(), pages.end(),
+            [](const auto& left, const auto& right) { return left.first > right.first; });
 }
 
 // Counts the good ones of ranked scores, and finds out whether one comes after another that is not.
 class GoodPages {
-public:
-    void add(double score)
-    {
-        if (score <= GOOD)
-            worse_ = true;
-        else if (worse_)
-            in_order_ = false;
-        else
-            ++good_;
-    }
+ public:
+  void add(double score) {
+    if (score <= GOOD)
+      worse_ = true;
+    else if (worse_)
+      in_order_ = false;
+    else
+      ++good_;
+  }
 
-    std::optional<std::uint32_t> count() const { return in_order_ ? std::optional(good_) : std::nullopt; }
+  std::optional<std::uint32_t> count() const {
+    return in_order_ ? std::optional(good_) : std::nullopt;
+  }
 
-private:
-    std::uint32_t good_ = 0;
-    bool worse_ = false;
-    bool in_order_ = true;
+ private:
+  std::uint32_t good_ = 0;
+  bool worse_ = false;
+  bool in_order_ = true;
 };
 
-} // namespace catrank
+}  // namespace catrank

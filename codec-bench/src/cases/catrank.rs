@@ -20,8 +20,8 @@ const MOST_WORDS: u32 = 20;
 const RARE: u32 = 8;
 const FACTOR: f64 = 10_000.0;
 const WORDS: [&str; 14] = [
-    "foo ", "bar ", "baz ", "qux ", "quux ", "corge ", "grault ", "garply ", "waldo ", "fred ", "plugh ", "xyzzy ", "thud ",
-    "wibble ",
+    "foo ", "bar ", "baz ", "qux ", "quux ", "corge ", "grault ", "garply ", "waldo ", "fred ", "plugh ", "xyzzy ",
+    "thud ", "wibble ",
 ];
 
 static CAT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" cat "));

@@ -53,11 +53,7 @@ pub fn exchange(case: Case, form: Form) -> Box<dyn Exchange> {
 }
 
 fn of<W: Work + 'static>(form: Form) -> Box<dyn Exchange> {
-    if form.reuse {
-        Box::new(Capnp::<W, Scratch>::new(form))
-    } else {
-        Box::new(Capnp::<W, Fresh>::new(form))
-    }
+    if form.reuse { Box::new(Capnp::<W, Scratch>::new(form)) } else { Box::new(Capnp::<W, Fresh>::new(form)) }
 }
 
 type Result<T> = capnp::Result<T>;
@@ -262,7 +258,8 @@ impl<W: Work, P: Place> Exchange for Capnp<W, P> {
         let packed = self.packed;
         {
             let mut response = Builder::new(self.response.allocator());
-            self.request.read::<W::Request, _>(&self.sent, packed, |request| W::answer(request, response.init_root()))?;
+            self.request
+                .read::<W::Request, _>(&self.sent, packed, |request| W::answer(request, response.init_root()))?;
             P::write(&response, packed, &mut self.replied)?;
         }
         judge(self.response.read::<W::Response, _>(&self.replied, packed, |response| W::check(response, &expected))?)?;
@@ -297,8 +294,7 @@ impl<W: Work, P: Place> Exchange for Capnp<W, P> {
 
     fn response(&mut self, request: &[u8]) -> std::result::Result<Vec<u8>, Failure> {
         let mut response = Builder::new(self.response.allocator());
-        self.request
-            .read::<W::Request, _>(request, self.packed, |request| W::answer(request, response.init_root()))?;
+        self.request.read::<W::Request, _>(request, self.packed, |request| W::answer(request, response.init_root()))?;
         P::write(&response, self.packed, &mut self.replied)?;
         Ok(self.replied.clone())
     }
@@ -330,11 +326,7 @@ impl Carsales {
     fn read(car: cars::car::Reader<'_>) -> Result<Numbers> {
         let mut wheels = [Wheel::default(); WHEELS];
         for (wheel, from) in wheels.iter_mut().zip(car.get_wheels()?) {
-            *wheel = Wheel {
-                diameter: from.get_diameter(),
-                pressure: from.get_pressure(),
-                winter: from.get_winter(),
-            };
+            *wheel = Wheel { diameter: from.get_diameter(), pressure: from.get_pressure(), winter: from.get_winter() };
         }
         let engine = car.get_engine()?;
         Ok(Numbers {

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from testbed.bench.codecs.cli import codecs
 from testbed.bench.handicaps.cli import handicaps
 from testbed.bench.overload_cli import overload
 from testbed.bench.scaling.cli import scaling
@@ -28,5 +29,5 @@ def results() -> None:
         fail(str(error))
 
 
-for command in (overload, handicaps, scaling, sockets, services, results):
+for command in (overload, handicaps, scaling, sockets, services, codecs, results):
     bench.command()(command)

@@ -4,43 +4,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
-
-from testbed.comparison.record import Measurement, Pair
+from testbed.comparison.record import ComparisonRecord
 from testbed.run import results_folder
-from testbed.run.environment import Environment
-from testbed.run.results_folder import Record, Status, write_atomically
+from testbed.run.results_folder import Record, write_atomically
 
 SCHEMA_VERSION = 1
 
 
-class OverloadRecord(Record):
+class OverloadRecord(ComparisonRecord):
     """`summary.json`."""
 
     schema_version: int = SCHEMA_VERSION
     kind: Literal["bench-overload"] = "bench-overload"
-    status: Status
-    reason: str | None = None
-    started: datetime
-    finished: datetime | None = None
-    command: str
-    quick: bool
     hugepages: bool
-    per_cpu_second: bool
-    blocks: int
-    rounds: int
-    slice_ms: float
-    seed: int
-    lcores: dict[str, int]
     tsc_hz: int | None = None
-    environment: Environment
-    pairs: list[Pair] = Field(default_factory=list)
-    noise_floor: list[Pair] = Field(default_factory=list, description="the first contestant against itself")
-    measurements: list[Measurement] = Field(default_factory=list)
 
 
 def write_record(path: Path, record: Record) -> None:

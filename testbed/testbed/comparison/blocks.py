@@ -12,19 +12,21 @@ from __future__ import annotations
 import contextlib
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from testbed.comparison.condition import Condition
 from testbed.comparison.contestants import Contestant
+from testbed.comparison.figures import figures
 from testbed.comparison.instance import Instance
 from testbed.comparison.noise_floor import again
 from testbed.comparison.order import rounds
 from testbed.comparison.platform import Platform
-from testbed.comparison.record import Block, Run
+from testbed.comparison.record import Block, Measurement, Run
 from testbed.comparison.runner import SETTLE_S, Runner
 from testbed.comparison.telemetry import Reading, TelemetryError
 from testbed.run import environment
+from testbed.run.namespaces import NamespacesUnavailable
 from testbed.run.process import ProcessError
 
 # Discarded at the beginning of a block, for each instance.
@@ -79,6 +81,41 @@ def run_block(
         block.reasons.append(str(error))
     block.steal_percent = environment.steal_percent(ticks, environment.steal_ticks())
     return block, tsc_hz
+
+
+def further_blocks(
+    measurement: Measurement,
+    blocks: int,
+    entrants: Callable[[int], list[Entrant]],
+    protocol: Protocol,
+    seed: str,
+    on_step: Callable[[str], None],
+    look: Callable[[Block], None] = lambda _: None,
+) -> Iterator[Block]:
+    """The blocks that a measurement lacks, interleaved; each is in it when it is yielded. Errors become reasons in it.
+
+    `entrants` makes those of a block by its number, and `look` is shown each block before its figures are.
+    """
+    for number in range(len(measurement.blocks) + 1, blocks + 1):
+        block = Block(number=number)
+        # By itself, so that a run that is resumed has the order that it would have had.
+        chance = random.Random(f"{seed}-{number}")
+        ticks = environment.steal_ticks()
+        try:
+            interleaved(
+                block,
+                entrants(number),
+                protocol,
+                chance,
+                lambda step, number=number: on_step(f"block {number} of {blocks}: {step}"),
+            )
+        except (NamespacesUnavailable, ProcessError, TelemetryError) as error:
+            block.reasons.append(str(error))
+        look(block)
+        block.steal_percent = environment.steal_percent(ticks, environment.steal_ticks())
+        measurement.blocks.append(block)
+        measurement.figures = figures(measurement, None)
+        yield block
 
 
 def _instances(

@@ -46,6 +46,11 @@ class Condition(BaseModel):
     message: int | None = None
     # Requests on a connection, which the server closes then. 0: it does not.
     per_connection: int = 0
+    # Of codecs, whose wire is how messages are passed: what these are, whether they are packed, and whether buffers are
+    # used again.
+    case: str | None = None
+    packed: bool = False
+    reuse: bool = False
 
     @property
     def is_bulk(self) -> bool:
@@ -94,6 +99,9 @@ class Condition(BaseModel):
 
     def describe(self, sweep: str | None = None) -> str:
         """'net_null, 64 bytes, 1 port', and what differs from the usual or is swept."""
+        if self.case is not None:
+            words = [self.case, self.wire] + ["packed"] * self.packed + ["buffers used again"] * self.reuse
+            return ", ".join(words)
         if self.connections is not None:
             word = "stream" if self.streams else "connection"
             words = [f"{self.connections:,} {word}{'' if self.connections == 1 else 's'}"]

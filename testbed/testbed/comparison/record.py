@@ -4,12 +4,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import Field
 
 from testbed.comparison.condition import Condition
 from testbed.comparison.pair_verdict import Verdict
 from testbed.comparison.statistics import PairRatio
-from testbed.run.results_folder import Record
+from testbed.run.environment import Environment
+from testbed.run.results_folder import Record, Status
 
 
 class Slices(Record):
@@ -47,6 +50,7 @@ class Run(Record):
     idle_share: float | None = Field(None, description="of a race: time in which the server had nothing to do")
     client_idle_share: float | None = Field(None, description="of a race: the same of its client")
     connection_bytes: float | None = Field(None, description="of a race: growth of the server's RSS / connections")
+    message_bytes: float | None = Field(None, description="of codecs: bytes that the process made in a round")
     lost: Lost = Field(default_factory=Lost)
     slices: Slices = Field(default_factory=Slices)
 
@@ -109,3 +113,26 @@ class Pair(Record):
     def describe(self) -> str:
         """The condition in words."""
         return self.condition.describe(self.sweep)
+
+
+class ComparisonRecord(Record):
+    """What `summary.json` of every comparison has."""
+
+    schema_version: int = 1
+    kind: str
+    status: Status
+    reason: str | None = None
+    started: datetime
+    finished: datetime | None = None
+    command: str
+    quick: bool
+    per_cpu_second: bool
+    seed: int
+    blocks: int
+    rounds: int
+    slice_ms: float
+    lcores: dict[str, int] = Field(description="which CPUs have what")
+    environment: Environment
+    pairs: list[Pair] = Field(default_factory=list)
+    noise_floor: list[Pair] = Field(default_factory=list, description="the first contestant against itself")
+    measurements: list[Measurement] = Field(default_factory=list)

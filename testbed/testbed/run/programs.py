@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Where the two builds put their programs, relative to the top of the repository.
-BUILD_FOLDERS = ("build/l2fwd-c", "target/dist")
+BUILD_FOLDERS = ("build/l2fwd-c", "target/dist", "target/codec-cpp")
 # Programs of these profiles of cargo are for tests: no figure is published of them.
 UNPUBLISHED = ("debug", "release")
 
@@ -42,9 +42,13 @@ ECHO = "echo-example"
 IMPAIR = "impair"
 LOAD = "load"
 ORIGIN = "origin"
+# Serialization libraries.
+CODEC_RUST = "codec-rust"
+CODEC_CPP = "codec-cpp"
 LANGUAGES |= dict.fromkeys(
-    (COSTS, BYTE_COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO, ECHO, IMPAIR, LOAD, ORIGIN), "Rust"
+    (COSTS, BYTE_COSTS, RACE_CLIENT, RACE_SERVER, RACE_TOKIO, ECHO, IMPAIR, LOAD, ORIGIN, CODEC_RUST), "Rust"
 )
+LANGUAGES[CODEC_CPP] = "C++"
 
 
 def repository_root() -> Path:

@@ -17,7 +17,11 @@ use codec_bench::{
 };
 
 /// Writes the messages of so many rounds.
-pub(crate) fn write(mut exchange: Box<dyn Exchange>, rounds: u64, mut output: impl Write) -> Result<(), Box<dyn Error>> {
+pub(crate) fn write(
+    mut exchange: Box<dyn Exchange>,
+    rounds: u64,
+    mut output: impl Write,
+) -> Result<(), Box<dyn Error>> {
     let mut random = Random::default();
     for _ in 0..rounds {
         let request = exchange.request(&mut random)?;

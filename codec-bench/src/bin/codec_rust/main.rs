@@ -3,6 +3,8 @@
 
 //! `codec-rust`: rounds of a case, with a library in Rust. `codec-cpp` has the same command line.
 
+#![forbid(unsafe_code)]
+
 mod exchange_files;
 mod options;
 mod peer;

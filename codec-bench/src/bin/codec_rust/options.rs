@@ -93,7 +93,9 @@ impl Options {
             None => &LIBRARIES[0],
         };
         let case = match word(2) {
-            Some(name) => *Case::ALL.iter().find(|case| case.name() == name).ok_or_else(|| format!("unknown case '{name}'"))?,
+            Some(name) => {
+                *Case::ALL.iter().find(|case| case.name() == name).ok_or_else(|| format!("unknown case '{name}'"))?
+            }
             None => Case::Carsales,
         };
         let mode = match word(3) {

@@ -15,7 +15,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from testbed.bench.count.binary import run_tool
+from testbed.bench.count.collect import collected, counted
 from testbed.bench.count.gate import BYTE, REQUEST, figures_path, growth, read_figures, renew_figures, versions
 from testbed.bench.count.instructions import CountError
 from testbed.bench.sockets.record import ByteCount, Count
@@ -34,10 +34,7 @@ BYTES = 4_000_000
 
 # What is counted: the function of testbed/load/src/bin/costs.rs that handles one request.
 _REQUEST = "costs::request"
-_COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
 _BYTES = re.compile(r"^(\d+) bytes$", re.MULTILINE)
-# Callgrind counts each byte of `rep movsb`, which is one instruction. With this, glibc copies by others.
-_NO_REP = "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=0x7fffffff:glibc.cpu.x86_rep_stosb_threshold=0x7fffffff"
 
 
 @dataclass(frozen=True)
@@ -63,8 +60,8 @@ def count_requests(program: Program, server: str, connections: int, requests: in
 
     Raises `CountError`, and `BinaryError` without valgrind.
     """
-    told = _counted(_REQUEST, program, str(connections), str(requests), server)
-    return Count(server=server, connections=connections, instructions=_collected(told, program, _REQUEST) / requests)
+    told = counted(_REQUEST, program, str(connections), str(requests), server)
+    return Count(server=server, connections=connections, instructions=collected(told, program, _REQUEST) / requests)
 
 
 def count_bytes(program: Program, direction: str, device: str, length: int = BYTES) -> ByteCount:
@@ -73,25 +70,12 @@ def count_bytes(program: Program, direction: str, device: str, length: int = BYT
     Raises as `count_requests`.
     """
     function = DIRECTIONS[direction]
-    told = _counted(function, program, str(length), device)
+    told = counted(function, program, str(length), device)
     carried = _BYTES.search(told)
     if carried is None:
         raise CountError(f"{program.path}: it does not say how many bytes it has carried")
-    instructions = _collected(told, program, function) / int(carried[1])
+    instructions = collected(told, program, function) / int(carried[1])
     return ByteCount(direction=direction, device=device, instructions=instructions)
-
-
-def _counted(function: str, program: Program, *words: str) -> str:
-    """What callgrind and the program print when this function's instructions are counted."""
-    tool = ("valgrind", "--tool=callgrind", "--log-fd=1", "--callgrind-out-file=/dev/null", "--collect-atstart=no")
-    return run_tool("env", _NO_REP, *tool, f"--toggle-collect={function}", str(program.path), *words)
-
-
-def _collected(told: str, program: Program, function: str) -> int:
-    found = _COLLECTED.search(told)
-    if found is None or not int(found[1]):
-        raise CountError(f"{program.path}: no function '{function}' was executed: is it stripped, or inlined?")
-    return int(found[1])
 
 
 def run_counts(

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,20 +11,15 @@ from testbed.bench.sockets.instance import RaceInstance
 from testbed.bench.sockets.loads import measure_churn, measure_cost, measure_latencies
 from testbed.bench.sockets.record import Churn, Cost, Latency
 from testbed.bench.sockets.servers import Server
-from testbed.comparison.blocks import Entrant, Protocol, interleaved
+from testbed.comparison.blocks import Entrant, Protocol, further_blocks
 from testbed.comparison.condition import Condition
-from testbed.comparison.figures import figures
 from testbed.comparison.noise_floor import again
 from testbed.comparison.pair_verdict import Verdict
 from testbed.comparison.pairs import pairs
 from testbed.comparison.platform import Platform
 from testbed.comparison.record import Block, Measurement, Pair
 from testbed.comparison.slices import shares
-from testbed.comparison.telemetry import TelemetryError
-from testbed.run import environment
 from testbed.run.cpu_share import OWN_CPU_SHARE
-from testbed.run.namespaces import NamespacesUnavailable
-from testbed.run.process import ProcessError
 from testbed.run.programs import Program
 
 # Each contestant has its own.
@@ -78,27 +72,20 @@ class Race:
     ) -> Iterator[Block]:
         """All blocks that are lacking; each is in the measurement when it is yielded. Errors become reasons in it."""
         polling = {label for server, label in self._labelled(measurement, able) if not server.on_kernel}
-        for number in range(len(measurement.blocks) + 1, self.blocks + 1 if able else 1):
-            block = Block(number=number)
-            # By itself, so that a run that is resumed has the order that it would have had.
-            chance = random.Random(f"{self.seed}-{_name(measurement.condition)}-{number}")
-            ticks = environment.steal_ticks()
-            try:
-                interleaved(
-                    block,
-                    self._entrants(measurement, able, number),
-                    self.protocol,
-                    chance,
-                    lambda step, number=number: on_step(f"block {number} of {self.blocks}: {step}"),
-                )
-            except (NamespacesUnavailable, ProcessError, TelemetryError) as error:
-                block.reasons.append(str(error))
+
+        def look(block: Block) -> None:
             if _is_disturbed(block, polling):
                 block.notes.append("disturbed: other programs had more than a tenth of a CPU in most slices")
-            block.steal_percent = environment.steal_percent(ticks, environment.steal_ticks())
-            measurement.blocks.append(block)
-            measurement.figures = figures(measurement, None)
-            yield block
+
+        return further_blocks(
+            measurement,
+            self.blocks if able else 0,
+            lambda number: self._entrants(measurement, able, number),
+            self.protocol,
+            f"{self.seed}-{_name(measurement.condition)}",
+            on_step,
+            look,
+        )
 
     def _entrants(self, measurement: Measurement, able: Sequence[Server], number: int) -> list[Entrant]:
         named = self._labelled(measurement, able)

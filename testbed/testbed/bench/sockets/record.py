@@ -11,10 +11,9 @@ from typing import Literal
 from pydantic import Field
 
 from testbed.comparison.condition import Condition
-from testbed.comparison.record import Measurement, Pair
+from testbed.comparison.record import ComparisonRecord
 from testbed.run import results_folder
-from testbed.run.environment import Environment
-from testbed.run.results_folder import Record, Status
+from testbed.run.results_folder import Record
 
 SCHEMA_VERSION = 1
 # Bytes in bulk that count as a request and its answer.
@@ -89,36 +88,20 @@ class Cost(Record):
     shared_kb: int = Field(description="resident, of files and shared memory")
 
 
-class RaceRecord(Record):
+class RaceRecord(ComparisonRecord):
     """What the records of all races have. A request with its answer is a frame sent, and so are 1,024 bytes in bulk."""
 
     schema_version: int = SCHEMA_VERSION
-    kind: str
-    status: Status
-    reason: str | None = None
-    started: datetime
-    finished: datetime | None = None
-    command: str
     versions: str
-    quick: bool
     hugepages: bool
     # As pairs and noise floor are compared: by the server's CPU time.
     per_cpu_second: Literal[True] = True
-    seed: int
-    blocks: int
-    rounds: int
-    slice_ms: float
     # Runs before 2026-11-28 do not have these, and cannot be resumed.
     load_s: float | None = Field(None, description="of each load under which latencies and costs are measured")
     ramp: list[int] = Field(default_factory=list, description="requests a second, where connections end")
     conditions: list[Condition] = Field(default_factory=list, description="all that are to be measured")
     resumed: list[datetime] = Field(default_factory=list, description="when an interrupted run was continued")
-    lcores: dict[str, int] = Field(description="the CPUs of client and server")
     servers: dict[str, str] = Field(description="what each contestant is")
-    environment: Environment
-    pairs: list[Pair] = Field(default_factory=list)
-    noise_floor: list[Pair] = Field(default_factory=list, description="the first contestant against itself")
-    measurements: list[Measurement] = Field(default_factory=list)
     latencies: list[Latency] = Field(default_factory=list)
     churn: list[Churn] = Field(default_factory=list)
     costs: list[Cost] = Field(default_factory=list)
