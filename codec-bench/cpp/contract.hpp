@@ -82,7 +82,10 @@ class Exchange {
 struct Library {
   // Its name on command lines.
   std::string_view name;
-  // Whether it makes bytes, and whether it has a packed form.
+  // What it is.
+  std::string_view what;
+  // Whether messages can be passed as objects, whether it makes bytes, and whether it has a packed form.
+  bool has_objects;
   bool has_bytes;
   bool packs;
   // Makes a case of it.
@@ -94,6 +97,6 @@ std::unique_ptr<Exchange> capnp_exchange(Case which, Form form);
 std::unique_ptr<Exchange> plain_exchange(Case which, Form form);
 
 inline constexpr Library LIBRARIES[] = {
-    {"capnp", true, true, capnp_exchange},
-    {"plain", false, false, plain_exchange},
+    {"capnp", "Cap'n Proto by libcapnp", true, true, true, capnp_exchange},
+    {"plain", "structs, copied in place of bytes", true, false, false, plain_exchange},
 };

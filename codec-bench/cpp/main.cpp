@@ -22,7 +22,8 @@ void run(const Options& options) {
     case Command::list:
       for (const Library& library : LIBRARIES)
         std::cout << std::boolalpha << R"({"bytes":)" << library.has_bytes << R"(,"library":")"
-                  << library.name << R"(","packs":)" << library.packs << "}\n";
+                  << library.name << R"(","objects":)" << library.has_objects << R"(,"packs":)"
+                  << library.packs << R"(,"what":")" << library.what << "\"}\n";
       break;
     case Command::run: {
       Rounds rounds(options);

@@ -72,6 +72,15 @@ pub enum Failure {
     Peer(#[from] io::Error),
 }
 
+/// A [`Failure`] if the response is not right.
+///
+/// # Errors
+///
+/// [`Failure::Wrong`].
+pub fn judge(right: bool) -> Result<(), Failure> {
+    if right { Ok(()) } else { Err(Failure::Wrong) }
+}
+
 /// The way to the other process: a pipe in each direction, or a connection.
 #[derive(Debug)]
 pub struct Peer {

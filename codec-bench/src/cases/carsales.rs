@@ -3,6 +3,8 @@
 
 //! Records of numbers: a client offers cars, and the server says what they are worth.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{digest::Digest, random::Random};
 
 /// A request has fewer cars than this.
@@ -34,7 +36,7 @@ impl Names {
 }
 
 /// The numbers of a car.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "the names say it, as those of the schema do")]
 pub struct Numbers {
     pub color: u16,
@@ -56,7 +58,7 @@ pub struct Numbers {
 }
 
 /// Of [`Numbers`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "as above")]
 pub struct Wheel {
     pub diameter: u16,
@@ -65,7 +67,7 @@ pub struct Wheel {
 }
 
 /// Of [`Numbers`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "as above")]
 pub struct Engine {
     pub horsepower: u16,

@@ -6,6 +6,7 @@
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
+use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
 
@@ -28,7 +29,7 @@ static CAT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" cat "));
 static DOG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" dog "));
 
 /// A page before it is in a message. Its buffers are used for all pages.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Page {
     /// Its address.
     pub url: String,

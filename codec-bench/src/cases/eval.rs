@@ -3,13 +3,15 @@
 
 //! Nested structures: a client has an expression, and the server computes it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::random::Random;
 
 // An operand at this depth is always a value.
 const DEPTH: u32 = 8;
 
 /// What is done with two operands.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[allow(missing_docs, reason = "the names say it, as those of the schema do")]
 pub enum Operation {
     Add,

@@ -18,7 +18,7 @@ use crate::{
         catrank::{self, MOST_PAGES, Page},
         eval::{self, Operand, Operation, Tree},
     },
-    contract::{Case, Exchange, Failure, Form, Part, Peer},
+    contract::{Case, Exchange, Failure, Form, Part, Peer, judge},
     digest::Digest,
     random::Random,
 };
@@ -307,10 +307,6 @@ impl<W: Work, P: Place> Exchange for Capnp<W, P> {
         }
         Ok(())
     }
-}
-
-fn judge(right: bool) -> std::result::Result<(), Failure> {
-    if right { Ok(()) } else { Err(Failure::Wrong) }
 }
 
 impl From<capnp::Error> for Failure {

@@ -4,7 +4,11 @@
 //! The libraries, a file each.
 
 pub mod capnp;
+mod decoded;
+pub mod owned;
 pub mod plain;
+pub mod postcard;
+pub mod serde_json;
 
 use crate::contract::{Case, Exchange, Form};
 
@@ -12,6 +16,10 @@ use crate::contract::{Case, Exchange, Form};
 pub struct Library {
     /// Its name on command lines.
     pub name: &'static str,
+    /// What it is.
+    pub what: &'static str,
+    /// Whether messages can be passed as objects.
+    pub has_objects: bool,
     /// Whether it makes bytes.
     pub has_bytes: bool,
     /// Whether it has a packed form.
@@ -21,9 +29,11 @@ pub struct Library {
 }
 
 /// All of them.
-pub const LIBRARIES: [Library; 2] = [
-    Library { name: "capnp", has_bytes: true, packs: true, exchange: capnp::exchange },
-    Library { name: "plain", has_bytes: false, packs: false, exchange: plain::exchange },
+pub const LIBRARIES: [Library; 4] = [
+    Library { name: "capnp", what: "Cap'n Proto by the crate capnp", has_objects: true, has_bytes: true, packs: true, exchange: capnp::exchange },
+    Library { name: "plain", what: "structs, copied in place of bytes", has_objects: true, has_bytes: false, packs: false, exchange: plain::exchange },
+    Library { name: "postcard", what: "the crate postcard", has_objects: false, has_bytes: true, packs: false, exchange: postcard::exchange },
+    Library { name: "serde_json", what: "JSON by the crate serde_json", has_objects: false, has_bytes: true, packs: false, exchange: serde_json::exchange },
 ];
 
 /// The one of this name.

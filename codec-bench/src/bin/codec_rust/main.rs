@@ -42,7 +42,13 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     match options.command {
         Command::List => {
             for library in &LIBRARIES {
-                print_line(&json!({"library": library.name, "bytes": library.has_bytes, "packs": library.packs}));
+                print_line(&json!({
+                    "library": library.name,
+                    "what": library.what,
+                    "objects": library.has_objects,
+                    "bytes": library.has_bytes,
+                    "packs": library.packs,
+                }));
             }
         }
         Command::Run => {

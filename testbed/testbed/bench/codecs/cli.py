@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.bench.codecs.contestants import CASES, CODECS, MODES, choose, conditions
+from testbed.bench.codecs.contestants import CASES, MODES, choose, conditions
 from testbed.bench.count.binary import BinaryError
 from testbed.bench.count.gate import FiguresError
 from testbed.bench.count.instructions import CountError
@@ -29,16 +29,15 @@ from testbed.command_line.options import (
 )
 from testbed.comparison.blocks import Protocol
 from testbed.run.lcores import plan_lcores
+from testbed.run.process import ProcessError
 from testbed.run.programs import ProgramMissing
 from testbed.run.results_folder import ResultsError
-
-_NAMES = ", ".join(one.name for one in CODECS)
 
 
 def codecs(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="LIBRARY…", help=f"Some of {_NAMES}. Default: all.", show_default=False),
+        typer.Argument(metavar="LIBRARY…", help="Libraries, such as capnp-rust. Default: all.", show_default=False),
     ] = None,
     case: Annotated[
         list[str] | None, typer.Option("--case", metavar="|".join(CASES), help="Repeatable. Default: all.")
@@ -104,7 +103,7 @@ def codecs(
             command=shlex.join(command_words("bench", "codecs")),
         )
         status = run_codecs(options, new_console())
-    except (BinaryError, CountError, FiguresError, ProgramMissing, ResultsError, OSError) as error:
+    except (BinaryError, CountError, FiguresError, ProcessError, ProgramMissing, ResultsError, OSError) as error:
         fail(str(error))
     end_with(status, "some measurements failed: the reasons are above")
 

@@ -58,7 +58,7 @@ def run_codecs(options: CodecsOptions, console: Console) -> Status:
     Raises `BinaryError`, `CountError` and `ResultsError`.
     """
     folder = new_results_folder(options.out, "bench-codecs")
-    programs = {one.program.name: one.program for one in options.codecs if one.program is not None}
+    programs = {one.program.name: one.program for one in options.codecs}
     record = CodecsRecord(
         # Interrupted until proven otherwise: this is what a reader finds if this program is killed.
         status=Status.INTERRUPTED,

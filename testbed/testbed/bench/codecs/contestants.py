@@ -4,16 +4,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.comparison.condition import Condition
+from testbed.run.process import completed
 from testbed.run.programs import CODEC_CPP, CODEC_RUST, Program, ProgramMissing, find_program
+from testbed.run.scratch import scratch_folder
 
 CASES = ("carsales", "catrank", "eval")
 OBJECT, BYTES, PIPE, TCP = "object", "bytes", "pipe", "tcp"
 MODES = (OBJECT, BYTES, PIPE, TCP)
+# The programs, and how the names of their libraries end.
+_PROGRAMS = ((CODEC_RUST, "rust"), (CODEC_CPP, "cpp"))
+_TIMEOUT_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -23,16 +28,17 @@ class Codec:
     # As on the command line: 'capnp-rust'.
     name: str
     library: str
-    program_name: str
+    program: Program
     what: str
-    # Whether it makes bytes, and whether it has a packed form.
-    has_bytes: bool = True
-    packs: bool = False
-    program: Program | None = None
+    # Whether messages can be passed as objects, and as bytes, and whether these have a packed form.
+    has_objects: bool
+    has_bytes: bool
+    packs: bool
 
     def takes_part(self, condition: Condition) -> bool:
         """Whether it can do this."""
-        return (self.has_bytes or condition.wire in (OBJECT, BYTES)) and (self.packs or not condition.packed)
+        passes = {OBJECT: self.has_objects, BYTES: True}.get(condition.wire, self.has_bytes)
+        return passes and (self.packs or not condition.packed)
 
     def words(self, condition: Condition) -> list[str]:
         """What follows the command on its program's command line."""
@@ -41,29 +47,24 @@ class Codec:
         return found + ["--packed"] * condition.packed + ["--reuse"] * condition.reuse
 
 
-# The first one's noise floor is measured.
-CODECS = (
-    Codec("capnp-rust", "capnp", CODEC_RUST, "Cap'n Proto by the crate capnp", packs=True),
-    Codec("capnp-cpp", "capnp", CODEC_CPP, "Cap'n Proto by libcapnp", packs=True),
-    Codec("plain-rust", "plain", CODEC_RUST, "structs, copied in place of bytes", has_bytes=False),
-    Codec("plain-cpp", "plain", CODEC_CPP, "structs, copied in place of bytes", has_bytes=False),
-)
-
-
 def choose(names: Sequence[str], folders: list[Path] | None) -> list[Codec]:
-    """Those of these names, by default all.
+    """Those of these names, by default all that the two programs have. The first one's noise floor is measured.
 
-    Raises `ProgramMissing`.
+    Raises `ProgramMissing`, and `ProcessError` for a program that cannot be run.
     """
-    by_name = {one.name: one for one in CODECS}
+    found = [codec for name, language in _PROGRAMS for codec in _codecs(find_program(name, folders), language)]
+    by_name = {one.name: one for one in sorted(found, key=lambda one: one.library)}
     if strange := [name for name in names if name not in by_name]:
         raise ProgramMissing(f"no library '{strange[0]}': choose from {', '.join(by_name)}")
-    wanted = [by_name[name] for name in dict.fromkeys(names)] or CODECS
-    programs = {name: find_program(name, folders) for name in {one.program_name for one in wanted}}
-    return [
-        Codec(one.name, one.library, one.program_name, one.what, one.has_bytes, one.packs, programs[one.program_name])
-        for one in wanted
-    ]
+    return [by_name[name] for name in dict.fromkeys(names)] or list(by_name.values())
+
+
+def _codecs(program: Program, language: str) -> Iterator[Codec]:
+    with scratch_folder() as folder:
+        listed = completed(program.name, [program.path, "list"], folder, _TIMEOUT_S).events
+    for row in listed:
+        library = row["library"]
+        yield Codec(f"{library}-{language}", library, program, row["what"], row["objects"], row["bytes"], row["packs"])
 
 
 def conditions(cases: Sequence[str], modes: Sequence[str], reuse: Sequence[bool]) -> list[Condition]:

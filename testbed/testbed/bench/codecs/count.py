@@ -41,9 +41,8 @@ def count_round(codec: Codec, condition: Condition) -> Count:
 
     Raises `CountError`, and `BinaryError` without valgrind.
     """
-    assert codec.program is not None
     assert condition.case is not None
-    function, rounds = _ROUND[codec.program_name], ROUNDS[condition.case]
+    function, rounds = _ROUND[codec.program.name], ROUNDS[condition.case]
     told = counted(function, codec.program, "run", *codec.words(condition), "--rounds", str(rounds))
     return Count(codec=codec.name, condition=condition, instructions=collected(told, codec.program, function) / rounds)
 

@@ -26,7 +26,6 @@ class CodecInstance:
     def __init__(
         self, codec: Codec, condition: Condition, lcores: LcorePlan, folder: Path, label: str, name: str
     ) -> None:
-        assert codec.program is not None
         self.condition = condition
         self.label = label
         self.start_s = 0.0

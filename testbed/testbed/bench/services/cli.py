@@ -109,7 +109,7 @@ def services(
         bool,
         typer.Option(
             "--loss",
-            help="Instead, ask the programs in Rust and C over paths that lose frames: 4 to 5 minutes, or half of one "
+            help="Instead, ask the programs in Rust and C over paths that lose frames: 5 to 7 minutes, or half of one "
             "with --quick.",
         ),
     ] = False,
