@@ -56,6 +56,9 @@ pub struct Config {
     /// A connection ends if the peer was not heard for so long although it had to answer; 120 s (RFC 1122, section
     /// 4.2.3.5, wants 100 s at least).
     pub user_timeout: Duration,
+    /// What the peer does not acknowledge is sent again after this time at the earliest, unless later segments arrive; 200 ms,
+    /// as in Linux. RFC 6298, section 2.4, wants 1 s; longer ones count as 1 s.
+    pub min_retransmission_timeout: Duration,
     /// The maximum number of connections that one address has opened to the stack; no limit but `connections`.
     pub connections_per_peer: Option<usize>,
     /// A peer that was silent for so long is asked for a sign (RFC 9293, section 3.8.4), again and again, and given up after
@@ -120,6 +123,7 @@ impl Config {
             congestion_control: Some(CongestionControl::Cubic),
             handshake_timeout: Duration::from_secs(20),
             user_timeout: Duration::from_secs(120),
+            min_retransmission_timeout: Duration::from_millis(200),
             connections_per_peer: None,
             keep_alive: None,
             idle_timeout: None,

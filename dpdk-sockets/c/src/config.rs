@@ -54,6 +54,9 @@ pub struct Config {
     pub handshake_timeout_ms: u32,
     /// A connection ends if the peer was not heard for so long although it had to answer, in milliseconds. Default: 120000.
     pub user_timeout_ms: u32,
+    /// What the peer does not acknowledge is sent again after this time at the earliest, in milliseconds, unless later segments
+    /// arrive. Default: 200; RFC 6298 wants 1000.
+    pub min_retransmission_timeout_ms: u32,
     /// A peer that was silent for so long is asked for a sign, in milliseconds, and given up after user_timeout_ms. Default: never.
     pub keep_alive_ms: u32,
     /// A connection on which no data came or went for so long is reset, in milliseconds. Default: never.
@@ -108,6 +111,7 @@ impl Config {
         let times = [
             (self.handshake_timeout_ms, &mut config.handshake_timeout),
             (self.user_timeout_ms, &mut config.user_timeout),
+            (self.min_retransmission_timeout_ms, &mut config.min_retransmission_timeout),
             (self.time_wait_ms, &mut config.time_wait),
         ];
         for (given, limit) in times {
@@ -142,6 +146,7 @@ mod tests {
         no_congestion_control: 0,
         handshake_timeout_ms: 0,
         user_timeout_ms: 0,
+        min_retransmission_timeout_ms: 0,
         keep_alive_ms: 0,
         idle_timeout_ms: 0,
         time_wait_ms: 0,
@@ -171,6 +176,7 @@ mod tests {
             no_congestion_control: 1,
             handshake_timeout_ms: 5,
             user_timeout_ms: 6,
+            min_retransmission_timeout_ms: 14,
             time_wait_ms: 7,
             time_waits: 8,
             vlan: 9,
@@ -190,8 +196,9 @@ mod tests {
         assert_eq!((config.mtu, config.connections, config.backlog, config.time_waits), (600, 1, 2, 8));
         assert_eq!((config.receive_buffer, config.send_buffer, config.congestion_control), (3, 4, None));
         assert_eq!(config.initial_buffer, 13);
-        let times = [config.handshake_timeout, config.user_timeout, config.time_wait];
-        assert_eq!(times, [5, 6, 7].map(Duration::from_millis));
+        let times =
+            [config.handshake_timeout, config.user_timeout, config.time_wait, config.min_retransmission_timeout];
+        assert_eq!(times, [5, 6, 7, 14].map(Duration::from_millis));
         assert_eq!((config.vlan, config.connections_per_peer), (Some(9), Some(10)));
         let times = [config.keep_alive, config.idle_timeout];
         assert_eq!(times, [11, 12].map(|ms| Some(Duration::from_millis(ms))));

@@ -16,7 +16,7 @@ use core::net::IpAddr;
 /// The same segment is not sent twice within this time.
 const SAME_AGAIN_AFTER: Time = Time::from_secs(1);
 
-/// Nothing is repeated before this time has passed (RFC 6298, section 2.4).
+/// The engine repeats nothing before this time has passed (RFC 6298, section 2.4).
 const RETRANSMISSION_AFTER: Time = Time::from_secs(1);
 
 impl<W: Wire> Stack<W> {
@@ -52,7 +52,7 @@ impl<W: Wire> Stack<W> {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.is_dirty = false;
         let now = self.link.now();
-        if connection.repetition().is_some_and(|at| now >= at) {
+        if connection.repetition(&self.patience).is_some_and(|at| now >= at) {
             connection.repeat(now);
             if let Next::At(at) = self.engine.next(&connection.socket, connection.path, now) {
                 let (hop, path, next) = (connection.hop, connection.path, connection.next_to_send);
@@ -96,7 +96,7 @@ impl<W: Wire> Stack<W> {
             self.over(id, how);
             return;
         }
-        let deadline = match (deadline.map(|(at, _)| at), connection.repetition()) {
+        let deadline = match (deadline.map(|(at, _)| at), connection.repetition(&self.patience)) {
             (Some(deadline), Some(repetition)) => Some(deadline.min(repetition)),
             (deadline, repetition) => deadline.or(repetition),
         };

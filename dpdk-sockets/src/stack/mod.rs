@@ -151,6 +151,7 @@ impl<W: Wire> Stack<W> {
                 open: config.user_timeout.into(),
                 keep_alive,
                 idle: config.idle_timeout.map(Time::from),
+                repeating: config.min_retransmission_timeout.into(),
             },
             connections: ConnectionTable::default(),
             time_wait: TimeWait::new(config.time_wait.into(), config.time_waits),

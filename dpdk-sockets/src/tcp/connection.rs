@@ -30,7 +30,7 @@ pub(crate) enum Stage {
 /// The tick of a connection that waits for no time.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// How long a peer may be silent.
+/// How long a peer may be silent until what happens.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     /// If it has to answer, before the handshake is complete.
@@ -41,6 +41,8 @@ pub(crate) struct Patience {
     pub(crate) keep_alive: Option<Time>,
     /// If nobody has sent data.
     pub(crate) idle: Option<Time>,
+    /// What it does not acknowledge is not repeated before this time has passed.
+    pub(crate) repeating: Time,
 }
 
 /// What happens to a segment of a known flow.
@@ -207,7 +209,7 @@ impl Connection {
     fn acknowledged(&mut self, number: TcpSeqNumber, window: u16, now: Time) {
         if number >= self.acknowledged && number <= self.next_to_send {
             if number > self.acknowledged {
-                self.retransmission.restart(now);
+                self.retransmission.acknowledged(number, now);
             }
             (self.acknowledged, self.peer_window) = (number, window);
         }
@@ -239,16 +241,19 @@ impl Connection {
             } else if sent.seq == self.acknowledged && sent.len > 0 {
                 self.retransmission.repeat(now);
             }
-            self.next_to_send = self.next_to_send.max(sent.next());
+            if sent.next() > self.next_to_send {
+                self.retransmission.sent(sent.next(), now);
+                self.next_to_send = sent.next();
+            }
             (self.window, self.edge) = (sent.window, sent.ack + usize::from(sent.window));
             self.owes_acknowledgment = false;
         }
     }
 
     /// When the engine has to repeat what is on its way, at the latest.
-    pub(crate) fn repetition(&self) -> Option<Time> {
+    pub(crate) fn repetition(&self, patience: &Patience) -> Option<Time> {
         let is_waiting = self.stage == Stage::Open && self.acknowledged != self.next_to_send;
-        is_waiting.then(|| self.retransmission.deadline())
+        is_waiting.then(|| self.retransmission.deadline(patience.repeating))
     }
 
     /// Notes that it is time to repeat what is on its way.

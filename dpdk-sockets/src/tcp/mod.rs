@@ -12,6 +12,7 @@ mod initial_sequence;
 mod noted;
 mod replies;
 mod retransmission;
+mod round_trip;
 mod syn_cookie;
 mod table;
 mod time_wait;

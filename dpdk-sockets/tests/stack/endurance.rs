@@ -74,6 +74,7 @@ impl World {
         let mut stacks = [0, 1].map(|number| {
             let mut config = Config::new(MacAddr([2, 0, 0, 0, 0, number as u8]), addresses[number]);
             config.keep_alive = Some(KEEP_ALIVE);
+            config.min_retransmission_timeout = REPETITION;
             (config.receive_buffer, config.send_buffer) = (8_192, 8_192);
             Stack::new(Memory::default(), config).unwrap()
         });

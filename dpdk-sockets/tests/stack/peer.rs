@@ -29,6 +29,8 @@ pub(crate) fn config() -> Config {
     config.congestion_control = None;
     // Buffers that grow have tests of their own.
     config.initial_buffer = 65_535;
+    // As RFC 6298 has it, and as the engine has it too.
+    config.min_retransmission_timeout = Duration::from_secs(1);
     config
 }
 

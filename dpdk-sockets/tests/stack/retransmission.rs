@@ -5,7 +5,7 @@
 
 use crate::peer::{Got, Peer, config, peer_socket};
 use core::time::Duration;
-use dpdk_sockets::Event;
+use dpdk_sockets::{ConnectionId, Event};
 use smoltcp::wire::TcpControl;
 
 const NONE: TcpControl = TcpControl::None;
@@ -106,6 +106,79 @@ fn the_time_follows_the_round_trip() {
     peer.poll();
     let (time, _) = times(&mut peer, 1).remove(0);
     assert!((2_690..2_720).contains(&time), "{time}");
+}
+
+/// A connection of a stack with this minimum time-out, on which a first segment was acknowledged after `round_trip`.
+fn measured(least: Duration, round_trip: Duration) -> (Peer, ConnectionId) {
+    let mut config = config();
+    config.min_retransmission_timeout = least;
+    let mut peer = Peer::new(config);
+    peer.handshake();
+    let Some(Event::Accepted(_, id)) = peer.stack.next_event() else { panic!("not accepted") };
+    peer.stack.send(id, b"arrives").unwrap();
+    let first = peer.poll().remove(0);
+    peer.jump(round_trip);
+    peer.acknowledge(&first);
+    peer.poll();
+    (peer, id)
+}
+
+#[track_caller]
+fn assert_millis(times: &[(u128, Got)], millis: &[u128]) {
+    for ((time, got), millis) in times.iter().zip(millis) {
+        assert!((*millis..=millis + 20).contains(time), "{time} ms before {got:?}");
+    }
+}
+
+/// The program may allow a shorter time than RFC 6298 does.
+#[test]
+fn the_shortest_time_is_that_of_the_program() {
+    let (mut peer, id) = measured(Duration::from_millis(200), Duration::from_millis(1));
+    peer.stack.send(id, b"lost").unwrap();
+    let first = peer.poll().remove(0);
+    let again = times(&mut peer, 5);
+    assert_millis(&again, &[200, 400, 800, 1_600, 3_200]);
+    assert!(again.iter().all(|(_, got)| (got.seq, &got.data) == (first.seq, &first.data)));
+    // New data was acknowledged, though nobody can tell how long that took.
+    peer.acknowledge(&first);
+    peer.poll();
+    peer.stack.send(id, b"lost again").unwrap();
+    peer.poll();
+    assert_millis(&times(&mut peer, 1), &[200]);
+}
+
+/// RFC 6298, section 2: the first round trip, and four times half of it; then each new one counts for an eighth.
+#[test]
+fn the_time_is_longer_where_round_trips_are() {
+    let (mut peer, id) = measured(Duration::from_millis(200), Duration::from_millis(160));
+    peer.stack.send(id, b"lost").unwrap();
+    let lost = peer.poll().remove(0);
+    assert_millis(&times(&mut peer, 1), &[480]);
+    peer.acknowledge(&lost);
+    peer.poll();
+    // The same once more: the variation becomes three quarters of what it was.
+    peer.stack.send(id, b"arrives").unwrap();
+    let second = peer.poll().remove(0);
+    peer.jump(Duration::from_millis(160));
+    peer.acknowledge(&second);
+    peer.poll();
+    peer.stack.send(id, b"lost").unwrap();
+    peer.poll();
+    assert_millis(&times(&mut peer, 1), &[400]);
+}
+
+/// What is on its way is not repeated while its acknowledgments come.
+#[test]
+fn nothing_is_repeated_that_is_acknowledged_in_time() {
+    let (mut peer, id) = measured(Duration::from_millis(200), Duration::from_millis(1));
+    for _ in 0..20 {
+        peer.stack.send(id, b"arrives late").unwrap();
+        let [sent] = &peer.poll()[..] else { panic!("one segment") };
+        let sent = sent.clone();
+        assert_eq!(peer.wait(Duration::from_millis(190)), []);
+        peer.acknowledge(&sent);
+        peer.poll();
+    }
 }
 
 /// RFC 5681, section 3.2.

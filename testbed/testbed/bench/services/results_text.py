@@ -32,9 +32,9 @@ ANSWERS = """\
   cost several times as much as all else.
 - **lwIP**, a stack in C, costs as much as dpdk-sockets with 100 connections and short requests, opens connections
   faster, and moves long messages more slowly.
-- **When not.** At low load a stack that polls takes a whole CPU, and the kernel next to none. Where frames are lost,
-  Linux's sockets answer sooner: dpdk-sockets sends a lost segment again after a second, as RFC 6298 wants, and Linux
-  after 200 ms; and dpdk-sockets begins a connection with 2,048 bytes on their way, and Linux with 14,600 (RFC 6928).
+- **When not.** At low load a stack that polls takes a whole CPU, and the kernel next to none. A new connection on
+  dpdk-sockets has 2,048 bytes on their way at first, and one on Linux's sockets 14,600 (RFC 6928), which costs round
+  trips where they are long. For what loss costs, see the tables of each service.
 - The high percentiles of all programs here, but for those with loss, are pauses of the virtual machine (*Pause* is the
   client's longest), and say nothing of stacks."""
 
