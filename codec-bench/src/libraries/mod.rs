@@ -30,10 +30,38 @@ pub struct Library {
 
 /// All of them.
 pub const LIBRARIES: [Library; 4] = [
-    Library { name: "capnp", what: "Cap'n Proto by the crate capnp", has_objects: true, has_bytes: true, packs: true, exchange: capnp::exchange },
-    Library { name: "plain", what: "structs, copied in place of bytes", has_objects: true, has_bytes: false, packs: false, exchange: plain::exchange },
-    Library { name: "postcard", what: "the crate postcard", has_objects: false, has_bytes: true, packs: false, exchange: postcard::exchange },
-    Library { name: "serde_json", what: "JSON by the crate serde_json", has_objects: false, has_bytes: true, packs: false, exchange: serde_json::exchange },
+    Library {
+        name: "capnp",
+        what: "Cap'n Proto by the crate capnp",
+        has_objects: true,
+        has_bytes: true,
+        packs: true,
+        exchange: capnp::exchange,
+    },
+    Library {
+        name: "plain",
+        what: "structs, copied in place of bytes",
+        has_objects: true,
+        has_bytes: false,
+        packs: false,
+        exchange: plain::exchange,
+    },
+    Library {
+        name: "postcard",
+        what: "the crate postcard",
+        has_objects: false,
+        has_bytes: true,
+        packs: false,
+        exchange: postcard::exchange,
+    },
+    Library {
+        name: "serde_json",
+        what: "JSON by the crate serde_json",
+        has_objects: false,
+        has_bytes: true,
+        packs: false,
+        exchange: serde_json::exchange,
+    },
 ];
 
 /// The one of this name.

@@ -19,7 +19,8 @@ struct Postcard;
 
 impl Format for Postcard {
     fn encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), Failure> {
-        let written = postcard::to_extend(value, std::mem::take(bytes)).map_err(|error| Failure::Unreadable(error.to_string()))?;
+        let written = postcard::to_extend(value, std::mem::take(bytes))
+            .map_err(|error| Failure::Unreadable(error.to_string()))?;
         *bytes = written;
         Ok(())
     }

@@ -283,6 +283,11 @@ struct dpdk_sockets_config {
          */
         uint32_t user_timeout_ms;
         /**
+         * What the peer does not acknowledge is sent again after this time at the earliest, in milliseconds, unless later segments
+         * arrive. Default: 200; RFC 6298 wants 1000.
+         */
+        uint32_t min_retransmission_timeout_ms;
+        /**
          * A peer that was silent for so long is asked for a sign, in milliseconds, and given up after user_timeout_ms. Default: never.
          */
         uint32_t keep_alive_ms;

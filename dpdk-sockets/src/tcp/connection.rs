@@ -238,6 +238,10 @@ impl Connection {
             self.noted.sent(sent, self.acknowledged, self.next_to_send, counters);
             if self.acknowledged == self.next_to_send {
                 self.retransmission.restart(now);
+                if self.peer_window == 0 {
+                    // A probe, which has already waited as long as a repetition.
+                    self.retransmission.count();
+                }
             } else if sent.seq == self.acknowledged && sent.len > 0 {
                 self.retransmission.repeat(now);
             }

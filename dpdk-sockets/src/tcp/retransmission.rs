@@ -49,6 +49,11 @@ impl Retransmission {
         self.restart(now);
     }
 
+    /// What was sent counts as a repetition.
+    pub(crate) const fn count(&mut self) {
+        self.repetitions += 1;
+    }
+
     /// The first of what is on its way is repeated, once or several times now.
     pub(crate) const fn repeat(&mut self, now: Time) {
         if now.as_micros() > self.since.as_micros() {

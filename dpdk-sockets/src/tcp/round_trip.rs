@@ -9,6 +9,9 @@ use smoltcp::wire::TcpSeqNumber;
 /// What the clock can tell apart at least: the stack is polled, and timers have ticks of this length.
 const GRANULARITY: u64 = 1_000;
 
+/// A round trip counts as no longer than this, in microseconds.
+const LONGEST: u64 = 60_000_000;
+
 /// One segment at a time is measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RoundTrip {
@@ -39,7 +42,7 @@ impl RoundTrip {
         let Some((_, at)) = self.timed.filter(|(end, _)| number >= *end) else { return };
         self.timed = None;
         // Not 0, which stands for nothing.
-        let sample = u32::try_from(now.since(at).as_micros()).unwrap_or(u32::MAX / 8).clamp(1, u32::MAX / 8);
+        let sample = now.as_micros().saturating_sub(at.as_micros()).clamp(1, LONGEST) as u32;
         if self.smoothed == 0 {
             (self.smoothed, self.variation) = (sample, sample / 2);
         } else {

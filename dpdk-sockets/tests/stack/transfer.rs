@@ -63,7 +63,7 @@ fn an_acknowledgment_of_new_data_ends_the_doubling() {
             peer.poll();
         }
     }
-    assert_eq!(waits, [1.0, 2.0, 4.0, 8.0, 3.0]);
+    assert_eq!(waits, [1.0, 2.0, 4.0, 8.0, 1.0]);
 }
 
 #[test]
