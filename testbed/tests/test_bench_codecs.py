@@ -89,14 +89,15 @@ def test_packing_changes_no_value(case: str) -> None:
 @pytest.mark.e2e
 @pytest.mark.parametrize("case", CASES)
 def test_a_mistake_is_found_wherever_it_is(case: str) -> None:
-    # The last byte of each message that is not zero is a value, since texts end with zeros.
+    # The last byte of each message that is not zero is one of a text or of a number. In eval, values may be zero: there it is
+    # the first byte after the segment table and the pointer to the root, which is the operation or the value.
     for codec in capnp():
         good = messages(codec, case, "--reuse")
         right = digests(codec, case, good)
         place, places = 0, []
         while place < len(good):
             end = place + 4 + int.from_bytes(good[place : place + 4], "little")
-            places.append(place + len(good[place:end].rstrip(b"\0")) - 1)
+            places.append(place + (4 + 16 if case == "eval" else len(good[place:end].rstrip(b"\0")) - 1))
             place = end
         assert len(places) == 2 * ROUNDS
         for wrong in places:

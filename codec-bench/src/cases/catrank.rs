@@ -3,9 +3,6 @@
 
 //! Strings: a client has pages, and the server ranks those about cats above all others, and those about dogs below.
 
-use std::sync::LazyLock;
-
-use memchr::memmem::Finder;
 use serde::{Deserialize, Serialize};
 
 use crate::random::Random;
@@ -25,8 +22,8 @@ const WORDS: [&str; 14] = [
     "thud ", "wibble ",
 ];
 
-static CAT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" cat "));
-static DOG: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(" dog "));
+const CAT: &[u8; 4] = b"cat ";
+const DOG: &[u8; 4] = b"dog ";
 
 /// A page before it is in a message. Its buffers are used for all pages.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -65,13 +62,18 @@ impl Page {
     }
 }
 
+/// By hand, and so in C++: what people take for it there and here differs more than the libraries that are compared.
+fn contains_word(text: &[u8], word: &[u8; 4]) -> bool {
+    text.windows(5).any(|window| window[0] == b' ' && window[1..] == *word)
+}
+
 /// The score of a page by what its snippet has.
 pub fn ranked(score: f64, snippet: &[u8]) -> f64 {
     let mut score = score;
-    if CAT.find(snippet).is_some() {
+    if contains_word(snippet, CAT) {
         score *= FACTOR;
     }
-    if DOG.find(snippet).is_some() {
+    if contains_word(snippet, DOG) {
         score /= FACTOR;
     }
     score
