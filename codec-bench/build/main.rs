@@ -5,6 +5,7 @@
 
 use std::{error::Error, path::Path};
 
+#[allow(clippy::print_stdout, reason = "to cargo")]
 fn main() -> Result<(), Box<dyn Error>> {
     let mut compiler = capnpc::CompilerCommand::new();
     compiler.src_prefix("schemas").default_parent_module(vec!["libraries".to_owned(), "capnp".to_owned()]);

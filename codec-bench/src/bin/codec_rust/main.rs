@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod exchange_files;
+mod line;
 mod options;
 mod peer;
 mod rounds;
@@ -20,7 +21,10 @@ use std::{
 use codec_bench::{contract::Part, libraries::LIBRARIES};
 use serde_json::json;
 
-use crate::options::{Command, Options};
+use crate::{
+    line::print_line,
+    options::{Command, Options},
+};
 
 fn main() -> ExitCode {
     match Options::parse() {
@@ -66,10 +70,4 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-/// Prints a line of JSON. A reader that has gone away is no reason to go on.
-#[allow(clippy::print_stdout)]
-fn print_line(line: &serde_json::Value) {
-    println!("{line}");
 }

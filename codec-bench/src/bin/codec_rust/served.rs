@@ -13,7 +13,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::{print_line, rounds::Rounds};
+use crate::{line::print_line, rounds::Rounds};
 
 // Words are looked for after so long.
 const BATCH: Duration = Duration::from_millis(1);

@@ -31,12 +31,8 @@ def write_report(folder: Path, record: CodecsRecord) -> Path:
 def render(record: CodecsRecord) -> str:
     """The page."""
     # Imported here: matplotlib takes a second, which the command line's own errors need not.
-    from testbed.comparison.charts import PAIR_TITLE, pair_chart
+    from testbed.bench.codecs.charts import time_charts
 
-    languages = of_languages(record.pairs)
-    shown = [one for one in languages if one.a.startswith("capnp")]
-    floors = [one for one in record.noise_floor if any(one.condition == pair.condition for pair in shown)]
-    chart = pair_chart(shown, floors)
     return (
         page_templates()
         .get_template("codecs.html")
@@ -45,7 +41,7 @@ def render(record: CodecsRecord) -> str:
             version=__version__,
             tiles=_tiles(record),
             findings=_findings(record),
-            pair_chart=(PAIR_TITLE, chart) if chart else None,
+            charts=time_charts([one for one in of_languages(record.pairs) if one.a.startswith("capnp")]),
             counts=count_table(record.counts),
             rates=rate_table(record.measurements),
             pairs=pair_table(telling(record.pairs), ""),
@@ -56,13 +52,14 @@ def render(record: CodecsRecord) -> str:
 
 def _tiles(record: CodecsRecord) -> list[tuple[str, str, str]]:
     """(label, figure, detail) of the first conditions."""
+    found = [one for one in of_languages(record.pairs) if one.a.startswith("capnp")]
     return [
         (
             f"{pair.a} / {pair.b}, {pair.describe()}",
             f"{pair.ratio.median:.2f}",
             f"{pair.verdict}; {interval_text(pair.ratio, 2) or 'no interval'}",
         )
-        for pair in of_languages(record.pairs)[:_TILES]
+        for pair in found[:_TILES]
     ]
 
 
