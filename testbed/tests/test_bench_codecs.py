@@ -89,8 +89,8 @@ def test_packing_changes_no_value(case: str) -> None:
 @pytest.mark.e2e
 @pytest.mark.parametrize("case", CASES)
 def test_a_mistake_is_found_wherever_it_is(case: str) -> None:
-    # The last byte of each message that is not zero is one of a text or of a number. In eval, values may be zero: there it
-    # is the first byte after the segment table and the pointer to the root, which is the operation or the value.
+    # The last byte of each message that is not zero is one of a text or of a number. In eval, values may be zero: there
+    # it is the first byte after the segment table and the pointer to the root, which is the operation or the value.
     for codec in capnp():
         good = messages(codec, case, "--reuse")
         right = digests(codec, case, good)
