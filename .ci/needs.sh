@@ -22,7 +22,7 @@ FUZZ_PACKAGES='clang libclang-rt-dev'
 ASAN_PACKAGES='clang dpkg-dev libclang-rt-dev python3-pyelftools'
 VALGRIND_PACKAGES='libc6-dbg valgrind'
 PARSING_PACKAGES='binutils clang'
-CODEC_PACKAGES='libcapnp-dev'
+CODEC_PACKAGES='libcapnp-dev libprotobuf-dev protobuf-compiler'
 ROOT_PACKAGES='debian-archive-keyring debootstrap git python3'
 
 at_least() { # FLOOR VERSION

@@ -84,7 +84,8 @@ struct Library {
   std::string_view name;
   // What it is.
   std::string_view what;
-  // Whether messages can be passed as objects, whether it makes bytes, and whether it has a packed form.
+  // Whether messages can be passed as objects, whether it makes bytes, and whether it has a packed
+  // form.
   bool has_objects;
   bool has_bytes;
   bool packs;
@@ -95,8 +96,10 @@ struct Library {
 // All of them, a file each in `libraries/`.
 std::unique_ptr<Exchange> capnp_exchange(Case which, Form form);
 std::unique_ptr<Exchange> plain_exchange(Case which, Form form);
+std::unique_ptr<Exchange> protobuf_exchange(Case which, Form form);
 
 inline constexpr Library LIBRARIES[] = {
     {"capnp", "Cap'n Proto by libcapnp", true, true, true, capnp_exchange},
     {"plain", "structs, copied in place of bytes", true, false, false, plain_exchange},
+    {"protobuf", "Protocol Buffers by libprotobuf", false, true, false, protobuf_exchange},
 };

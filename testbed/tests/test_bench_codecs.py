@@ -39,21 +39,17 @@ def codecs() -> list[Codec]:
         pytest.skip(str(error))
 
 
-def bytes_of_rust() -> list[Codec]:
-    return [one for one in codecs() if one.has_bytes and one.name.endswith("-rust")]
-
-
 def capnp() -> list[Codec]:
     return [one for one in codecs() if one.library == "capnp"]
 
 
 def messages(codec: Codec, case: str, *options: str) -> bytes:
-    argv = [codec.program.path, "write", "capnp", case, *options, "--rounds", str(ROUNDS)]
+    argv = [codec.program.path, "write", codec.library, case, *options, "--rounds", str(ROUNDS)]
     return subprocess.run(argv, capture_output=True, check=True).stdout
 
 
 def read(codec: Codec, case: str, content: bytes, *options: str) -> subprocess.CompletedProcess[bytes]:
-    argv = [codec.program.path, "read", "capnp", case, *options]
+    argv = [codec.program.path, "read", codec.library, case, *options]
     return subprocess.run(argv, input=content, capture_output=True, check=False)
 
 
@@ -76,6 +72,15 @@ def test_each_reads_what_the_other_has_written(case: str, form: tuple[str, ...])
             for one, content, again in itertools.product(capnp(), written, ((), ("--reuse",)))
         }
         assert len(found) == 1
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("case", CASES)
+def test_each_protobuf_writes_the_same(case: str) -> None:
+    both = [one for one in codecs() if one.library == "protobuf"]
+    rust, cpp = (messages(one, case) for one in both)
+    assert rust == cpp
+    assert len({json.dumps(digests(one, case, rust, *again)) for one in both for again in ((), ("--reuse",))}) == 1
 
 
 @pytest.mark.e2e
@@ -170,6 +175,7 @@ def test_a_short_run(tmp_path: Path) -> None:
     assert {(pair.a, pair.b) for pair in of_languages(record.pairs)} == {
         ("capnp-rust", "capnp-cpp"),
         ("plain-rust", "plain-cpp"),
+        ("protobuf-rust", "protobuf-cpp"),
     }
     (folder,) = tmp_path.glob("bench-codecs-*")
     assert "capnp-rust" in (folder / "report.html").read_text()
@@ -194,13 +200,9 @@ def test_what_is_unknown_is_named() -> None:
 @pytest.mark.e2e
 @pytest.mark.parametrize("case", CASES)
 def test_all_formats_have_the_same_values(case: str) -> None:
-    found = set()
-    for one in bytes_of_rust():
-        argv = [one.program.path, "write", one.library, case, "--rounds", str(ROUNDS)]
-        content = subprocess.run(argv, capture_output=True, check=True).stdout
-        argv = [one.program.path, "read", one.library, case]
-        found.add(subprocess.run(argv, input=content, capture_output=True, check=True).stdout)
-    assert len(found) == 1
+    found = [digests(one, case, messages(one, case)) for one in codecs() if one.has_bytes]
+    assert len(found) > 4
+    assert all(one == found[0] for one in found)
 
 
 def test_the_checked_in_figures_are_of_these_conditions() -> None:

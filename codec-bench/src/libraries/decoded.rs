@@ -4,34 +4,51 @@
 //! A case with a library that encodes structs and decodes them: they own what they have, so each decoding allocates.
 
 use std::{
+    fmt::Display,
     io::{self, Read as _},
     marker::PhantomData,
 };
 
-use serde::{Serialize, de::DeserializeOwned};
-
 use crate::{
+    cases::catrank::Page,
     contract::{Case, Exchange, Failure, Form, Part, Peer, judge},
     digest::Digest,
-    libraries::owned::{Carsales, Catrank, Eval, Work},
+    libraries::owned::{Car, Carsales, Catrank, Eval, Expression, Work},
     random::Random,
 };
 
-/// What such a library does.
-pub(crate) trait Format: 'static {
+/// What such a library does with a type.
+pub(crate) trait Format<T>: 'static {
     /// Appends a message.
-    fn encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), Failure>;
+    fn encode(value: &T, bytes: &mut Vec<u8>) -> Result<(), Failure>;
     /// Reads one that has all of these bytes.
-    fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure>;
+    fn decode(bytes: &[u8]) -> Result<T, Failure>;
 }
 
-/// The case in this form.
-pub(crate) fn exchange<F: Format>(case: Case, form: Form) -> Box<dyn Exchange> {
+/// What cannot be read, in the words of the library.
+pub(crate) fn unreadable(error: impl Display) -> Failure {
+    Failure::Unreadable(error.to_string())
+}
+
+/// A format of all structs of [`owned`](super::owned).
+pub(crate) fn of_owned<F>(case: Case, form: Form) -> Box<dyn Exchange>
+where
+    F: Format<Vec<Car>> + Format<u64> + Format<Vec<Page>> + Format<Option<Expression>> + Format<i32>,
+{
     match case {
-        Case::Carsales => Box::new(Decoded::<Carsales, F>::new(form)),
-        Case::Catrank => Box::new(Decoded::<Catrank, F>::new(form)),
-        Case::Eval => Box::new(Decoded::<Eval, F>::new(form)),
+        Case::Carsales => exchange::<Carsales, F>(form),
+        Case::Catrank => exchange::<Catrank, F>(form),
+        Case::Eval => exchange::<Eval, F>(form),
     }
+}
+
+/// A case in this form.
+pub(crate) fn exchange<W, F>(form: Form) -> Box<dyn Exchange>
+where
+    W: Work + 'static,
+    F: Format<W::Request> + Format<W::Response>,
+{
+    Box::new(Decoded::<W, F>::new(form))
 }
 
 struct Decoded<W: Work, F> {
@@ -47,7 +64,7 @@ struct Decoded<W: Work, F> {
 // A message has its length before it, in four bytes, between processes.
 const PREFIX: usize = 4;
 
-impl<W: Work, F: Format> Decoded<W, F> {
+impl<W: Work, F: Format<W::Request> + Format<W::Response>> Decoded<W, F> {
     fn new(form: Form) -> Self {
         Self {
             work: W::default(),
@@ -75,12 +92,12 @@ impl<W: Work, F: Format> Decoded<W, F> {
         if !self.reuse {
             self.response = W::Response::default();
         }
-        W::answer(&F::decode(request)?, &mut self.response);
+        W::answer(&decode::<F, _>(request)?, &mut self.response);
         write::<F, _>(&self.response, self.reuse, &mut self.replied)
     }
 }
 
-fn write<F: Format, T: Serialize>(value: &T, reuse: bool, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+fn write<F: Format<T>, T>(value: &T, reuse: bool, bytes: &mut Vec<u8>) -> Result<(), Failure> {
     if reuse {
         bytes.clear();
     } else {
@@ -88,9 +105,13 @@ fn write<F: Format, T: Serialize>(value: &T, reuse: bool, bytes: &mut Vec<u8>) -
     }
     bytes.extend_from_slice(&[0; PREFIX]);
     F::encode(value, bytes)?;
-    let length = u32::try_from(bytes.len() - PREFIX).map_err(|error| Failure::Unreadable(error.to_string()))?;
+    let length = u32::try_from(bytes.len() - PREFIX).map_err(unreadable)?;
     bytes[..PREFIX].copy_from_slice(&length.to_le_bytes());
     Ok(())
+}
+
+fn decode<F: Format<T>, T>(bytes: &[u8]) -> Result<T, Failure> {
+    F::decode(bytes)
 }
 
 /// The next message of the peer; false at the end of all.
@@ -108,7 +129,7 @@ fn receive(peer: &mut Peer, reuse: bool, bytes: &mut Vec<u8>) -> io::Result<bool
     Ok(true)
 }
 
-impl<W: Work, F: Format> Exchange for Decoded<W, F> {
+impl<W: Work, F: Format<W::Request> + Format<W::Response>> Exchange for Decoded<W, F> {
     fn object(&mut self, _: &mut Random) -> Result<(), Failure> {
         Err(Failure::Unreadable("in memory there are only plain structs".to_owned()))
     }
@@ -118,7 +139,7 @@ impl<W: Work, F: Format> Exchange for Decoded<W, F> {
         let sent = std::mem::take(&mut self.sent);
         self.respond(&sent[PREFIX..])?;
         self.sent = sent;
-        judge(W::check(&F::decode(&self.replied[PREFIX..])?, &expected))?;
+        judge(W::check(&decode::<F, _>(&self.replied[PREFIX..])?, &expected))?;
         Ok(self.sent.len() + self.replied.len() - 2 * PREFIX)
     }
 
@@ -128,7 +149,7 @@ impl<W: Work, F: Format> Exchange for Decoded<W, F> {
         if !receive(peer, self.reuse, &mut self.replied)? {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
-        judge(W::check(&F::decode(&self.replied)?, &expected))?;
+        judge(W::check(&decode::<F, _>(&self.replied)?, &expected))?;
         Ok(self.sent.len() - PREFIX)
     }
 
@@ -155,8 +176,8 @@ impl<W: Work, F: Format> Exchange for Decoded<W, F> {
 
     fn see(&mut self, part: Part, message: &[u8], digest: &mut Digest) -> Result<(), Failure> {
         match part {
-            Part::Request => W::see_request(&F::decode(message)?, digest),
-            Part::Response => W::see_response(&F::decode(message)?, digest),
+            Part::Request => W::see_request(&decode::<F, _>(message)?, digest),
+            Part::Response => W::see_response(&decode::<F, _>(message)?, digest),
         }
         Ok(())
     }

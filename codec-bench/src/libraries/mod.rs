@@ -8,6 +8,7 @@ mod decoded;
 pub mod owned;
 pub mod plain;
 pub mod postcard;
+pub mod prost;
 pub mod serde_json;
 
 use crate::contract::{Case, Exchange, Form};
@@ -29,7 +30,7 @@ pub struct Library {
 }
 
 /// All of them.
-pub const LIBRARIES: [Library; 4] = [
+pub const LIBRARIES: [Library; 5] = [
     Library {
         name: "capnp",
         what: "Cap'n Proto by the crate capnp",
@@ -53,6 +54,14 @@ pub const LIBRARIES: [Library; 4] = [
         has_bytes: true,
         packs: false,
         exchange: postcard::exchange,
+    },
+    Library {
+        name: "protobuf",
+        what: "Protocol Buffers by the crate prost",
+        has_objects: false,
+        has_bytes: true,
+        packs: false,
+        exchange: prost::exchange,
     },
     Library {
         name: "serde_json",

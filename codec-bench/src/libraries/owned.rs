@@ -3,7 +3,7 @@
 
 //! The cases over structs that own what they have: for no library, and for those that decode into such structs.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     cases::{
@@ -18,9 +18,9 @@ use crate::{
 /// A case: what is done with its messages.
 pub trait Work: Default {
     /// From the client.
-    type Request: Clone + Default + Serialize + DeserializeOwned;
+    type Request: Clone + Default;
     /// From the server.
-    type Response: Clone + Default + Serialize + DeserializeOwned;
+    type Response: Clone + Default;
     /// What the client knows of the response.
     type Expected;
 

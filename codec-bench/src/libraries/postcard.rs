@@ -7,25 +7,24 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     contract::{Case, Exchange, Failure, Form},
-    libraries::decoded::{self, Format},
+    libraries::decoded::{self, Format, unreadable},
 };
 
 /// The case in this form.
 pub fn exchange(case: Case, form: Form) -> Box<dyn Exchange> {
-    decoded::exchange::<Postcard>(case, form)
+    decoded::of_owned::<Postcard>(case, form)
 }
 
 struct Postcard;
 
-impl Format for Postcard {
-    fn encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), Failure> {
-        let written = postcard::to_extend(value, std::mem::take(bytes))
-            .map_err(|error| Failure::Unreadable(error.to_string()))?;
+impl<T: Serialize + DeserializeOwned> Format<T> for Postcard {
+    fn encode(value: &T, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+        let written = postcard::to_extend(value, std::mem::take(bytes)).map_err(unreadable)?;
         *bytes = written;
         Ok(())
     }
 
-    fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-        postcard::from_bytes(bytes).map_err(|error| Failure::Unreadable(error.to_string()))
+    fn decode(bytes: &[u8]) -> Result<T, Failure> {
+        postcard::from_bytes(bytes).map_err(unreadable)
     }
 }

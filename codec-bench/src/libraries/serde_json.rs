@@ -7,22 +7,22 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     contract::{Case, Exchange, Failure, Form},
-    libraries::decoded::{self, Format},
+    libraries::decoded::{self, Format, unreadable},
 };
 
 /// The case in this form.
 pub fn exchange(case: Case, form: Form) -> Box<dyn Exchange> {
-    decoded::exchange::<SerdeJson>(case, form)
+    decoded::of_owned::<SerdeJson>(case, form)
 }
 
 struct SerdeJson;
 
-impl Format for SerdeJson {
-    fn encode<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), Failure> {
-        serde_json::to_writer(bytes, value).map_err(|error| Failure::Unreadable(error.to_string()))
+impl<T: Serialize + DeserializeOwned> Format<T> for SerdeJson {
+    fn encode(value: &T, bytes: &mut Vec<u8>) -> Result<(), Failure> {
+        serde_json::to_writer(bytes, value).map_err(unreadable)
     }
 
-    fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
-        serde_json::from_slice(bytes).map_err(|error| Failure::Unreadable(error.to_string()))
+    fn decode(bytes: &[u8]) -> Result<T, Failure> {
+        serde_json::from_slice(bytes).map_err(unreadable)
     }
 }

@@ -20,6 +20,8 @@ from testbed.run.programs import CODEC_CPP, CODEC_RUST, repository_root
 _ROUND = {CODEC_RUST: "codec_rust::rounds::Rounds::round", CODEC_CPP: "Rounds::round()"}
 # As many as give a mean: messages have random sizes.
 ROUNDS = {"carsales": 50, "catrank": 8, "eval": 500}
+_CRATES = ("capnp", "postcard", "prost", "serde_json")
+_LIBRARIES = ("capnp", "protobuf")
 # What a row has in place of the components of a packet.
 INSTRUCTIONS = "round"
 RENEW = "./x bench codecs --renew"
@@ -70,10 +72,15 @@ def versions() -> str:
     """
     rustc = run_tool("rustc", "--version").split()[1]
     cxx = run_tool("c++", "--version").splitlines()[0].split()[-1]
+    versions = [f"rustc {rustc}", f"c++ {cxx}", *(f"{name} {_locked(name)}" for name in _CRATES)]
+    found = [f"lib{name} {run_tool('pkg-config', '--modversion', name).strip()}" for name in _LIBRARIES]
+    return ", ".join([*versions, *found])
+
+
+def _locked(crate: str) -> str:
+    """The version of a crate in Cargo.lock."""
     lock = (repository_root() / "Cargo.lock").read_text()
-    crate = lock.partition('name = "capnp"\nversion = "')[2].partition('"')[0]
-    library = run_tool("pkg-config", "--modversion", "capnp").strip()
-    return f"rustc {rustc}, c++ {cxx}, capnp {crate}, libcapnp {library}"
+    return lock.partition(f'name = "{crate}"\nversion = "')[2].partition('"')[0]
 
 
 def renew_counts(key: str, counts: Sequence[Count]) -> Path:
