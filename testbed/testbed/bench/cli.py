@@ -16,14 +16,15 @@ bench = new_app("Run a benchmark; it writes raw data and a report.")
 
 
 def results() -> None:
-    """Write RESULTS.md from the raw data in results/quoted/, and services/RESULTS.md from services/results/."""
+    """Write RESULTS.md of the project, of services/ and of codec-bench/ from the raw data beside it."""
+    from testbed.bench.codecs.results import renew_page as renew_codecs
     from testbed.bench.quoted import renew_page
     from testbed.bench.services.results import renew_page as renew_services
     from testbed.run.programs import repository_root
     from testbed.run.results_folder import ResultsError
 
     try:
-        for renew in (renew_page, renew_services):
+        for renew in (renew_page, renew_services, renew_codecs):
             say(new_console(), f"Wrote {renew(repository_root())}")
     except ResultsError as error:
         fail(str(error))

@@ -25,7 +25,7 @@ from testbed.bench.sockets.tables import churn_table, latency_table, rate_table,
 from testbed.comparison.figures import figures
 from testbed.comparison.pair_verdict import Verdict, interval_text, judge
 from testbed.comparison.pairs import pairs
-from testbed.comparison.record import Pair
+from testbed.comparison.record import ComparisonRecord, Pair
 from testbed.comparison.statistics import PairRatio, holm
 from testbed.page.tables import ABSENT, Row, Table, figure, markdown_table
 from testbed.run.results_folder import ResultsError, write_atomically
@@ -103,7 +103,7 @@ def results_page(root: Path) -> str:
 
 
 def claims_of(
-    runs: Mapping[str, OverloadRecord | RaceRecord], chosen: Callable[[Sequence[Pair]], list[Pair]] = list
+    runs: Mapping[str, ComparisonRecord], chosen: Callable[[Sequence[Pair]], list[Pair]] = list
 ) -> list[Claim]:
     """All pairs, or those chosen, and noise floors of all runs, their p corrected over all of them, each with its
     verdict."""
@@ -151,7 +151,7 @@ def _twins_in_words(claims: Sequence[Claim]) -> list[str]:
     return [f"l2fwd-rs, in {runs} linked alike: {verdicts}; medians from {min(medians):.3f} to {max(medians):.3f}."]
 
 
-def run_table(runs: Mapping[str, OverloadRecord | RaceRecord]) -> Table:
+def run_table(runs: Mapping[str, ComparisonRecord]) -> Table:
     """One row a run: the machine, the time, and the programs."""
     columns = ["Run", "Processor", "Started, UTC", "DPDK", "Commit", "Program: SHA-256", "CPUs", "Hugepages"]
     rows = []
@@ -169,7 +169,7 @@ def run_table(runs: Mapping[str, OverloadRecord | RaceRecord]) -> Table:
                     (machine.commit or ABSENT)[:8],
                     ", ".join(programs),
                     str(machine.cpu.usable),
-                    "yes" if run.hugepages else "no",
+                    "yes" if machine.hugepages.used else "no",
                 ]
             )
         )

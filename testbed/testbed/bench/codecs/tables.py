@@ -13,12 +13,19 @@ from testbed.page.tables import ABSENT, Row, Table
 
 def telling(pairs: Sequence[Pair]) -> list[Pair]:
     """A library in two languages, and two libraries in one."""
-    return [one for one in pairs if any(map(str.__eq__, one.a.split("-"), one.b.split("-")))]
+    return [one for one in pairs if any(_same(one))]
 
 
 def of_languages(pairs: Sequence[Pair]) -> list[Pair]:
     """A library in Rust and in C++."""
-    return [one for one in pairs if one.a.split("-")[0] == one.b.split("-")[0]]
+    return [one for one in pairs if _same(one) == [True, False]]
+
+
+def _same(pair: Pair) -> list[bool]:
+    """Whether library and language are."""
+    names = (name.removesuffix(" (again)").rpartition("-") for name in (pair.a, pair.b))
+    (library, _, language), (other, _, others) = names
+    return [library == other, language == others]
 
 
 def rate_table(measurements: Sequence[Measurement]) -> Table:
@@ -28,7 +35,7 @@ def rate_table(measurements: Sequence[Measurement]) -> Table:
         for one in measurement.figures:
             if one.label in map(again, measurement.labels):
                 continue
-            size = _message_bytes(measurement, one.label)
+            size = bytes_of_round(measurement, one.label)
             per_cpu = one.rate_per_cpu_pps
             rows.append(
                 Row(
@@ -49,7 +56,8 @@ def rate_table(measurements: Sequence[Measurement]) -> Table:
     return Table("Rounds: a request, its response, and both read", columns, rows, text_columns=2)
 
 
-def _message_bytes(measurement: Measurement, label: str) -> float | None:
+def bytes_of_round(measurement: Measurement, label: str) -> float | None:
+    """Bytes of a round, of messages that the measured process has made; None if it makes none."""
     found = [run.message_bytes for block in measurement.blocks for run in block.runs if run.label == label]
     known = [one for one in found if one]
     return sum(known) / len(known) if known else None
