@@ -133,7 +133,7 @@ def whole(record: Path) -> list[Stage]:
             ("cargo", "build", "--profile", "dist", "-p", "parsing-bench", "--example", "measure"),
         ),
         Stage("codecs", "step", ("cargo", "build", "--profile", "dist", "-p", "codec-bench")),
-        Stage("codecs-cpp", "step", ("make", "-C", "codec-bench/cpp")),
+        Stage("codecs-cpp", "step", ("make", "-C", "codec-bench/cpp", "all", "check")),
         GUEST_KERNEL,
         Stage("python", "pytest", pytest(record, "python", "tests", "../.ci")),
     ]

@@ -3,7 +3,7 @@
 
 // Messages for the gate: what one program writes, the other one reads.
 //
-// A request and its response follow each other, each after its length in four bytes, little endian.
+// A request and its response follow each other, each in a frame.
 
 #pragma once
 
@@ -17,4 +17,4 @@ void write_messages(Exchange& exchange, std::uint64_t rounds, std::ostream& outp
 
 // Reads each value of all messages, by `Part`. The server's work is done once more: each response
 // must be the one that is there. Throws a `Failure`.
-std::array<Digest, 2> read_messages(Exchange& exchange, std::istream& input);
+std::array<Digest, 2> read_messages(Exchange& exchange, int input);

@@ -16,7 +16,8 @@ std::size_t read_some(int input, std::span<Byte> bytes) {
   for (;;) {
     ssize_t many = read(input, bytes.data(), bytes.size());
     if (many >= 0) return static_cast<std::size_t>(many);
-    if (errno != EINTR) throw Failure(std::string("the peer: ") + std::strerror(errno));
+    if (errno != EINTR)
+      throw Failure(std::string("cannot read a message: ") + std::strerror(errno));
   }
 }
 
@@ -50,12 +51,11 @@ void Frames::take(std::span<Byte> bytes) {
     if (begin_ == end_ && bytes.size() >= buffer_.size()) {
       // Past the buffer.
       std::size_t many = read_some(input_, bytes);
-      if (many == 0) throw Failure("the peer has gone in the middle of a message");
+      if (many == 0) throw Failure("the last message is not complete");
       bytes = bytes.subspan(many);
       continue;
     }
-    if (begin_ == end_ && fill() == 0)
-      throw Failure("the peer has gone in the middle of a message");
+    if (begin_ == end_ && fill() == 0) throw Failure("the last message is not complete");
     std::size_t many = std::min(end_ - begin_, bytes.size());
     std::memcpy(bytes.data(), buffer_.data() + begin_, many);
     begin_ += many;

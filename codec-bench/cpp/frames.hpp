@@ -2,7 +2,7 @@
 // Copyright(c) 2026 The l2fwd-rs authors
 
 // Messages with their length before them, in four bytes, little endian: for formats that do not
-// tell their length.
+// tell their length, and for the files of the gate.
 
 #pragma once
 
@@ -18,7 +18,7 @@ inline constexpr std::size_t PREFIX = 4;
 // Writes the length of what follows into the first bytes of a message.
 void put_length(Bytes& message);
 
-// What a peer sends, read through a buffer.
+// What a peer sends, or a file has, read through a buffer.
 class Frames {
  public:
   explicit Frames(int input) : input_(input) {}

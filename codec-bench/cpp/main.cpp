@@ -3,6 +3,8 @@
 
 // `codec-cpp`: rounds of a case, with a library in C++. `codec-rust` has the same command line.
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -43,7 +45,7 @@ void run(const Options& options) {
       write_messages(*options.exchange(), options.rounds, std::cout);
       break;
     case Command::read: {
-      auto digests = read_messages(*options.exchange(), std::cin);
+      auto digests = read_messages(*options.exchange(), STDIN_FILENO);
       std::cout << std::hex << std::setfill('0') << R"({"requests":")" << std::setw(16)
                 << digests[0].value() << R"(","responses":")" << std::setw(16) << digests[1].value()
                 << "\"}\n";

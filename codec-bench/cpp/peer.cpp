@@ -29,8 +29,7 @@ std::pair<int, int> connection() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t length = sizeof address;
-  auto* any =
-      reinterpret_cast<sockaddr*>(&address);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+  auto* any = reinterpret_cast<sockaddr*>(&address);
   sure(bind(listener, any, length), "bind");
   sure(listen(listener, 1), "listen");
   sure(getsockname(listener, any, &length), "getsockname");

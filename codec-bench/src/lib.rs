@@ -8,5 +8,6 @@
 pub mod cases;
 pub mod contract;
 pub mod digest;
+pub mod frames;
 pub mod libraries;
 pub mod random;

@@ -159,9 +159,7 @@ def test_a_short_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     record = CodecsRecord.model_validate_json((tmp_path / "copy.json").read_text())
     assert record.status is Status.PASSED
-    assert [one.condition for one in record.measurements] == conditions(
-        ("carsales", "eval")[::-1], cli.MODES[:-1], [True]
-    )
+    assert [one.condition for one in record.measurements] == conditions(("eval", "carsales"), cli.MODES[:-1], [True])
     for measurement in record.measurements:
         names = [one.name for one in codecs() if one.takes_part(measurement.condition)]
         assert measurement.labels == [*names, f"{names[0]} (again)"]

@@ -32,10 +32,8 @@ kj::ArrayPtr<const kj::byte> array_of(Written bytes) { return {bytes.data(), byt
 
 // The allocator aligns what it gives to 16 bytes.
 capnp::FlatArrayMessageReader in_place(Written bytes) {
-  return capnp::FlatArrayMessageReader(
-      kj::arrayPtr(reinterpret_cast<const capnp::word*>(
-                       bytes.data()),  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
-                   bytes.size() / sizeof(capnp::word)));
+  return capnp::FlatArrayMessageReader(kj::arrayPtr(
+      reinterpret_cast<const capnp::word*>(bytes.data()), bytes.size() / sizeof(capnp::word)));
 }
 
 // Where a message is built, and where it is put: new buffers for each.
@@ -111,7 +109,7 @@ class Capnp : public Exchange {
  public:
   explicit Capnp(Form form) : packed_(form.packed) {}
   // Those of kj may throw.
-  ~Capnp() noexcept override {}  // NOLINT(modernize-use-equals-default)
+  ~Capnp() noexcept override {}
 
   void object(Random& random) override {
     Builder request(request_);

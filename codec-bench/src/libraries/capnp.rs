@@ -3,7 +3,7 @@
 
 //! Cap'n Proto by the crate `capnp`.
 
-use std::marker::PhantomData;
+use std::mem;
 
 use capnp::{
     Word,
@@ -82,13 +82,17 @@ trait Place {
     fn new() -> Self;
     fn allocator(&mut self) -> Self::Allocator<'_>;
     fn write<A: Allocator>(message: &Builder<A>, packed: bool, bytes: &mut Vec<u8>) -> Result<()>;
-    /// Calls `then` with the root of a message in these bytes.
+    /// Calls `then` with the root of a packed message in these bytes.
+    fn unpack<T: Owned, R>(&mut self, bytes: &[u8], then: impl FnOnce(Reading<'_, T>) -> Result<R>) -> Result<R>;
+    /// The same with a message that may be packed. One that is not is read where it lies.
     fn read<T: Owned, R>(
         &mut self,
         bytes: &[u8],
         packed: bool,
         then: impl FnOnce(Reading<'_, T>) -> Result<R>,
-    ) -> Result<R>;
+    ) -> Result<R> {
+        if packed { self.unpack::<T, R>(bytes, then) } else { then(in_place(bytes)?.get_root()?) }
+    }
     /// The same with a message from the peer; `None` at the end of all messages.
     fn receive<T: Owned, R>(
         &mut self,
@@ -122,17 +126,8 @@ impl Place for Fresh {
         }
     }
 
-    fn read<T: Owned, R>(
-        &mut self,
-        bytes: &[u8],
-        packed: bool,
-        then: impl FnOnce(Reading<'_, T>) -> Result<R>,
-    ) -> Result<R> {
-        if packed {
-            then(serialize_packed::read_message(bytes, ReaderOptions::new())?.get_root()?)
-        } else {
-            then(in_place(bytes)?.get_root()?)
-        }
+    fn unpack<T: Owned, R>(&mut self, bytes: &[u8], then: impl FnOnce(Reading<'_, T>) -> Result<R>) -> Result<R> {
+        then(serialize_packed::read_message(bytes, ReaderOptions::new())?.get_root()?)
     }
 
     fn receive<T: Owned, R>(
@@ -176,18 +171,9 @@ impl Place for Scratch {
         if packed { serialize_packed::write_message(bytes, message) } else { serialize::write_message(bytes, message) }
     }
 
-    fn read<T: Owned, R>(
-        &mut self,
-        bytes: &[u8],
-        packed: bool,
-        then: impl FnOnce(Reading<'_, T>) -> Result<R>,
-    ) -> Result<R> {
-        if packed {
-            let room = Word::words_to_bytes_mut(&mut self.reading);
-            then(serialize_packed::read_message_no_alloc(bytes, room, ReaderOptions::new())?.get_root()?)
-        } else {
-            then(in_place(bytes)?.get_root()?)
-        }
+    fn unpack<T: Owned, R>(&mut self, bytes: &[u8], then: impl FnOnce(Reading<'_, T>) -> Result<R>) -> Result<R> {
+        let room = Word::words_to_bytes_mut(&mut self.reading);
+        then(serialize_packed::read_message_no_alloc(bytes, room, ReaderOptions::new())?.get_root()?)
     }
 
     fn receive<T: Owned, R>(
@@ -219,7 +205,6 @@ struct Capnp<W, P> {
     response: P,
     sent: Vec<u8>,
     replied: Vec<u8>,
-    case: PhantomData<W>,
 }
 
 impl<W: Work, P: Place> Capnp<W, P> {
@@ -231,7 +216,6 @@ impl<W: Work, P: Place> Capnp<W, P> {
             response: P::new(),
             sent: Vec::new(),
             replied: Vec::new(),
-            case: PhantomData,
         }
     }
 
@@ -241,6 +225,13 @@ impl<W: Work, P: Place> Capnp<W, P> {
         let expected = self.work.ask(random, message.init_root());
         P::write(&message, self.packed, &mut self.sent)?;
         Ok(expected)
+    }
+
+    /// Leaves the response to a request in `replied`.
+    fn respond(&mut self, request: &[u8]) -> Result<()> {
+        let mut response = Builder::new(self.response.allocator());
+        self.request.read::<W::Request, _>(request, self.packed, |it| W::answer(it, response.init_root()))?;
+        P::write(&response, self.packed, &mut self.replied)
     }
 }
 
@@ -255,13 +246,10 @@ impl<W: Work, P: Place> Exchange for Capnp<W, P> {
 
     fn bytes(&mut self, random: &mut Random) -> std::result::Result<usize, Failure> {
         let expected = self.build(random)?;
+        let sent = mem::take(&mut self.sent);
+        self.respond(&sent)?;
+        self.sent = sent;
         let packed = self.packed;
-        {
-            let mut response = Builder::new(self.response.allocator());
-            self.request
-                .read::<W::Request, _>(&self.sent, packed, |request| W::answer(request, response.init_root()))?;
-            P::write(&response, packed, &mut self.replied)?;
-        }
         judge(self.response.read::<W::Response, _>(&self.replied, packed, |response| W::check(response, &expected))?)?;
         Ok(self.sent.len() + self.replied.len())
     }
@@ -293,9 +281,7 @@ impl<W: Work, P: Place> Exchange for Capnp<W, P> {
     }
 
     fn response(&mut self, request: &[u8]) -> std::result::Result<Vec<u8>, Failure> {
-        let mut response = Builder::new(self.response.allocator());
-        self.request.read::<W::Request, _>(request, self.packed, |request| W::answer(request, response.init_root()))?;
-        P::write(&response, self.packed, &mut self.replied)?;
+        self.respond(request)?;
         Ok(self.replied.clone())
     }
 

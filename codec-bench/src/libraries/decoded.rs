@@ -3,16 +3,13 @@
 
 //! A case with a library that encodes structs and decodes them: they own what they have, so each decoding allocates.
 
-use std::{
-    fmt::Display,
-    io::{self, Read as _},
-    marker::PhantomData,
-};
+use std::{fmt::Display, io, marker::PhantomData};
 
 use crate::{
     cases::catrank::Page,
     contract::{Case, Exchange, Failure, Form, Part, Peer, judge},
     digest::Digest,
+    frames::{self, PREFIX, put_length},
     libraries::owned::{Car, Carsales, Catrank, Eval, Expression, Work},
     random::Random,
 };
@@ -61,9 +58,6 @@ struct Decoded<W: Work, F> {
     format: PhantomData<F>,
 }
 
-// A message has its length before it, in four bytes, between processes.
-const PREFIX: usize = 4;
-
 impl<W: Work, F: Format<W::Request> + Format<W::Response>> Decoded<W, F> {
     fn new(form: Form) -> Self {
         Self {
@@ -105,9 +99,7 @@ fn write<F: Format<T>, T>(value: &T, reuse: bool, bytes: &mut Vec<u8>) -> Result
     }
     bytes.extend_from_slice(&[0; PREFIX]);
     F::encode(value, bytes)?;
-    let length = u32::try_from(bytes.len() - PREFIX).map_err(unreadable)?;
-    bytes[..PREFIX].copy_from_slice(&length.to_le_bytes());
-    Ok(())
+    put_length(bytes).map_err(unreadable)
 }
 
 fn decode<F: Format<T>, T>(bytes: &[u8]) -> Result<T, Failure> {
@@ -119,14 +111,7 @@ fn receive(peer: &mut Peer, reuse: bool, bytes: &mut Vec<u8>) -> io::Result<bool
     if !reuse {
         *bytes = Vec::new();
     }
-    let mut length = [0; PREFIX];
-    if peer.input.read(&mut length[..1])? == 0 {
-        return Ok(false);
-    }
-    peer.input.read_exact(&mut length[1..])?;
-    bytes.resize(u32::from_le_bytes(length) as usize, 0);
-    peer.input.read_exact(bytes)?;
-    Ok(true)
+    frames::next(&mut peer.input, bytes)
 }
 
 impl<W: Work, F: Format<W::Request> + Format<W::Response>> Exchange for Decoded<W, F> {

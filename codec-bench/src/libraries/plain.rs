@@ -32,14 +32,7 @@ struct Plain<W: Work> {
 
 impl<W: Work> Plain<W> {
     fn new(form: Form) -> Self {
-        Self {
-            work: W::default(),
-            reuse: form.reuse,
-            request: W::Request::default(),
-            response: W::Response::default(),
-            sent: W::Request::default(),
-            replied: W::Response::default(),
-        }
+        Self { reuse: form.reuse, ..Self::default() }
     }
 
     fn build(&mut self, random: &mut Random) -> W::Expected {

@@ -30,7 +30,7 @@ pub(crate) enum Stage {
 /// The tick of a connection that waits for no time.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// How long a peer may be silent until what happens.
+/// How long a peer is waited for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     /// If it has to answer, before the handshake is complete.

@@ -9,7 +9,6 @@ from pathlib import Path
 from testbed import __version__
 from testbed.bench.record import OverloadRecord, read_record
 from testbed.comparison import tables
-from testbed.comparison.pair_verdict import interval_text
 from testbed.page.skeleton import page_templates
 from testbed.run.results_folder import write_atomically
 
@@ -60,12 +59,4 @@ def _tiles(record: OverloadRecord) -> list[tuple[str, str, str]]:
     """(label, figure, detail) of the pairs with the first contestant."""
     pairs = [pair for pair in record.pairs if pair.a == record.pairs[0].a and pair.sweep is None]
     several = len({pair.wire for pair in pairs}) > 1
-    tiles = [
-        (
-            f"{pair.a} / {pair.b}" + (f", {pair.wire}" if several else ""),
-            f"{pair.ratio.median:.3f}",
-            f"{pair.verdict}; {interval_text(pair.ratio) or 'no interval'}",
-        )
-        for pair in pairs
-    ]
-    return tiles[:_MOST_TILES]
+    return [tables.pair_tile(pair, 3, pair.wire if several else "") for pair in pairs[:_MOST_TILES]]

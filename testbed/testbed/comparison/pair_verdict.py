@@ -8,6 +8,8 @@ from enum import StrEnum
 
 from testbed.comparison.statistics import PairRatio
 
+# Where there are too few blocks for one.
+NO_INTERVAL = "no interval"
 # Inside this distance of 1 two programs count as equally fast.
 EQUIVALENCE = 0.01
 # The range of n samples holds the median with a probability of 1 - 2^(1-n): with fewer than these, there is no interval
@@ -88,6 +90,11 @@ def headline(
 def interval_text(ratio: PairRatio, digits: int = 3) -> str | None:
     """'0.998 to 1.003'; None without an interval."""
     return f"{ratio.ci95[0]:.{digits}f} to {ratio.ci95[1]:.{digits}f}" if ratio.ci95 else None
+
+
+def ratio_text(ratio: PairRatio, digits: int = 2) -> str:
+    """'1.02 (0.99 to 1.05)'."""
+    return f"{ratio.median:.{digits}f} ({interval_text(ratio, digits) or NO_INTERVAL})"
 
 
 def _conclusion(a: str, b: str, ratio: PairRatio, verdict: Verdict) -> str:

@@ -6,13 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from testbed.comparison.pair_verdict import headline, interval_text
+from testbed.comparison.pair_verdict import NO_INTERVAL, headline, interval_text
 from testbed.comparison.record import Figures, Measurement, Pair
 from testbed.page.tables import ABSENT, Row, Table, figure
 from testbed.run.cpu_share import OWN_CPU_SHARE
 from testbed.wire.forwarder import IDLE_SHARE
 
 PAIR_COLUMNS = ["A", "B", "Condition", "A / B", "95 % interval", "p", "Verdict: A is"]
+
+
+def pair_tile(pair: Pair, digits: int, condition: str = "") -> tuple[str, str, str]:
+    """(label, figure, detail) of a pair, for the top of a report."""
+    label = f"{pair.a} / {pair.b}" + (f", {condition}" if condition else "")
+    detail = f"{pair.verdict}; {interval_text(pair.ratio, digits) or NO_INTERVAL}"
+    return label, f"{pair.ratio.median:.{digits}f}", detail
 
 
 def pair_table(pairs: list[Pair], title: str) -> Table:

@@ -3,16 +3,17 @@
 
 //! Messages for the gate: what one program writes, the other one reads.
 //!
-//! A request and its response follow each other, each after its length in four bytes, little endian.
+//! A request and its response follow each other, each in a frame.
 
 use std::{
     error::Error,
-    io::{self, Read, Write},
+    io::{Read, Write},
 };
 
 use codec_bench::{
     contract::{Exchange, Failure, Part},
     digest::Digest,
+    frames::{self, PREFIX, put_length},
     random::Random,
 };
 
@@ -26,8 +27,9 @@ pub(crate) fn write(
     for _ in 0..rounds {
         let request = exchange.request(&mut random)?;
         let response = exchange.response(&request)?;
-        for message in [request, response] {
-            output.write_all(&u32::try_from(message.len())?.to_le_bytes())?;
+        for content in [request, response] {
+            let mut message = [&[0; PREFIX], &content[..]].concat();
+            put_length(&mut message)?;
             output.write_all(&message)?;
         }
     }
@@ -37,8 +39,11 @@ pub(crate) fn write(
 /// Reads each value of all messages. The server's work is done once more: each response must be the one that is there.
 pub(crate) fn read(mut exchange: Box<dyn Exchange>, mut input: impl Read) -> Result<[Digest; 2], Box<dyn Error>> {
     let mut digests = [Digest::default(); 2];
-    while let Some(request) = next(&mut input)? {
-        let response = next(&mut input)?.ok_or("a response is missing at the end")?;
+    let (mut request, mut response) = (Vec::new(), Vec::new());
+    while frames::next(&mut input, &mut request)? {
+        if !frames::next(&mut input, &mut response)? {
+            return Err("a response is missing at the end".into());
+        }
         exchange.see(Part::Request, &request, &mut digests[Part::Request as usize])?;
         exchange.see(Part::Response, &response, &mut digests[Part::Response as usize])?;
         let mut seen = [Digest::default(); 2];
@@ -50,18 +55,4 @@ pub(crate) fn read(mut exchange: Box<dyn Exchange>, mut input: impl Read) -> Res
         }
     }
     Ok(digests)
-}
-
-fn next(input: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
-    let mut length = [0; 4];
-    if input.read(&mut length[..1])? == 0 {
-        return Ok(None);
-    }
-    input.read_exact(&mut length[1..])?;
-    let mut message = Vec::new();
-    let length = u64::from(u32::from_le_bytes(length));
-    if input.by_ref().take(length).read_to_end(&mut message)? as u64 != length {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    Ok(Some(message))
 }

@@ -100,8 +100,7 @@ def run_codecs(options: CodecsOptions, console: Console) -> Status:
 def _measure(
     options: CodecsOptions, record: CodecsRecord, raw: Path, console: Console, save: Callable[[], None]
 ) -> None:
-    counted = counted_conditions((True,)) if options.quick else counted_conditions()
-    wanted = [one for one in counted if one in options.conditions] if options.count else []
+    wanted = [one for one in counted_conditions() if one in options.conditions] if options.count else []
     countable = sum(codec.takes_part(condition) for condition in wanted for codec in options.codecs)
     raced = options.conditions if options.race else []
     with Steps(console, countable + options.blocks * len(raced)) as steps:

@@ -16,6 +16,7 @@ from testbed.comparison.condition import Condition
 from testbed.page.tables import ABSENT, Row, Table
 from testbed.run.programs import CODEC_CPP, CODEC_RUST, repository_root
 
+COUNTS = Path("codec-bench", "counts.json")
 # The functions that are one round.
 _ROUND = {CODEC_RUST: "codec_rust::rounds::Rounds::round", CODEC_CPP: "Rounds::round()"}
 # As many as give a mean: messages have random sizes.
@@ -30,7 +31,7 @@ _ABOUT = f"Instructions of a round, by versions, library, case and mode ({RENEW}
 
 def figures_path() -> Path:
     """The file with the figures."""
-    return repository_root() / "codec-bench" / "counts.json"
+    return repository_root() / COUNTS
 
 
 def counted_conditions(reuse: Sequence[bool] = (False, True)) -> list[Condition]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright(c) 2026 The l2fwd-rs authors
-"""One run of a library, which begins and stops as it is told."""
+"""One run of a library: rounds that start and stop on command."""
 
 from __future__ import annotations
 

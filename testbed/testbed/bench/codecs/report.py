@@ -4,14 +4,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from testbed import __version__
 from testbed.bench.codecs.count import count_table
 from testbed.bench.codecs.record import CodecsRecord
-from testbed.bench.codecs.tables import of_languages, rate_table, telling
-from testbed.comparison.pair_verdict import Verdict, interval_text
-from testbed.comparison.tables import pair_table
+from testbed.bench.codecs.tables import of_capnp, rate_table, telling
+from testbed.comparison.pair_verdict import Verdict
+from testbed.comparison.record import Pair
+from testbed.comparison.tables import pair_table, pair_tile
 from testbed.page.skeleton import page_templates
 from testbed.run.results_folder import write_atomically
 
@@ -33,15 +36,17 @@ def render(record: CodecsRecord) -> str:
     # Imported here: matplotlib takes a second, which the command line's own errors need not.
     from testbed.bench.codecs.charts import time_charts
 
+    shown = of_capnp(record.pairs)
     return (
         page_templates()
         .get_template("codecs.html")
         .render(
             record=record,
             version=__version__,
-            tiles=_tiles(record),
-            findings=_findings(record),
-            charts=time_charts([one for one in of_languages(record.pairs) if one.a.startswith("capnp")]),
+            # Of the first conditions.
+            tiles=[pair_tile(pair, 2, pair.describe()) for pair in shown[:_TILES]],
+            findings=_findings(shown),
+            charts=time_charts(shown),
             counts=count_table(record.counts),
             rates=rate_table(record.measurements),
             pairs=pair_table(telling(record.pairs), ""),
@@ -50,27 +55,11 @@ def render(record: CodecsRecord) -> str:
     )
 
 
-def _tiles(record: CodecsRecord) -> list[tuple[str, str, str]]:
-    """(label, figure, detail) of the first conditions."""
-    found = [one for one in of_languages(record.pairs) if one.a.startswith("capnp")]
-    return [
-        (
-            f"{pair.a} / {pair.b}, {pair.describe()}",
-            f"{pair.ratio.median:.2f}",
-            f"{pair.verdict}; {interval_text(pair.ratio, 2) or 'no interval'}",
-        )
-        for pair in found[:_TILES]
-    ]
-
-
-def _findings(record: CodecsRecord) -> list[str]:
+def _findings(pairs: Sequence[Pair]) -> list[str]:
     """What the verdicts say of Cap'n Proto in the two languages."""
-    found = [one for one in of_languages(record.pairs) if one.a.startswith("capnp")]
-    sentences = []
-    for verdict in (Verdict.FASTER, Verdict.EQUIVALENT, Verdict.SLOWER, Verdict.INCONCLUSIVE):
-        of_verdict = [one.describe() for one in found if one.verdict is verdict]
-        if of_verdict:
-            sentences.append(
-                f"capnp-rust against capnp-cpp is {verdict} in {len(of_verdict)} of {len(found)} conditions"
-            )
-    return sentences
+    counted = Counter(pair.verdict for pair in pairs)
+    return [
+        f"capnp-rust against capnp-cpp is {verdict} in {counted[verdict]} of {len(pairs)} conditions"
+        for verdict in (Verdict.FASTER, Verdict.EQUIVALENT, Verdict.SLOWER, Verdict.INCONCLUSIVE)
+        if counted[verdict]
+    ]

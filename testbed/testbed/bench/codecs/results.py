@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from testbed.bench.codecs import results_text as text
-from testbed.bench.codecs.contestants import BYTES, CASES
-from testbed.bench.codecs.count import INSTRUCTIONS, figures_path
+from testbed.bench.codecs.contestants import BYTES, CASES, conditions
+from testbed.bench.codecs.count import COUNTS, INSTRUCTIONS
 from testbed.bench.codecs.record import CodecsRecord
-from testbed.bench.codecs.tables import bytes_of_round, of_languages, rate_table, telling
+from testbed.bench.codecs.tables import COST_COLUMNS, cost_cells, of_capnp, rate_table, telling, without_again
 from testbed.bench.count.gate import read_figures
 from testbed.bench.quoted import Claim, claim_table, claims_of, run_table
-from testbed.comparison.pair_verdict import interval_text
-from testbed.comparison.record import Figures, Measurement
+from testbed.comparison.pair_verdict import ratio_text
+from testbed.comparison.record import Measurement
 from testbed.page.tables import ABSENT, Row, Table, markdown_table
 from testbed.run.results_folder import read_record, write_atomically
 
@@ -58,41 +58,27 @@ def results_page(root: Path) -> str:
 
 
 def choice_table(measurements: Sequence[Measurement], case: str) -> Table:
-    """One row a library, by bytes in memory with buffers that are used again: size and time."""
-    rows = []
-    for measurement in measurements:
-        condition = measurement.condition
-        if (condition.case, condition.wire, condition.reuse) != (case, BYTES, True):
-            continue
-        for one in measurement.figures:
-            if one.label in measurement.labels[:-1] and one.rate_per_cpu_pps:
-                rows.append(_choice(measurement, one))
-    rows.sort(key=lambda row: float(row.cells[2].replace(",", "")))
-    columns = ["Library", "Bytes of a round", "CPU time of a round [µs]", "MB per CPU second"]
-    return Table("", columns, rows)
-
-
-def _choice(measurement: Measurement, one: Figures) -> Row:
-    size = bytes_of_round(measurement, one.label)
-    return Row(
-        [
-            one.label + ", packed" * measurement.condition.packed,
-            f"{size:,.0f}" if size else ABSENT,
-            f"{1e6 / one.rate_per_cpu_pps:,.2f}",
-            f"{one.rate_per_cpu_pps * size / 1e6:,.0f}" if size else ABSENT,
-        ]
-    )
+    """One row a library, by bytes in memory with buffers that are used again, from the fastest to the slowest."""
+    found = [
+        (one.rate_per_cpu_pps, measurement, one)
+        for measurement in measurements
+        if measurement.condition in conditions([case], [BYTES], [True])
+        for one in without_again(measurement)
+    ]
+    found.sort(key=lambda each: -each[0])
+    rows = [
+        Row([one.label + ", packed" * measurement.condition.packed, *cost_cells(measurement, one)])
+        for _, measurement, one in found
+    ]
+    return Table("", ["Library", *COST_COLUMNS], rows)
 
 
 def language_table(claims: Sequence[Claim]) -> Table:
     """Cap'n Proto in Rust over C++, one row a way to pass messages, one column a case."""
     found: dict[str, dict[str, str]] = {}
-    for claim in claims:
-        pair = claim.pair
-        if of_languages([pair]) and pair.a.startswith("capnp") and pair.condition.case is not None:
-            way = pair.describe().partition(", ")[2]
-            text_of = f"{pair.ratio.median:.2f} ({interval_text(pair.ratio, 2) or 'no interval'})"
-            found.setdefault(way, {})[pair.condition.case] = text_of
+    for pair in of_capnp([claim.pair for claim in claims]):
+        case, _, way = pair.describe().partition(", ")
+        found.setdefault(way, {})[case] = ratio_text(pair.ratio)
     rows = [Row([way, *(cells.get(case, ABSENT) for case in CASES)]) for way, cells in found.items()]
     return Table("", ["Rounds per second of CPU time, Rust / C++", *CASES], rows)
 
@@ -100,7 +86,7 @@ def language_table(claims: Sequence[Claim]) -> Table:
 def _counted(root: Path) -> Mapping[str, Table]:
     """By versions: a row for each library and condition, a column for each case."""
     tables = {}
-    for key, figures in read_figures(root / figures_path().relative_to(figures_path().parents[1])).items():
+    for key, figures in read_figures(root / COUNTS).items():
         found: dict[str, dict[str, str]] = {}
         for name, row in figures.items():
             library, _, condition = name.partition(": ")

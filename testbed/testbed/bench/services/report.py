@@ -20,8 +20,7 @@ from testbed.bench.services.tables import (
     telling,
 )
 from testbed.bench.sockets import tables as races
-from testbed.comparison.pair_verdict import interval_text
-from testbed.comparison.tables import pair_table
+from testbed.comparison.tables import pair_table, pair_tile
 from testbed.page.skeleton import page_templates
 from testbed.run.results_folder import write_atomically
 
@@ -73,11 +72,4 @@ def render(record: ServicesRecord) -> str:
 def _tiles(record: ServicesRecord) -> list[tuple[str, str, str]]:
     """(label, figure, detail) of the twins, under the first condition."""
     twins = sorted(of_twins(record), key=lambda pair: stack_of(pair.a) == stack_of(pair.b))
-    return [
-        (
-            f"{pair.a} / {pair.b}",
-            f"{pair.ratio.median:.2f}",
-            f"{pair.verdict}; {interval_text(pair.ratio, 2) or 'no interval'}",
-        )
-        for pair in twins
-    ]
+    return [pair_tile(pair, 2) for pair in twins]

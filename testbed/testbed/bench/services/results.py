@@ -20,7 +20,7 @@ from testbed.bench.services.sources import Sources
 from testbed.bench.services.sources import table as source_table
 from testbed.bench.services.tables import STACKS, matrix_tables, overhead_table, ramp_table, remarks, telling
 from testbed.bench.sockets.tables import churn_table, cost_table, latency_table, message_table, rate_table
-from testbed.comparison.pair_verdict import interval_text
+from testbed.comparison.pair_verdict import ratio_text
 from testbed.page.tables import ABSENT, Row, Table, markdown_table
 from testbed.run.results_folder import read_record, write_atomically
 
@@ -96,7 +96,7 @@ def _answer_table(claims: Sequence[Claim], runs: Mapping[str, ServicesRecord]) -
     for claim in claims:
         pair = claim.pair
         row = found.setdefault(f"{runs[claim.run].service}, {pair.describe()}", {})
-        row[pair.a, pair.b] = f"{pair.ratio.median:.2f} ({interval_text(pair.ratio, 2) or 'no interval'})"
+        row[pair.a, pair.b] = ratio_text(pair.ratio)
     rows = [Row([name, *(cells.get(pair, ABSENT) for pair in _ANSWERS)]) for name, cells in found.items()]
     return Table("", ["Requests or bytes per second of CPU time", *_ANSWERS.values()], rows)
 
